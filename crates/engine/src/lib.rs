@@ -1,0 +1,1 @@
+//! The engine's core: synchronous and deterministic.

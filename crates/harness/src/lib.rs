@@ -1,0 +1,1 @@
+//! Agent clients: how each is started, and what its output means.

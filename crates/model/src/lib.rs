@@ -1,0 +1,1 @@
+//! The pure half: machines, ids, events, effects, commands, settings, policies and views.

@@ -1,0 +1,1 @@
+//! Processes: the shim, its run directory, process trees and signals.

@@ -1,0 +1,1 @@
+//! The engine's shell: observes, appends, performs, keeps time.

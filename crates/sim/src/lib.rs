@@ -1,0 +1,1 @@
+//! The engine's core against a simulated world, from a seed.

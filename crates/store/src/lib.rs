@@ -1,0 +1,1 @@
+//! The journal: an append-only record of every fact, behind one trait.

@@ -1,0 +1,1 @@
+//! Ticket files, as tk keeps them.

@@ -1,0 +1,3 @@
+//! The developer's commands: test, generate, deps.
+
+fn main() {}
