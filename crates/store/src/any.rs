@@ -1,0 +1,76 @@
+//! Whichever backend it is.
+
+use std::future::Future;
+
+use crate::{
+    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Event, Journal, Memory, Millis,
+    NewCommand, Number, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
+};
+
+/// A journal of a kind that is chosen when the program runs. Clones are handles to one journal.
+#[derive(Clone, Debug)]
+pub enum Any {
+    /// In memory.
+    Memory(Memory),
+}
+
+impl From<Memory> for Any {
+    fn from(journal: Memory) -> Self {
+        Self::Memory(journal)
+    }
+}
+
+/// The trait once more, each method handed on to the backend.
+macro_rules! hand_on {
+    ($(fn $method:ident(&self $(, $arg:ident: $type:ty)*) -> $output:ty;)*) => {
+        $(
+            fn $method(&self $(, $arg: $type)*) -> impl Future<Output = Result<$output>> + Send {
+                async move {
+                    match self {
+                        Self::Memory(journal) => journal.$method($($arg),*).await,
+                    }
+                }
+            }
+        )*
+    };
+}
+
+impl Journal for Any {
+    hand_on! {
+        fn append(&self, batch: Vec<Append>) -> Vec<Appended>;
+        fn load(&self, stream: &StreamId) -> Option<Stream>;
+        fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream>;
+        fn archive(&self, stream: &StreamId) -> ();
+        fn events(&self, after: Seq, limit: u32) -> Vec<Event>;
+        fn events_of(&self, stream: &StreamId, after: Version, limit: u32) -> Vec<Event>;
+        fn head(&self) -> Seq;
+        fn pending(&self, now: Millis, limit: u32) -> Vec<Effect>;
+        fn next_run(&self) -> Option<Millis>;
+        fn effect(&self, effect: EffectId) -> Option<Effect>;
+        fn tried(&self, effect: EffectId, run_at: Millis) -> ();
+        fn done(&self, effect: EffectId, at: Millis) -> ();
+        fn due(&self, now: Millis, limit: u32) -> Vec<Timer>;
+        fn next_due(&self) -> Option<Millis>;
+        fn timers_of(&self, stream: &StreamId) -> Vec<Timer>;
+        fn slots(&self) -> Vec<Slot>;
+        fn submit(&self, command: NewCommand) -> Submitted;
+        fn pending_commands(&self, after: Number, limit: u32) -> Vec<Command>;
+        fn command(&self, id: &CommandId) -> Option<Command>;
+        fn settle(&self, id: &CommandId, outcome: String, at: Millis) -> ();
+        fn meta(&self, key: &str) -> Option<String>;
+        fn set_meta(&self, key: &str, value: &str) -> ();
+        fn verify(&self) -> Vec<String>;
+    }
+
+    fn changes(&self) -> Changes {
+        match self {
+            Self::Memory(journal) => journal.changes(),
+        }
+    }
+
+    fn poke(&self) {
+        match self {
+            Self::Memory(journal) => journal.poke(),
+        }
+    }
+}

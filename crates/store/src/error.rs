@@ -1,0 +1,168 @@
+//! What can go wrong with a journal.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::{CommandId, EffectId, Fence, Slot, StreamId, TimerRef, Version};
+
+/// The result of asking a journal.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a journal did not do what it was asked. Unless a variant says otherwise, nothing was written.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Someone else appended first: load the stream, decide again.
+    #[error("stream `{stream}` is at version {found}, not at the expected {expected}")]
+    VersionConflict {
+        /// The stream.
+        stream: StreamId,
+        /// What the append expected.
+        expected: Version,
+        /// What the stream is at.
+        found: Version,
+    },
+    /// The append's authority over the stream has passed to someone else, or the new one is not greater.
+    #[error("stream `{stream}` has fence {current}; {given} is stale")]
+    StaleFence {
+        /// The stream.
+        stream: StreamId,
+        /// What the append came with.
+        given: Fence,
+        /// What the stream has.
+        current: Fence,
+    },
+    /// The timer was set anew, cancelled or spent since.
+    #[error("timer `{}` of stream `{}` is not set in generation {}", timer.key, timer.stream, timer.generation)]
+    StaleTimer {
+        /// The setting that the append came with.
+        timer: TimerRef,
+    },
+    /// The agent is at another ticket, or another agent is at the ticket.
+    #[error("agent `{agent}` cannot take ticket `{ticket}`: agent `{}` is at ticket `{}`", by.agent, by.ticket)]
+    SlotTaken {
+        /// Who wanted the slot.
+        agent: String,
+        /// For which ticket.
+        ticket: String,
+        /// The slot that is in the way.
+        by: Slot,
+    },
+    /// The effect was reported before.
+    #[error("effect {effect} is done already")]
+    AlreadyDone {
+        /// The effect.
+        effect: EffectId,
+    },
+    /// The command was answered before.
+    #[error("command `{command}` is settled already")]
+    AlreadySettled {
+        /// The command.
+        command: CommandId,
+    },
+    /// One idempotency key for two streams: a bug of the appender.
+    #[error("idempotency key `{key}` belongs to stream `{stream}`")]
+    KeyReused {
+        /// The key.
+        key: String,
+        /// The stream of its first append.
+        stream: StreamId,
+    },
+    /// There is no such thing.
+    #[error("no {what} in the journal")]
+    NotFound {
+        /// What was asked for, in words.
+        what: String,
+    },
+    /// What no journal may hold.
+    #[error("{what} is refused")]
+    Invalid {
+        /// What it is, in words.
+        what: String,
+    },
+    /// Another process kept the journal locked for too long.
+    #[error("the journal is locked by another process")]
+    Busy,
+    /// No room on the disk.
+    #[error("no room on the disk for the journal")]
+    Full,
+    /// The journal's file is not whole.
+    #[error("the journal is damaged: {what}")]
+    Damaged {
+        /// What is wrong with it, in words.
+        what: String,
+    },
+    /// The journal was written by a newer crew.
+    #[error("the journal has schema {found}; this crew knows up to {known}")]
+    NewerSchema {
+        /// The journal's.
+        found: i64,
+        /// The newest known here.
+        known: i64,
+    },
+    /// There is no journal at this path.
+    #[error("no journal at `{}`", path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The system refused. An append that fails so may still be durable: repeat it with its key.
+    #[error("{doing}: input or output failed")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// The system's answer.
+        #[source]
+        source: Arc<std::io::Error>,
+    },
+    /// The database refused. An append that fails so may still be durable: repeat it with its key.
+    #[error("{doing}: the database failed")]
+    Database {
+        /// What was being done.
+        doing: &'static str,
+        /// The database's answer.
+        #[source]
+        source: Arc<sqlx::Error>,
+    },
+    /// The journal was closed. An append that was under way may still be durable.
+    #[error("the journal is closed")]
+    Closed,
+}
+
+impl Error {
+    /// What a person can do about it, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Busy => Some("another crew command is writing; try again when it has finished"),
+            Self::Full => Some("free some space on the journal's disk; what was accepted is safe"),
+            Self::Damaged { .. } => Some(
+                "keep a copy of the journal with its -wal and -shm files; restore a backup, or move it away and begin a \
+                 new one: branches, rescue refs and ticket files are not in it",
+            ),
+            Self::NewerSchema { .. } => Some("use the crew version that wrote it, or a newer one"),
+            Self::Missing { .. } => Some("`crew init` makes one"),
+            Self::Io { .. } => Some("see that the disk and the folder's permissions are in order"),
+            Self::VersionConflict { .. }
+            | Self::StaleFence { .. }
+            | Self::StaleTimer { .. }
+            | Self::SlotTaken { .. }
+            | Self::AlreadyDone { .. }
+            | Self::AlreadySettled { .. }
+            | Self::KeyReused { .. }
+            | Self::NotFound { .. }
+            | Self::Invalid { .. }
+            | Self::Database { .. }
+            | Self::Closed => None,
+        }
+    }
+
+    /// Whether the write may be durable all the same. Resolve it by repeating it with its key, or by reading.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        matches!(
+            self,
+            Self::Io { .. } | Self::Database { .. } | Self::Closed | Self::Full
+        )
+    }
+}

@@ -1,0 +1,460 @@
+//! What a journal in memory holds, and how an append changes it.
+
+use std::sync::Arc;
+
+use super::table::Table;
+use crate::audit::Audit;
+use crate::{
+    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Millis, NewCommand, Number,
+    Result, Seq, Slot, SlotChange, Stream, StreamId, Submitted, Timer, TimerChange, TimerRef, Version,
+};
+
+/// A timer's row outlives the timer: the generation must never come back.
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    pub(super) generation: u64,
+    pub(super) due: Option<Millis>,
+}
+
+/// The first append under an idempotency key.
+#[derive(Clone, Debug)]
+struct Key {
+    stream: StreamId,
+    first: Seq,
+    last: Seq,
+    version: Version,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Contents {
+    pub(super) streams: Table<StreamId, Stream>,
+    pub(super) events: Table<Seq, Arc<Event>>,
+    pub(super) by_stream: Table<(StreamId, Version), Seq>,
+    pub(super) outbox: Table<EffectId, Effect>,
+    pub(super) undone: Table<EffectId, ()>,
+    pub(super) timers: Table<(StreamId, String), Clock>,
+    pub(super) armed: Table<(Millis, StreamId, String), u64>,
+    pub(super) slots: Table<String, Slot>,
+    keys: Table<String, Key>,
+    pub(super) commands: Table<Number, Command>,
+    pub(super) numbers: Table<CommandId, Number>,
+    pub(super) unsettled: Table<Number, ()>,
+    pub(super) meta: Table<String, String>,
+}
+
+macro_rules! every_table {
+    ($contents:ident, $method:ident) => {{
+        $contents.streams.$method();
+        $contents.events.$method();
+        $contents.by_stream.$method();
+        $contents.outbox.$method();
+        $contents.undone.$method();
+        $contents.timers.$method();
+        $contents.armed.$method();
+        $contents.slots.$method();
+        $contents.keys.$method();
+        $contents.commands.$method();
+        $contents.numbers.$method();
+        $contents.unsettled.$method();
+        $contents.meta.$method();
+    }};
+}
+
+impl Contents {
+    /// Runs `write` as a transaction: when it fails, nothing has changed.
+    pub(super) fn transaction<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let result = write(self);
+        if result.is_ok() {
+            every_table!(self, commit);
+        } else {
+            every_table!(self, rollback);
+        }
+        result
+    }
+
+    pub(super) fn head(&self) -> Seq {
+        self.events
+            .rows()
+            .last_key_value()
+            .map_or(Seq(0), |(seq, _)| *seq)
+    }
+
+    pub(super) fn append(&mut self, append: &Append) -> Result<Appended> {
+        if let Some(appended) = self.repeated(append)? {
+            return Ok(appended);
+        }
+        let before = self.streams.get(&append.stream).cloned();
+        let fence = admit(append, before.as_ref())?;
+        if let Some(timer) = &append.fires {
+            self.spend(timer)?;
+        }
+        if let Some(effect) = append.completes {
+            self.complete(effect, append.at)?;
+        }
+        for change in &append.slots {
+            self.slot(change)?;
+        }
+        if let Some(answer) = &append.answers {
+            self.answer(&answer.command, &answer.outcome, append.at)?;
+        }
+        for change in &append.timers {
+            self.timer(&append.stream, change);
+        }
+        Ok(self.write(append, fence))
+    }
+
+    fn repeated(&self, append: &Append) -> Result<Option<Appended>> {
+        let Some((key, first)) = append
+            .key
+            .as_ref()
+            .and_then(|key| Some((key, self.keys.get(key)?)))
+        else {
+            return Ok(None);
+        };
+        if first.stream != append.stream {
+            return Err(Error::KeyReused {
+                key: key.clone(),
+                stream: first.stream.clone(),
+            });
+        }
+        let from = EffectId {
+            seq: first.first,
+            index: 0,
+        };
+        let to = EffectId {
+            seq: first.last,
+            index: u32::MAX,
+        };
+        Ok(Some(Appended {
+            first_seq: first.first,
+            last_seq: first.last,
+            version: first.version,
+            effects: self.outbox.rows().range(from..=to).map(|(id, _)| *id).collect(),
+            repeated: true,
+        }))
+    }
+
+    fn write(&mut self, append: &Append, fence: Fence) -> Appended {
+        let first_seq = Seq(self.head().0 + 1);
+        let mut seq = self.head();
+        let mut version = append.expected;
+        let mut effects = Vec::new();
+        let mut state = String::new();
+        for event in &append.events {
+            seq.0 += 1;
+            version.0 += 1;
+            state.clone_from(&event.state_after);
+            self.by_stream.put((append.stream.clone(), version), seq);
+            self.events.put(
+                seq,
+                Arc::new(Event {
+                    seq,
+                    stream: append.stream.clone(),
+                    version,
+                    at: append.at,
+                    cause: event.cause.clone(),
+                    kind: event.kind.clone(),
+                    schema: event.schema,
+                    body: event.body.clone(),
+                    state_after: event.state_after.clone(),
+                }),
+            );
+            for (index, body) in (0_u32..).zip(&event.effects) {
+                let id = EffectId { seq, index };
+                let stream = append.stream.clone();
+                let body = body.clone();
+                self.outbox.put(
+                    id,
+                    Effect {
+                        id,
+                        stream,
+                        body,
+                        attempts: 0,
+                        run_at: None,
+                        done_at: None,
+                    },
+                );
+                self.undone.put(id, ());
+                effects.push(id);
+            }
+        }
+        self.streams.put(
+            append.stream.clone(),
+            Stream {
+                id: append.stream.clone(),
+                kind: append.kind.clone(),
+                version,
+                fence,
+                state,
+                archived: false,
+            },
+        );
+        if let Some(key) = &append.key {
+            let stream = append.stream.clone();
+            self.keys.put(
+                key.clone(),
+                Key {
+                    stream,
+                    first: first_seq,
+                    last: seq,
+                    version,
+                },
+            );
+        }
+        Appended {
+            first_seq,
+            last_seq: seq,
+            version,
+            effects,
+            repeated: false,
+        }
+    }
+
+    fn timer(&mut self, stream: &StreamId, change: &TimerChange) {
+        match change {
+            TimerChange::Set { key, due } => {
+                let generation = self.disarm(stream, key) + 1;
+                self.timers.put(
+                    (stream.clone(), key.clone()),
+                    Clock {
+                        generation,
+                        due: Some(*due),
+                    },
+                );
+                self.armed.put((*due, stream.clone(), key.clone()), generation);
+            }
+            TimerChange::Cancel { key } => {
+                self.disarm(stream, key);
+            }
+        }
+    }
+
+    /// Unsets a timer and gives its last generation, 0 when it never had one.
+    fn disarm(&mut self, stream: &StreamId, key: &str) -> u64 {
+        let row = (stream.clone(), key.to_owned());
+        let Some(Clock { generation, due }) = self.timers.get(&row).cloned() else {
+            return 0;
+        };
+        if let Some(due) = due {
+            self.armed.remove(&(due, stream.clone(), key.to_owned()));
+            self.timers.put(
+                row,
+                Clock {
+                    generation,
+                    due: None,
+                },
+            );
+        }
+        generation
+    }
+
+    fn spend(&mut self, timer: &TimerRef) -> Result<()> {
+        let set = self
+            .timers
+            .get(&(timer.stream.clone(), timer.key.clone()))
+            .is_some_and(|clock| clock.generation == timer.generation && clock.due.is_some());
+        if !set {
+            return Err(Error::StaleTimer { timer: timer.clone() });
+        }
+        self.disarm(&timer.stream, &timer.key);
+        Ok(())
+    }
+
+    fn complete(&mut self, id: EffectId, at: Millis) -> Result<()> {
+        let mut effect = self.undone(id)?;
+        effect.done_at = Some(at);
+        self.outbox.put(id, effect);
+        self.undone.remove(&id);
+        Ok(())
+    }
+
+    fn undone(&self, id: EffectId) -> Result<Effect> {
+        match self.outbox.get(&id) {
+            None => Err(Error::NotFound {
+                what: format!("effect {id}"),
+            }),
+            Some(effect) if effect.done_at.is_some() => Err(Error::AlreadyDone { effect: id }),
+            Some(effect) => Ok(effect.clone()),
+        }
+    }
+
+    pub(super) fn done(&mut self, id: EffectId, at: Millis) -> Result<()> {
+        match self.complete(id, at) {
+            Err(Error::AlreadyDone { .. }) => Ok(()),
+            result => result,
+        }
+    }
+
+    pub(super) fn tried(&mut self, id: EffectId, run_at: Millis) -> Result<()> {
+        let mut effect = self.undone(id)?;
+        effect.attempts = effect.attempts.saturating_add(1);
+        effect.run_at = Some(run_at);
+        self.outbox.put(id, effect);
+        Ok(())
+    }
+
+    fn slot(&mut self, change: &SlotChange) -> Result<()> {
+        match change {
+            SlotChange::Take { agent, ticket, fence } => {
+                let by_ticket = || self.slots.rows().values().find(|slot| slot.ticket == *ticket);
+                if let Some(by) = self.slots.get(agent).or_else(by_ticket).cloned() {
+                    return Err(Error::SlotTaken {
+                        agent: agent.clone(),
+                        ticket: ticket.clone(),
+                        by,
+                    });
+                }
+                let slot = Slot {
+                    agent: agent.clone(),
+                    ticket: ticket.clone(),
+                    fence: *fence,
+                };
+                self.slots.put(agent.clone(), slot);
+            }
+            SlotChange::Free { agent } => self.slots.remove(agent),
+        }
+        Ok(())
+    }
+
+    pub(super) fn submit(&mut self, new: NewCommand) -> Submitted {
+        if let Some(command) = self.command(&new.id) {
+            return Submitted {
+                command,
+                repeated: true,
+            };
+        }
+        let number = Number(
+            self.commands
+                .rows()
+                .last_key_value()
+                .map_or(0, |(number, _)| number.0)
+                + 1,
+        );
+        let NewCommand { id, by, at, body } = new;
+        let command = Command {
+            number,
+            id,
+            by,
+            at,
+            body,
+            outcome: None,
+            settled_at: None,
+        };
+        self.numbers.put(command.id.clone(), number);
+        self.unsettled.put(number, ());
+        self.commands.put(number, command.clone());
+        Submitted {
+            command,
+            repeated: false,
+        }
+    }
+
+    pub(super) fn command(&self, id: &CommandId) -> Option<Command> {
+        self.numbers
+            .get(id)
+            .and_then(|number| self.commands.get(number))
+            .cloned()
+    }
+
+    fn answer(&mut self, id: &CommandId, outcome: &str, at: Millis) -> Result<()> {
+        let Some(mut command) = self.command(id) else {
+            return Err(Error::NotFound {
+                what: format!("command `{id}`"),
+            });
+        };
+        if command.outcome.is_some() {
+            return Err(Error::AlreadySettled { command: id.clone() });
+        }
+        command.outcome = Some(outcome.to_owned());
+        command.settled_at = Some(at);
+        self.unsettled.remove(&command.number);
+        self.commands.put(command.number, command);
+        Ok(())
+    }
+
+    pub(super) fn settle(&mut self, id: &CommandId, outcome: &str, at: Millis) -> Result<()> {
+        match self.command(id).and_then(|command| command.outcome) {
+            Some(before) if before == outcome => Ok(()),
+            _ => self.answer(id, outcome, at),
+        }
+    }
+
+    pub(super) fn archive(&mut self, id: &StreamId) -> Result<()> {
+        let Some(stream) = self.streams.get(id).cloned() else {
+            return Err(Error::NotFound {
+                what: format!("stream `{id}`"),
+            });
+        };
+        self.streams.put(
+            id.clone(),
+            Stream {
+                archived: true,
+                ..stream
+            },
+        );
+        Ok(())
+    }
+
+    pub(super) fn verify(&self) -> Vec<String> {
+        let mut audit = Audit::default();
+        self.events.rows().values().for_each(|event| audit.event(event));
+        self.streams
+            .rows()
+            .values()
+            .for_each(|stream| audit.stream(stream));
+        self.outbox
+            .rows()
+            .values()
+            .for_each(|effect| audit.effect(effect.id, &effect.body));
+        for ((due, stream, key), generation) in self.armed.rows() {
+            let timer = TimerRef {
+                stream: stream.clone(),
+                key: key.clone(),
+                generation: *generation,
+            };
+            audit.timer(&Timer { timer, due: *due });
+        }
+        self.slots.rows().values().for_each(|slot| audit.slot(slot));
+        for (name, key) in self.keys.rows() {
+            audit.key(name, &key.stream, key.first, key.last);
+        }
+        audit.problems()
+    }
+}
+
+/// Whether the append may go to the stream as it is; gives the fence that the stream has afterwards.
+fn admit(append: &Append, stream: Option<&Stream>) -> Result<Fence> {
+    let (version, current) = stream.map_or((Version(0), Fence(0)), |stream| (stream.version, stream.fence));
+    if version != append.expected {
+        let (stream, expected) = (append.stream.clone(), append.expected);
+        return Err(Error::VersionConflict {
+            stream,
+            expected,
+            found: version,
+        });
+    }
+    if let Some(stream) = stream
+        && stream.kind != append.kind
+    {
+        let what = format!(
+            "kind `{}` for stream `{}`, which is a `{}`,",
+            append.kind, append.stream, stream.kind
+        );
+        return Err(Error::Invalid { what });
+    }
+    let stale = |given| Error::StaleFence {
+        stream: append.stream.clone(),
+        given,
+        current,
+    };
+    if let Some(given) = append.fence
+        && given != current
+    {
+        return Err(stale(given));
+    }
+    match append.new_fence {
+        Some(given) if given <= current => Err(stale(given)),
+        Some(given) => Ok(given),
+        None => Ok(current),
+    }
+}

@@ -1,0 +1,155 @@
+//! What the journal gives back: its rows, as values.
+
+use serde::{Deserialize, Serialize};
+
+use crate::append::{json, named};
+use crate::{CommandId, EffectId, Fence, Millis, Number, Result, Seq, StreamId, TimerRef, Version};
+
+/// A stream as its last event left it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stream {
+    /// Its name.
+    pub id: StreamId,
+    /// What it is a stream of, as its first append said.
+    pub kind: String,
+    /// How many events it has.
+    pub version: Version,
+    /// Its current fence.
+    pub fence: Fence,
+    /// Its state after its last event, JSON.
+    pub state: String,
+    /// Set aside by [`archive`](crate::Journal::archive): left out of [`Which::Live`], still whole.
+    pub archived: bool,
+}
+
+/// Which streams a listing gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Which {
+    /// Those that were not archived.
+    Live,
+    /// Only those that were archived.
+    Archived,
+    /// All of them.
+    All,
+}
+
+impl Which {
+    /// Whether a stream with this `archived` mark is wanted.
+    pub(crate) fn wants(self, archived: bool) -> bool {
+        match self {
+            Self::Live => !archived,
+            Self::Archived => archived,
+            Self::All => true,
+        }
+    }
+}
+
+/// A fact, as it was appended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Its place in the journal.
+    pub seq: Seq,
+    /// Its stream.
+    pub stream: StreamId,
+    /// The stream's version with it: 1 for the stream's first event.
+    pub version: Version,
+    /// When it happened, by the appender's clock.
+    pub at: Millis,
+    /// What led to it, in words that the appender chose.
+    pub cause: Option<String>,
+    /// Its name.
+    pub kind: String,
+    /// The version of `body`'s shape; readers upcast older ones.
+    pub schema: u32,
+    /// What happened, JSON.
+    pub body: String,
+    /// The stream's state after it, JSON.
+    pub state_after: String,
+}
+
+/// An effect in the outbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// Its place.
+    pub id: EffectId,
+    /// The stream whose event ordered it.
+    pub stream: StreamId,
+    /// What to do, JSON.
+    pub body: String,
+    /// How many times it was tried.
+    pub attempts: u32,
+    /// Not before this; `None` until it was tried once: a new effect never waits for a clock.
+    pub run_at: Option<Millis>,
+    /// When it was finished; `None` while it is not.
+    pub done_at: Option<Millis>,
+}
+
+/// A timer that is set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timer {
+    /// Which setting of which timer.
+    pub timer: TimerRef,
+    /// When it is due.
+    pub due: Millis,
+}
+
+/// An agent at a ticket. No agent is in two slots, and no ticket.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Slot {
+    /// The agent's name.
+    pub agent: String,
+    /// The ticket's id.
+    pub ticket: String,
+    /// The fence under which it was taken.
+    pub fence: Fence,
+}
+
+/// A command to be put into the inbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewCommand {
+    /// Its name, chosen by who asks; asking twice with one id is asking once.
+    pub id: CommandId,
+    /// Who asks.
+    pub by: String,
+    /// When, by the asker's clock.
+    pub at: Millis,
+    /// What is asked, JSON.
+    pub body: String,
+}
+
+impl NewCommand {
+    /// Refuses what no backend may write.
+    pub(crate) fn check(&self) -> Result<()> {
+        named("command id", self.id.as_str())?;
+        json("command", self.id.as_str(), &self.body)
+    }
+}
+
+/// A command in the inbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Command {
+    /// Its place in the inbox.
+    pub number: Number,
+    /// Its name.
+    pub id: CommandId,
+    /// Who asked.
+    pub by: String,
+    /// When, by the asker's clock.
+    pub at: Millis,
+    /// What was asked, JSON.
+    pub body: String,
+    /// The answer, JSON; `None` while it is pending.
+    pub outcome: Option<String>,
+    /// When it was answered, by the answerer's clock.
+    pub settled_at: Option<Millis>,
+}
+
+/// A command that is in the inbox for sure.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Submitted {
+    /// The command as the inbox has it: for a repeated id, the first one.
+    pub command: Command,
+    /// Whether the id was there already; then nothing was written.
+    pub repeated: bool,
+}
