@@ -1,0 +1,115 @@
+//! The keys that are known, the ones that come later, and what a person may have meant.
+
+/// The tables and their keys; `""` is the top of the file and `harness.*` is each harness's table. A test holds
+/// this against the schema.
+pub(super) const KNOWN: &[(&str, &[&str])] = &[
+    (
+        "",
+        &[
+            "workspace_dir",
+            "prompts_dir",
+            "project",
+            "run",
+            "agents",
+            "harness",
+            "checks",
+            "review",
+            "land",
+        ],
+    ),
+    ("project", &["target"]),
+    (
+        "run",
+        &[
+            "max_workers",
+            "max_steps",
+            "attempts",
+            "step_timeout",
+            "stall_after",
+            "settle",
+            "on_stop",
+            "conflict_resolutions",
+            "recoveries",
+        ],
+    ),
+    ("agents", &["count", "names", "harness"]),
+    ("harness.*", &["kind", "command", "args", "env", "pass_env"]),
+    ("checks", &["setup", "timeout", "commands"]),
+    ("review", &["when"]),
+    ("land", &["hold_paths"]),
+];
+
+/// What is designed and not in this build: the table, the key, and what it needs.
+pub(super) const LATER: &[(&str, &str, &str)] = &[
+    ("", "budget", "budgets come later"),
+    ("", "commitments", "commitments come later"),
+    ("", "train", "the merge train comes later"),
+    ("", "sandbox", "the sandbox comes later"),
+    ("review", "harness", "reviews come later"),
+];
+
+/// The harness kinds that are designed and not in this build.
+pub(super) const LATER_KINDS: &[&str] = &["claude", "codex", "pi", "acp"];
+
+/// The keys of a table.
+pub(super) fn of(table: &str) -> &'static [&'static str] {
+    KNOWN
+        .iter()
+        .find(|(name, _)| *name == table)
+        .map_or(&[], |(_, keys)| keys)
+}
+
+/// Why a known key is not in this build.
+pub(super) fn later(table: &str, key: &str) -> Option<&'static str> {
+    LATER
+        .iter()
+        .find(|(of, name, _)| *of == table && *name == key)
+        .map(|(_, _, why)| *why)
+}
+
+/// What to write instead of an unknown key of a table. `as_written` is the table as the file has it.
+pub(super) fn hint(table: &str, as_written: &str, key: &str) -> String {
+    let elsewhere = KNOWN
+        .iter()
+        .find(|(name, keys)| *name != table && keys.contains(&key));
+    if let Some((home, _)) = elsewhere {
+        return match *home {
+            "" => format!("`{key}` stands at the top of the file, before the first [table]"),
+            "harness.*" => format!("`{key}` belongs in a [harness.<name>] table"),
+            home => format!("`{key}` belongs in [{home}]"),
+        };
+    }
+    let known = of(table);
+    let Some(nearest) = nearest(key, known.iter().copied()) else {
+        return "remove it".to_owned();
+    };
+    if is_slip(key, nearest) {
+        return format!("did you mean `{nearest}`?");
+    }
+    let place = if as_written.is_empty() {
+        "the file".to_owned()
+    } else {
+        format!("[{as_written}]")
+    };
+    format!(
+        "the nearest known key is `{nearest}`; {place} knows {}",
+        known.join(", ")
+    )
+}
+
+/// The most similar word.
+pub(super) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    // The distance takes time in the product of the lengths, and a key may be a megabyte.
+    let word: String = word.chars().take(64).collect::<String>().to_lowercase();
+    known.into_iter().min_by_key(|known| {
+        let edits = strsim::damerau_levenshtein(&word, &known.to_lowercase());
+        let contained = !word.is_empty() && (known.contains(&word) || word.contains(*known));
+        (if contained { edits.min(2) } else { edits }, edits)
+    })
+}
+
+/// Whether one word is likely a slip of the other, rather than something else.
+fn is_slip(word: &str, known: &str) -> bool {
+    let word: String = word.chars().take(64).collect::<String>().to_lowercase();
+    strsim::damerau_levenshtein(&word, known) <= (known.len() / 3).max(2)
+}

@@ -1,0 +1,362 @@
+//! `crew.toml`: what a team decided about its crew, read whole or refused with every reason at once.
+//!
+//! Pure: text comes in, values or [`Diagnostic`]s go out. Files, environment and git stay with the caller. A key
+//! that this build does not know, or knows and cannot honour yet, is an error and never ignored: a setting that
+//! seems to hold and does not is worse than none.
+
+mod detect;
+mod diagnostic;
+mod duration;
+mod keys;
+mod names;
+mod parse;
+mod reader;
+mod template;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::ids::AgentName;
+
+pub use detect::{Detected, Runner, detect};
+pub use diagnostic::Diagnostic;
+pub use names::branch_name;
+
+/// The name of the settings file at the root of the repository. It is always among the held paths.
+pub const FILE_NAME: &str = "crew.toml";
+
+/// The most agents, and agent processes, that one crew may have at once. A guard against a slip of the finger
+/// (`1000000`), far above what one machine can run.
+pub const MAX_AGENTS: u32 = 1000;
+
+/// The settings of one repository, as `crew.toml` gives them, with every default filled in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields, title = "crew.toml")]
+pub struct Settings {
+    /// Folder inside the repository that workspaces are made in, such as `"agents"`. Without it they stand in the
+    /// user's state directory, outside the repository, where agents and build tools cannot pick up its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub workspace_dir: Option<String>,
+    /// Folder inside the repository whose prompt templates win over the built-in ones. A change to it waits for a
+    /// person, like a change to `crew.toml`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub prompts_dir: Option<String>,
+    /// What the crew works on.
+    pub project: Project,
+    /// Limits and times of a run.
+    pub run: Run,
+    /// Who works.
+    pub agents: Agents,
+    /// The agent clients that can be named by `agents.harness`: a table for each.
+    pub harness: BTreeMap<String, Harness>,
+    /// What must pass before work lands.
+    pub checks: Checks,
+    /// Whether another agent reads the work before it lands.
+    pub review: Review,
+    /// What lands only with a person's word.
+    pub land: Land,
+}
+
+/// `[project]`: what the crew works on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct Project {
+    /// The branch that work lands on: a branch's short name, without `refs/heads/`.
+    pub target: String,
+}
+
+/// `[run]`: limits and times of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct Run {
+    /// Agent processes at once.
+    #[schemars(range(min = 1, max = 1000))]
+    pub max_workers: u32,
+    /// Steps of an agent for one ticket; then it gets the last chance.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub max_steps: u32,
+    /// Attempts at one ticket; then it is held for a person.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub attempts: u32,
+    /// The longest that one step may take; then it is stopped.
+    #[serde(serialize_with = "duration::serialize")]
+    #[schemars(with = "duration::Text")]
+    pub step_timeout: Duration,
+    /// How long a step may show no output and no activity before it counts as stuck.
+    #[serde(serialize_with = "duration::serialize")]
+    #[schemars(with = "duration::Text")]
+    pub stall_after: Duration,
+    /// A ticket's file must have been still for this long before the ticket is given out; `"0s"` for at once.
+    #[serde(serialize_with = "duration::serialize")]
+    #[schemars(with = "duration::Text")]
+    pub settle: Duration,
+    /// What stopping the engine does to running steps.
+    pub on_stop: OnStop,
+    /// How often the agent is asked to resolve a merge conflict of one attempt; then the ticket is held. 0 holds
+    /// it at the first conflict.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub conflict_resolutions: u32,
+    /// How often a stuck attempt is recovered before it counts as crashed; 0 for never.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub recoveries: u32,
+}
+
+/// What stopping the engine does to running steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnStop {
+    /// The engine ends when the running steps have ended.
+    #[default]
+    Finish,
+    /// The steps run on; the next engine adopts them.
+    Leave,
+    /// The steps are stopped.
+    Kill,
+}
+
+/// `[agents]`: who works.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct Agents {
+    /// Agents that are busy at once. With `names` given it is their number and may not be set.
+    #[schemars(range(min = 1, max = 1000))]
+    pub count: u32,
+    /// The agents by name, when they are fixed; empty: crew makes up as many names as it needs. A name is letters,
+    /// digits, `.`, `_` and `-`, begins with a letter, a digit or `_`, and is at most 64 long.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<String>")]
+    pub names: Vec<AgentName>,
+    /// The harness that agents run on: the name of a `[harness.<name>]` table. Without one, crew cannot start
+    /// agents; everything else works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub harness: Option<String>,
+}
+
+/// `[harness.<name>]`: an agent client and how it is started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Harness {
+    /// Which client it is; without it, the table's name.
+    pub kind: HarnessKind,
+    /// The program and its first arguments, for the kind `command`. It is started directly, never by a shell; a
+    /// path with a `/` that is not absolute is relative to the repository's root.
+    #[schemars(length(min = 1))]
+    pub command: Vec<String>,
+    /// Arguments appended to the command.
+    #[schemars(default)]
+    pub args: Vec<String>,
+    /// Variables added to the agent's environment.
+    #[schemars(default)]
+    pub env: BTreeMap<String, String>,
+    /// Names of variables of crew's own environment that the agent gets, beside PATH, HOME, LANG, TERM, TMPDIR,
+    /// USER and SHELL.
+    #[schemars(default)]
+    pub pass_env: Vec<String>,
+}
+
+/// The agent clients that this build can drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HarnessKind {
+    /// Any program: the prompt on its standard input, signals alone on lines of its standard output.
+    Command,
+}
+
+/// `[checks]`: what must pass, on the merged result in a clean checkout, before work lands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct Checks {
+    /// Shell commands run once in a fresh check checkout. Ignored files stay between runs.
+    pub setup: Vec<String>,
+    /// The longest that one command may take.
+    #[serde(serialize_with = "duration::serialize")]
+    #[schemars(with = "duration::Text")]
+    pub timeout: Duration,
+    /// Shell commands run in order; all must pass. With none, nothing guards the target.
+    pub commands: Vec<String>,
+}
+
+/// `[review]`: whether another agent reads the work before it lands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct Review {
+    /// When work is reviewed. This build has no reviews: `"never"` is the only value.
+    pub when: ReviewWhen,
+}
+
+/// When work is reviewed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewWhen {
+    /// Checking goes on to landing.
+    #[default]
+    Never,
+}
+
+/// `[land]`: what lands only with a person's word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct Land {
+    /// Files, and folders with all that is in them, relative to the repository's root: work that changes one of
+    /// them waits for a person. `crew.toml` is always among them, listed or not.
+    pub hold_paths: Vec<String>,
+}
+
+impl Default for Project {
+    fn default() -> Self {
+        Self {
+            target: "main".to_owned(),
+        }
+    }
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            max_workers: 10,
+            max_steps: 20,
+            attempts: 3,
+            step_timeout: Duration::from_mins(60),
+            stall_after: Duration::from_mins(5),
+            settle: Duration::from_millis(500),
+            on_stop: OnStop::Finish,
+            conflict_resolutions: 3,
+            recoveries: 3,
+        }
+    }
+}
+
+impl Default for Agents {
+    fn default() -> Self {
+        Self {
+            count: 4,
+            names: Vec::new(),
+            harness: None,
+        }
+    }
+}
+
+impl Default for Checks {
+    fn default() -> Self {
+        Self {
+            setup: Vec::new(),
+            timeout: Duration::from_mins(5),
+            commands: Vec::new(),
+        }
+    }
+}
+
+impl Default for Land {
+    fn default() -> Self {
+        Self {
+            hold_paths: vec![FILE_NAME.to_owned()],
+        }
+    }
+}
+
+impl Settings {
+    /// Reads the text of a settings file. An empty text is every default.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it, in the order of the text; `file_name` only names it in the diagnostics.
+    /// Where the text is not TOML at all, only that is told: what stands behind a broken line cannot be trusted.
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, Vec<Diagnostic>> {
+        parse::settings(text, file_name)
+    }
+
+    /// Reads the bytes of a settings file, as [`Settings::parse`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::parse`], and a diagnostic at the first byte that is not UTF-8.
+    pub fn parse_bytes(bytes: &[u8], file_name: &str) -> Result<Self, Vec<Diagnostic>> {
+        parse::bytes(bytes, file_name)
+    }
+
+    /// The file that `crew init` writes: these values live, everything else as a comment with its default. Reading
+    /// it gives the same values back.
+    ///
+    /// `harness` is the name and table that `agents.harness` gets; without one an example stands in a comment.
+    #[must_use]
+    pub fn template(target: &str, checks: &Checks, harness: Option<(&str, &Harness)>) -> String {
+        template::write(target, checks, harness)
+    }
+
+    /// The JSON schema of the file, each key with its documentation and default.
+    #[must_use]
+    pub fn schema() -> Value {
+        let draft = SchemaSettings::draft07()
+            .for_serialize()
+            .with(|settings| settings.inline_subschemas = true);
+        let mut schema = draft.into_generator().into_root_schema_for::<Self>().to_value();
+        loosen(&mut schema);
+        schema
+    }
+
+    /// The harness that agents run on: the asked one (a command's `--harness`), else `agents.harness`.
+    ///
+    /// `None` when there is none, or no table of that name.
+    #[must_use]
+    pub fn chosen_harness<'s>(&'s self, asked: Option<&'s str>) -> Option<(&'s str, &'s Harness)> {
+        let name = asked.or(self.agents.harness.as_deref())?;
+        self.harness.get(name).map(|harness| (name, harness))
+    }
+
+    /// Whether a change to this path, relative to the repository's root and with `/`, waits for a person: one of
+    /// `land.hold_paths`, `crew.toml` or a file in `prompts_dir`.
+    #[must_use]
+    pub fn holds(&self, path: &str) -> bool {
+        let held = self
+            .land
+            .hold_paths
+            .iter()
+            .map(String::as_str)
+            .chain(self.prompts_dir.as_deref());
+        std::iter::once(FILE_NAME).chain(held).any(|held| {
+            path.strip_prefix(held)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    }
+}
+
+/// The one of `known` that is most like `word`: for a hint in an error about a name.
+#[must_use]
+pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    keys::nearest(word, known)
+}
+
+/// Makes the schema of what is written one of what is read: no key is required, and each that has a default tells
+/// it, durations too.
+fn loosen(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            let defaults = object
+                .get("default")
+                .and_then(Value::as_object)
+                .cloned()
+                .unwrap_or_default();
+            if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
+                for (key, default) in defaults {
+                    if let Some(property) = properties.get_mut(&key).and_then(Value::as_object_mut) {
+                        property.entry("default").or_insert(default);
+                    }
+                }
+                object.remove("required");
+            }
+            object.values_mut().for_each(loosen);
+        }
+        Value::Array(items) => items.iter_mut().for_each(loosen),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,490 @@
+//! From the text of a settings file to settings, or to all that is wrong with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use toml::de::DeTable;
+
+use crate::ids::{self, AgentName};
+
+use super::diagnostic::Diagnostic;
+use super::reader::{Reader, Table, Value, Zero, shown};
+use super::{
+    Agents, Checks, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Project, Review, ReviewWhen,
+    Run, Settings, keys, names,
+};
+
+/// The most that a count of tries may be.
+const MAX_TRIES: u32 = 1_000_000;
+
+pub(super) fn bytes(bytes: &[u8], file: &str) -> Result<Settings, Vec<Diagnostic>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => settings(text, file),
+        Err(error) => {
+            let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let end = valid.len();
+            let hint = Some("save the file as UTF-8 text".to_owned());
+            Err(vec![Diagnostic::new(
+                file,
+                &valid,
+                end..end,
+                "the file is not UTF-8 text".to_owned(),
+                hint,
+            )])
+        }
+    }
+}
+
+pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnostic>> {
+    let mut reader = Reader::new(file, text);
+    let (document, broken) = DeTable::parse_recoverable(text);
+    for error in broken {
+        let span = error.span().unwrap_or(text.len()..text.len());
+        let (message, hint) = match (error.message(), text.get(span.clone())) {
+            ("duplicate key", Some(key)) => (
+                format!("`{}` stands here for the second time", shown(key)),
+                "keep one of them",
+            ),
+            (message, Some(part)) if part.starts_with("<<<<<<<") => (
+                message.to_owned(),
+                "this is the mark of a merge conflict: resolve it first",
+            ),
+            (message, _) => (message.to_owned(), "the file must be TOML"),
+        };
+        reader.report(span, message, Some(hint.to_owned()));
+    }
+    if !reader.is_clean() {
+        return Err(one_a_line(reader.into_found()));
+    }
+    let mut top = Table::new(String::new(), document.into_inner());
+    let mut settings = Settings::default();
+    top.set(
+        &mut reader,
+        "workspace_dir",
+        &mut settings.workspace_dir,
+        |r, v| workspace_dir(r, &v).map(Some),
+    );
+    top.set(&mut reader, "prompts_dir", &mut settings.prompts_dir, |r, v| {
+        inner_path(r, &v).map(Some)
+    });
+    if let Some(table) = section(&mut reader, &mut top, "project") {
+        settings.project = project(&mut reader, table);
+    }
+    if let Some(table) = section(&mut reader, &mut top, "run") {
+        settings.run = run(&mut reader, table);
+    }
+    let mut wanted = None;
+    if let Some(table) = section(&mut reader, &mut top, "agents") {
+        (settings.agents, wanted) = agents(&mut reader, table);
+    }
+    let mut declared = BTreeSet::new();
+    if let Some(mut table) = section(&mut reader, &mut top, "harness") {
+        for (name, value) in table.take_all() {
+            declared.insert(name.clone());
+            if let Some(harness) = harness(&mut reader, &name, value) {
+                settings.harness.insert(name, harness);
+            }
+        }
+    }
+    if let Some((name, span)) = wanted
+        && !declared.contains(&name)
+    {
+        undeclared(&mut reader, &name, span, &declared);
+    }
+    if let Some(table) = section(&mut reader, &mut top, "checks") {
+        settings.checks = checks(&mut reader, table);
+    }
+    if let Some(table) = section(&mut reader, &mut top, "review") {
+        settings.review = review(&mut reader, table);
+    }
+    if let Some(table) = section(&mut reader, &mut top, "land") {
+        settings.land = land(&mut reader, table);
+    }
+    reader.finish("", top);
+    if reader.is_clean() {
+        Ok(settings)
+    } else {
+        Err(reader.into_found())
+    }
+}
+
+/// A parser that goes on after an error trips over the same line again: the first word on each line is enough.
+fn one_a_line(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.dedup_by_key(|diagnostic| diagnostic.line);
+    found
+}
+
+fn section<'t>(reader: &mut Reader<'t>, table: &mut Table<'t>, key: &str) -> Option<Table<'t>> {
+    let value = table.take(key)?;
+    reader.table(value)
+}
+
+fn project(reader: &mut Reader<'_>, mut table: Table<'_>) -> Project {
+    let mut project = Project::default();
+    table.set(reader, "target", &mut project.target, |r, v| {
+        let name = r.string(&v)?;
+        match names::branch_name(&name) {
+            Ok(()) => Some(name),
+            Err(why) => {
+                let hint = "name the branch that work lands on, such as \"main\"".to_owned();
+                r.refuse(&v, &name, why, Some(hint));
+                None
+            }
+        }
+    });
+    reader.finish("project", table);
+    project
+}
+
+fn run(reader: &mut Reader<'_>, mut table: Table<'_>) -> Run {
+    let mut run = Run::default();
+    let t = &mut table;
+    t.set(reader, "max_workers", &mut run.max_workers, |r, v| {
+        r.whole(&v, 1..=MAX_AGENTS)
+    });
+    t.set(reader, "max_steps", &mut run.max_steps, |r, v| {
+        r.whole(&v, 1..=MAX_TRIES)
+    });
+    t.set(reader, "attempts", &mut run.attempts, |r, v| {
+        r.whole(&v, 1..=MAX_TRIES)
+    });
+    t.set(reader, "step_timeout", &mut run.step_timeout, |r, v| {
+        r.duration(&v, Zero::Refused)
+    });
+    t.set(reader, "stall_after", &mut run.stall_after, |r, v| {
+        r.duration(&v, Zero::Refused)
+    });
+    t.set(reader, "settle", &mut run.settle, |r, v| {
+        r.duration(&v, Zero::Taken)
+    });
+    t.set(reader, "on_stop", &mut run.on_stop, |r, v| {
+        let on_stop = r.string(&v)?;
+        match on_stop.as_str() {
+            "finish" => Some(OnStop::Finish),
+            "leave" => Some(OnStop::Leave),
+            "kill" => Some(OnStop::Kill),
+            _ => {
+                r.refuse(
+                    &v,
+                    &on_stop,
+                    "is none of \"finish\", \"leave\" and \"kill\"",
+                    None,
+                );
+                None
+            }
+        }
+    });
+    t.set(
+        reader,
+        "conflict_resolutions",
+        &mut run.conflict_resolutions,
+        |r, v| r.whole(&v, 0..=MAX_TRIES),
+    );
+    t.set(reader, "recoveries", &mut run.recoveries, |r, v| {
+        r.whole(&v, 0..=MAX_TRIES)
+    });
+    reader.finish("run", table);
+    run
+}
+
+/// The table, and the harness it names, which may stand further down.
+fn agents<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> (Agents, Option<(String, Range<usize>)>) {
+    let mut agents = Agents::default();
+    let count = table.take("count");
+    let listed = table.take("names");
+    if let (Some(count), Some(_)) = (&count, &listed) {
+        let hint = "remove `count`: with names, it is their number".to_owned();
+        reader.report(
+            count.key_span.clone(),
+            "`agents.count` and `agents.names` exclude each other".to_owned(),
+            Some(hint),
+        );
+    }
+    if let Some(count) = count.and_then(|value| reader.whole(&value, 1..=MAX_AGENTS)) {
+        agents.count = count;
+    }
+    if let Some(listed) = listed {
+        let (name, span) = (listed.name.clone(), listed.span.clone());
+        if let Some(items) = reader.list(listed) {
+            if items.is_empty() {
+                let hint = "name at least one, or write `count` instead".to_owned();
+                reader.report(span, format!("`{name}` names nobody"), Some(hint));
+            } else if items.len() > MAX_AGENTS as usize {
+                reader.report(
+                    span,
+                    format!("`{name}` names more than {MAX_AGENTS} agents"),
+                    None,
+                );
+            } else {
+                agents.names = agent_names(reader, items);
+                agents.count = u32::try_from(agents.names.len()).unwrap_or(MAX_AGENTS);
+            }
+        }
+    }
+    let wanted = table.take("harness").and_then(|value| {
+        let name = reader.filled(&value)?;
+        Some((name, value.span))
+    });
+    agents.harness = wanted.as_ref().map(|(name, _)| name.clone());
+    reader.finish("agents", table);
+    (agents, wanted)
+}
+
+fn agent_names(reader: &mut Reader<'_>, items: Vec<Value<'_>>) -> Vec<AgentName> {
+    let mut taken = BTreeMap::new();
+    let mut listed = Vec::new();
+    for item in items {
+        let Some(text) = reader.string(&item) else {
+            continue;
+        };
+        let name = match AgentName::new(text.as_str()) {
+            Ok(name) => name,
+            Err(error) => {
+                let why = match error {
+                    ids::Error::Empty { .. } => "is empty".to_owned(),
+                    ids::Error::TooLong { limit, .. } => format!("is longer than {limit} characters"),
+                    ids::Error::Grammar { why, .. } => format!("is no agent's name: {why}"),
+                };
+                let hint = "it becomes a part of branch and folder names: write it like \"ada\"".to_owned();
+                reader.refuse(&item, &text, &why, Some(hint));
+                continue;
+            }
+        };
+        // Workspaces are folders, and there are file systems that hold `Ada` and `ada` for one.
+        if let Some(first) = taken.insert(name.as_str().to_ascii_lowercase(), item.name.clone()) {
+            reader.refuse(
+                &item,
+                name.as_str(),
+                &format!("is the same name as `{first}`"),
+                None,
+            );
+            continue;
+        }
+        listed.push(name);
+    }
+    listed
+}
+
+fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<Harness> {
+    let key_span = value.key_span.clone();
+    let mut table = reader.table(value)?;
+    if let Err(why) = names::harness_name(name) {
+        let message = format!("the harness's name \"{}\" {why}", shown(name));
+        reader.report(
+            key_span.clone(),
+            message,
+            Some("name it like [harness.scripted]".to_owned()),
+        );
+    }
+    let kind = match table.take("kind") {
+        Some(value) => {
+            let kind = reader.string(&value)?;
+            harness_kind(
+                reader,
+                &kind,
+                value.span,
+                format!("unknown harness kind \"{}\"", shown(&kind)),
+            )
+        }
+        None => {
+            let message = format!("[harness.{0}] has no `kind`, and {0} is none", shown(name));
+            harness_kind(reader, name, key_span.clone(), message)
+        }
+    };
+    // What a client of another kind may have in its table cannot be known here.
+    let kind = kind?;
+    let mut harness = Harness {
+        kind,
+        command: Vec::new(),
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        pass_env: Vec::new(),
+    };
+    match table.take("command") {
+        Some(value) => {
+            let (shown, span) = (value.name.clone(), value.span.clone());
+            if let Some(items) = reader.list(value) {
+                if items.is_empty() {
+                    let hint = "name the program first: [\"./agent.sh\"]".to_owned();
+                    reader.report(span, format!("`{shown}` has no program"), Some(hint));
+                }
+                harness.command = items.iter().filter_map(|item| reader.filled(item)).collect();
+            }
+        }
+        None => {
+            let message = format!("[harness.{}] has no `command`", shown(name));
+            let hint = "add the program that is the agent: command = [\"./agent.sh\"]".to_owned();
+            reader.report(key_span, message, Some(hint));
+        }
+    }
+    if let Some(args) = table
+        .take("args")
+        .and_then(|value| reader.each(value, |r, v| r.string(&v)))
+    {
+        harness.args = args;
+    }
+    if let Some(mut env) = section(reader, &mut table, "env") {
+        for (name, value) in env.take_all() {
+            if let Err(why) = names::variable(&name) {
+                let message = format!("the variable \"{}\" {why}", shown(&name));
+                reader.report(value.key_span.clone(), message, None);
+            }
+            if let Some(text) = reader.string(&value) {
+                harness.env.insert(name, text);
+            }
+        }
+    }
+    if let Some(names) = table
+        .take("pass_env")
+        .and_then(|value| reader.each(value, |r, v| variable(r, &v)))
+    {
+        harness.pass_env = names;
+    }
+    if let Some(model) = table.take("model") {
+        let message = format!("`{}` means nothing to the kind `command`", model.name);
+        let hint = "give it to the program by `args` or `env`".to_owned();
+        reader.report(model.key_span, message, Some(hint));
+    }
+    reader.finish("harness.*", table);
+    Some(harness)
+}
+
+/// `unknown` is what to say where it is not even one that comes later.
+fn harness_kind(
+    reader: &mut Reader<'_>,
+    kind: &str,
+    span: Range<usize>,
+    unknown: String,
+) -> Option<HarnessKind> {
+    if kind == "command" {
+        return Some(HarnessKind::Command);
+    }
+    if keys::LATER_KINDS.contains(&kind) {
+        let message = format!("the harness kind `{kind}` comes later; this build has: command");
+        let hint = "kind = \"command\" runs any program as the agent".to_owned();
+        reader.report(span, message, Some(hint));
+        return None;
+    }
+    let hint = "write kind = \"command\" for any program that is the agent".to_owned();
+    reader.report(span, unknown, Some(hint));
+    None
+}
+
+/// The harness that agents should run on has no table.
+fn undeclared(reader: &mut Reader<'_>, name: &str, span: Range<usize>, declared: &BTreeSet<String>) {
+    let name_shown = shown(name);
+    let message = format!("`agents.harness` = \"{name_shown}\" has no table [harness.{name_shown}]");
+    let hint = if let Some(nearest) = keys::nearest(name, declared.iter().map(String::as_str)) {
+        format!("did you mean \"{}\"?", shown(nearest))
+    } else if keys::LATER_KINDS.contains(&name) {
+        format!(
+            "the harness kind `{name}` comes later; this build has: command. Add [harness.{name}] with \
+             kind = \"command\" and a command"
+        )
+    } else {
+        format!("add [harness.{name_shown}] with kind = \"command\" and command = [\"./agent.sh\"]")
+    };
+    reader.report(span, message, Some(hint));
+}
+
+fn variable(reader: &mut Reader<'_>, item: &Value<'_>) -> Option<String> {
+    let name = reader.string(item)?;
+    match names::variable(&name) {
+        Ok(()) => Some(name),
+        Err(why) => {
+            reader.refuse(item, &name, why, None);
+            None
+        }
+    }
+}
+
+fn checks<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Checks {
+    let mut checks = Checks::default();
+    if let Some(setup) = table
+        .take("setup")
+        .and_then(|value| reader.each(value, |r, v| r.filled(&v)))
+    {
+        checks.setup = setup;
+    }
+    table.set(reader, "timeout", &mut checks.timeout, |r, v| {
+        r.duration(&v, Zero::Refused)
+    });
+    if let Some(commands) = table
+        .take("commands")
+        .and_then(|value| reader.each(value, |r, v| r.filled(&v)))
+    {
+        checks.commands = commands;
+    }
+    reader.finish("checks", table);
+    checks
+}
+
+fn review(reader: &mut Reader<'_>, mut table: Table<'_>) -> Review {
+    if let Some(value) = table.take("when") {
+        let never = value.is_text("never");
+        if !never {
+            let hint = "write when = \"never\", or remove [review]".to_owned();
+            let message = "`review.when` is not in this build: reviews come later; it has: \"never\"";
+            reader.report(value.span, message.to_owned(), Some(hint));
+        }
+    }
+    reader.finish("review", table);
+    Review {
+        when: ReviewWhen::Never,
+    }
+}
+
+fn land<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Land {
+    let mut land = Land::default();
+    let listed = table
+        .take("hold_paths")
+        .and_then(|value| reader.each(value, |r, v| hold_path(r, &v)));
+    for path in listed.unwrap_or_default() {
+        if path != FILE_NAME && !land.hold_paths.contains(&path) {
+            land.hold_paths.push(path);
+        }
+    }
+    reader.finish("land", table);
+    land
+}
+
+fn hold_path(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
+    let path = inner_path(reader, value)?;
+    if path.contains(['*', '?', '[']) {
+        let hint = "name a file, or a folder for all that is in it".to_owned();
+        reader.refuse(
+            value,
+            &path,
+            "is a pattern, and held paths are taken literally",
+            Some(hint),
+        );
+        return None;
+    }
+    Some(path)
+}
+
+fn inner_path(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
+    let path = reader.string(value)?;
+    match names::inner_path(&path) {
+        Ok(path) => Some(path),
+        Err(why) => {
+            reader.refuse(value, &path, why, None);
+            None
+        }
+    }
+}
+
+/// A folder that crew fills by itself must not be one that it, git or the queue already lives in.
+fn workspace_dir(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {
+    let path = inner_path(reader, value)?;
+    let first = path.split('/').next().unwrap_or_default();
+    if [".crew", ".tickets"]
+        .iter()
+        .any(|own| first.eq_ignore_ascii_case(own))
+    {
+        let hint = "name a folder of its own, such as \"agents\"".to_owned();
+        reader.refuse(value, &path, "is where crew keeps something else", Some(hint));
+        return None;
+    }
+    Some(path)
+}

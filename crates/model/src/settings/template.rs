@@ -1,0 +1,186 @@
+//! The `crew.toml` that `crew init` writes.
+
+use std::fmt::Write;
+
+use super::{Checks, Harness, HarnessKind, duration};
+
+pub(super) fn write(target: &str, checks: &Checks, harness: Option<(&str, &Harness)>) -> String {
+    let mut out = String::new();
+    out.push_str(
+        "# What the crew does in this repository. A line that begins with # shows the default.\n\
+         # Every key: crew config --schema\n\n\
+         [project]\n",
+    );
+    line(
+        &mut out,
+        "target",
+        &quoted(target),
+        "the branch that work lands on",
+    );
+    out.push_str(RUN);
+    out.push_str(
+        "\n[agents]\n# count = 4                       # busy at once; or names = [\"ada\", \"bob\"]\n",
+    );
+    match harness {
+        Some((name, harness)) => {
+            line(
+                &mut out,
+                "harness",
+                &quoted(name),
+                "what agents run on: a table below",
+            );
+            write_harness(&mut out, name, harness);
+        }
+        None => out.push_str(NO_HARNESS),
+    }
+    write_checks(&mut out, checks);
+    out.push_str(LAND);
+    out
+}
+
+const RUN: &str = r#"
+[run]
+# max_workers = 10                # agent processes at once
+# max_steps = 20                  # per ticket, then the last chance
+# attempts = 3                    # per ticket, then it is held
+# step_timeout = "60m"
+# stall_after = "5m"              # no output and no activity for this long: stuck
+# settle = "500ms"                # a ticket's file must be this still before it is given out
+# on_stop = "finish"              # finish | leave | kill: what `crew stop` does to running steps
+# conflict_resolutions = 3        # per attempt, then the ticket is held
+# recoveries = 3                  # of a stuck attempt, then it counts as crashed
+"#;
+
+const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent can be started.
+# harness = "scripted"
+
+# [harness.scripted]
+# kind = "command"                # any program: the prompt on its standard input, DONE on its output
+# command = ["./agent.sh"]
+"#;
+
+const LAND: &str = r#"
+[land]
+# hold_paths = ["crew.toml"]      # a change to these waits for a person; crew.toml always does
+"#;
+
+fn write_harness(out: &mut String, name: &str, harness: &Harness) {
+    let _ = writeln!(out, "\n[harness.{}]", quoted_key(name));
+    let kind = match harness.kind {
+        HarnessKind::Command => "command",
+    };
+    line(
+        out,
+        "kind",
+        &quoted(kind),
+        "the prompt on its standard input, DONE on its output",
+    );
+    line(
+        out,
+        "command",
+        &list(&harness.command),
+        "the program; it is not run by a shell",
+    );
+    if harness.args.is_empty() {
+        out.push_str("# args = []                       # appended\n");
+    } else {
+        line(out, "args", &list(&harness.args), "appended");
+    }
+    if harness.env.is_empty() {
+        out.push_str("# env = {}                        # added to the agent's environment\n");
+    } else {
+        let pairs = harness
+            .env
+            .iter()
+            .map(|(key, value)| format!("{} = {}", quoted_key(key), quoted(value)));
+        let pairs = pairs.collect::<Vec<_>>().join(", ");
+        line(
+            out,
+            "env",
+            &format!("{{ {pairs} }}"),
+            "added to the agent's environment",
+        );
+    }
+    if harness.pass_env.is_empty() {
+        out.push_str("# pass_env = []                   # variables of yours that the agent gets\n");
+    } else {
+        line(
+            out,
+            "pass_env",
+            &list(&harness.pass_env),
+            "variables of yours that the agent gets",
+        );
+    }
+}
+
+fn write_checks(out: &mut String, checks: &Checks) {
+    out.push_str("\n[checks]\n");
+    if checks.setup.is_empty() {
+        out.push_str("# setup = []                      # run once in a fresh check checkout\n");
+    } else {
+        line(
+            out,
+            "setup",
+            &list(&checks.setup),
+            "run once in a fresh check checkout",
+        );
+    }
+    if checks.timeout == Checks::default().timeout {
+        out.push_str("# timeout = \"5m\"                  # of each command\n");
+    } else {
+        line(
+            out,
+            "timeout",
+            &quoted(&duration::format(checks.timeout)),
+            "of each command",
+        );
+    }
+    if checks.commands.is_empty() {
+        out.push_str("# No checks: nothing guards the target. Name what must pass before work lands.\n");
+        out.push_str("commands = []\n");
+    } else {
+        line(
+            out,
+            "commands",
+            &list(&checks.commands),
+            "in order, on the merged result; all must pass",
+        );
+    }
+}
+
+/// A key with its comment in a column, where the value leaves room for it.
+fn line(out: &mut String, key: &str, value: &str, comment: &str) {
+    let _ = writeln!(out, "{:<33} # {comment}", format!("{key} = {value}"));
+}
+
+fn list(items: &[String]) -> String {
+    let items: Vec<String> = items.iter().map(|item| quoted(item)).collect();
+    format!("[{}]", items.join(", "))
+}
+
+fn quoted_key(key: &str) -> String {
+    let bare = !key.is_empty()
+        && key
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    if bare { key.to_owned() } else { quoted(key) }
+}
+
+/// A TOML basic string.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,117 @@
+//! What `crew init` writes is what `crew run` reads.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use crate::settings::{Checks, Harness, HarnessKind, Settings};
+
+fn scripted() -> Harness {
+    Harness {
+        kind: HarnessKind::Command,
+        command: vec!["./agent.sh".to_owned()],
+        args: Vec::new(),
+        env: BTreeMap::new(),
+        pass_env: Vec::new(),
+    }
+}
+
+/// The template with each commented setting made live.
+fn uncommented(template: &str) -> String {
+    let lines = template.lines().map(|line| {
+        let setting = line.strip_prefix("# ").filter(|rest| {
+            let word = rest.split(' ').next().unwrap_or_default();
+            rest.starts_with('[') || rest[word.len()..].starts_with(" = ")
+        });
+        setting.unwrap_or(line)
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_template_reads_back() {
+    let checks = Checks {
+        commands: vec!["cargo test".to_owned()],
+        ..Checks::default()
+    };
+    let harness = scripted();
+    let text = Settings::template("main", &checks, Some(("scripted", &harness)));
+    insta::assert_snapshot!(text);
+    let settings = Settings::parse(&text, "crew.toml").unwrap();
+    let mut expected = Settings {
+        checks,
+        ..Settings::default()
+    };
+    expected.agents.harness = Some("scripted".to_owned());
+    expected.harness.insert("scripted".to_owned(), harness);
+    assert_eq!(settings, expected);
+    // The comments tell the defaults: made live, they change nothing.
+    assert_eq!(
+        Settings::parse(&uncommented(&text), "crew.toml").unwrap(),
+        expected
+    );
+}
+
+#[test]
+fn the_template_without_anything_says_so_and_reads_back() {
+    let text = Settings::template("main", &Checks::default(), None);
+    insta::assert_snapshot!(text);
+    assert_eq!(Settings::parse(&text, "crew.toml").unwrap(), Settings::default());
+    let live = Settings::parse(&uncommented(&text), "crew.toml").unwrap();
+    assert_eq!(live.chosen_harness(None), Some(("scripted", &scripted())));
+}
+
+#[test]
+fn the_template_names_every_key_but_the_rare_ones() {
+    let text = uncommented(&Settings::template("main", &Checks::default(), None));
+    let mut rare = Vec::new();
+    for (table, known) in crate::settings::keys::KNOWN {
+        for key in known.iter().filter(|_| !table.is_empty()) {
+            if !text.lines().any(|line| line.split(" = ").next() == Some(key)) {
+                rare.push(format!("{table}.{key}"));
+            }
+        }
+    }
+    assert_eq!(
+        rare,
+        [
+            "agents.names",
+            "harness.*.args",
+            "harness.*.env",
+            "harness.*.pass_env",
+            "review.when"
+        ]
+    );
+}
+
+/// Text that a setting accepts, with all that must be escaped.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof!["[ -~]{0,12}", "[\"\\\\\n\t\r\u{1}\u{7f}é日\u{85}#']{1,6}"]
+        .prop_map(|text| format!("x{text}"))
+}
+
+proptest! {
+    #[test]
+    fn any_values_read_back(
+        target in "[a-z]{1,5}(/[a-z0-9]{1,5})?",
+        setup in prop::collection::vec(text(), 0..3),
+        commands in prop::collection::vec(text(), 0..3),
+        seconds in 1_u64..1_000_000,
+        command in prop::collection::vec(text(), 1..3),
+        args in prop::collection::vec(text(), 0..3),
+        env in prop::collection::btree_map("[A-Z_][A-Z0-9_]{0,5}", text(), 0..3),
+        pass_env in prop::collection::vec("[A-Z]{1,5}", 0..3),
+    ) {
+        prop_assume!(!target.starts_with("agent"));
+        let checks = Checks { setup, commands, timeout: Duration::from_secs(seconds) };
+        let harness = Harness { kind: HarnessKind::Command, command, args, env, pass_env };
+        let written = Settings::template(&target, &checks, Some(("a.b", &harness)));
+        let read = Settings::parse(&written, "crew.toml");
+        prop_assert!(read.is_ok(), "{written}\n{read:?}");
+        let read = read.unwrap();
+        prop_assert_eq!(read.project.target, target);
+        prop_assert_eq!(read.checks, checks);
+        prop_assert_eq!(&read.harness["a.b"], &harness);
+    }
+}
