@@ -1,1 +1,19 @@
 //! The pure half: machines, ids, events, effects, commands, settings, policies and views.
+//!
+//! Nothing here reads a clock, the environment or a file; times, ids and facts arrive as values.
+
+pub mod attempt;
+pub mod command;
+pub mod ids;
+pub mod machine;
+pub mod policy;
+pub mod project;
+pub mod session;
+pub mod settings;
+pub mod ticket;
+pub mod time;
+pub mod view;
+pub mod worker;
+
+pub use ids::{AgentName, Fence, Oid, RunId, SessionId, TicketId};
+pub use time::Time;

@@ -1,0 +1,107 @@
+//! What faces ask of the engine: bodies of the store's command inbox.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{AgentName, TicketId};
+
+/// A command, as stored. The inbox adds an id, who asked and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum Command {
+    /// One more agent of that name.
+    Spawn {
+        /// Its name.
+        name: AgentName,
+    },
+    /// `count` more agents, named by crew.
+    SpawnMany {
+        /// How many.
+        count: u32,
+    },
+    /// Give this ticket to this agent now, out of turn.
+    Assign {
+        /// Who.
+        agent: AgentName,
+        /// What.
+        ticket: TicketId,
+    },
+    /// Stop the agent's process; its ticket goes back, held.
+    Kill {
+        /// Who.
+        agent: AgentName,
+    },
+    /// Remove the agent's workspace; its work is kept under a ref.
+    Cleanup {
+        /// Who.
+        agent: AgentName,
+    },
+    /// Bring a ticket to landing by hand, through the same gate.
+    Merge {
+        /// Which.
+        ticket: TicketId,
+    },
+    /// Try a held ticket again, its attempts fresh.
+    Retry {
+        /// Which.
+        ticket: TicketId,
+    },
+    /// Give a ticket up; its work is kept under a ref.
+    Drop {
+        /// Which.
+        ticket: TicketId,
+        /// Why.
+        reason: String,
+    },
+    /// Let a held ticket pass in spite of what holds it.
+    Waive {
+        /// Which.
+        ticket: TicketId,
+        /// Why.
+        reason: String,
+    },
+    /// Approve the sensitive paths a ticket touches.
+    Approve {
+        /// Which.
+        ticket: TicketId,
+    },
+    /// Answer an agent's question.
+    Answer {
+        /// Whose.
+        agent: AgentName,
+        /// The answer.
+        text: String,
+    },
+    /// End the engine.
+    Stop {
+        /// What becomes of running steps.
+        running: OnStop,
+    },
+}
+
+/// What becomes of running steps when the engine stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnStop {
+    /// They are waited for.
+    Finish,
+    /// They run on, and are adopted by the next engine.
+    Leave,
+    /// They are stopped.
+    Kill,
+}
+
+/// What became of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Done, or begun: the events say the rest.
+    Accepted {
+        /// What was begun, for people.
+        message: String,
+    },
+    /// Not possible now.
+    Refused {
+        /// Why, and what to do.
+        why: String,
+    },
+}

@@ -1,0 +1,309 @@
+//! Checked names: what may stand in a ref, a path and an argument is decided here, once.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Why a text is not a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Nothing there.
+    #[error("a {what} cannot be empty")]
+    Empty {
+        /// What was being named.
+        what: &'static str,
+    },
+    /// Longer than `limit` bytes.
+    #[error("a {what} is at most {limit} characters long")]
+    TooLong {
+        /// What was being named.
+        what: &'static str,
+        /// Bytes.
+        limit: usize,
+    },
+    /// A character outside the grammar, or in a place where it cannot stand.
+    #[error("{text:?} is not a {what}: {why}")]
+    Grammar {
+        /// What was being named.
+        what: &'static str,
+        /// The text, as given.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+/// The grammar shared by ticket ids and agent names (security.md R-7, with tk's letters): what passes is one path
+/// component, one ref component and never an option.
+fn check(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
+    let grammar = |why| {
+        Err(Error::Grammar {
+            what,
+            text: text.to_owned(),
+            why,
+        })
+    };
+    if text.is_empty() {
+        return Err(Error::Empty { what });
+    }
+    if text.len() > limit {
+        return Err(Error::TooLong { what, limit });
+    }
+    if !text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
+    {
+        return grammar("only letters, digits, `.`, `_` and `-` may be used");
+    }
+    if text.starts_with(['-', '.']) {
+        return grammar("it cannot begin with a dash or a dot");
+    }
+    if text.ends_with('.') || text.ends_with(".lock") || text.contains("..") {
+        return grammar("git allows neither `..`, nor a last `.` or `.lock`, in a branch name");
+    }
+    Ok(())
+}
+
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $limit:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// Checks `text` against the grammar.
+            ///
+            /// # Errors
+            /// When it is empty, too long, or could not stand in a ref and a path.
+            pub fn new(text: impl Into<String>) -> Result<Self, Error> {
+                let text = text.into();
+                check($what, &text, $limit)?;
+                Ok(Self(text))
+            }
+
+            /// The name as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Error;
+            fn try_from(text: String) -> Result<Self, Error> {
+                Self::new(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> String {
+                name.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+name!(
+    /// A ticket's id: the name of its file without `.md`.
+    TicketId,
+    "ticket id",
+    128
+);
+name!(
+    /// An agent's name: its slot, the first half of its workspaces' and branches' names.
+    AgentName,
+    "agent name",
+    64
+);
+name!(
+    /// A run's id: one program under one shim, `<ticket>.<fence>.<n>` for a step. The name of its run directory.
+    RunId,
+    "run id",
+    200
+);
+
+impl RunId {
+    /// The id of the `n`-th run of the attempt that `fence` stands for: the same inputs always name the same run, which is
+    /// what lets a repeated effect find the run it already started.
+    #[must_use]
+    pub fn of_step(ticket: &TicketId, fence: Fence, n: u32) -> Self {
+        Self(format!("{ticket}.{}.{n}", fence.0))
+    }
+}
+
+/// A session's id at the agent's client: a UUID, minted by crew.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct SessionId(pub uuid::Uuid);
+
+impl SessionId {
+    /// The id of the `n`-th session of an attempt. A version 5 UUID in the journal's own namespace: unique across
+    /// journals, and the same again when the same decision is replayed.
+    #[must_use]
+    pub fn of_attempt(journal: uuid::Uuid, ticket: &TicketId, fence: Fence, n: u32) -> Self {
+        Self(uuid::Uuid::new_v5(
+            &journal,
+            format!("{ticket}.{}.{n}", fence.0).as_bytes(),
+        ))
+    }
+}
+
+impl fmt::Display for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The token minted at every claim of a ticket: strictly increasing, so that a report of an older claim is known as such.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Fence(pub u64);
+
+impl Fence {
+    /// The fence of the next claim.
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+impl fmt::Display for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The id of a git object, in full hex.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Oid(String);
+
+impl Oid {
+    /// Checks that `text` is a full SHA-1 (40) or SHA-256 (64) object id.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub fn new(text: impl Into<String>) -> Result<Self, Error> {
+        let text = text.into();
+        let whole = matches!(text.len(), 40 | 64);
+        if !whole || !text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+            return Err(Error::Grammar {
+                what: "object id",
+                text,
+                why: "40 or 64 lower-case hex digits are expected",
+            });
+        }
+        Ok(Self(text))
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The first eight digits, for people.
+    #[must_use]
+    pub fn short(&self) -> &str {
+        &self.0[..8]
+    }
+}
+
+impl TryFrom<String> for Oid {
+    type Error = Error;
+    fn try_from(text: String) -> Result<Self, Error> {
+        Self::new(text)
+    }
+}
+
+impl From<Oid> for String {
+    fn from(oid: Oid) -> String {
+        oid.0
+    }
+}
+
+impl fmt::Display for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+impl fmt::Debug for Oid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.short())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_could_be_options_paths_or_refs_of_their_own_are_refused() {
+        for bad in [
+            "",
+            "-x",
+            ".",
+            "..",
+            "../x",
+            "a/b",
+            "a b",
+            "a\nb",
+            "a\0",
+            "a|b",
+            "a'b",
+            "a\"b",
+            "a`id`",
+            "a$(id)",
+            "a..b",
+            "a.",
+            "a.lock",
+            "\u{202e}a",
+            "é",
+            "a;b",
+            "--upload-pack=x",
+        ] {
+            assert!(TicketId::new(bad).is_err(), "{bad:?} passed");
+            assert!(AgentName::new(bad).is_err(), "{bad:?} passed");
+        }
+        assert!(TicketId::new("x".repeat(129)).is_err());
+        for good in ["c-abc1", "x.1", "A_b-3", "7"] {
+            assert_eq!(TicketId::new(good).unwrap().as_str(), good);
+        }
+    }
+
+    #[test]
+    fn an_oid_is_full_lower_case_hex() {
+        assert!(Oid::new("a".repeat(40)).is_ok());
+        assert!(Oid::new("A".repeat(40)).is_err());
+        assert!(Oid::new("a".repeat(39)).is_err());
+        assert!(serde_json::from_str::<Oid>("\"HEAD\"").is_err());
+    }
+
+    #[test]
+    fn a_session_id_is_the_same_for_the_same_decision_only() {
+        let ticket = TicketId::new("t-1").unwrap();
+        let (a, b) = (uuid::Uuid::from_u128(1), uuid::Uuid::from_u128(2));
+        let id = SessionId::of_attempt(a, &ticket, Fence(1), 1);
+        assert_eq!(id, SessionId::of_attempt(a, &ticket, Fence(1), 1));
+        assert_ne!(id, SessionId::of_attempt(a, &ticket, Fence(1), 2));
+        assert_ne!(id, SessionId::of_attempt(b, &ticket, Fence(1), 1));
+    }
+}

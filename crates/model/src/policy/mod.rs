@@ -1,0 +1,1 @@
+//! The policies: pure functions from facts to decisions.

@@ -1,0 +1,160 @@
+//! The project machine: the life of one engine on one repository, and the roster of its agents.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::{self, Rejected, Step};
+use crate::AgentName;
+
+/// One repository's crew.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Project {
+    /// Where its engine stands.
+    pub state: State,
+    /// Everyone who can be given a ticket.
+    pub agents: BTreeSet<AgentName>,
+    /// Names that are never given again.
+    pub retired: BTreeSet<AgentName>,
+}
+
+/// Where the engine stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// No engine has run here.
+    #[default]
+    Uninitialized,
+    /// An engine is taking over: adopting, then reading timers.
+    Initializing,
+    /// Up, and no attempt is active.
+    Ready,
+    /// Up, and an attempt is active.
+    Busy,
+    /// It takes nothing new.
+    ShuttingDown,
+    /// It has ended in good order.
+    Closed,
+}
+
+/// What happened to the project.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// An engine has the repository's lock. Also after a crash: the state before says so.
+    Opened,
+    /// Everything is adopted.
+    Initialized,
+    /// An attempt became active.
+    AgentsBusy,
+    /// The last attempt ended.
+    AgentsIdle,
+    /// The engine was asked to stop.
+    Closing,
+    /// It has stopped.
+    Closed,
+    /// There is one more agent.
+    AgentSpawned {
+        /// Its name.
+        name: AgentName,
+    },
+    /// An agent is no more, and its name is not given again.
+    AgentRetired {
+        /// Its name.
+        name: AgentName,
+    },
+}
+
+/// A project orders nothing itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Effect {}
+
+/// The machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine;
+
+impl machine::Machine for Machine {
+    type State = Project;
+    type Event = Event;
+    type Effect = Effect;
+    const NAME: &'static str = "project";
+
+    fn transition(project: &Project, event: &Event) -> Result<Step<Project, Effect>, Rejected> {
+        let no = |why: &str| {
+            Err(Rejected {
+                state: Self::state_name(project),
+                event: Self::event_name(event).to_owned(),
+                why: why.to_owned(),
+            })
+        };
+        let to = |state| Ok(Step::to(Project { state, ..project.clone() }));
+        match (project.state, event) {
+            (_, Event::AgentSpawned { name }) => {
+                if project.retired.contains(name) {
+                    return no("the name was retired");
+                }
+                let mut next = project.clone();
+                if !next.agents.insert(name.clone()) {
+                    return no("there is an agent of that name");
+                }
+                Ok(Step::to(next))
+            }
+            (_, Event::AgentRetired { name }) => {
+                let mut next = project.clone();
+                if !next.agents.remove(name) {
+                    return no("there is no agent of that name");
+                }
+                next.retired.insert(name.clone());
+                Ok(Step::to(next))
+            }
+            // A crashed engine leaves any state behind; the next one starts over from each of them.
+            (_, Event::Opened) => to(State::Initializing),
+            (State::Initializing, Event::Initialized) | (State::Busy, Event::AgentsIdle) => to(State::Ready),
+            (State::Ready, Event::AgentsBusy) => to(State::Busy),
+            (State::Initializing | State::Ready | State::Busy, Event::Closing) => to(State::ShuttingDown),
+            (State::ShuttingDown, Event::Closed) => to(State::Closed),
+            (State::Uninitialized | State::Closed, _) => no("no engine runs"),
+            (State::Initializing, Event::AgentsBusy | Event::AgentsIdle | Event::Closed) => no("the engine is taking over"),
+            (State::Ready | State::Busy, Event::Initialized) => no("the engine is up"),
+            (State::Ready, Event::AgentsIdle) => no("no attempt is active"),
+            (State::Busy, Event::AgentsBusy) => no("an attempt is active already"),
+            (State::Ready | State::Busy, Event::Closed) => no("it is asked to stop first"),
+            (State::ShuttingDown, Event::Initialized | Event::AgentsBusy | Event::AgentsIdle | Event::Closing) => {
+                no("the engine is stopping")
+            }
+        }
+    }
+
+    fn state_name(project: &Project) -> String {
+        match project.state {
+            State::Uninitialized => "uninitialized",
+            State::Initializing => "initializing",
+            State::Ready => "ready",
+            State::Busy => "busy",
+            State::ShuttingDown => "shutting_down",
+            State::Closed => "closed",
+        }
+        .to_owned()
+    }
+
+    fn event_name(event: &Event) -> &'static str {
+        event.name()
+    }
+}
+
+impl Event {
+    /// The event's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::Opened => "opened",
+            Event::Initialized => "initialized",
+            Event::AgentsBusy => "agents_busy",
+            Event::AgentsIdle => "agents_idle",
+            Event::Closing => "closing",
+            Event::Closed => "closed",
+            Event::AgentSpawned { .. } => "agent_spawned",
+            Event::AgentRetired { .. } => "agent_retired",
+        }
+    }
+}

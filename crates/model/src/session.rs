@@ -1,0 +1,136 @@
+//! The session machine: one conversation with an agent's client, a child of the attempt.
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::{self, Rejected, Step};
+use crate::SessionId;
+
+/// A conversation with an agent's client. A new one is never resumed; a resumed one always existed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// Its id at the client.
+    pub id: SessionId,
+    /// How many sessions the attempt has had, this one included.
+    pub number: u32,
+    /// Where it stands.
+    pub state: State,
+}
+
+/// Where a session stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// An id that no client has seen.
+    New,
+    /// A process is talking in it.
+    Active,
+    /// Between two steps.
+    Suspended,
+    /// The client refused it or broke it: replaced by a new one.
+    Corrupt,
+    /// Its attempt is over.
+    Closed,
+}
+
+/// What happened to a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The first step was started with this id.
+    FirstMessageSent,
+    /// A step ended; the session waits for the next one.
+    Suspended,
+    /// A further step was started in it.
+    Resumed,
+    /// The client cannot go on with it.
+    ErrorDetected,
+    /// Its attempt has ended.
+    Closed,
+}
+
+/// A session orders nothing itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {}
+
+/// The machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Machine;
+
+impl machine::Machine for Machine {
+    type State = State;
+    type Event = Event;
+    type Effect = Effect;
+    const NAME: &'static str = "session";
+
+    fn transition(state: &State, event: &Event) -> Result<Step<State, Effect>, Rejected> {
+        let no = |why: &str| Err(reject(*state, *event, why));
+        match (state, event) {
+            (State::New, Event::FirstMessageSent) | (State::Suspended, Event::Resumed) => Ok(Step::to(State::Active)),
+            (State::Active, Event::Suspended) => Ok(Step::to(State::Suspended)),
+            (State::Active | State::Suspended, Event::ErrorDetected) => Ok(Step::to(State::Corrupt)),
+            (State::New | State::Active | State::Suspended | State::Corrupt, Event::Closed) => Ok(Step::to(State::Closed)),
+            (State::New, Event::Resumed) => no("a new session is never resumed"),
+            (State::New, Event::Suspended | Event::ErrorDetected) => no("nothing was said in it yet"),
+            (State::Active | State::Suspended, Event::FirstMessageSent) => no("it has had its first message"),
+            (State::Active, Event::Resumed) => no("a process is already talking in it"),
+            (State::Suspended, Event::Suspended) => no("it is suspended already"),
+            (State::Corrupt, Event::FirstMessageSent | Event::Suspended | Event::Resumed | Event::ErrorDetected) => {
+                no("a corrupt session is replaced, not used again")
+            }
+            (State::Closed, _) => no("it is closed"),
+        }
+    }
+
+    fn state_name(state: &State) -> String {
+        name(*state).to_owned()
+    }
+
+    fn event_name(event: &Event) -> &'static str {
+        match event {
+            Event::FirstMessageSent => "first_message_sent",
+            Event::Suspended => "suspended",
+            Event::Resumed => "resumed",
+            Event::ErrorDetected => "error_detected",
+            Event::Closed => "closed",
+        }
+    }
+}
+
+fn name(state: State) -> &'static str {
+    match state {
+        State::New => "new",
+        State::Active => "active",
+        State::Suspended => "suspended",
+        State::Corrupt => "corrupt",
+        State::Closed => "closed",
+    }
+}
+
+fn reject(state: State, event: Event, why: &str) -> Rejected {
+    use machine::Machine as _;
+    Rejected { state: name(state).to_owned(), event: Machine::event_name(&event).to_owned(), why: why.to_owned() }
+}
+
+impl Session {
+    /// A session that no client has seen.
+    #[must_use]
+    pub fn new(id: SessionId, number: u32) -> Self {
+        Self { id, number, state: State::New }
+    }
+
+    /// Moves by `event`.
+    ///
+    /// # Errors
+    /// [`Rejected`] as the machine says.
+    pub fn apply(&mut self, event: Event) -> Result<(), Rejected> {
+        use machine::Machine as _;
+        self.state = Machine::transition(&self.state, &event)?.state;
+        Ok(())
+    }
+
+    /// Whether the next step must open it rather than resume it.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.state == State::New
+    }
+}

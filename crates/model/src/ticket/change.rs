@@ -1,0 +1,222 @@
+//! What a transition changes beside the state: slot, timer and file are functions of the state, so their changes are the
+//! difference of two states and can neither be forgotten nor done twice.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Effect, Event, Label, Machine, Stage, State, Ticket};
+use crate::attempt;
+use crate::machine::{Machine as _, Rejected};
+use crate::{AgentName, Fence, Time};
+
+/// An accepted event, with all that is to be made durable with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The ticket after.
+    pub ticket: Ticket,
+    /// What is ordered, in order.
+    pub effects: Vec<Effect>,
+    /// Slots freed and taken, in that order.
+    pub slots: Vec<SlotChange>,
+    /// What happens to the ticket's timer.
+    pub timers: Vec<TimerChange>,
+}
+
+/// A change to the slot table: one ticket per agent, one agent per ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SlotChange {
+    /// The agent's slot is free.
+    Free(AgentName),
+    /// The agent's slot is taken.
+    Take(AgentName, Fence),
+}
+
+/// A change to the ticket's timers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerChange {
+    /// The deadline is gone.
+    Cancel(TimerKey),
+    /// There is a deadline, or it moved.
+    Set(Deadline),
+}
+
+/// What a waiting ticket waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// What happens then.
+    pub key: TimerKey,
+    /// When.
+    pub at: Time,
+}
+
+/// What happens when a ticket's timer fires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimerKey {
+    /// It may be given out again.
+    Due,
+    /// Its agent may be stepped again.
+    Step,
+    /// What holds it is tried again.
+    Retry,
+    /// Its agent is woken.
+    Wakeup,
+    /// Landing is tried again.
+    Land,
+    /// It may be given to a reviewer again.
+    Review,
+}
+
+impl TimerKey {
+    /// The key as stored.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            TimerKey::Due => "due",
+            TimerKey::Step => "step",
+            TimerKey::Retry => "retry",
+            TimerKey::Wakeup => "wakeup",
+            TimerKey::Land => "land",
+            TimerKey::Review => "review",
+        }
+    }
+
+    /// The key that is stored as `text`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Due, Self::Step, Self::Retry, Self::Wakeup, Self::Land, Self::Review]
+            .into_iter()
+            .find(|key| key.as_str() == text)
+    }
+}
+
+/// What a ticket's file says of it while crew holds it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filing {
+    /// tk's status.
+    pub status: FileStatus,
+    /// crew's own tags: all of them are set, all others of crew's are unset.
+    pub tags: BTreeSet<String>,
+}
+
+/// tk's three statuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileStatus {
+    /// In the queue.
+    Open,
+    /// Someone works on it.
+    InProgress,
+    /// Over.
+    Closed,
+}
+
+impl Filing {
+    /// The tags that are crew's: any of them that is not in a filing is unset by it.
+    #[must_use]
+    pub fn all_tags() -> BTreeSet<String> {
+        Label::ALL.iter().map(|l| l.as_str().to_owned()).chain(["verify".to_owned(), "held".to_owned()]).collect()
+    }
+}
+
+impl Ticket {
+    /// Takes `event` at `at`.
+    ///
+    /// # Errors
+    /// [`Rejected`] when the state does not accept it.
+    pub fn after(&self, event: &Event, at: Time) -> Result<Change, Rejected> {
+        let step = Machine::transition(self, event)?;
+        let (mut ticket, mut effects) = (step.state, step.effects);
+        if ticket.state_name() != self.state_name() {
+            ticket.since = at;
+            if let Some(held) = &mut ticket.held
+                && self.held.is_none()
+            {
+                held.since = at;
+            }
+        }
+        let standing = |t: &Ticket| t.attempt().map(|a| (a.fence, a.state.name()));
+        let (before, now) = (standing(self), standing(&ticket));
+        if before != now
+            && let State::InProgress(attempt) | State::Verify(super::Verify { attempt, .. }) = &mut ticket.state
+        {
+            attempt.since = at;
+        }
+        let drifted = matches!(event, Event::FileDrifted);
+        if let Some(filing) = ticket.filing()
+            && (drifted || self.filing().as_ref() != Some(&filing))
+        {
+            effects.push(Effect::WriteFile(filing));
+        }
+        Ok(Change { slots: slots(self, &ticket), timers: timers(self, &ticket), ticket, effects })
+    }
+
+    /// The moment at which something happens to it by itself.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        let at = |key, at| Some(Deadline { key, at });
+        if let Some(held) = &self.held {
+            return held.retry_at.and_then(|t| at(TimerKey::Retry, t));
+        }
+        match &self.state {
+            State::New | State::Done(_) => None,
+            State::Open => self.due.and_then(|t| at(TimerKey::Due, t)),
+            State::InProgress(attempt) => match &attempt.state {
+                attempt::State::Working(w) => w.due.and_then(|t| at(TimerKey::Step, t)),
+                attempt::State::WaitingForWakeup { at: t, .. } => at(TimerKey::Wakeup, *t),
+                attempt::State::Preparing
+                | attempt::State::Ready
+                | attempt::State::WaitingForInput { .. }
+                | attempt::State::Verifying
+                | attempt::State::Done
+                | attempt::State::Stuck { .. }
+                | attempt::State::Reaped { .. } => None,
+            },
+            State::Verify(verify) => match &verify.stage {
+                Stage::Queued | Stage::Building | Stage::Checking(_) => None,
+                Stage::Reviewing { due, .. } => due.and_then(|t| at(TimerKey::Review, t)),
+                Stage::Landing { waiting, .. } => waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at)),
+            },
+        }
+    }
+
+    /// What its file should say; none before it is created.
+    #[must_use]
+    pub fn filing(&self) -> Option<Filing> {
+        let mut tags: BTreeSet<String> = self.labels.iter().map(|l| l.as_str().to_owned()).collect();
+        let status = match &self.state {
+            State::New => return None,
+            State::Open => FileStatus::Open,
+            State::InProgress(_) => FileStatus::InProgress,
+            State::Verify(_) => {
+                tags.insert("verify".to_owned());
+                FileStatus::InProgress
+            }
+            State::Done(_) => FileStatus::Closed,
+        };
+        if self.held.is_some() {
+            tags.insert("held".to_owned());
+        }
+        Some(Filing { status, tags })
+    }
+}
+
+fn slots(before: &Ticket, after: &Ticket) -> Vec<SlotChange> {
+    let claim = |t: &Ticket| t.attempt().filter(|a| a.seated).map(|a| (a.agent.clone(), a.fence));
+    let (old, new) = (claim(before), claim(after));
+    if old == new {
+        return Vec::new();
+    }
+    let freed = old.map(|(agent, _)| SlotChange::Free(agent));
+    freed.into_iter().chain(new.map(|(agent, fence)| SlotChange::Take(agent, fence))).collect()
+}
+
+fn timers(before: &Ticket, after: &Ticket) -> Vec<TimerChange> {
+    let (old, new) = (before.deadline(), after.deadline());
+    if old == new {
+        return Vec::new();
+    }
+    let gone = old.filter(|o| new.is_none_or(|n| n.key != o.key)).map(|o| TimerChange::Cancel(o.key));
+    gone.into_iter().chain(new.map(TimerChange::Set)).collect()
+}

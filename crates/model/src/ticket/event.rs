@@ -1,0 +1,373 @@
+//! What happens to a ticket, and what it orders.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Candidate, Spec};
+use crate::attempt;
+use crate::{AgentName, Fence, Oid, SessionId, Time};
+
+/// What happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// Its file was seen for the first time.
+    Created {
+        /// What the file says.
+        spec: Spec,
+    },
+    /// Its file says something else now.
+    Edited {
+        /// What the file says.
+        spec: Spec,
+    },
+    /// An agent has taken it.
+    Claimed {
+        /// Who.
+        agent: AgentName,
+        /// The claim's token: greater than the last.
+        fence: Fence,
+        /// Its first session.
+        session: SessionId,
+        /// When.
+        at: Time,
+        /// Whether it may be given out at all: due, dependencies done, slot free; resolved by the route policy.
+        eligible: bool,
+    },
+    /// Something happened to its attempt.
+    Attempt(attempt::Event),
+    /// The work is submitted by other means than a step's end.
+    Submitted {
+        /// Who.
+        by: String,
+        /// When.
+        at: Time,
+    },
+    /// The last chance was spent without submitting.
+    WorkerGaveUp {
+        /// Attempts left.
+        attempts_left: u32,
+        /// When it is given out again.
+        reopen_at: Time,
+    },
+    /// Stuck once too often.
+    WorkerCrashed {
+        /// Attempts left.
+        attempts_left: u32,
+        /// When it is given out again.
+        reopen_at: Time,
+    },
+    /// Its worker's host is gone, or no attempt stands behind it.
+    WorkerLost,
+    /// Its agent cannot go on.
+    Blocked {
+        /// Why, in the agent's words.
+        why: String,
+    },
+    /// The attempt ended without a verdict on the work.
+    Released {
+        /// Why.
+        why: Released,
+    },
+    /// Its turn has come: its work is saved, imported and merged.
+    CheckStarted,
+    /// The merged result exists.
+    CandidateBuilt {
+        /// It.
+        candidate: Candidate,
+    },
+    /// All checks passed on the merged result.
+    ChecksPassed {
+        /// The tree they passed on.
+        tree: Oid,
+        /// The commands.
+        passed: Vec<String>,
+        /// Whether a gatekeeper looks at it before it lands.
+        review: bool,
+    },
+    /// A check failed, and the target alone passes it.
+    ChecksFailed {
+        /// The command.
+        which: String,
+        /// The end of its output.
+        output: String,
+        /// Steps left.
+        steps_left: u32,
+        /// When it is given out again, should it go back.
+        reopen_at: Time,
+    },
+    /// The branch adds nothing to the target.
+    NoCommits {
+        /// Steps left.
+        steps_left: u32,
+        /// When it is given out again, should it go back.
+        reopen_at: Time,
+    },
+    /// The branch does not merge.
+    Conflicted {
+        /// The paths in conflict.
+        paths: Vec<String>,
+        /// Resolutions left.
+        resolutions_left: u32,
+    },
+    /// The checks could not be run: never the agent's fault.
+    CouldNotRun {
+        /// Why.
+        why: String,
+        /// When they are tried again.
+        retry_at: Time,
+    },
+    /// The target alone fails the check too.
+    TargetRed {
+        /// The command.
+        which: String,
+        /// When they are tried again.
+        retry_at: Time,
+    },
+    /// It touches paths that a person must approve.
+    SensitivePaths {
+        /// The paths.
+        paths: Vec<String>,
+        /// The tip that touches them.
+        tip: Oid,
+    },
+    /// A gatekeeper has taken its review.
+    ReviewClaimed {
+        /// Who.
+        agent: AgentName,
+        /// The review's token.
+        fence: Fence,
+    },
+    /// The review ended in errors.
+    ReviewCrashed {
+        /// Tries left.
+        left: u32,
+        /// When it is reviewed again.
+        due: Time,
+    },
+    /// The review ended without a verdict.
+    ReviewGaveUp {
+        /// Tries left.
+        left: u32,
+        /// When it is reviewed again.
+        due: Time,
+    },
+    /// The gatekeeper approved.
+    Approved {
+        /// How it was tested.
+        acceptance_test: String,
+        /// What the reviewer says.
+        feedback: String,
+    },
+    /// The gatekeeper sent it back.
+    Rejected {
+        /// Why.
+        reason: String,
+        /// What to do about it.
+        feedback: String,
+        /// Attempts left.
+        attempts_left: u32,
+        /// When it is given out again.
+        reopen_at: Time,
+    },
+    /// The gatekeeper found that it cannot be done.
+    WorkFailed {
+        /// Why.
+        reason: String,
+    },
+    /// The target branch is at the merge commit.
+    Landed {
+        /// The merge commit.
+        commit: Oid,
+    },
+    /// Someone else moved the target.
+    TargetMoved,
+    /// A person's edits are in the way.
+    CheckoutEdited {
+        /// The paths.
+        paths: Vec<String>,
+        /// When landing is tried again.
+        retry_at: Time,
+    },
+    /// Landing is tried again.
+    LandingRetried,
+    /// A recovery ticket whose ticket did not fail.
+    RecoveryNotNeeded,
+    /// What holds it is tried again by itself: nothing is counted afresh.
+    RetryDue,
+    /// A person says: try again.
+    Retried {
+        /// Who.
+        by: String,
+        /// Whether its agent's slot is free to be taken again.
+        seat: bool,
+        /// A session for its agent, should it go on.
+        fresh: SessionId,
+    },
+    /// A person lets it pass in spite of what holds it.
+    Waived {
+        /// Who.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// A person approved the sensitive paths.
+    PathsApproved {
+        /// Who.
+        by: String,
+    },
+    /// A person gave it up.
+    Dropped {
+        /// Who.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// A person closed its file while crew did not hold it.
+    ClosedByPerson,
+    /// It was opened again.
+    Reopened {
+        /// Who.
+        by: String,
+    },
+    /// Its file did not say what crew holds true: it is written again.
+    FileDrifted,
+}
+
+/// Why an attempt ended without a verdict on its work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Released {
+    /// A person killed the agent.
+    Killed {
+        /// Who.
+        by: String,
+    },
+    /// The agent was given up.
+    Reaped {
+        /// Why.
+        why: String,
+    },
+    /// Its workspace could not be made.
+    WorkspaceFailed {
+        /// Why.
+        why: String,
+        /// Attempts left.
+        attempts_left: u32,
+        /// When it is given out again.
+        reopen_at: Time,
+    },
+    /// Its workspace is gone.
+    WorkspaceLost,
+}
+
+/// What a ticket orders. Slots, timers and its file are derived from the state: [`super::Change`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Make workspace, branch and instructions, unless they exist.
+    PrepareWorkspace {
+        /// Who works in it.
+        agent: AgentName,
+        /// The claim.
+        fence: Fence,
+        /// The attempt's number.
+        number: u32,
+        /// Where it starts.
+        from: attempt::From,
+    },
+    /// The attempt's own.
+    Attempt(attempt::Effect),
+    /// Save what the workspace holds, import it, merge it on the target.
+    BuildCandidate {
+        /// Whose workspace.
+        agent: AgentName,
+        /// The claim.
+        fence: Fence,
+        /// The attempt's number.
+        number: u32,
+        /// The ticket's n-th candidate of this attempt.
+        round: u32,
+        /// The tip whose sensitive paths a person approved.
+        approved: Option<Oid>,
+    },
+    /// Run the checks on the merged result, unless their verdict is known.
+    RunChecks {
+        /// The merged result.
+        candidate: Candidate,
+    },
+    /// Move the target to the merged result, and the checkouts that follow it.
+    Land {
+        /// Who did the work.
+        agent: AgentName,
+        /// The merged result.
+        candidate: Candidate,
+    },
+    /// Keep what the attempt made under `refs/crew/attempts/<ticket>/<number>`, then remove workspace and branch.
+    KeepWork {
+        /// Whose.
+        agent: AgentName,
+        /// The attempt's number.
+        number: u32,
+    },
+    /// The work is landed: remove workspace and branch.
+    RemoveWorkspace {
+        /// Whose.
+        agent: AgentName,
+        /// The attempt's number.
+        number: u32,
+    },
+    /// Make the ticket's file say what the journal holds true.
+    WriteFile(super::Filing),
+    /// Add a note to the ticket's file.
+    AddNote {
+        /// The note.
+        text: String,
+    },
+}
+
+impl Event {
+    /// The event's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Event::Created { .. } => "created",
+            Event::Edited { .. } => "edited",
+            Event::Claimed { .. } => "claimed",
+            Event::Attempt(event) => event.name(),
+            Event::Submitted { .. } => "submitted",
+            Event::WorkerGaveUp { .. } => "worker_gave_up",
+            Event::WorkerCrashed { .. } => "worker_crashed",
+            Event::WorkerLost => "worker_lost",
+            Event::Blocked { .. } => "blocked",
+            Event::Released { .. } => "released",
+            Event::CheckStarted => "check_started",
+            Event::CandidateBuilt { .. } => "candidate_built",
+            Event::ChecksPassed { .. } => "checks_passed",
+            Event::ChecksFailed { .. } => "checks_failed",
+            Event::NoCommits { .. } => "no_commits",
+            Event::Conflicted { .. } => "conflicted",
+            Event::CouldNotRun { .. } => "could_not_run",
+            Event::TargetRed { .. } => "target_red",
+            Event::SensitivePaths { .. } => "sensitive_paths",
+            Event::ReviewClaimed { .. } => "review_claimed",
+            Event::ReviewCrashed { .. } => "review_crashed",
+            Event::ReviewGaveUp { .. } => "review_gave_up",
+            Event::Approved { .. } => "approved",
+            Event::Rejected { .. } => "rejected",
+            Event::WorkFailed { .. } => "work_failed",
+            Event::Landed { .. } => "landed",
+            Event::TargetMoved => "target_moved",
+            Event::CheckoutEdited { .. } => "checkout_edited",
+            Event::LandingRetried => "landing_retried",
+            Event::RecoveryNotNeeded => "recovery_not_needed",
+            Event::RetryDue => "retry_due",
+            Event::Retried { .. } => "retried",
+            Event::Waived { .. } => "waived",
+            Event::PathsApproved { .. } => "paths_approved",
+            Event::Dropped { .. } => "dropped",
+            Event::ClosedByPerson => "closed_by_person",
+            Event::Reopened { .. } => "reopened",
+            Event::FileDrifted => "file_drifted",
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! What every surface shows: one fold.
