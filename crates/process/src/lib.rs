@@ -1,1 +1,32 @@
-//! Processes: the shim, its run directory, process trees and signals.
+//! Processes: runs under a shim, their directories, process trees and signals.
+//!
+//! A *run* is a program started under a shim: an agent's step or a check. The shim owns it and outlives the engine;
+//! everything the engine knows of a run it reads from the run's directory, so any later engine can go on with it.
+//!
+//! * [`Run`] is the directory: create, start, look, stop, sweep.
+//! * [`Watch`] waits for the end without polling; [`Tail`] reads output on from an offset.
+//! * [`shim_main`] is the shim itself, behind the binary's hidden subcommand.
+
+mod capture;
+mod clock;
+mod error;
+mod files;
+mod linux;
+mod record;
+mod run;
+mod shim;
+mod spawn;
+mod spec;
+mod sweep;
+mod tail;
+mod watch;
+
+pub use error::{Error, Result};
+pub use linux::Identity;
+pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
+pub use run::{Run, Shim, Status};
+pub use shim::shim_main;
+pub use spec::{DEFAULT_BEAT_MS, DEFAULT_GRACE_MS, DEFAULT_OUTPUT_CAP, MARKER, Spec};
+pub use sweep::{Swept, find_marked};
+pub use tail::{Stream, Tail};
+pub use watch::Watch;

@@ -1,0 +1,124 @@
+//! What can go wrong with a run, and what a person can do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something could not be done with a run.
+///
+/// That the *program* failed is not an error here: it is the run's [`Exit`](crate::Exit).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file of the run's directory could not be read or written.
+    #[error("cannot {doing} {}", path.display())]
+    File {
+        /// What was tried, as a verb: "read", "write", "create".
+        doing: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A file of the run's directory holds something that crew did not write.
+    #[error("{} is damaged", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where the text stops to make sense.
+        source: serde_json::Error,
+    },
+    /// A specification that no run can be made from.
+    #[error("a run cannot be made with {what}: {why}")]
+    BadSpec {
+        /// The part that is wrong, quoted: "the argument …".
+        what: String,
+        /// The rule it breaks.
+        why: &'static str,
+    },
+    /// There is no run in this directory.
+    #[error("{} holds no run", dir.display())]
+    NoRun {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// The shim's executable could not be started.
+    #[error("cannot start the shim {}", program.display())]
+    SpawnShim {
+        /// The executable.
+        program: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The shim started and gave up before the run began. Nothing runs; the run may be started again.
+    #[error("the shim of {} gave up: {said}", dir.display())]
+    ShimGaveUp {
+        /// The run's directory.
+        dir: PathBuf,
+        /// What the shim said.
+        said: String,
+    },
+    /// The shim neither began nor gave up in time. It may still begin: look at the run's status before anything else.
+    #[error("the shim of {} has not reported for {waited_ms} ms", dir.display())]
+    ShimSilent {
+        /// The run's directory.
+        dir: PathBuf,
+        /// How long it was waited for.
+        waited_ms: u64,
+    },
+    /// A call to the system about processes failed.
+    #[error("cannot {doing}")]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The run still runs: it is stopped first, swept afterwards.
+    #[error("{} still runs", dir.display())]
+    StillRunning {
+        /// The run's directory.
+        dir: PathBuf,
+    },
+    /// Processes of an ended run could not be killed.
+    #[error("{} processes of {} outlive it: {pids:?}", pids.len(), dir.display())]
+    Survivors {
+        /// The run's directory.
+        dir: PathBuf,
+        /// Those that are left.
+        pids: Vec<u32>,
+    },
+}
+
+impl Error {
+    /// What a person can do, where there is something.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
+                Some("free some disk space: crew goes on by itself")
+            }
+            Self::Survivors { .. } => {
+                Some("they belong to another user or hang in the kernel: look with `ps`, kill them by hand")
+            }
+            Self::SpawnShim { .. } => {
+                Some("crew starts its own executable again: is it still there and executable?")
+            }
+            Self::Damaged { .. } => Some("the file was edited or half written: the run cannot be adopted"),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { doing, path, source }
+    }
+
+    pub(crate) fn system(doing: &'static str) -> impl FnOnce(rustix::io::Errno) -> Self {
+        move |errno| Self::System {
+            doing,
+            source: errno.into(),
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! All that only Linux has: pidfds, the subreaper, `/proc`.
+//!
+//! Another system needs this file once more: the same functions, by its own means.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions};
+use serde::{Deserialize, Serialize};
+
+use crate::spec::MARKER;
+
+/// A process, told apart from every later one with the same number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Identity {
+    /// The boot it lives in.
+    pub boot: String,
+    /// Its process id.
+    pub pid: u32,
+    /// When it started, in clock ticks since that boot.
+    pub start: u64,
+}
+
+impl Identity {
+    /// Who has this process id now; `None` when nobody has.
+    pub(crate) fn of(pid: u32) -> Option<Self> {
+        Some(Self {
+            boot: boot()?,
+            pid,
+            start: start_of(pid)?,
+        })
+    }
+
+    /// A descriptor of exactly this process; `None` when it is gone and waited for.
+    pub(crate) fn open(&self) -> Result<Option<OwnedFd>, Errno> {
+        if boot().as_deref() != Some(self.boot.as_str()) {
+            return Ok(None);
+        }
+        let fd = match open(self.pid) {
+            Err(Errno::SRCH) => return Ok(None),
+            other => other?,
+        };
+        // Looked at after the descriptor is held: from here on the number cannot pass to another process unnoticed.
+        Ok((start_of(self.pid) == Some(self.start)).then_some(fd))
+    }
+}
+
+/// The id of this boot.
+fn boot() -> Option<String> {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .ok()
+        .map(|id| id.trim().to_owned())
+}
+
+fn start_of(pid: u32) -> Option<u64> {
+    Some(process(pid)?.start)
+}
+
+fn number(pid: u32) -> Result<Pid, Errno> {
+    i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)
+}
+
+/// A descriptor of whoever has this process id.
+pub(crate) fn open(pid: u32) -> Result<OwnedFd, Errno> {
+    rustix::process::pidfd_open(number(pid)?, PidfdFlags::empty())
+}
+
+/// Sends a signal; that the process has ended already is no error.
+pub(crate) fn send(process: BorrowedFd<'_>, signal: Signal) -> Result<(), Errno> {
+    match rustix::process::pidfd_send_signal(process, signal) {
+        Err(Errno::SRCH) => Ok(()),
+        other => other,
+    }
+}
+
+/// Whether the process of a pidfd has ended, waiting for it at most this long.
+pub(crate) fn ended(process: BorrowedFd<'_>, timeout: Duration) -> Result<bool, Errno> {
+    let mut fds = [PollFd::new(&process, PollFlags::IN)];
+    poll(&mut fds, timeout).map(|ready| ready > 0)
+}
+
+/// Takes a dead child of ours out of the process table; no error if it is not ours or alive.
+pub(crate) fn reap(process: BorrowedFd<'_>) {
+    let _ = rustix::process::waitid(
+        WaitId::PidFd(process),
+        WaitIdOptions::EXITED | WaitIdOptions::NOHANG,
+    );
+}
+
+/// Waits for descriptors; an interruption by a signal is a wake-up with nothing ready.
+pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> Result<usize, Errno> {
+    // Rounded up to the next millisecond is not needed: the kernel takes nanoseconds.
+    let timeout = Timespec {
+        tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(timeout.subsec_nanos()),
+    };
+    match rustix::event::poll(fds, Some(&timeout)) {
+        Err(Errno::INTR) => Ok(0),
+        other => other,
+    }
+}
+
+/// A process as `/proc` tells it.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    pub(crate) pid: u32,
+    parent: u32,
+    /// Clock ticks since boot.
+    start: u64,
+    /// Of its own.
+    pub(crate) cpu_ms: u64,
+    /// Of the children it has waited for.
+    pub(crate) waited_cpu_ms: u64,
+    dead: bool,
+}
+
+impl Process {
+    /// What tells it apart on this boot.
+    pub(crate) fn key(&self) -> (u32, u64) {
+        (self.pid, self.start)
+    }
+}
+
+/// This very process, if it lives.
+pub(crate) fn itself(pid: u32) -> Option<Process> {
+    process(pid).filter(|process| !process.dead)
+}
+
+fn process(pid: u32) -> Option<Process> {
+    let stat = procfs::process::Process::new(i32::try_from(pid).ok()?)
+        .ok()?
+        .stat()
+        .ok()?;
+    Some(from_stat(&stat))
+}
+
+fn from_stat(stat: &procfs::process::Stat) -> Process {
+    let ms = |ticks: u64| ticks.saturating_mul(1000) / rustix::param::clock_ticks_per_second().max(1);
+    let unsigned = |ticks: i64| u64::try_from(ticks).unwrap_or(0);
+    Process {
+        pid: stat.pid.unsigned_abs(),
+        parent: stat.ppid.unsigned_abs(),
+        start: stat.starttime,
+        cpu_ms: ms(stat.utime + stat.stime),
+        waited_cpu_ms: ms(unsigned(stat.cutime) + unsigned(stat.cstime)),
+        dead: matches!(stat.state, 'Z' | 'X' | 'x'),
+    }
+}
+
+fn all() -> Result<Vec<Process>, Errno> {
+    let processes = procfs::process::all_processes().map_err(|_| Errno::NOENT)?;
+    // A process that went away while it was looked at is not an error: it is gone.
+    Ok(processes
+        .filter_map(|process| process.ok()?.stat().ok().map(|stat| from_stat(&stat)))
+        .collect())
+}
+
+/// The living processes below this one, oldest first.
+pub(crate) fn descendants(root: u32) -> Result<Vec<Process>, Errno> {
+    Ok(below(all()?, root))
+}
+
+fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
+    let mut found = Vec::new();
+    let mut parents = vec![root];
+    while let Some(parent) = parents.pop() {
+        let (children, rest): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|process| process.parent == parent);
+        all = rest;
+        parents.extend(children.iter().map(|child| child.pid));
+        found.extend(children);
+    }
+    found.retain(|process| !process.dead);
+    found.sort_by_key(|process| (process.start, process.pid));
+    found
+}
+
+/// The living processes that carry this run's marker, of those whose environment we may read.
+pub(crate) fn marked(run_id: &str) -> Result<Vec<Process>, Errno> {
+    Ok(all()?
+        .into_iter()
+        .filter(|process| !process.dead && carries(process.pid, run_id))
+        .collect())
+}
+
+fn carries(pid: u32, run_id: &str) -> bool {
+    let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
+        return false;
+    };
+    let wanted = |entry: &[u8]| {
+        entry
+            .strip_prefix(MARKER.as_bytes())
+            .and_then(|rest| rest.strip_prefix(b"="))
+            == Some(run_id.as_bytes())
+    };
+    environment.split(|byte| *byte == 0).any(wanted)
+}
+
+/// Signals this very process, never a later one with its number. Errors: permission.
+pub(crate) fn signal(process: &Process, signal: Signal) -> Result<(), Errno> {
+    let fd = match open(process.pid) {
+        Err(Errno::SRCH) => return Ok(()),
+        other => other?,
+    };
+    if start_of(process.pid) == Some(process.start) {
+        send(fd.as_fd(), signal)
+    } else {
+        Ok(())
+    }
+}
+
+/// The command line of a process, joined by spaces, at most 200 characters; its name in brackets when it has none.
+pub(crate) fn command_line(pid: u32) -> String {
+    let mut words = Vec::new();
+    if let Ok(file) = fs::File::open(format!("/proc/{pid}/cmdline")) {
+        // A command line may be megabytes long.
+        let _ = file.take(1024).read_to_end(&mut words);
+    }
+    if words.is_empty() {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        return format!("[{}]", name.trim_end());
+    }
+    while words.last() == Some(&0) {
+        words.pop();
+    }
+    for byte in &mut words {
+        if *byte == 0 {
+            *byte = b' ';
+        }
+    }
+    String::from_utf8_lossy(&words).chars().take(200).collect()
+}
+
+/// Closes every descriptor above standard error: what crew's own parent let leak, a lock say, must not live as long as
+/// a run. For a process that has opened nothing yet.
+pub(crate) fn close_inherited() {
+    #[expect(
+        unsafe_code,
+        reason = "closing descriptors that no value of ours stands for has no safe face"
+    )]
+    // SAFETY: called first of all: no descriptor above 2 belongs to anything in this process.
+    unsafe {
+        // On a kernel without it (before 5.9) they stay, as they would with any other program.
+        libc::close_range(3, libc::c_uint::MAX, 0);
+    }
+}
+
+/// Makes this process the shim it is to be: a session leader, to which orphans of its children fall.
+pub(crate) fn become_reaper() -> Result<(), Errno> {
+    // A shim started by hand may lead a group already; that takes nothing from the run.
+    let _ = rustix::process::setsid();
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+}
+
+/// The next dead child: its id, exit code and signal. `None`: none at the moment.
+pub(crate) fn next_dead() -> Option<(u32, Option<i32>, Option<i32>)> {
+    loop {
+        // Not `waitpid`: it knows the own process group only, and orphans come from anywhere.
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) if status.exited() || status.signaled() => {
+                let pid = pid.as_raw_nonzero().get().unsigned_abs();
+                return Some((pid, status.exit_status(), status.terminating_signal()));
+            }
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) | Err(_) => return None,
+        }
+    }
+}
+
+/// Signals a program that has not been waited for: its process group, and itself should it have left the group.
+pub(crate) fn signal_group(child: u32, signal: Signal) {
+    if let Ok(pid) = number(child) {
+        let _ = rustix::process::kill_process_group(pid, signal);
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// Where the handler writes the numbers of signals.
+static SIGNALS: AtomicI32 = AtomicI32::new(-1);
+
+extern "C" fn note(signal: libc::c_int) {
+    let byte = u8::try_from(signal).unwrap_or(0);
+    #[expect(
+        unsafe_code,
+        reason = "write and errno are all that a signal handler may touch, and neither has a safe face"
+    )]
+    // SAFETY: `byte` outlives the call; `write` is async-signal-safe; errno is put back for the interrupted code.
+    unsafe {
+        let errno = libc::__errno_location();
+        let before = *errno;
+        libc::write(SIGNALS.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
+        *errno = before;
+    }
+}
+
+/// Puts every signal back to its default and its mask to empty, so that the program inherits nothing of what crew was
+/// started with (`nohup`, a background shell), and turns those that ask for an end, and the death of children, into
+/// bytes on the descriptor returned. For a process with one thread.
+pub(crate) fn signals() -> Result<OwnedFd, Errno> {
+    use rustix::pipe::{PipeFlags, pipe_with};
+    let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    SIGNALS.store(writer.as_raw_fd(), Ordering::Relaxed);
+    // The handler writes to it as long as the process lives.
+    std::mem::forget(writer);
+    #[expect(
+        unsafe_code,
+        reason = "dispositions and masks have no safe face; signal(2)'s are per process, and we own this one"
+    )]
+    // SAFETY: the handler above is async-signal-safe; all structures are initialised by the calls that take them.
+    unsafe {
+        for number in 1..=libc::SIGRTMAX() {
+            // KILL, STOP and the C library's own are refused, which is right. A broken pipe stays ignored for the
+            // shim; the standard library puts it back for the program.
+            if number != libc::SIGPIPE {
+                libc::signal(number, libc::SIG_DFL);
+            }
+        }
+        let handler: extern "C" fn(libc::c_int) = note;
+        for number in [
+            libc::SIGTERM,
+            libc::SIGINT,
+            libc::SIGHUP,
+            libc::SIGQUIT,
+            libc::SIGCHLD,
+        ] {
+            libc::signal(number, handler as libc::sighandler_t);
+        }
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut());
+    }
+    Ok(reader)
+}
+
+/// Whether one of the signals noted asks for an end; empties the descriptor.
+pub(crate) fn asked_to_end(signals: BorrowedFd<'_>) -> bool {
+    let mut asked = false;
+    let mut noted = [0; 64];
+    while let Ok(count @ 1..) = rustix::io::read(signals, &mut noted) {
+        asked |= noted[..count]
+            .iter()
+            .any(|signal| i32::from(*signal) != libc::SIGCHLD);
+    }
+    asked
+}

@@ -1,0 +1,318 @@
+//! A run, seen through its directory.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use crate::clock::Deadline;
+use crate::error::{Error, Result};
+use crate::files::{self, Sync};
+use crate::linux;
+use crate::record::{Beat, Exit, Started};
+use crate::spec::{Kept, KeptEnv, Spec};
+use crate::watch::Watch;
+
+/// How long a shim may take to say that it has begun.
+const SHIM_BEGINS: Duration = Duration::from_secs(30);
+
+/// How to start a shim: an executable, and the arguments that make it call [`shim_main`](crate::shim_main) with the
+/// directory that follows them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shim {
+    /// The executable, absolute.
+    pub program: PathBuf,
+    /// Arguments before the directory.
+    pub args: Vec<OsString>,
+}
+
+impl Shim {
+    /// This very executable, even when its file was replaced by an upgrade.
+    pub fn this_executable(args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        Self {
+            program: "/proc/self/exe".into(),
+            args: args.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+/// How a run stands. Derived from its directory each time: the lock says whether it lives, the record how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Nothing has run. It may be started; a shim on its way finds out by the lock.
+    NotStarted,
+    /// A shim holds the lock.
+    Running {
+        /// Who; `None` in the first moments.
+        started: Option<Started>,
+    },
+    /// It is over, and this is how.
+    Ended(Exit),
+    /// It had begun, nobody holds the lock, and there is no record: the shim was killed. Sweep it.
+    Lost {
+        /// Who it was.
+        started: Started,
+    },
+}
+
+impl Status {
+    /// Nothing of the run can happen any more by itself.
+    pub fn is_over(&self) -> bool {
+        matches!(self, Self::Ended(_) | Self::Lost { .. })
+    }
+}
+
+/// A run's directory. Cheap to make and to clone; holds nothing open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    dir: PathBuf,
+}
+
+impl Run {
+    /// Ensures that the directory of a run is there, whole, readable by its owner only: made at once or not at all.
+    /// A run that is there already is left as it is. `dir` is absolute; `stdin` is what the program can read from its
+    /// standard input, `None` for nothing (`/dev/null`).
+    pub fn create(dir: impl Into<PathBuf>, spec: &Spec, stdin: Option<&[u8]>) -> Result<Self> {
+        let dir = dir.into();
+        spec.check()?;
+        let bad = |why| Error::BadSpec {
+            what: format!("the directory {}", dir.display()),
+            why,
+        };
+        if !dir.is_absolute() {
+            return Err(bad("it must be absolute"));
+        }
+        let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) else {
+            return Err(bad("it must have a name"));
+        };
+        if files::is_there(&dir, files::SPEC)? {
+            return Ok(Self { dir });
+        }
+        let mut temporary = OsString::from(".new-");
+        temporary.push(name);
+        let temporary = parent.join(temporary);
+        if temporary.exists() {
+            fs::remove_dir_all(&temporary).map_err(Error::file("remove", &temporary))?;
+        }
+        files::private_dir(&temporary)?;
+        let (kept, env) = spec.to_kept();
+        if let Some(stdin) = stdin {
+            let path = temporary.join(files::STDIN);
+            files::private(&path)?
+                .write_all(stdin)
+                .map_err(Error::file("write", &path))?;
+        }
+        files::replace(&temporary, files::ENV, &env, Sync::Boot)?;
+        files::replace(&temporary, files::SPEC, &kept, Sync::Boot)?;
+        fs::rename(&temporary, &dir).map_err(Error::file("create", &dir))?;
+        Ok(Self { dir })
+    }
+
+    /// The run in a directory, made earlier by this engine or another. Errors: there is none.
+    pub fn open(dir: impl Into<PathBuf>) -> Result<Self> {
+        let dir = dir.into();
+        if files::is_there(&dir, files::SPEC)? {
+            Ok(Self { dir })
+        } else {
+            Err(Error::NoRun { dir })
+        }
+    }
+
+    /// Its directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What it is to be. The environment is there until the program has started, empty afterwards.
+    pub fn spec(&self) -> Result<Spec> {
+        let kept: Kept = files::read(&self.dir, files::SPEC)?.ok_or_else(|| Error::NoRun {
+            dir: self.dir.clone(),
+        })?;
+        let env: KeptEnv = files::read(&self.dir, files::ENV)?.unwrap_or_default();
+        Ok(Spec::from_kept(kept, env))
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> Result<Status> {
+        // In this order: a shim writes who it is under the lock, and its record before it lets the lock go. So who was
+        // there before the lock was found free is dead, and has left its record by now if it ever will.
+        let started: Option<Started> = files::read(&self.dir, files::SHIM)?;
+        let held = self.is_held()?;
+        if let Some(exit) = files::read(&self.dir, files::EXIT)? {
+            return Ok(Status::Ended(exit));
+        }
+        Ok(match (held, started) {
+            (true, started) => Status::Running { started },
+            (false, Some(started)) => Status::Lost { started },
+            (false, None) => Status::NotStarted,
+        })
+    }
+
+    /// Whether somebody holds the lock. The probe is a shared lock for a moment; a shim that meets it tries again.
+    fn is_held(&self) -> Result<bool> {
+        let path = self.dir.join(files::LOCK);
+        let lock = match File::open(&path) {
+            Ok(lock) => lock,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(Error::file("open", &path)(error)),
+        };
+        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(false),
+            Err(Errno::WOULDBLOCK) => Ok(true),
+            Err(errno) => Err(Error::file("lock", &path)(errno.into())),
+        }
+    }
+
+    /// Takes the lock; `None` when somebody has it for longer than a probe, as soon as `begun` or after two seconds.
+    pub(crate) fn lock(&self, begun: impl Fn() -> Result<bool>) -> Result<Option<File>> {
+        let path = self.dir.join(files::LOCK);
+        let lock = files::kept(&path)?;
+        let deadline = Deadline::after_ms(2_000);
+        loop {
+            match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Some(lock)),
+                Err(Errno::WOULDBLOCK) => {}
+                Err(errno) => return Err(Error::file("lock", &path)(errno.into())),
+            }
+            if deadline.passed() || begun()? {
+                return Ok(None);
+            }
+            let _ = linux::poll(&mut [], Duration::from_millis(2));
+        }
+    }
+
+    /// Whether a shim has begun with it, now or earlier: then no other may.
+    pub(crate) fn has_begun(&self) -> Result<bool> {
+        Ok(files::is_there(&self.dir, files::SHIM)? || files::is_there(&self.dir, files::EXIT)?)
+    }
+
+    /// Ensures that it has been started, once in its life: a run that runs, has ended or is lost is only watched.
+    ///
+    /// Returns when the shim holds the lock and has tried to start the program (some milliseconds); whether that went
+    /// well is the run's status. Blocks; errors leave nothing running, [`Error::ShimSilent`] excepted.
+    pub fn start(&self, shim: &Shim) -> Result<Watch> {
+        if self.status()? != Status::NotStarted {
+            return self.watch();
+        }
+        #[expect(clippy::disallowed_methods, reason = "the one place that starts a shim")]
+        let mut command = Command::new(&shim.program);
+        // No marker and nothing else of ours: the shim must not be taken for a straggler of any run.
+        command
+            .args(&shim.args)
+            .arg(&self.dir)
+            .env_clear()
+            .current_dir(&self.dir);
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|source| Error::SpawnShim {
+            program: shim.program.clone(),
+            source,
+        })?;
+        // Our own child, not waited for: the number is still its.
+        let pidfd = linux::open(child.id()).map_err(Error::system("watch a shim"))?;
+        let watch = Watch::new(self.clone(), Some(pidfd));
+        let said = child
+            .stdout
+            .take()
+            .map_or_else(|| Ok(Some(String::new())), |out| self.listen(out.into()))?;
+        match said {
+            None => Err(Error::ShimSilent {
+                dir: self.dir.clone(),
+                waited_ms: u64::try_from(SHIM_BEGINS.as_millis()).unwrap_or(u64::MAX),
+            }),
+            Some(said) if said == BEGUN => Ok(watch),
+            // Another shim was faster.
+            Some(said) if said == TAKEN => self.watch(),
+            Some(said) => match self.status()? {
+                Status::NotStarted => Err(Error::ShimGaveUp {
+                    dir: self.dir.clone(),
+                    said,
+                }),
+                Status::Running { .. } | Status::Ended(_) | Status::Lost { .. } => self.watch(),
+            },
+        }
+    }
+
+    /// All that a shim says before it closes its standard output; `None` when it takes too long.
+    fn listen(&self, out: OwnedFd) -> Result<Option<String>> {
+        let deadline = Deadline::after(SHIM_BEGINS);
+        let mut out = File::from(out);
+        let mut said = Vec::new();
+        loop {
+            let fd = out.as_fd();
+            let mut fds = [PollFd::new(&fd, PollFlags::IN)];
+            let ready = linux::poll(&mut fds, deadline.left()).map_err(Error::system("listen to a shim"))?;
+            if ready == 0 {
+                if deadline.passed() {
+                    return Ok(None);
+                }
+                continue;
+            }
+            let mut piece = [0; 1024];
+            let count = out
+                .read(&mut piece)
+                .map_err(Error::file("read what was said by the shim of", &self.dir))?;
+            said.extend(&piece[..count]);
+            if count == 0 || said.len() > 4096 {
+                return Ok(Some(String::from_utf8_lossy(&said).trim().to_owned()));
+            }
+        }
+    }
+
+    /// Watches for its end, whoever started it.
+    pub fn watch(&self) -> Result<Watch> {
+        // In the first moments the lock is held and who holds it not yet written.
+        let deadline = Deadline::after_ms(2_000);
+        loop {
+            match self.status()? {
+                Status::Running {
+                    started: Some(started),
+                } => {
+                    let shim = started.shim.open().map_err(Error::system("watch a shim"))?;
+                    return Ok(Watch::new(self.clone(), shim));
+                }
+                Status::Running { started: None } if !deadline.passed() => {
+                    let _ = linux::poll(&mut [], Duration::from_millis(2));
+                }
+                _ => return Ok(Watch::new(self.clone(), None)),
+            }
+        }
+    }
+
+    /// Asks it to stop: TERM to the program's group, KILL after the grace, then every straggler. Returns at once; the
+    /// end is seen by a [`Watch`]. Asking again, or when it is over, changes nothing. Asked before it was started, it
+    /// will never start anything (a [`sweep`](Self::sweep) then writes the record).
+    pub fn stop(&self) -> Result<()> {
+        // The wish is in the directory before the shim is looked for, and a shim writes who it is before it looks for
+        // the wish: one of the two sees the other.
+        files::private(&self.dir.join(files::STOP))?;
+        if let Status::Running {
+            started: Some(started),
+        } = self.status()?
+            && let Some(shim) = started.shim.open().map_err(Error::system("look for a shim"))?
+        {
+            linux::send(shim.as_fd(), Signal::TERM).map_err(Error::system("signal a shim"))?;
+        }
+        Ok(())
+    }
+
+    /// The last heartbeat; `None` before the first.
+    pub fn beat(&self) -> Result<Option<Beat>> {
+        files::read(&self.dir, files::BEAT)
+    }
+}
+
+/// What a shim says when the run has begun (or its record says why not).
+pub(crate) const BEGUN: &str = "begun";
+/// What a shim says when another has, or had, the run.
+pub(crate) const TAKEN: &str = "taken";

@@ -1,0 +1,360 @@
+//! The shim: owns one run from its start to its record.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::Signal;
+
+use crate::capture::Capture;
+use crate::clock::{self, Deadline};
+use crate::error::{Error, Result};
+use crate::files::{self, Sync};
+use crate::linux::{self, Identity};
+use crate::record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
+use crate::run::{BEGUN, Run, TAKEN};
+use crate::spawn;
+use crate::spec::Spec;
+use crate::sweep;
+use crate::tail::Stream;
+
+/// How long what is still in the pipes is read when the program and its stragglers are dead: someone who escaped may
+/// hold them open for ever.
+const DRAIN: Duration = Duration::from_millis(500);
+/// How often a record that cannot be written is tried again, once a second: a full disk may be freed.
+const RECORD_TRIES: u32 = 300;
+
+/// The shim's whole life, for the binary's hidden subcommand, with the run's directory. To be called by a process that
+/// does nothing else, before it starts a thread or opens a file: it takes over signals, standard output and all
+/// children, and closes every descriptor above 2.
+///
+/// Exit codes, for a reader of logs only: 0 the record is written, 3 another shim has or had this run, 1 the run could
+/// not begin (standard output says why).
+pub fn shim_main(dir: &Path) -> ExitCode {
+    match shim(dir) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => {
+            say(TAKEN);
+            ExitCode::from(3)
+        }
+        Err(error) => {
+            let source =
+                std::error::Error::source(&error).map_or_else(String::new, |source| format!(": {source}"));
+            say(&format!("{error}{source}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Tells the engine, and closes standard output, so that it need not wait for more.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+    if let Ok(null) = fs::OpenOptions::new().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(null);
+    }
+}
+
+/// `false`: the run is not ours.
+fn shim(dir: &Path) -> Result<bool> {
+    linux::close_inherited();
+    let signals = linux::signals().map_err(Error::system("take over signals"))?;
+    linux::become_reaper().map_err(Error::system("become the reaper of orphans"))?;
+    let run = Run::open(dir)?;
+    let Some(lock) = run.lock(|| run.has_begun())? else {
+        return Ok(false);
+    };
+    if run.has_begun()? {
+        return Ok(false);
+    }
+    let shim = Identity::of(std::process::id())
+        .ok_or_else(|| Error::system("read /proc")(rustix::io::Errno::NOENT))?;
+    let mut started = Started {
+        shim,
+        child: None,
+        started_at: clock::now_ms(),
+    };
+    files::replace(dir, files::SHIM, &started, Sync::Boot)?;
+
+    let exit = match begin(&run, &mut started) {
+        Ok(watched) => {
+            say(BEGUN);
+            watched.supervise(&run, &signals, &started)
+        }
+        Err(reason) => over(reason, &started),
+    };
+    record(&run, &exit)?;
+    drop(lock);
+    say(BEGUN);
+    Ok(true)
+}
+
+/// Starts the program, unless a stop was asked for before.
+fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
+    let damaged = |error: Error| Reason::SpawnFailed {
+        fault: Fault::Record,
+        error: with_source(&error),
+    };
+    if files::is_there(run.dir(), files::STOP).map_err(damaged)? {
+        return Err(Reason::Stopped);
+    }
+    let spec = run.spec().map_err(damaged)?;
+    let create = |stream: Stream| {
+        files::private(&run.dir().join(stream.file())).map(|file| Capture::new(file, spec.output_cap))
+    };
+    let (out, err) = (
+        create(Stream::Out).map_err(damaged)?,
+        create(Stream::Err).map_err(damaged)?,
+    );
+    let path = run.dir().join(files::STDIN);
+    let stdin = match File::open(&path) {
+        Ok(file) => Stdio::from(file),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Stdio::null(),
+        Err(error) => return Err(damaged(Error::file("read", &path)(error))),
+    };
+    let mut child =
+        spawn::spawn(&spec, stdin).map_err(|(fault, error)| Reason::SpawnFailed { fault, error })?;
+    let pid = child.id();
+    started.child = Identity::of(pid);
+    // The program runs: from here on what cannot be written must not end the shim.
+    let _ = files::replace(run.dir(), files::SHIM, started, Sync::Boot);
+    let _ = run.forget_env();
+    let out = Pipe {
+        fd: child.stdout.take().map(OwnedFd::from),
+        capture: out,
+    };
+    let err = Pipe {
+        fd: child.stderr.take().map(OwnedFd::from),
+        capture: err,
+    };
+    Ok(Watched {
+        pid,
+        spec,
+        pipes: [out, err],
+        output_at: 0,
+    })
+}
+
+fn with_source(error: &Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+}
+
+/// The record of a run whose program never ran.
+fn over(reason: Reason, started: &Started) -> Exit {
+    Exit {
+        reason,
+        code: None,
+        signal: None,
+        started_at: started.started_at,
+        ended_at: clock::now_ms(),
+        out: Captured::default(),
+        err: Captured::default(),
+        survivors: 0,
+    }
+}
+
+fn record(run: &Run, exit: &Exit) -> Result<()> {
+    let _ = run.forget_env();
+    let mut tries = 0;
+    loop {
+        match files::replace(run.dir(), files::EXIT, exit, Sync::Disk) {
+            Err(_) if tries < RECORD_TRIES && run.dir().exists() => {
+                tries += 1;
+                let _ = linux::poll(&mut [], Duration::from_secs(1));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// One of the program's output streams.
+struct Pipe {
+    /// `None` once its end was read.
+    fd: Option<OwnedFd>,
+    capture: Capture,
+}
+
+impl Pipe {
+    /// Reads what is there, up to a buffer full; only after poll said that there is something.
+    fn pump(&mut self) -> bool {
+        let Some(fd) = &self.fd else { return false };
+        let mut buffer = [0; 64 * 1024];
+        match rustix::io::read(fd, &mut buffer) {
+            Ok(0) => self.fd = None,
+            Ok(count) => {
+                self.capture.feed(&buffer[..count]);
+                return true;
+            }
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => self.fd = None,
+        }
+        false
+    }
+}
+
+/// A program that was started.
+struct Watched {
+    pid: u32,
+    spec: Spec,
+    pipes: [Pipe; 2],
+    /// When something was printed last, in milliseconds since 1970.
+    output_at: u64,
+}
+
+/// How far ending the program has come.
+enum Ending {
+    /// Nobody wants it to end.
+    No,
+    /// TERM was sent; KILL is due.
+    Asked(Deadline),
+    /// KILL was sent.
+    Forced,
+}
+
+impl Watched {
+    fn supervise(mut self, run: &Run, signals: &OwnedFd, started: &Started) -> Exit {
+        let mut reason = Reason::Exited;
+        let mut ending = Ending::No;
+        let timeout = self.spec.timeout_ms.map(Deadline::after_ms);
+        let mut beat = Deadline::after_ms(0);
+        let (code, signal) = loop {
+            if let Some(end) = self.reap() {
+                break end;
+            }
+            if beat.passed() {
+                self.beat(run);
+                beat = Deadline::after_ms(self.spec.beat_ms.max(1));
+            }
+            let mut wake = beat;
+            match &ending {
+                Ending::No => wake = timeout.map_or(wake, |timeout| wake.min(timeout)),
+                Ending::Asked(kill) => wake = wake.min(*kill),
+                Ending::Forced => {}
+            }
+            let asked = self.wait(signals, wake.left());
+            match ending {
+                Ending::No if asked || timeout.is_some_and(Deadline::passed) => {
+                    reason = if asked { Reason::Stopped } else { Reason::TimedOut };
+                    linux::signal_group(self.pid, Signal::TERM);
+                    // A stopped (suspended) program takes its TERM only when it goes on.
+                    linux::signal_group(self.pid, Signal::CONT);
+                    ending = Ending::Asked(Deadline::after_ms(self.spec.grace_ms));
+                }
+                Ending::Asked(kill) if kill.passed() => {
+                    linux::signal_group(self.pid, Signal::KILL);
+                    ending = Ending::Forced;
+                }
+                Ending::No | Ending::Asked(_) | Ending::Forced => {}
+            }
+        };
+        let survivors = self.kill_stragglers(signals);
+        self.drain(signals);
+        self.beat(run);
+        let [out, err] = self.pipes;
+        Exit {
+            reason,
+            code,
+            signal,
+            started_at: started.started_at,
+            ended_at: clock::now_ms(),
+            out: out.capture.finish(),
+            err: err.capture.finish(),
+            survivors,
+        }
+    }
+
+    /// Waits for output, a signal, or the time; `true`: someone asks for an end.
+    fn wait(&mut self, signals: &OwnedFd, timeout: Duration) -> bool {
+        let signal_fd = signals.as_fd();
+        let mut fds = vec![PollFd::new(&signal_fd, PollFlags::IN)];
+        let opened: Vec<usize> = (0..2).filter(|pipe| self.pipes[*pipe].fd.is_some()).collect();
+        for pipe in &self.pipes {
+            fds.extend(pipe.fd.as_ref().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        }
+        // An error here cannot be mended; the pause keeps the loop from burning a core.
+        if linux::poll(&mut fds, timeout).is_err() {
+            let _ = linux::poll(&mut [], Duration::from_millis(10));
+            return false;
+        }
+        let ready: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        drop(fds);
+        for (pipe, _) in opened.iter().zip(&ready[1..]).filter(|(_, ready)| **ready) {
+            if self.pipes[*pipe].pump() {
+                self.output_at = clock::now_ms();
+            }
+        }
+        linux::asked_to_end(signals.as_fd())
+    }
+
+    /// Takes the dead out of the process table, orphans too; how the program ended, when it is among them.
+    fn reap(&self) -> Option<(Option<i32>, Option<i32>)> {
+        let mut end = None;
+        while let Some((pid, code, signal)) = linux::next_dead() {
+            if pid == self.pid {
+                end = Some((code, signal));
+            }
+        }
+        end
+    }
+
+    /// Kills all that the program has left behind, reading on meanwhile.
+    fn kill_stragglers(&mut self, signals: &OwnedFd) -> u32 {
+        let own = std::process::id();
+        let run_id = self.spec.run_id.clone();
+        let find = || {
+            let mut found = linux::descendants(own)?;
+            found.extend(
+                linux::marked(&run_id)?
+                    .into_iter()
+                    .filter(|process| process.pid != own),
+            );
+            Ok(found)
+        };
+        let pause = |time| {
+            let until = Deadline::after(time);
+            while !until.passed() {
+                self.wait(signals, until.left());
+                while linux::next_dead().is_some() {}
+            }
+        };
+        sweep::kill(find, pause).map_or(0, |killed| killed.count)
+    }
+
+    fn drain(&mut self, signals: &OwnedFd) {
+        let deadline = Deadline::after(DRAIN);
+        while self.pipes.iter().any(|pipe| pipe.fd.is_some()) && !deadline.passed() {
+            self.wait(signals, deadline.left());
+        }
+    }
+
+    /// Writes a heartbeat; one that cannot be written is left out.
+    fn beat(&self, run: &Run) {
+        let children = linux::descendants(std::process::id()).unwrap_or_default();
+        let (own, below): (Vec<_>, Vec<_>) =
+            children.into_iter().partition(|process| process.pid == self.pid);
+        let newest = below.iter().skip(below.len().saturating_sub(32));
+        let beat = Beat {
+            at: clock::now_ms(),
+            out_bytes: self.pipes[0].capture.seen(),
+            err_bytes: self.pipes[1].capture.seen(),
+            output_at: self.output_at,
+            cpu_ms: own.iter().map(|process| process.cpu_ms).sum(),
+            children: newest
+                .map(|process| Child {
+                    pid: process.pid,
+                    cpu_ms: process.cpu_ms,
+                    command: linux::command_line(process.pid),
+                })
+                .collect(),
+            children_count: u32::try_from(below.len()).unwrap_or(u32::MAX),
+            children_cpu_ms: below
+                .iter()
+                .map(|process| process.cpu_ms + process.waited_cpu_ms)
+                .sum(),
+        };
+        let _ = files::replace(run.dir(), files::BEAT, &beat, Sync::Boot);
+    }
+}

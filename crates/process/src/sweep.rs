@@ -1,0 +1,162 @@
+//! Leaving nothing behind.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::Signal;
+
+use crate::clock::{self, Deadline};
+use crate::error::{Error, Result};
+use crate::files::{self, Sync};
+use crate::linux::{self, Process};
+use crate::record::{Captured, Exit, Reason, Started};
+use crate::run::Run;
+use crate::tail::Stream;
+
+/// How long stragglers have between TERM and KILL.
+const POLITE: Duration = Duration::from_millis(500);
+/// How long killing is gone on with.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// What a sweep found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Swept {
+    /// How the run ended: the shim's record, or the sweep's own.
+    pub exit: Exit,
+    /// Processes that were left and are dead now.
+    pub killed: u32,
+}
+
+impl Run {
+    /// After the end of a run, whatever ended it: kills all that is left of it, proves that nothing with its marker
+    /// lives, and writes the record where the shim could not ([`Reason::Lost`], or [`Reason::Stopped`] if a stop had
+    /// been asked for). A run that has not been started never will be. Doing it again changes nothing. Blocks for
+    /// milliseconds when nothing is left, for some seconds at most.
+    ///
+    /// Errors: [`Error::StillRunning`]; [`Error::Survivors`], when something cannot be killed.
+    pub fn sweep(&self) -> Result<Swept> {
+        let Some(lock) = self.lock(|| Ok(false))? else {
+            return Err(Error::StillRunning {
+                dir: self.dir().to_owned(),
+            });
+        };
+        let run_id = self.spec()?.run_id;
+        let started: Option<Started> = files::read(self.dir(), files::SHIM)?;
+        let pause = |time| {
+            let _ = linux::poll(&mut [], time);
+        };
+        let killed =
+            kill(|| remains(&run_id, started.as_ref()), pause).map_err(Error::system("read /proc"))?;
+        if !killed.left.is_empty() {
+            return Err(Error::Survivors {
+                dir: self.dir().to_owned(),
+                pids: killed.left,
+            });
+        }
+        let exit = match files::read(self.dir(), files::EXIT)? {
+            Some(exit) => exit,
+            None => {
+                let exit = self.lost(started.as_ref(), killed.count)?;
+                files::replace(self.dir(), files::EXIT, &exit, Sync::Disk)?;
+                exit
+            }
+        };
+        self.forget_env()?;
+        drop(lock);
+        Ok(Swept {
+            exit,
+            killed: killed.count,
+        })
+    }
+
+    fn lost(&self, started: Option<&Started>, survivors: u32) -> Result<Exit> {
+        let captured = |stream: Stream| {
+            let bytes = self
+                .dir()
+                .join(stream.file())
+                .metadata()
+                .map_or(0, |file| file.len());
+            Captured { bytes, dropped: 0 }
+        };
+        let asked = files::is_there(self.dir(), files::STOP)?;
+        Ok(Exit {
+            reason: if asked { Reason::Stopped } else { Reason::Lost },
+            code: None,
+            signal: None,
+            started_at: started.map_or(0, |started| started.started_at),
+            ended_at: clock::now_ms(),
+            out: captured(Stream::Out),
+            err: captured(Stream::Err),
+            survivors,
+        })
+    }
+
+    /// The environment may hold secrets: it stays on disk no longer than it is needed.
+    pub(crate) fn forget_env(&self) -> Result<()> {
+        let path = self.dir().join(files::ENV);
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::file("remove", &path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The ids of all living processes whose environment names this run, as far as we may read it.
+pub fn find_marked(run_id: &str) -> Result<Vec<u32>> {
+    let marked = linux::marked(run_id).map_err(Error::system("read /proc"))?;
+    Ok(marked.iter().map(|process| process.pid).collect())
+}
+
+/// What is left of a run without its shim: the program and its tree, and whoever carries the marker.
+fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errno> {
+    let mut found = linux::marked(run_id)?;
+    if let Some(child) = started.and_then(|started| started.child.as_ref())
+        && child.open()?.is_some()
+    {
+        found.extend(linux::itself(child.pid));
+        found.extend(linux::descendants(child.pid)?);
+    }
+    Ok(found)
+}
+
+/// Who was killed, and who would not die.
+#[derive(Default)]
+pub(crate) struct Killed {
+    pub(crate) count: u32,
+    pub(crate) left: Vec<u32>,
+}
+
+/// Kills whatever `find` finds, until it finds nothing: new ones may be born meanwhile. `pause` waits.
+pub(crate) fn kill(
+    mut find: impl FnMut() -> Result<Vec<Process>, Errno>,
+    mut pause: impl FnMut(Duration),
+) -> Result<Killed, Errno> {
+    let (polite, patience) = (Deadline::after(POLITE), Deadline::after(PATIENCE));
+    let mut seen = BTreeSet::new();
+    let mut wait = Duration::from_millis(2);
+    loop {
+        let found = find()?;
+        if found.is_empty() || patience.passed() {
+            let left: BTreeSet<u32> = found.iter().map(|process| process.pid).collect();
+            let count = u32::try_from(seen.len()).unwrap_or(u32::MAX);
+            return Ok(Killed {
+                count,
+                left: left.into_iter().collect(),
+            });
+        }
+        for process in &found {
+            let new = seen.insert(process.key());
+            if polite.passed() {
+                // Not permitted: it shows as left.
+                let _ = linux::signal(process, Signal::KILL);
+            } else if new {
+                let _ = linux::signal(process, Signal::TERM);
+            }
+        }
+        pause(wait);
+        wait = (wait * 2).min(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,160 @@
+//! Engines come and go; shims are killed.
+
+use std::fs;
+use std::process::Command;
+
+use process::{Reason, Run, Status, Stream, Tail, find_marked};
+
+use crate::support::{LONG, World, exit, kill, lives, pid_in, shim, until};
+
+/// Starts a run from a process that is gone when this returns.
+fn start_and_die(run: &Run) {
+    let engine = Command::new(shim().program)
+        .arg("start")
+        .arg(run.dir())
+        .output()
+        .unwrap();
+    assert!(
+        engine.status.success(),
+        "{}",
+        String::from_utf8_lossy(&engine.stderr)
+    );
+}
+
+fn shim_of(run: &Run) -> u32 {
+    match run.status().unwrap() {
+        Status::Running {
+            started: Some(started),
+        } => started.shim.pid,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn another_engine_goes_on_where_the_first_was() {
+    let world = World::new();
+    let script = "echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; exit 5";
+    let run = world.create(&world.sh(script));
+    start_and_die(&run);
+    let run = Run::open(run.dir()).unwrap();
+    let mut tail = Tail::new(&run, Stream::Out, 0);
+    until("one", || (tail.read(100).unwrap() == b"one\n").then_some(()));
+    let watch = run.watch().unwrap();
+    let fd = watch.try_clone_pidfd().unwrap().expect("it runs");
+    fs::write(world.path("go"), "").unwrap();
+    // The descriptor alone tells an event loop.
+    let mut fds = [rustix::event::PollFd::new(&fd, rustix::event::PollFlags::IN)];
+    assert_eq!(rustix::event::poll(&mut fds, None).unwrap(), 1);
+    assert_eq!(exit(run.status().unwrap()).code, Some(5));
+    assert_eq!(tail.read(100).unwrap(), b"two\n");
+    // Long over: a watch says so at once.
+    assert!(run.watch().unwrap().pidfd().is_none());
+    assert_eq!(
+        exit(run.watch().unwrap().wait(LONG).unwrap().unwrap()).code,
+        Some(5)
+    );
+}
+
+#[test]
+fn an_adopted_run_is_stopped_by_the_new_engine() {
+    let world = World::new();
+    let run = world.create(&world.sh("sleep 1000"));
+    start_and_die(&run);
+    let watch = run.watch().unwrap();
+    run.stop().unwrap();
+    assert_eq!(exit(watch.wait(LONG).unwrap().unwrap()).reason, Reason::Stopped);
+}
+
+#[test]
+fn a_killed_shim_is_lost_and_the_sweep_kills_all_it_had() {
+    let world = World::new();
+    let run = world.create(&world.sh(
+        "echo $$ > program; (setsid sh -c 'echo $$ > daemon; exec sleep 1000' &); \
+         setsid env -i sh -c 'echo $$ > stripped; exec sleep 1000' & echo said; wait",
+    ));
+    let watch = run.start(&shim()).unwrap();
+    let pids = ["program", "daemon", "stripped"].map(|name| pid_in(&world.path(name)));
+    kill(shim_of(&run));
+    let status = watch.wait(LONG).unwrap().unwrap();
+    let Status::Lost { started } = &status else {
+        panic!("{status:?}")
+    };
+    assert_eq!(started.child.as_ref().unwrap().pid, pids[0]);
+    assert!(status.is_over());
+    assert!(pids.into_iter().all(lives), "the sweep has something to do");
+    // Lost is for good: it is not started again.
+    assert!(matches!(
+        run.start(&shim()).unwrap().wait(LONG).unwrap().unwrap(),
+        Status::Lost { .. }
+    ));
+
+    let swept = run.sweep().unwrap();
+    assert_eq!((swept.exit.reason.clone(), swept.killed), (Reason::Lost, 3));
+    assert_eq!(swept.exit.out.bytes, 5);
+    assert!(!pids.into_iter().any(lives));
+    assert_eq!(
+        find_marked(&run.spec().unwrap().run_id).unwrap(),
+        Vec::<u32>::new()
+    );
+    assert_eq!(exit(run.status().unwrap()), swept.exit);
+    let again = run.sweep().unwrap();
+    assert_eq!((again.killed, again.exit), (0, swept.exit));
+}
+
+#[test]
+fn a_shim_killed_while_it_stops_the_run_counts_as_stopped() {
+    let world = World::new();
+    let mut spec = world.sh("trap '' TERM; echo $$ > program; while :; do sleep 0.01; done");
+    spec.grace_ms = 600_000;
+    let run = world.create(&spec);
+    let watch = run.start(&shim()).unwrap();
+    let program = pid_in(&world.path("program"));
+    run.stop().unwrap();
+    kill(shim_of(&run));
+    assert!(matches!(watch.wait(LONG).unwrap().unwrap(), Status::Lost { .. }));
+    assert_eq!(run.sweep().unwrap().exit.reason, Reason::Stopped);
+    assert!(!lives(program));
+}
+
+#[test]
+fn the_killed_program_of_a_living_shim_is_an_ordinary_end() {
+    let world = World::new();
+    let run = world.create(&world.sh("echo $$ > program; sleep 1000"));
+    let watch = run.start(&shim()).unwrap();
+    kill(pid_in(&world.path("program")));
+    let exit = exit(watch.wait(LONG).unwrap().unwrap());
+    assert_eq!(
+        (exit.reason, exit.signal, exit.survivors),
+        (Reason::Exited, Some(9), 1)
+    );
+}
+
+#[test]
+fn a_run_of_an_earlier_boot_is_lost_and_nobody_else_is_touched() {
+    let world = World::new();
+    let run = world.create(&world.sh("true"));
+    // As it is left by a power cut: who ran then has a number that somebody else may have now, here ourselves.
+    let then = |pid| format!(r#"{{"boot":"an-earlier-boot","pid":{pid},"start":1}}"#);
+    let ours = std::process::id();
+    let started = format!(
+        r#"{{"shim":{},"child":{},"started_at":5}}"#,
+        then(ours),
+        then(ours)
+    );
+    fs::write(run.dir().join("lock"), "").unwrap();
+    fs::write(run.dir().join("shim.json"), started).unwrap();
+    assert!(matches!(run.status().unwrap(), Status::Lost { .. }));
+    run.stop().unwrap();
+    assert_eq!(run.sweep().unwrap().killed, 0);
+}
+
+#[test]
+fn a_dead_shim_of_ours_does_not_stay_a_zombie() {
+    let world = World::new();
+    let run = world.create(&world.sh("while [ ! -e go ]; do sleep 0.01; done"));
+    let watch = run.start(&shim()).unwrap();
+    let pid = shim_of(&run);
+    fs::write(world.path("go"), "").unwrap();
+    watch.wait(LONG).unwrap().unwrap();
+    assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+}
