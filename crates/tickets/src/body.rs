@@ -1,0 +1,163 @@
+//! What a ticket's body says: title, description, sections, notes.
+
+use jiff::Timestamp;
+
+/// A note, as tk appends it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// When it was written.
+    pub at: Timestamp,
+    /// Its text, without the blank lines around it.
+    pub text: String,
+}
+
+/// The first `# ` line, or nothing.
+pub(crate) fn title(body: &str) -> Option<&str> {
+    body.lines()
+        .find_map(|line| line.strip_prefix("# "))
+        .map(str::trim)
+}
+
+/// What stands between the title and the first section.
+pub(crate) fn description(body: &str) -> &str {
+    let after_title = body
+        .split_inclusive('\n')
+        .scan(0, |at, line| {
+            *at += line.len();
+            Some((*at, line))
+        })
+        .find(|(_, line)| line.starts_with("# "))
+        .map_or(0, |(at, _)| at);
+    let rest = &body[after_title..];
+    let end = headings(rest).first().map_or(rest.len(), |heading| heading.start);
+    rest[..end].trim()
+}
+
+/// The text of the first section called `name`.
+pub(crate) fn section<'a>(body: &'a str, name: &str) -> Option<&'a str> {
+    let headings = headings(body);
+    let at = headings.iter().position(|heading| heading.name == name)?;
+    let end = headings.get(at + 1).map_or(body.len(), |next| next.start);
+    Some(body[headings[at].end..end].trim())
+}
+
+/// The notes in the file's order: tk appends them to the end of the file, whatever section stands last.
+pub(crate) fn notes(body: &str) -> Vec<Note> {
+    let Some(start) = headings(body)
+        .into_iter()
+        .find(|heading| heading.name == "Notes")
+        .map(|heading| heading.end)
+    else {
+        return Vec::new();
+    };
+    let mut notes: Vec<Note> = Vec::new();
+    for line in body[start..].lines() {
+        let stamp = line
+            .trim_end()
+            .strip_prefix("**")
+            .and_then(|rest| rest.strip_suffix("**"));
+        match (stamp.and_then(|text| text.parse().ok()), notes.last_mut()) {
+            (Some(at), _) => notes.push(Note {
+                at,
+                text: String::new(),
+            }),
+            (None, Some(note)) => {
+                note.text.push_str(line);
+                note.text.push('\n');
+            }
+            (None, None) => {}
+        }
+    }
+    for note in &mut notes {
+        note.text = note.text.trim().to_owned();
+    }
+    notes
+}
+
+/// Whether the body has a section for notes.
+pub(crate) fn has_notes(body: &str) -> bool {
+    body.lines().any(|line| line.trim_end() == "## Notes")
+}
+
+struct Heading<'a> {
+    name: &'a str,
+    start: usize,
+    end: usize,
+}
+
+/// The `## ` headings that do not stand in a fenced block.
+fn headings(body: &str) -> Vec<Heading<'_>> {
+    let mut found = Vec::new();
+    let mut fence: Option<&str> = None;
+    let mut at = 0;
+    for line in body.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let trimmed = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (Some(_), _) => {}
+            (None, None) => {
+                if let Some(name) = line.strip_prefix("## ") {
+                    found.push(Heading {
+                        name: name.trim(),
+                        start,
+                        end: at,
+                    });
+                }
+            }
+        }
+    }
+    // A fence that is never closed hides nothing.
+    if fence.is_some() {
+        plain_headings(body)
+    } else {
+        found
+    }
+}
+
+fn plain_headings(body: &str) -> Vec<Heading<'_>> {
+    let mut at = 0;
+    body.split_inclusive('\n')
+        .filter_map(|line| {
+            let start = at;
+            at += line.len();
+            line.strip_prefix("## ").map(|name| Heading {
+                name: name.trim(),
+                start,
+                end: at,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BODY: &str = "# Title | here\n\nWhat to do.\n\n```sh\n## not a heading\n```\n\n## Acceptance Criteria\n\nIt works.\n\n```\n## inside\n```\n\n## Notes\n\n**2026-01-31T12:00:00Z**\n\nfirst\n\n**bold**\n\n**2026-01-31T12:00:01Z**\n\nsecond\n";
+
+    #[test]
+    fn a_body_is_taken_apart() {
+        assert_eq!(title(BODY), Some("Title | here"));
+        assert_eq!(description(BODY), "What to do.\n\n```sh\n## not a heading\n```");
+        assert_eq!(
+            section(BODY, "Acceptance Criteria"),
+            Some("It works.\n\n```\n## inside\n```")
+        );
+        assert_eq!(section(BODY, "Design"), None);
+        let texts: Vec<String> = notes(BODY).into_iter().map(|note| note.text).collect();
+        assert_eq!(texts, ["first\n\n**bold**", "second"]);
+    }
+
+    #[test]
+    fn odd_bodies_do_no_harm() {
+        assert_eq!(title(""), None);
+        assert_eq!(description("no title\n## S\nx"), "no title");
+        assert_eq!(section("```\n## S\nx", "S"), Some("x"));
+        assert_eq!(notes("## Notes\n\nfree text\n"), []);
+        assert_eq!(title("text\n# Late\n"), Some("Late"));
+    }
+}

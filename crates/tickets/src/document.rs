@@ -1,0 +1,455 @@
+//! One ticket's file, taken apart without losing a byte.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::problem::{Problem, What};
+use crate::yaml::{self, Value};
+
+/// The largest file that is read, in bytes.
+pub(crate) const MAX_BYTES: u64 = 1 << 20;
+
+/// A ticket's file: the text as it is, and where its keys stand. Rendering an untouched one gives the bytes it was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    text: String,
+    entries: Vec<Entry>,
+    /// Where the line that closes the front matter begins.
+    close: usize,
+    /// Where the body begins.
+    body: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    key: String,
+    value: Value,
+    /// From 1.
+    line: usize,
+    /// The lines of the key and its value, with their ends.
+    span: Range<usize>,
+    /// What stands after the colon on its first line, without the line's end.
+    first: Range<usize>,
+}
+
+impl Document {
+    /// Takes `bytes` apart. `path` is only for the problem's sake.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Document, Problem> {
+        Document::from_bytes(bytes).map_err(|(line, what)| Problem {
+            path: path.to_owned(),
+            line,
+            what,
+        })
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Result<Document, (Option<usize>, What)> {
+        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        if size > MAX_BYTES {
+            return Err((None, What::Huge { bytes: size }));
+        }
+        let line_of = |at: usize| bytes[..at].iter().filter(|b| **b == b'\n').count() + 1;
+        if let Some(at) = bytes.iter().position(|b| *b == 0) {
+            return Err((Some(line_of(at)), What::Binary));
+        }
+        let text = std::str::from_utf8(bytes).map_err(|e| (Some(line_of(e.valid_up_to())), What::NotUtf8))?;
+        if text.trim_start_matches('\u{feff}').trim().is_empty() {
+            return Err((None, What::Empty));
+        }
+        Document::from_text(text.to_owned())
+    }
+
+    fn from_text(text: String) -> Result<Document, (Option<usize>, What)> {
+        let start = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        let mut lines = Lines {
+            text: &text,
+            at: start,
+            number: 0,
+        };
+        if lines.next().is_none_or(|line| line.content.trim_end() != "---") {
+            return Err((Some(1), What::NoFrontMatter));
+        }
+        let mut raw: Vec<Raw> = Vec::new();
+        let closing = loop {
+            let Some(line) = lines.next() else {
+                return Err((Some(1), What::NeverClosed));
+            };
+            if line.content.trim_end() == "---" {
+                break line;
+            }
+            take(&mut raw, &line)?;
+        };
+        let mut entries: Vec<Entry> = Vec::with_capacity(raw.len());
+        let mut seen = std::collections::BTreeMap::new();
+        for raw in raw {
+            if let Some(first) = seen.insert(raw.key.clone(), raw.line) {
+                return Err((Some(raw.line), What::DuplicateKey { key: raw.key, first }));
+            }
+            let value = yaml::parse(&text[raw.span.clone()], &text[raw.first.clone()], raw.lines).map_err(
+                |fault| {
+                    (
+                        Some(raw.line + fault.line.min(raw.lines - 1)),
+                        What::Malformed(fault.message),
+                    )
+                },
+            )?;
+            entries.push(Entry {
+                key: raw.key,
+                value,
+                line: raw.line,
+                span: raw.span,
+                first: raw.first,
+            });
+        }
+        let (close, body) = (closing.start, closing.end);
+        Ok(Document {
+            text,
+            entries,
+            close,
+            body,
+        })
+    }
+
+    /// The file's bytes.
+    pub fn render(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// The file's text, the same as [`Document::render`].
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What stands after the front matter.
+    pub fn body(&self) -> &str {
+        &self.text[self.body..]
+    }
+
+    /// The keys in the file's order.
+    pub fn keys(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.entries
+            .iter()
+            .map(|entry| (entry.key.as_str(), &entry.value))
+    }
+
+    /// The value of `key`, if the file has it.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.entry(key).map(|entry| &entry.value)
+    }
+
+    /// The line of `key`, from 1.
+    pub fn line(&self, key: &str) -> Option<usize> {
+        self.entry(key).map(|entry| entry.line)
+    }
+
+    /// Sets `key` to a text. Only its own lines change; a comment behind the value stays. A new key goes to the end of the
+    /// front matter.
+    pub fn set_text(&mut self, key: &str, text: &str) {
+        if self.get(key) != Some(&Value::Text(text.to_owned())) {
+            self.put(key, &yaml::scalar(text));
+        }
+    }
+
+    /// Sets `key` to a list, as [`Document::set_text`] does.
+    pub fn set_list<T: AsRef<str>>(&mut self, key: &str, items: &[T]) {
+        let wanted = Value::List(items.iter().map(|item| item.as_ref().to_owned()).collect());
+        if self.get(key) != Some(&wanted) {
+            self.put(key, &yaml::list(items));
+        }
+    }
+
+    /// Removes `key`. Whether it was there.
+    pub fn remove(&mut self, key: &str) -> bool {
+        let Some(span) = self.entry(key).map(|entry| entry.span.clone()) else {
+            return false;
+        };
+        self.splice(span, "");
+        true
+    }
+
+    /// Appends to the body, in the file's own line ends; the body's last line is ended first.
+    pub fn append(&mut self, text: &str) {
+        let end = self.line_end();
+        let mut added = String::new();
+        if !self.text.ends_with('\n') {
+            added.push_str(end);
+        }
+        for line in text.split_inclusive('\n') {
+            let bare = line.strip_suffix('\n');
+            added.push_str(bare.map_or(line, |bare| bare.strip_suffix('\r').unwrap_or(bare)));
+            if bare.is_some() {
+                added.push_str(end);
+            }
+        }
+        self.text.push_str(&added);
+        self.parse_again();
+    }
+
+    fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    fn put(&mut self, key: &str, written: &str) {
+        match self.entry(key) {
+            Some(entry) => {
+                let comment = yaml::split_comment(&self.text[entry.first.clone()]).1;
+                let comment = if comment.trim_start().starts_with('#') {
+                    comment.to_owned()
+                } else {
+                    String::new()
+                };
+                let span = entry.first.start..entry.span.end;
+                let end = self.end_of(entry.span.clone()).to_owned();
+                self.splice(span, &format!(" {written}{comment}{end}"));
+            }
+            None => {
+                let line = format!("{key}: {written}{}", self.line_end());
+                self.splice(self.close..self.close, &line);
+            }
+        }
+    }
+
+    fn splice(&mut self, span: Range<usize>, with: &str) {
+        self.text.replace_range(span, with);
+        self.parse_again();
+    }
+
+    /// What was written by us reads back; should it not, the text stands and the check before a write refuses it.
+    fn parse_again(&mut self) {
+        if let Ok(fresh) = Document::from_text(self.text.clone()) {
+            *self = fresh;
+        }
+    }
+
+    fn end_of(&self, span: Range<usize>) -> &str {
+        let text = &self.text[span];
+        if text.ends_with("\r\n") { "\r\n" } else { "\n" }
+    }
+
+    fn line_end(&self) -> &'static str {
+        let first = self.text.find('\n').unwrap_or(0);
+        if self.text[..first].ends_with('\r') {
+            "\r\n"
+        } else {
+            "\n"
+        }
+    }
+}
+
+struct Line<'a> {
+    /// Without its end.
+    content: &'a str,
+    start: usize,
+    /// Behind its end.
+    end: usize,
+    /// From 1.
+    number: usize,
+}
+
+struct Lines<'a> {
+    text: &'a str,
+    at: usize,
+    number: usize,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Line<'a>;
+
+    fn next(&mut self) -> Option<Line<'a>> {
+        let start = self.at;
+        let rest = &self.text[start..];
+        if rest.is_empty() {
+            return None;
+        }
+        let length = rest.find('\n').map_or(rest.len(), |at| at + 1);
+        self.at = start + length;
+        self.number += 1;
+        let content = rest[..length].trim_end_matches('\n');
+        let content = content.strip_suffix('\r').unwrap_or(content);
+        Some(Line {
+            content,
+            start,
+            end: self.at,
+            number: self.number,
+        })
+    }
+}
+
+struct Raw {
+    key: String,
+    line: usize,
+    lines: usize,
+    span: Range<usize>,
+    first: Range<usize>,
+    /// Whether a list or a closing bracket may stand at the left edge.
+    open: Open,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Nothing,
+    List,
+    Flow,
+}
+
+/// Gives one line of the front matter to the entry it belongs to. Blank lines and comments belong to an entry only when more
+/// of its value follows.
+fn take(raw: &mut Vec<Raw>, line: &Line<'_>) -> Result<(), (Option<usize>, What)> {
+    let text = line.content;
+    if text.trim().is_empty() || text.starts_with('#') {
+        return Ok(());
+    }
+    let malformed = |what: &str| (Some(line.number), What::Malformed(what.to_owned()));
+    let more = match raw.last().map(|entry| entry.open) {
+        None => text.starts_with([' ', '\t']),
+        Some(open) => {
+            text.starts_with([' ', '\t'])
+                || (open == Open::List && (text == "-" || text.starts_with("- ")))
+                || (open == Open::Flow && text.starts_with([']', '}']))
+        }
+    };
+    if more {
+        // An indented comment is no value.
+        if text.trim_start().starts_with('#') {
+            return Ok(());
+        }
+        let Some(entry) = raw.last_mut() else {
+            return Err(malformed("an indented line before the first key"));
+        };
+        entry.span.end = line.end;
+        entry.lines = line.number - entry.line + 1;
+        return Ok(());
+    }
+    let (key, value) = key_of(text).ok_or_else(|| malformed("expected `key: value`"))?;
+    let first = line.start + (text.len() - value.len())..line.start + text.len();
+    let open = match yaml::split_comment(value).0.trim() {
+        "" => Open::List,
+        bare if bare.starts_with(['[', '{']) => Open::Flow,
+        _ => Open::Nothing,
+    };
+    raw.push(Raw {
+        key: key.to_owned(),
+        line: line.number,
+        lines: 1,
+        span: line.start..line.end,
+        first,
+        open,
+    });
+    Ok(())
+}
+
+/// Splits `key: value`; the value keeps the white space before it.
+fn key_of(text: &str) -> Option<(&str, &str)> {
+    let at = text.match_indices(':').map(|(at, _)| at).find(|at| {
+        let rest = &text[at + 1..];
+        rest.is_empty() || rest.starts_with([' ', '\t'])
+    })?;
+    let key = text[..at].trim_end();
+    let bare = [('"', '"'), ('\'', '\'')]
+        .iter()
+        .find_map(|(open, close)| key.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close)))
+        .unwrap_or(key);
+    let legal = !bare.is_empty()
+        && !key.starts_with([
+            '?', '[', ']', '{', '}', '&', '*', '!', '|', '>', '%', '@', '`', ',',
+        ])
+        && !key.starts_with("- ")
+        && !bare.contains(['"', '\'', '#'])
+        && !bare.chars().any(char::is_control);
+    legal.then(|| (bare, &text[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parse(text: &str) -> Result<Document, Problem> {
+        Document::parse(Path::new("x.md"), text.as_bytes())
+    }
+
+    const TK: &str = "---\nid: ab-1\nstatus: open\ndeps: []\nlinks: []\n# a comment\nx-own:   {deep: [1, 2]}\ncreated: 2026-01-31T12:00:00Z\n\ntype: task\npriority: 2\nassignee: Jo: Smith\n---\n# A | \"title\"\n\nstatus: not this one\n\n---\nstatus: closed\n---\n";
+
+    #[test]
+    fn only_the_line_of_the_key_changes() {
+        let mut doc = parse(TK).unwrap();
+        doc.set_text("status", "in_progress");
+        assert_eq!(doc.text(), TK.replacen("status: open", "status: in_progress", 1));
+        doc.set_text("status", "open");
+        doc.set_list("deps", &["ab-2", "ab-3"]);
+        assert_eq!(doc.text(), TK.replacen("deps: []", "deps: [ab-2, ab-3]", 1));
+        doc.set_list::<&str>("deps", &[]);
+        assert_eq!(doc.text(), TK);
+        doc.set_list("tags", &["verify"]);
+        assert_eq!(
+            doc.text(),
+            TK.replacen("Smith\n---\n", "Smith\ntags: [verify]\n---\n", 1)
+        );
+        assert!(doc.remove("tags"));
+        assert!(!doc.remove("tags"));
+        assert_eq!(doc.text(), TK);
+    }
+
+    #[test]
+    fn line_ends_a_mark_and_comments_stay() {
+        let text = "\u{feff}---\r\nstatus: open   # mine\r\ndeps:\r\n  - a\r\n  # inner\r\n  - b\r\n# after\r\n---\r\n# T\r\nx";
+        let mut doc = parse(text).unwrap();
+        assert_eq!(doc.get("deps"), Some(&Value::List(vec!["a".into(), "b".into()])));
+        doc.set_text("status", "closed");
+        doc.set_list("deps", &["b"]);
+        doc.set_text("new", "1");
+        doc.append("\nmore\n");
+        assert_eq!(
+            doc.text(),
+            "\u{feff}---\r\nstatus: closed   # mine\r\ndeps: [b]\r\n# after\r\nnew: 1\r\n---\r\n# T\r\nx\r\n\r\nmore\r\n"
+        );
+    }
+
+    #[test]
+    fn a_list_at_the_left_edge_and_a_block_text_belong_to_their_key() {
+        let doc = parse("---\ndeps:\n- a\n- b\nwhy: |\n  one: two\n\n  three\nlast: 1\n---").unwrap();
+        assert_eq!(doc.get("deps"), Some(&Value::List(vec!["a".into(), "b".into()])));
+        assert_eq!(doc.get("why"), Some(&Value::Text("one: two\n\nthree\n".into())));
+        assert_eq!(doc.get("last"), Some(&Value::Text("1".into())));
+        assert_eq!(doc.body(), "");
+    }
+
+    proptest! {
+        #[test]
+        fn an_untouched_document_renders_its_bytes(
+            mark in prop::bool::ANY,
+            head in "([a-z-]{1,6}: ?[ -~]{0,12}\r?\n|#[ -~]{0,8}\n|\n| +- [a-z]{1,4}\n){0,6}",
+            body in "([ -~é]{0,20}\r?\n|---\n){0,8}[ -~]{0,5}",
+        ) {
+            let text = format!("{}---\n{head}---\n{body}", if mark { "\u{feff}" } else { "" });
+            if let Ok(doc) = parse(&text) {
+                prop_assert_eq!(doc.text(), text.as_str());
+                prop_assert_eq!(doc.body(), body.as_str());
+            }
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "(---\n|[a-c]:|[\\[\\]{}\"'|>&*!#\n -]){0,40}") {
+            let _ = Document::parse(Path::new("x"), &bytes);
+            let _ = parse(&text);
+            let _ = parse(&format!("---\n{text}\n---\nbody"));
+        }
+
+        #[test]
+        fn setting_a_key_leaves_the_body_and_the_other_keys(status in "[a-z_]{1,8}", other in "[ -~]{0,20}", body in "([ -~]{0,12}\n|---\n|status: x\n){0,6}") {
+            let text = format!("---\nid: a\nx: {other}\nstatus: open\n---\n{body}");
+            if let Ok(mut doc) = parse(&text) {
+                let before = doc.get("x").cloned();
+                doc.set_text("status", &status);
+                prop_assert_eq!(doc.body(), body.as_str());
+                prop_assert_eq!(doc.get("x"), before.as_ref());
+                let wanted = Value::Text(status.clone());
+                prop_assert_eq!(doc.get("status"), Some(&wanted).filter(|_| status != "null"));
+                prop_assert_eq!(doc.text(), text.replacen("status: open", &format!("status: {}", yaml::scalar(&status)), 1));
+            }
+        }
+    }
+}

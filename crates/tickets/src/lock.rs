@@ -1,0 +1,117 @@
+//! The folder's lock: one writer of crew at a time, among all processes.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::Timespec;
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::{Error, Folder, beneath};
+
+/// The file that is locked. Hidden and without `.md`, so that tk never takes it for a ticket.
+const FILE: &str = ".lock";
+
+/// How long a write waits for another's.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The folder's lock, held until dropped. The kernel frees it when its holder dies.
+///
+/// tk and editors do not know it: against those, a write checks what it displaced (see [`Lock::edit`]).
+#[derive(Debug)]
+pub struct Lock<'a> {
+    pub(crate) folder: &'a Folder,
+    pub(crate) dir: OwnedFd,
+    /// Holds the lock by being open.
+    _file: OwnedFd,
+}
+
+impl Folder {
+    /// Takes the folder's lock, waiting at most 30 s ([`Error::Locked`]).
+    pub fn lock(&self) -> Result<Lock<'_>, Error> {
+        let path = self.path().join(FILE);
+        let failed = |doing, source: Errno| Error::Io {
+            doing,
+            path: path.clone(),
+            source: source.into(),
+        };
+        let mut wait = Wait::new();
+        loop {
+            let dir = self.open()?;
+            let flags = OFlags::RDWR | OFlags::CREATE;
+            let file = beneath::open(dir.as_fd(), FILE, flags, Mode::from_raw_mode(0o666))
+                .map_err(|source| failed("open the lock", source))?;
+            loop {
+                match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                    Ok(()) => break,
+                    Err(Errno::WOULDBLOCK | Errno::INTR) if wait.again() => {}
+                    Err(Errno::WOULDBLOCK | Errno::INTR) => {
+                        return Err(Error::Locked {
+                            path: path.clone(),
+                            seconds: PATIENCE.as_secs(),
+                        });
+                    }
+                    Err(source) => return Err(failed("lock", source)),
+                }
+            }
+            // Deleted by someone in the meantime, it would no longer keep the next one out.
+            if same_file(&file, &self.path().join(FILE)) {
+                return Ok(Lock {
+                    folder: self,
+                    dir,
+                    _file: file,
+                });
+            }
+            if !wait.again() {
+                return Err(Error::Locked {
+                    path,
+                    seconds: PATIENCE.as_secs(),
+                });
+            }
+        }
+    }
+}
+
+fn same_file(file: &OwnedFd, path: &std::path::Path) -> bool {
+    match (rustix::fs::fstat(file), rustix::fs::lstat(path)) {
+        (Ok(held), Ok(there)) => held.st_ino == there.st_ino && held.st_dev == there.st_dev,
+        _ => false,
+    }
+}
+
+/// Short waits that grow, until the patience is spent.
+struct Wait {
+    until: Instant,
+    milliseconds: i64,
+}
+
+impl Wait {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a lock that another program holds is waited for with a deadline"
+    )]
+    fn new() -> Wait {
+        Wait {
+            until: Instant::now() + PATIENCE,
+            milliseconds: 1,
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a lock that another program holds is waited for with a deadline"
+    )]
+    fn again(&mut self) -> bool {
+        if Instant::now() >= self.until {
+            return false;
+        }
+        let pause = Timespec {
+            tv_sec: 0,
+            tv_nsec: self.milliseconds * 1_000_000,
+        };
+        // An interrupted wait is a shorter one.
+        let _ = rustix::event::poll(&mut [], Some(&pause));
+        self.milliseconds = (self.milliseconds * 2).min(8);
+        true
+    }
+}

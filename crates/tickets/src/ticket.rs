@@ -1,0 +1,239 @@
+//! A ticket as crew sees it: the typed reading of a document.
+
+use std::fmt;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::body::{self, Note};
+use crate::folder::Stamp;
+use crate::problem::{Problem, What};
+use crate::yaml::Value;
+use crate::{Document, Error, Id};
+
+/// What a ticket's status means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Status {
+    /// `open`.
+    Open,
+    /// `in_progress`.
+    InProgress,
+    /// `closed`, or `done` as bd says it.
+    Closed,
+    /// Anything else; such a ticket is neither given out nor does it satisfy a dependency.
+    Unknown,
+}
+
+impl Status {
+    /// Reads a status that a person gives: only the three of tk.
+    pub fn from_command(text: &str) -> Result<Status, Error> {
+        match Status::read(text) {
+            Status::Unknown => Err(Error::BadStatus(crate::clean_line(text))),
+            Status::Closed if text != "closed" => Err(Error::BadStatus(crate::clean_line(text))),
+            status => Ok(status),
+        }
+    }
+
+    /// The word in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Open => "open",
+            Status::InProgress => "in_progress",
+            Status::Closed => "closed",
+            Status::Unknown => "unknown",
+        }
+    }
+
+    fn read(text: &str) -> Status {
+        match text {
+            "open" => Status::Open,
+            "in_progress" => Status::InProgress,
+            "closed" | "done" => Status::Closed,
+            _ => Status::Unknown,
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A ticket that could be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// The file's name without `.md`.
+    pub id: Id,
+    /// What its status means.
+    pub status: Status,
+    /// The status as the file has it.
+    pub status_text: String,
+    /// The ids of the tickets it waits for, as written: some may not exist, some may not even be ids.
+    pub deps: Vec<String>,
+    /// The ids of related tickets.
+    pub links: Vec<String>,
+    /// When it was created.
+    pub created: Option<Timestamp>,
+    /// `bug`, `feature`, `task`, `epic`, `chore` or anything else; `task` where the file has none.
+    pub kind: String,
+    /// 0 (first) to 4; 2 where the file has none or a bad one.
+    pub priority: u8,
+    /// Who is to do it.
+    pub assignee: Option<String>,
+    /// Its name in another tracker.
+    pub external_ref: Option<String>,
+    /// The ticket it is a part of.
+    pub parent: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The ticket whose failure this one repairs.
+    pub recovers: Option<String>,
+    /// The first `# ` line of the body, else `Untitled`.
+    pub title: String,
+    /// What stands between the title and the first section.
+    pub description: String,
+    /// The section `## Acceptance Criteria`, else the key `acceptance_test`.
+    pub acceptance: Option<String>,
+    /// Its notes in the file's order.
+    pub notes: Vec<Note>,
+    /// What is wrong with it without making it unreadable.
+    pub problems: Vec<Problem>,
+    /// The file.
+    pub document: Document,
+    /// The file's state when it was read.
+    pub stamp: Stamp,
+}
+
+impl Ticket {
+    /// Reads `document`, which is the file at `path` of the ticket `id`.
+    pub fn read(id: Id, path: &Path, document: Document, stamp: Stamp) -> Ticket {
+        let mut view = View {
+            document: &document,
+            path,
+            problems: Vec::new(),
+        };
+        let says = view.text("id");
+        if let Some(says) = says.filter(|says| says != id.as_str()) {
+            view.report("id", What::IdDiffers(says));
+        }
+        let status_text = view.text("status").unwrap_or_default();
+        let status = Status::read(&status_text);
+        if status_text.is_empty() {
+            view.report("status", What::NoStatus);
+        } else if status == Status::Unknown {
+            view.report("status", What::UnknownStatus(status_text.clone()));
+        }
+        let priority = view.text("priority").map_or(2, |text| match text.as_str() {
+            "0" | "1" | "2" | "3" | "4" => text.as_bytes()[0] - b'0',
+            _ => {
+                view.report("priority", What::BadPriority(text));
+                2
+            }
+        });
+        let created = view.text("created").and_then(|text| {
+            let at = text.parse().ok();
+            if at.is_none() {
+                view.report("created", What::BadCreated(text));
+            }
+            at
+        });
+        let deps = view.list("deps");
+        for bad in deps.iter().filter(|dep| Id::new(dep).is_err()) {
+            view.report("deps", What::BadDependency(bad.clone()));
+        }
+        let body = document.body();
+        let acceptance = body::section(body, "Acceptance Criteria")
+            .filter(|text| !text.is_empty())
+            .map(str::to_owned);
+        let acceptance = acceptance.or_else(|| view.text("acceptance_test"));
+        let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
+        let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
+        let (tags, recovers) = (view.list("tags"), view.text("recovers"));
+        let problems = view.problems;
+        Ticket {
+            id,
+            status,
+            status_text,
+            deps,
+            links,
+            created,
+            kind: kind.unwrap_or_else(|| "task".to_owned()),
+            priority,
+            assignee,
+            external_ref,
+            parent,
+            tags,
+            recovers,
+            title: body::title(body)
+                .filter(|title| !title.is_empty())
+                .unwrap_or("Untitled")
+                .to_owned(),
+            description: body::description(body).to_owned(),
+            acceptance,
+            notes: body::notes(body),
+            problems,
+            document,
+            stamp,
+        }
+    }
+
+    /// Whether it is closed.
+    pub fn is_closed(&self) -> bool {
+        self.status == Status::Closed
+    }
+
+    /// The body without its front matter, as the file has it.
+    pub fn body(&self) -> &str {
+        self.document.body()
+    }
+}
+
+struct View<'a> {
+    document: &'a Document,
+    path: &'a Path,
+    problems: Vec<Problem>,
+}
+
+impl View<'_> {
+    fn report(&mut self, key: &str, what: What) {
+        let line = self.document.line(key);
+        self.problems.push(Problem {
+            path: self.path.to_owned(),
+            line,
+            what,
+        });
+    }
+
+    fn text(&mut self, key: &str) -> Option<String> {
+        match self.document.get(key)? {
+            Value::Empty => None,
+            Value::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            Value::List(_) | Value::Other => {
+                self.report(key, What::WrongShape(key.to_owned()));
+                None
+            }
+        }
+    }
+
+    /// A list; a text is one too, split at its commas, as tk takes it.
+    fn list(&mut self, key: &str) -> Vec<String> {
+        let mut items: Vec<String> = match self.document.get(key) {
+            None | Some(Value::Empty) => Vec::new(),
+            Some(Value::List(items)) => items.clone(),
+            Some(Value::Text(text)) => text.split(',').map(str::trim).map(str::to_owned).collect(),
+            Some(Value::Other) => {
+                self.report(key, What::WrongShape(key.to_owned()));
+                // A dependency that cannot be read must not vanish: the ticket would become ready.
+                if key == "deps" {
+                    vec!["(unreadable)".to_owned()]
+                } else {
+                    Vec::new()
+                }
+            }
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        items.retain(|item| !item.is_empty() && seen.insert(item.clone()));
+        items
+    }
+}

@@ -1,0 +1,216 @@
+//! Writing a ticket's file: whole, durable, and on top of what it holds at that moment.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use crate::beneath::{self, Failure};
+use crate::problem::{Problem, What};
+use crate::{Document, Error, Id, Lock};
+
+/// Where the new content is put together. Hidden and without `.md`; only the holder of the lock uses it, so a fixed name
+/// leaves at most one behind after a crash, and the next write removes it.
+const NEW: &str = ".crew.tmp";
+
+/// How often a write starts again because another program wrote in between.
+const TRIES: u32 = 16;
+
+/// How putting the new content in place went.
+enum Swapped {
+    /// It stands, and replaced what was expected.
+    Done,
+    /// It stands, and replaced this, which another program had put there.
+    Displaced(Vec<u8>),
+    /// It does not stand: this does, which another program has put there.
+    NotYet(Vec<u8>),
+}
+
+impl Lock<'_> {
+    /// Changes the file of `id` by `change`, which sees what the file holds now and must do nothing else: it is called again,
+    /// with a count from 0, when a program that does not know the lock replaced the file at the same moment. That program's
+    /// content is then the base, so nothing of it is lost. A `change` that changes nothing writes nothing.
+    pub fn edit<R>(
+        &self,
+        id: &Id,
+        mut change: impl FnMut(&mut Document, u32) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let path = self.folder.file(id);
+        let name = id.file_name();
+        let current = self.content(id, &name)?;
+        let mode = current.mode;
+        // What the change is based on, and what stands under the name.
+        let mut base = current.bytes;
+        let mut standing = base.clone();
+        for round in 0..TRIES {
+            let made = Document::parse(&path, &base)
+                .map_err(Error::Unreadable)
+                .and_then(|before| {
+                    let mut after = before.clone();
+                    let result = change(&mut after, round)?;
+                    let same = before.text() == after.text();
+                    let checked = Document::parse(&path, after.render()).map_err(Error::WouldSpoil)?;
+                    Ok((result, checked, same))
+                });
+            let (result, after) = match made {
+                Ok((result, _, true)) if base == standing => return Ok(result),
+                Ok((result, after, _)) => (result, after),
+                Err(error) => {
+                    // What another program put there is not ours to judge: it goes back to its place.
+                    if base != standing {
+                        self.put(&base, Some(mode))?;
+                        self.exchange(&name)?;
+                    }
+                    self.discard();
+                    return Err(error);
+                }
+            };
+            self.put(after.render(), Some(mode))?;
+            match self.swap(id, &name, &standing)? {
+                Swapped::Done => {
+                    self.discard();
+                    self.sync()?;
+                    return Ok(result);
+                }
+                Swapped::Displaced(theirs) => {
+                    standing = after.render().to_vec();
+                    base = theirs;
+                }
+                Swapped::NotYet(theirs) => {
+                    standing.clone_from(&theirs);
+                    base = theirs;
+                }
+            }
+        }
+        // The last content of the other program is the newest that anyone wrote on purpose.
+        self.put(&base, Some(mode))?;
+        self.exchange(&name)?;
+        self.discard();
+        Err(Error::Busy { path })
+    }
+
+    /// Creates the file of `id` with `text`. `false`, and nothing written, when the id is taken.
+    pub(crate) fn create_file(&self, id: &Id, text: &str) -> Result<bool, Error> {
+        Document::parse(&self.folder.file(id), text.as_bytes()).map_err(Error::WouldSpoil)?;
+        self.put(text.as_bytes(), None)?;
+        let name = id.file_name();
+        let moved = match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, &name, RenameFlags::NOREPLACE)
+        {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                rustix::fs::linkat(&self.dir, NEW, &self.dir, &name, AtFlags::empty())
+            }
+            other => other,
+        };
+        self.discard();
+        match moved {
+            Ok(()) => self.sync().map(|()| true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(source) => Err(self.failed("create", &name, source.into())),
+        }
+    }
+
+    /// Whether there is a file of that id.
+    pub(crate) fn has(&self, id: &Id) -> bool {
+        rustix::fs::statat(&self.dir, id.file_name(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
+    }
+
+    fn content(&self, id: &Id, name: &str) -> Result<beneath::Content, Error> {
+        beneath::read(self.dir.as_fd(), name).map_err(|failure| match failure {
+            Failure::Missing => Error::NotFound {
+                asked: id.to_string(),
+            },
+            Failure::Bad(what) => self.bad(id, what),
+        })
+    }
+
+    fn bad(&self, id: &Id, what: What) -> Error {
+        Error::Unreadable(Problem {
+            path: self.folder.file(id),
+            line: None,
+            what,
+        })
+    }
+
+    /// Puts the new content under the ticket's name, where `expected` should stand.
+    fn swap(&self, id: &Id, name: &str, expected: &[u8]) -> Result<Swapped, Error> {
+        match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE) {
+            Ok(()) => match beneath::read(self.dir.as_fd(), NEW) {
+                Ok(displaced) if displaced.bytes == expected => Ok(Swapped::Done),
+                Ok(displaced) => Ok(Swapped::Displaced(displaced.bytes)),
+                Err(failure) => {
+                    // A link or a huge file was put there meanwhile: it goes back.
+                    self.exchange(name)?;
+                    self.discard();
+                    Err(match failure {
+                        Failure::Missing => Error::Busy {
+                            path: self.folder.file(id),
+                        },
+                        Failure::Bad(what) => self.bad(id, what),
+                    })
+                }
+            },
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                let now = self.content(id, name)?;
+                if now.bytes != expected {
+                    return Ok(Swapped::NotYet(now.bytes));
+                }
+                rustix::fs::renameat(&self.dir, NEW, &self.dir, name)
+                    .map_err(|source| self.failed("replace", name, source.into()))?;
+                Ok(Swapped::Done)
+            }
+            Err(Errno::NOENT) => {
+                self.discard();
+                Err(Error::NotFound {
+                    asked: id.to_string(),
+                })
+            }
+            Err(source) => Err(self.failed("replace", name, source.into())),
+        }
+    }
+
+    fn exchange(&self, name: &str) -> Result<(), Error> {
+        match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE) {
+            // Without an exchange nothing of ours was put there; the other's content still stands.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
+            Err(source) => Err(self.failed("restore", name, source.into())),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Makes the new content durable under its passing name, with the permissions of the file it replaces.
+    fn put(&self, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
+        self.discard();
+        let failed = |source| self.failed("write", NEW, source);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let fd = beneath::open(self.dir.as_fd(), NEW, flags, Mode::from_raw_mode(0o666))
+            .map_err(|source| failed(io::Error::from(source)))?;
+        if let Some(mode) = mode {
+            rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode))
+                .map_err(|source| failed(io::Error::from(source)))?;
+        }
+        let mut file = File::from(fd);
+        file.write_all(bytes)
+            .and_then(|()| file.sync_all())
+            .map_err(failed)
+    }
+
+    /// Removes the leftover of this write or of one that was killed.
+    fn discard(&self) {
+        // It is not there, or the creation after this says why it cannot go.
+        let _ = rustix::fs::unlinkat(&self.dir, NEW, AtFlags::empty());
+    }
+
+    fn sync(&self) -> Result<(), Error> {
+        rustix::fs::fsync(&self.dir).map_err(|source| self.failed("make durable", "", source.into()))
+    }
+
+    fn failed(&self, doing: &'static str, name: &str, source: io::Error) -> Error {
+        Error::Io {
+            doing,
+            path: self.folder.path().join(name),
+            source,
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! The YAML of one key: the only place that knows the YAML library.
+//!
+//! tk writes texts as they are (`assignee: Jo: Smith`), which strict YAML refuses. A text on one line that does not begin like
+//! a YAML structure is therefore taken as tk takes it; everything else goes through the parser, with anchors, aliases and
+//! merge keys refused.
+
+use std::collections::BTreeMap;
+
+use serde::de::IgnoredAny;
+use serde_saphyr::options::MergeKeyPolicy;
+
+/// The most items a list may have.
+const MAX_ITEMS: usize = 20_000;
+
+/// The value of a key of the front matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing, `~` or `null`.
+    Empty,
+    /// A scalar, with its own spelling (`2`, `007`, `yes`).
+    Text(String),
+    /// A list of scalars.
+    List(Vec<String>),
+    /// Anything deeper, which crew keeps and does not read.
+    Other,
+}
+
+/// Where and why a value is not YAML; the line counts from 0, at the key's.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) line: usize,
+    pub(crate) message: String,
+}
+
+/// Reads the value of one entry. `entry` is its whole text from the key on, `first` what stands after the colon on its first
+/// line, `lines` how many lines it has.
+pub(crate) fn parse(entry: &str, first: &str, lines: usize) -> Result<Value, Fault> {
+    if lines == 1
+        && let Some(value) = simple(split_comment(first).0.trim())
+    {
+        return Ok(value);
+    }
+    parsed(entry)
+}
+
+fn simple(text: &str) -> Option<Value> {
+    if is_null(text) {
+        return Some(Value::Empty);
+    }
+    if let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        if inner.contains(['[', ']', '{', '}', '"', '\'', '\t']) {
+            return None;
+        }
+        let items: Vec<&str> = inner
+            .split(',')
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .collect();
+        let plain = items.len() <= MAX_ITEMS
+            && items
+                .iter()
+                .all(|item| !item.starts_with(['&', '*', '!', '|', '>']));
+        return plain.then(|| Value::List(items.into_iter().map(str::to_owned).collect()));
+    }
+    let structural = text.starts_with(['"', '\'', '[', ']', '{', '}', '|', '>', '&', '*', '!']);
+    (!structural).then(|| Value::Text(text.to_owned()))
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+fn parsed(entry: &str) -> Result<Value, Fault> {
+    if let Ok(list) = read::<Vec<Option<String>>>(entry) {
+        let items: Vec<String> = list.into_iter().flatten().collect();
+        if items.len() > MAX_ITEMS {
+            return Err(Fault {
+                line: 0,
+                message: format!("a list of more than {MAX_ITEMS} items"),
+            });
+        }
+        return Ok(Value::List(items));
+    }
+    if let Ok(text) = read::<Option<String>>(entry) {
+        return Ok(text.map_or(Value::Empty, Value::Text));
+    }
+    read::<IgnoredAny>(entry).map(|_| Value::Other)
+}
+
+fn read<T: serde::de::DeserializeOwned>(entry: &str) -> Result<T, Fault> {
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_aliases: 0,
+            max_anchors: 0,
+            max_depth: 16,
+            flow_nesting_limit: 16,
+            max_documents: 1,
+            max_nodes: 50_000,
+            max_events: 100_000,
+            max_merge_keys: 0,
+        },
+        merge_keys: MergeKeyPolicy::Error,
+        with_snippet: false,
+    };
+    match serde_saphyr::from_str_with_options::<BTreeMap<String, T>>(entry, options) {
+        Ok(map) => map.into_values().next().ok_or_else(|| Fault {
+            line: 0,
+            message: "a key without a name".to_owned(),
+        }),
+        Err(error) => {
+            let line = error
+                .location()
+                .map_or(0, |at| usize::try_from(at.line()).unwrap_or(1).saturating_sub(1));
+            let message = error.without_snippet().to_string();
+            Err(Fault {
+                line,
+                message: message.lines().next().unwrap_or_default().to_owned(),
+            })
+        }
+    }
+}
+
+/// Splits what stands after the colon into the value and its comment, the comment with the white space before it.
+pub(crate) fn split_comment(text: &str) -> (&str, &str) {
+    let mut quote = None;
+    let mut before = ' ';
+    let mut escaped = false;
+    let opens_quoted = |before: char| matches!(before, ' ' | '\t' | '[' | ',' | '{');
+    for (at, c) in text.char_indices() {
+        match quote {
+            Some('"') if escaped => escaped = false,
+            Some('"') if c == '\\' => escaped = true,
+            Some(open) if c == open => quote = None,
+            Some(_) => {}
+            None if matches!(c, '"' | '\'') && opens_quoted(before) && may_quote(text) => quote = Some(c),
+            None if c == '#' && matches!(before, ' ' | '\t') => {
+                let value = text[..at].trim_end();
+                return (value, &text[value.len()..]);
+            }
+            None => {}
+        }
+        before = c;
+    }
+    let value = text.trim_end();
+    (value, &text[value.len()..])
+}
+
+/// Quotes mean something only in a value that is a quoted text or a flow collection.
+fn may_quote(text: &str) -> bool {
+    text.trim_start().starts_with(['"', '\'', '[', '{'])
+}
+
+/// Writes a scalar: as it is where it reads back the same, else in double quotes.
+pub(crate) fn scalar(text: &str) -> String {
+    let plain = strict(text)
+        && !text.contains(": ")
+        && !text.ends_with(':')
+        && simple(text) == Some(Value::Text(text.to_owned()))
+        && split_comment(&format!(" {text}")).0.trim() == text;
+    if plain { text.to_owned() } else { quoted(text) }
+}
+
+/// Writes a list on one line, as tk does: `[a, b]`.
+pub(crate) fn list<T: AsRef<str>>(items: &[T]) -> String {
+    let written: Vec<String> = items
+        .iter()
+        .map(AsRef::as_ref)
+        .map(|item| {
+            let plain = strict(item)
+                && !item.contains([',', '[', ']', '{', '}', '"', '\'', '#', ':'])
+                && !is_null(item);
+            if plain { item.to_owned() } else { quoted(item) }
+        })
+        .collect();
+    format!("[{}]", written.join(", "))
+}
+
+/// Whether every YAML reader would take it as the same plain text.
+fn strict(text: &str) -> bool {
+    !text.is_empty()
+        && text.trim() == text
+        && !text.starts_with([
+            '-', '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`',
+            '=', '~',
+        ])
+        && !text
+            .chars()
+            .any(|c| c.is_control() || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}'))
+}
+
+fn quoted(text: &str) -> String {
+    // JSON's strings are YAML's double-quoted ones, but for these characters, which YAML wants escaped.
+    let json = serde_json::Value::from(text).to_string();
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}') {
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value(text: &str) -> Value {
+        parse(&format!("k: {text}\n"), &format!(" {text}"), 1).unwrap()
+    }
+
+    #[test]
+    fn values_read_as_tk_or_yaml_reads_them() {
+        let text = |t: &str| Value::Text(t.to_owned());
+        let list = |items: &[&str]| Value::List(items.iter().map(|i| (*i).to_owned()).collect());
+        assert_eq!(value("open # later"), text("open"));
+        assert_eq!(value("Jo: Smith"), text("Jo: Smith"));
+        assert_eq!(value("it's fine"), text("it's fine"));
+        assert_eq!(value("@ada"), text("@ada"));
+        assert_eq!(value("007"), text("007"));
+        assert_eq!(value("\"a # b\""), text("a # b"));
+        assert_eq!(value("'it''s'"), text("it's"));
+        assert_eq!(value("\"x\\\"y\" # c"), text("x\"y"));
+        assert_eq!(value("~"), Value::Empty);
+        assert_eq!(value("[]"), list(&[]));
+        assert_eq!(value("[a, b-1,c d] # x"), list(&["a", "b-1", "c d"]));
+        assert_eq!(value("[\"a, b\", 'c']"), list(&["a, b", "c"]));
+        assert_eq!(value("{a: 1}"), Value::Other);
+        assert_eq!(parse("k:\n- 007\n- b # c\n", "", 3).unwrap(), list(&["007", "b"]));
+        assert_eq!(
+            parse("k: |\n  two\n  lines\n", " |", 3).unwrap(),
+            text("two\nlines\n")
+        );
+    }
+
+    #[test]
+    fn bombs_and_broken_values_are_refused_with_their_line() {
+        for (entry, line) in [
+            ("k: &a [x]\n", 0),
+            ("k: *a\n", 0),
+            ("k: [a\n", 0),
+            ("k: \"open\n", 0),
+            ("k:\n  - a\n  - [b\n", 2),
+            (
+                "k: {a: {b: {c: {d: {e: {f: {g: {h: {i: {j: {k: {l: {m: {n: {o: {p: {q: 1}}}}}}}}}}}}}}}}}\n",
+                0,
+            ),
+        ] {
+            let first = entry.lines().next().unwrap().strip_prefix("k:").unwrap();
+            let fault = parse(entry, first, entry.lines().count()).unwrap_err();
+            assert!(fault.line >= line, "{entry:?} {fault:?}");
+            assert!(!fault.message.is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_what_is_read(text in "[ -~é\u{1}\u{85}\u{2028}\n\t]{0,30}", items in prop::collection::vec("[ -~é\n]{1,9}", 0..4)) {
+            let written = scalar(&text);
+            prop_assert!(!written.contains('\n'));
+            let read = parse(&format!("k: {written}\n"), &format!(" {written}"), 1).unwrap();
+            prop_assert_eq!(read, Value::Text(text.clone()));
+            // Any YAML reader agrees.
+            prop_assert_eq!(parsed(&format!("k: {written}\n")).unwrap(), Value::Text(text));
+            let written = list(&items);
+            let read = parse(&format!("k: {written}\n"), &format!(" {written}"), 1).unwrap();
+            prop_assert_eq!(read, Value::List(items));
+        }
+    }
+}
