@@ -4,7 +4,7 @@ use std::future::Future;
 
 use crate::{
     Append, Appended, Changes, Command, CommandId, Effect, EffectId, Event, Journal, Memory, Millis,
-    NewCommand, Number, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
+    NewCommand, Number, Result, Seq, Slot, Sqlite, Stream, StreamId, Submitted, Timer, Version, Which,
 };
 
 /// A journal of a kind that is chosen when the program runs. Clones are handles to one journal.
@@ -12,11 +12,19 @@ use crate::{
 pub enum Any {
     /// In memory.
     Memory(Memory),
+    /// In a SQLite file.
+    Sqlite(Sqlite),
 }
 
 impl From<Memory> for Any {
     fn from(journal: Memory) -> Self {
         Self::Memory(journal)
+    }
+}
+
+impl From<Sqlite> for Any {
+    fn from(journal: Sqlite) -> Self {
+        Self::Sqlite(journal)
     }
 }
 
@@ -28,6 +36,7 @@ macro_rules! hand_on {
                 async move {
                     match self {
                         Self::Memory(journal) => journal.$method($($arg),*).await,
+                        Self::Sqlite(journal) => journal.$method($($arg),*).await,
                     }
                 }
             }
@@ -65,12 +74,14 @@ impl Journal for Any {
     fn changes(&self) -> Changes {
         match self {
             Self::Memory(journal) => journal.changes(),
+            Self::Sqlite(journal) => journal.changes(),
         }
     }
 
     fn poke(&self) {
         match self {
             Self::Memory(journal) => journal.poke(),
+            Self::Sqlite(journal) => journal.poke(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::{CommandId, EffectId, Error, Fence, Millis, Result, Seq, StreamId, TimerRef, Version};
+use crate::{CommandId, EffectId, Error, Fence, Millis, Result, Seq, Stream, StreamId, TimerRef, Version};
 
 /// The largest number that every backend can hold.
 const MAX: u64 = i64::MAX as u64;
@@ -111,6 +111,44 @@ impl Append {
             named("idempotency key", key)?;
         }
         Ok(())
+    }
+
+    /// Refuses the append when it may not go to the stream as that is; gives the fence that the stream has afterwards.
+    pub(crate) fn admit(&self, stream: Option<&Stream>) -> Result<Fence> {
+        let (version, current) =
+            stream.map_or((Version(0), Fence(0)), |stream| (stream.version, stream.fence));
+        if version != self.expected {
+            let (stream, expected) = (self.stream.clone(), self.expected);
+            return Err(Error::VersionConflict {
+                stream,
+                expected,
+                found: version,
+            });
+        }
+        if let Some(stream) = stream
+            && stream.kind != self.kind
+        {
+            let what = format!(
+                "kind `{}` for stream `{}`, which is a `{}`,",
+                self.kind, self.stream, stream.kind
+            );
+            return Err(Error::Invalid { what });
+        }
+        let stale = |given| Error::StaleFence {
+            stream: self.stream.clone(),
+            given,
+            current,
+        };
+        if let Some(given) = self.fence
+            && given != current
+        {
+            return Err(stale(given));
+        }
+        match self.new_fence {
+            Some(given) if given <= current => Err(stale(given)),
+            Some(given) => Ok(given),
+            None => Ok(current),
+        }
     }
 }
 

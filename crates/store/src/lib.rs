@@ -11,6 +11,7 @@ mod error;
 mod journal;
 mod memory;
 mod row;
+mod sqlite;
 mod value;
 
 pub use any::Any;
@@ -19,4 +20,5 @@ pub use error::{Error, Result};
 pub use journal::{Changes, Journal};
 pub use memory::{Fault, Memory, Snapshot};
 pub use row::{Command, Effect, Event, NewCommand, Slot, Stream, Submitted, Timer, Which};
+pub use sqlite::Sqlite;
 pub use value::{CommandId, EffectId, Fence, Millis, Number, Seq, StreamId, TimerRef, Version};

@@ -84,7 +84,7 @@ impl Contents {
             return Ok(appended);
         }
         let before = self.streams.get(&append.stream).cloned();
-        let fence = admit(append, before.as_ref())?;
+        let fence = append.admit(before.as_ref())?;
         if let Some(timer) = &append.fires {
             self.spend(timer)?;
         }
@@ -419,42 +419,5 @@ impl Contents {
             audit.key(name, &key.stream, key.first, key.last);
         }
         audit.problems()
-    }
-}
-
-/// Whether the append may go to the stream as it is; gives the fence that the stream has afterwards.
-fn admit(append: &Append, stream: Option<&Stream>) -> Result<Fence> {
-    let (version, current) = stream.map_or((Version(0), Fence(0)), |stream| (stream.version, stream.fence));
-    if version != append.expected {
-        let (stream, expected) = (append.stream.clone(), append.expected);
-        return Err(Error::VersionConflict {
-            stream,
-            expected,
-            found: version,
-        });
-    }
-    if let Some(stream) = stream
-        && stream.kind != append.kind
-    {
-        let what = format!(
-            "kind `{}` for stream `{}`, which is a `{}`,",
-            append.kind, append.stream, stream.kind
-        );
-        return Err(Error::Invalid { what });
-    }
-    let stale = |given| Error::StaleFence {
-        stream: append.stream.clone(),
-        given,
-        current,
-    };
-    if let Some(given) = append.fence
-        && given != current
-    {
-        return Err(stale(given));
-    }
-    match append.new_fence {
-        Some(given) if given <= current => Err(stale(given)),
-        Some(given) => Ok(given),
-        None => Ok(current),
     }
 }

@@ -1,0 +1,207 @@
+//! The journal in a SQLite file: no set-up, and several processes at once.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::pool::PoolConnection;
+use sqlx::sqlite::{SqlitePool, SqlitePoolOptions};
+use sqlx::{ConnectOptions, Connection};
+
+use crate::journal::{Bell, own};
+use crate::{
+    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Journal, Millis,
+    NewCommand, Number, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
+};
+
+mod fault;
+mod read;
+mod schema;
+mod write;
+mod writer;
+
+use fault::sort;
+use writer::Writer;
+
+/// Readers at the same time; more wait for one.
+const READERS: u32 = 4;
+
+/// A journal in a SQLite file, in WAL mode with full durability. Clones are handles to one journal.
+#[derive(Clone, Debug)]
+pub struct Sqlite {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    writer: Writer,
+    readers: SqlitePool,
+    bell: Arc<Bell>,
+}
+
+impl Sqlite {
+    /// Opens the journal at this absolute path, and brings an older one's schema up to date.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::NewerSchema`], [`Error::Damaged`], [`Error::Busy`], [`Error::Io`].
+    pub async fn open(path: &Path) -> Result<Self> {
+        if !path.is_absolute() {
+            return Err(Error::Invalid {
+                what: format!("a journal at `{}`, which is not absolute,", path.display()),
+            });
+        }
+        let found = path.metadata().map_err(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Error::Missing {
+                path: path.to_owned(),
+            },
+            _ => fault::io("opening", path, e),
+        })?;
+        if !found.is_file() {
+            return Err(Error::Invalid {
+                what: format!("a journal at `{}`, which is not a file,", path.display()),
+            });
+        }
+        let told = |e| sort("opening the journal", e);
+        let options = schema::options(path);
+        let mut conn = options.connect().await.map_err(told)?;
+        schema::migrate(&mut conn, schema::STEPS).await?;
+        let readers = SqlitePoolOptions::new()
+            .min_connections(0)
+            .max_connections(READERS)
+            .test_before_acquire(false)
+            .acquire_timeout(Duration::from_secs(30))
+            .connect_lazy_with(options.pragma("query_only", "ON"));
+        let bell = Arc::new(Bell::new());
+        let writer = Writer::start(path.to_owned(), conn, Arc::clone(&bell));
+        Ok(Self {
+            shared: Arc::new(Shared {
+                writer,
+                readers,
+                bell,
+            }),
+        })
+    }
+
+    /// Opens the journal at this absolute path, after making one with this id if there is none: the file with mode
+    /// 0600, folders that are missing with mode 0700.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), but for [`Error::Missing`].
+    pub async fn create(path: &Path, id: &str) -> Result<Self> {
+        schema::create(path, id, schema::STEPS).await?;
+        Self::open(path).await
+    }
+
+    /// Writes what is in line and closes the file. Afterwards every method fails with [`Error::Closed`]. Not needed
+    /// for durability: what was answered is durable.
+    pub async fn close(&self) {
+        self.shared.writer.close().await;
+        self.shared.readers.close().await;
+    }
+
+    async fn reader(&self) -> Result<PoolConnection<sqlx::Sqlite>> {
+        self.shared
+            .readers
+            .acquire()
+            .await
+            .map_err(|e| sort("opening the journal", e))
+    }
+}
+
+/// A read of the trait, each one statement, so that it sees one moment.
+macro_rules! reads {
+    ($(fn $method:ident(&self $(, $arg:ident: $type:ty)*) -> $output:ty { $read:ident })*) => {
+        $(
+            async fn $method(&self $(, $arg: $type)*) -> Result<$output> {
+                let mut conn = self.reader().await?;
+                read::$read(&mut conn $(, $arg)*).await
+            }
+        )*
+    };
+}
+
+impl Journal for Sqlite {
+    async fn append(&self, batch: Vec<Append>) -> Result<Vec<Appended>> {
+        batch.iter().try_for_each(Append::check)?;
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.shared.writer.write(write::Batch(batch)).await
+    }
+
+    reads! {
+        fn load(&self, stream: &StreamId) -> Option<Stream> { stream }
+        fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream> { streams }
+        fn events(&self, after: Seq, limit: u32) -> Vec<Event> { events }
+        fn events_of(&self, stream: &StreamId, after: Version, limit: u32) -> Vec<Event> { events_of }
+        fn head(&self) -> Seq { head }
+        fn pending(&self, now: Millis, limit: u32) -> Vec<Effect> { pending }
+        fn next_run(&self) -> Option<Millis> { next_run }
+        fn effect(&self, effect: EffectId) -> Option<Effect> { effect }
+        fn due(&self, now: Millis, limit: u32) -> Vec<Timer> { due }
+        fn next_due(&self) -> Option<Millis> { next_due }
+        fn timers_of(&self, stream: &StreamId) -> Vec<Timer> { timers_of }
+        fn slots(&self) -> Vec<Slot> { slots }
+        fn pending_commands(&self, after: Number, limit: u32) -> Vec<Command> { pending_commands }
+        fn command(&self, id: &CommandId) -> Option<Command> { command }
+        fn meta(&self, key: &str) -> Option<String> { meta }
+    }
+
+    fn archive(&self, stream: &StreamId) -> impl Future<Output = Result<()>> + Send {
+        self.shared.writer.write(write::Archive(stream.clone()))
+    }
+
+    fn changes(&self) -> Changes {
+        self.shared.bell.changes()
+    }
+
+    fn poke(&self) {
+        self.shared.bell.ring();
+    }
+
+    fn tried(&self, effect: EffectId, run_at: Millis) -> impl Future<Output = Result<()>> + Send {
+        self.shared.writer.write(write::Tried { effect, run_at })
+    }
+
+    fn done(&self, effect: EffectId, at: Millis) -> impl Future<Output = Result<()>> + Send {
+        self.shared.writer.write(write::Done { effect, at })
+    }
+
+    async fn submit(&self, command: NewCommand) -> Result<Submitted> {
+        command.check()?;
+        self.shared.writer.write(write::Submit(command)).await
+    }
+
+    async fn settle(&self, id: &CommandId, outcome: String, at: Millis) -> Result<()> {
+        crate::append::json("answer to", id.as_str(), &outcome)?;
+        self.shared
+            .writer
+            .write(write::Settle {
+                id: id.clone(),
+                outcome,
+                at,
+            })
+            .await
+    }
+
+    async fn set_meta(&self, key: &str, value: &str) -> Result<()> {
+        own(key)?;
+        self.shared
+            .writer
+            .write(write::SetMeta {
+                key: key.to_owned(),
+                value: value.to_owned(),
+            })
+            .await
+    }
+
+    async fn verify(&self) -> Result<Vec<String>> {
+        let mut conn = self.reader().await?;
+        let told = |e| sort("checking the journal", e);
+        let mut snapshot = conn.begin().await.map_err(told)?;
+        let problems = read::verify(&mut snapshot).await?;
+        snapshot.rollback().await.map_err(told)?;
+        Ok(problems)
+    }
+}

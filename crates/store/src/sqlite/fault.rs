@@ -1,0 +1,93 @@
+//! What the database's errors mean.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::Error;
+
+/// SQLite's primary result codes (sqlite.org/rescode.html), without the extension in the higher bits.
+mod code {
+    pub(super) const PERM: i32 = 3;
+    pub(super) const BUSY: i32 = 5;
+    pub(super) const LOCKED: i32 = 6;
+    pub(super) const READONLY: i32 = 8;
+    pub(super) const CORRUPT: i32 = 11;
+    pub(super) const FULL: i32 = 13;
+    pub(super) const CANTOPEN: i32 = 14;
+    pub(super) const NOTADB: i32 = 26;
+    /// SQLITE_ERROR: here, our own statements meet a schema that is not ours.
+    pub(super) const ERROR: i32 = 1;
+}
+
+/// Sorts an error of the database by what can be done about it.
+pub(super) fn sort(doing: &'static str, source: sqlx::Error) -> Error {
+    let primary = source
+        .as_database_error()
+        .and_then(|error| error.code()?.parse::<i32>().ok())
+        .map(|code| code & 0xff);
+    match (primary, &source) {
+        (Some(code::BUSY | code::LOCKED), _) | (None, sqlx::Error::PoolTimedOut) => Error::Busy,
+        (Some(code::FULL), _) => Error::Full,
+        (Some(code::CORRUPT | code::NOTADB | code::ERROR), _) => Error::Damaged { what: told(&source) },
+        (Some(code::PERM | code::READONLY | code::CANTOPEN), _) => {
+            let source = std::io::Error::new(std::io::ErrorKind::PermissionDenied, told(&source));
+            Error::Io {
+                doing: doing.to_owned(),
+                source: Arc::new(source),
+            }
+        }
+        (
+            None,
+            sqlx::Error::ColumnDecode { .. }
+            | sqlx::Error::Decode(_)
+            | sqlx::Error::ColumnNotFound(_)
+            | sqlx::Error::ColumnIndexOutOfBounds { .. }
+            | sqlx::Error::RowNotFound
+            | sqlx::Error::WorkerCrashed,
+        ) => Error::Damaged {
+            what: format!("{doing}: {source}"),
+        },
+        (None, sqlx::Error::PoolClosed) => Error::Closed,
+        _ => Error::Database {
+            doing,
+            source: Arc::new(source),
+        },
+    }
+}
+
+/// An error of the system, about the journal's file.
+pub(super) fn io(doing: &str, path: &Path, source: std::io::Error) -> Error {
+    Error::Io {
+        doing: format!("{doing} `{}`", path.display()),
+        source: Arc::new(source),
+    }
+}
+
+fn told(source: &sqlx::Error) -> String {
+    source
+        .as_database_error()
+        .map_or_else(|| source.to_string(), |error| error.message().to_owned())
+}
+
+/// Whether the transaction as a whole failed, and not only the wish.
+pub(super) fn breaks_transaction(error: &Error) -> bool {
+    match error {
+        Error::Busy
+        | Error::Full
+        | Error::Damaged { .. }
+        | Error::NewerSchema { .. }
+        | Error::Missing { .. }
+        | Error::Io { .. }
+        | Error::Database { .. }
+        | Error::Closed => true,
+        Error::VersionConflict { .. }
+        | Error::StaleFence { .. }
+        | Error::StaleTimer { .. }
+        | Error::SlotTaken { .. }
+        | Error::AlreadyDone { .. }
+        | Error::AlreadySettled { .. }
+        | Error::KeyReused { .. }
+        | Error::NotFound { .. }
+        | Error::Invalid { .. } => false,
+    }
+}

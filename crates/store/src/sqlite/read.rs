@@ -1,0 +1,392 @@
+//! What can be read, in SQL, and how rows become values.
+
+use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
+use sqlx::{Decode, Row, Type};
+
+use super::fault::sort;
+use crate::audit::Audit;
+use crate::{
+    Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Millis, Number, Result, Seq, Slot,
+    Stream, StreamId, Timer, TimerRef, Version, Which,
+};
+
+/// How many rows an audit takes at once.
+const PAGE: u32 = 1000;
+
+type Query = sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments>;
+
+/// Turns a row into a value.
+trait FromRow: Sized {
+    fn from_row(row: &SqliteRow) -> Result<Self>;
+}
+
+fn get<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(row: &'r SqliteRow, column: &str) -> Result<T> {
+    row.try_get(column).map_err(|e| sort("reading the journal", e))
+}
+
+/// A number that is never negative.
+pub(super) fn number(what: &str, found: i64) -> Result<u64> {
+    u64::try_from(found).map_err(|_negative| Error::Damaged {
+        what: format!("{what} is {found}"),
+    })
+}
+
+fn unsigned(row: &SqliteRow, column: &str) -> Result<u64> {
+    number(column, get(row, column)?)
+}
+
+fn small(row: &SqliteRow, column: &str) -> Result<u32> {
+    let found: i64 = get(row, column)?;
+    u32::try_from(found).map_err(|_range| Error::Damaged {
+        what: format!("{column} is {found}"),
+    })
+}
+
+async fn all<T: FromRow>(conn: &mut SqliteConnection, query: Query) -> Result<Vec<T>> {
+    let rows = query
+        .fetch_all(conn)
+        .await
+        .map_err(|e| sort("reading the journal", e))?;
+    rows.iter().map(T::from_row).collect()
+}
+
+async fn first<T: FromRow>(conn: &mut SqliteConnection, query: Query) -> Result<Option<T>> {
+    let row = query
+        .fetch_optional(conn)
+        .await
+        .map_err(|e| sort("reading the journal", e))?;
+    row.as_ref().map(T::from_row).transpose()
+}
+
+async fn scalar(conn: &mut SqliteConnection, query: &'static str) -> Result<Option<i64>> {
+    sqlx::query_scalar(query)
+        .fetch_one(conn)
+        .await
+        .map_err(|e| sort("reading the journal", e))
+}
+
+impl FromRow for Stream {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        Ok(Self {
+            id: StreamId(get(row, "id")?),
+            kind: get(row, "kind")?,
+            version: Version(unsigned(row, "version")?),
+            fence: Fence(unsigned(row, "fence")?),
+            state: get(row, "state")?,
+            archived: get::<i64>(row, "archived")? != 0,
+        })
+    }
+}
+
+impl FromRow for Event {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        Ok(Self {
+            seq: Seq(unsigned(row, "seq")?),
+            stream: StreamId(get(row, "stream")?),
+            version: Version(unsigned(row, "version")?),
+            at: Millis(get(row, "at")?),
+            cause: get(row, "cause")?,
+            kind: get(row, "kind")?,
+            schema: small(row, "schema")?,
+            body: get(row, "event")?,
+            state_after: get(row, "state_after")?,
+        })
+    }
+}
+
+impl FromRow for Effect {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        Ok(Self {
+            id: EffectId {
+                seq: Seq(unsigned(row, "seq")?),
+                index: small(row, "index")?,
+            },
+            stream: StreamId(get(row, "stream")?),
+            body: get(row, "effect")?,
+            attempts: small(row, "attempts")?,
+            run_at: get::<Option<i64>>(row, "run_at")?.map(Millis),
+            done_at: get::<Option<i64>>(row, "done_at")?.map(Millis),
+        })
+    }
+}
+
+impl FromRow for Timer {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        let (stream, key) = (StreamId(get(row, "stream")?), get(row, "key")?);
+        let timer = TimerRef {
+            stream,
+            key,
+            generation: unsigned(row, "generation")?,
+        };
+        Ok(Self {
+            timer,
+            due: Millis(get(row, "due")?),
+        })
+    }
+}
+
+impl FromRow for Slot {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        let (agent, ticket) = (get(row, "agent")?, get(row, "ticket")?);
+        Ok(Self {
+            agent,
+            ticket,
+            fence: Fence(unsigned(row, "fence")?),
+        })
+    }
+}
+
+impl FromRow for Command {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        Ok(Self {
+            number: Number(unsigned(row, "number")?),
+            id: CommandId(get(row, "id")?),
+            by: get(row, "by")?,
+            at: Millis(get(row, "at")?),
+            body: get(row, "body")?,
+            outcome: get(row, "outcome")?,
+            settled_at: get::<Option<i64>>(row, "settled_at")?.map(Millis),
+        })
+    }
+}
+
+/// The first append under an idempotency key.
+struct Key {
+    key: String,
+    stream: StreamId,
+    first: Seq,
+    last: Seq,
+    version: Version,
+}
+
+impl FromRow for Key {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        Ok(Self {
+            key: get(row, "key")?,
+            stream: StreamId(get(row, "stream")?),
+            first: Seq(unsigned(row, "first_seq")?),
+            last: Seq(unsigned(row, "last_seq")?),
+            version: Version(unsigned(row, "version")?),
+        })
+    }
+}
+
+/// A place for the database; beyond its range there is nothing.
+fn place(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) async fn stream(conn: &mut SqliteConnection, id: &StreamId) -> Result<Option<Stream>> {
+    first(
+        conn,
+        sqlx::query("SELECT * FROM streams WHERE id = ?").bind(id.0.clone()),
+    )
+    .await
+}
+
+pub(super) async fn streams(
+    conn: &mut SqliteConnection,
+    which: Which,
+    after: Option<&StreamId>,
+    limit: u32,
+) -> Result<Vec<Stream>> {
+    let select =
+        "SELECT * FROM streams WHERE (?1 IS NULL OR id > ?1) AND archived IN (?2, ?3) ORDER BY id LIMIT ?4";
+    let (live, archived) = (i64::from(!which.wants(false)), i64::from(which.wants(true)));
+    let query = sqlx::query(select)
+        .bind(after.map(|id| id.0.clone()))
+        .bind(live)
+        .bind(archived)
+        .bind(limit);
+    all(conn, query).await
+}
+
+pub(super) async fn events(conn: &mut SqliteConnection, after: Seq, limit: u32) -> Result<Vec<Event>> {
+    let select = "SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?";
+    all(conn, sqlx::query(select).bind(place(after.0)).bind(limit)).await
+}
+
+pub(super) async fn events_of(
+    conn: &mut SqliteConnection,
+    stream: &StreamId,
+    after: Version,
+    limit: u32,
+) -> Result<Vec<Event>> {
+    let select = "SELECT * FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?";
+    all(
+        conn,
+        sqlx::query(select)
+            .bind(stream.0.clone())
+            .bind(place(after.0))
+            .bind(limit),
+    )
+    .await
+}
+
+pub(super) async fn head(conn: &mut SqliteConnection) -> Result<Seq> {
+    let head = scalar(conn, "SELECT max(seq) FROM events").await?;
+    Ok(Seq(number("the last event", head.unwrap_or(0))?))
+}
+
+pub(super) async fn pending(conn: &mut SqliteConnection, now: Millis, limit: u32) -> Result<Vec<Effect>> {
+    let select = "SELECT * FROM outbox WHERE done_at IS NULL AND (run_at IS NULL OR run_at <= ?) \
+                  ORDER BY seq, \"index\" LIMIT ?";
+    all(conn, sqlx::query(select).bind(now.0).bind(limit)).await
+}
+
+pub(super) async fn next_run(conn: &mut SqliteConnection) -> Result<Option<Millis>> {
+    Ok(
+        scalar(conn, "SELECT min(run_at) FROM outbox WHERE done_at IS NULL")
+            .await?
+            .map(Millis),
+    )
+}
+
+pub(super) async fn effect(conn: &mut SqliteConnection, id: EffectId) -> Result<Option<Effect>> {
+    let select = "SELECT * FROM outbox WHERE seq = ? AND \"index\" = ?";
+    first(conn, sqlx::query(select).bind(place(id.seq.0)).bind(id.index)).await
+}
+
+pub(super) async fn due(conn: &mut SqliteConnection, now: Millis, limit: u32) -> Result<Vec<Timer>> {
+    let select = "SELECT * FROM timers WHERE due IS NOT NULL AND due <= ? ORDER BY due, stream, key LIMIT ?";
+    all(conn, sqlx::query(select).bind(now.0).bind(limit)).await
+}
+
+pub(super) async fn next_due(conn: &mut SqliteConnection) -> Result<Option<Millis>> {
+    Ok(scalar(conn, "SELECT min(due) FROM timers WHERE due IS NOT NULL")
+        .await?
+        .map(Millis))
+}
+
+pub(super) async fn timers_of(conn: &mut SqliteConnection, stream: &StreamId) -> Result<Vec<Timer>> {
+    let select = "SELECT * FROM timers WHERE stream = ? AND due IS NOT NULL ORDER BY key";
+    all(conn, sqlx::query(select).bind(stream.0.clone())).await
+}
+
+pub(super) async fn slots(conn: &mut SqliteConnection) -> Result<Vec<Slot>> {
+    all(conn, sqlx::query("SELECT * FROM slots ORDER BY agent")).await
+}
+
+/// The slot that keeps the agent from the ticket: its own, else the ticket's.
+pub(super) async fn slot_in_the_way(conn: &mut SqliteConnection, agent: &str, ticket: &str) -> Result<Slot> {
+    let select = "SELECT * FROM slots WHERE agent = ?1 OR ticket = ?2 ORDER BY agent <> ?1 LIMIT 1";
+    let query = sqlx::query(select).bind(agent.to_owned()).bind(ticket.to_owned());
+    let none = || Error::Damaged {
+        what: format!("agent `{agent}` cannot take a free slot"),
+    };
+    first(conn, query).await?.ok_or_else(none)
+}
+
+pub(super) async fn pending_commands(
+    conn: &mut SqliteConnection,
+    after: Number,
+    limit: u32,
+) -> Result<Vec<Command>> {
+    let select = "SELECT * FROM commands WHERE outcome IS NULL AND number > ? ORDER BY number LIMIT ?";
+    all(conn, sqlx::query(select).bind(place(after.0)).bind(limit)).await
+}
+
+pub(super) async fn command(conn: &mut SqliteConnection, id: &CommandId) -> Result<Option<Command>> {
+    first(
+        conn,
+        sqlx::query("SELECT * FROM commands WHERE id = ?").bind(id.0.clone()),
+    )
+    .await
+}
+
+pub(super) async fn meta(conn: &mut SqliteConnection, key: &str) -> Result<Option<String>> {
+    let select = "SELECT value FROM meta WHERE key = ?";
+    let query = sqlx::query_scalar(select).bind(key.to_owned());
+    query
+        .fetch_optional(conn)
+        .await
+        .map_err(|e| sort("reading the journal", e))
+}
+
+/// What the first append under this key became; `None` for a new key.
+pub(super) async fn repeated(
+    conn: &mut SqliteConnection,
+    key: &str,
+    stream: &StreamId,
+) -> Result<Option<Appended>> {
+    let query = sqlx::query("SELECT * FROM keys WHERE key = ?").bind(key.to_owned());
+    let Some(found) = first::<Key>(conn, query).await? else {
+        return Ok(None);
+    };
+    if found.stream != *stream {
+        return Err(Error::KeyReused {
+            key: found.key,
+            stream: found.stream,
+        });
+    }
+    let select = "SELECT * FROM outbox WHERE seq BETWEEN ? AND ? ORDER BY seq, \"index\"";
+    let query = sqlx::query(select)
+        .bind(place(found.first.0))
+        .bind(place(found.last.0));
+    let effects: Vec<Effect> = all(conn, query).await?;
+    Ok(Some(Appended {
+        first_seq: found.first,
+        last_seq: found.last,
+        version: found.version,
+        effects: effects.into_iter().map(|effect| effect.id).collect(),
+        repeated: true,
+    }))
+}
+
+/// Reads everything, in one transaction of the caller's.
+pub(super) async fn verify(conn: &mut SqliteConnection) -> Result<Vec<String>> {
+    let told = |e| sort("checking the journal", e);
+    let pages: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check")
+        .fetch_all(&mut *conn)
+        .await
+        .map_err(told)?;
+    let mut problems: Vec<String> = pages.into_iter().filter(|problem| problem != "ok").collect();
+    let mut audit = Audit::default();
+    let mut after = Seq(0);
+    loop {
+        let events = events(conn, after, PAGE).await?;
+        let Some(last) = events.last() else { break };
+        after = last.seq;
+        events.iter().for_each(|event| audit.event(event));
+    }
+    let mut after = None;
+    loop {
+        let streams = streams(conn, Which::All, after.as_ref(), PAGE).await?;
+        let Some(last) = streams.last() else { break };
+        after = Some(last.id.clone());
+        streams.iter().for_each(|stream| audit.stream(stream));
+    }
+    let mut after = EffectId {
+        seq: Seq(0),
+        index: 0,
+    };
+    loop {
+        let select = "SELECT * FROM outbox WHERE (seq, \"index\") > (?, ?) ORDER BY seq, \"index\" LIMIT ?";
+        let query = sqlx::query(select)
+            .bind(place(after.seq.0))
+            .bind(after.index)
+            .bind(PAGE);
+        let effects: Vec<Effect> = all(conn, query).await?;
+        let Some(last) = effects.last() else { break };
+        after = last.id;
+        effects
+            .iter()
+            .for_each(|effect| audit.effect(effect.id, &effect.body));
+    }
+    let timers: Vec<Timer> = all(conn, sqlx::query("SELECT * FROM timers WHERE due IS NOT NULL")).await?;
+    timers.iter().for_each(|timer| audit.timer(timer));
+    slots(conn).await?.iter().for_each(|slot| audit.slot(slot));
+    let mut after = String::new();
+    loop {
+        let query = sqlx::query("SELECT * FROM keys WHERE key > ? ORDER BY key LIMIT ?")
+            .bind(after)
+            .bind(PAGE);
+        let keys: Vec<Key> = all(conn, query).await?;
+        let Some(last) = keys.last() else { break };
+        after = last.key.clone();
+        keys.iter()
+            .for_each(|key| audit.key(&key.key, &key.stream, key.first, key.last));
+    }
+    problems.extend(audit.problems());
+    Ok(problems)
+}

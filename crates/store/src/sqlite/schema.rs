@@ -1,0 +1,196 @@
+//! The journal's file: how it is made, opened and brought up to date.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, Executor};
+
+use super::fault::{io, sort};
+use crate::{Error, Result};
+
+/// Each step brings the schema from the version before it to its own, counted from 1.
+pub(super) const STEPS: &[&str] = &[include_str!("schema.sql")];
+
+/// How long a write waits for another process's transaction.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Connections of this journal; the file must exist.
+pub(super) fn options(path: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(false)
+        .busy_timeout(PATIENCE)
+        .synchronous(SqliteSynchronous::Full)
+        .foreign_keys(true)
+        .disable_statement_logging()
+}
+
+/// Makes the journal if there is none. It appears whole, under its name, or not at all: of several who make one at the
+/// same time, one is first and the others take its.
+pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Result<()> {
+    crate::append::named("journal id", id)?;
+    if path.symlink_metadata().is_ok() {
+        return Ok(());
+    }
+    let folder = folder(path)?;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|e| io("creating", folder, e))?;
+    let draft = Draft::new(path)?;
+    let mut conn = options(&draft.0)
+        .journal_mode(SqliteJournalMode::Wal)
+        .connect()
+        .await
+        .map_err(|e| sort("creating the journal", e))?;
+    let made = make(&mut conn, id, steps).await;
+    // Closing the last connection moves everything into the one file that is then named.
+    let closed = conn.close().await.map_err(|e| sort("creating the journal", e));
+    made.and(closed)?;
+    match std::fs::hard_link(&draft.0, path) {
+        Ok(()) => File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|e| io("saving", folder, e)),
+        Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(e) => Err(io("creating", path, e)),
+    }
+}
+
+async fn make(conn: &mut SqliteConnection, id: &str, steps: &[&'static str]) -> Result<()> {
+    let told = |e| sort("creating the journal", e);
+    conn.execute("BEGIN IMMEDIATE").await.map_err(told)?;
+    conn.execute("CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT")
+        .await
+        .map_err(told)?;
+    let insert = "INSERT INTO meta (key, value) VALUES ('id', ?), ('schema', '0')";
+    sqlx::query(insert)
+        .bind(id)
+        .execute(&mut *conn)
+        .await
+        .map_err(told)?;
+    step_up(conn, 0, steps).await?;
+    conn.execute("COMMIT").await.map_err(told)?;
+    Ok(())
+}
+
+/// Brings the schema up to date, or refuses it.
+pub(super) async fn migrate(conn: &mut SqliteConnection, steps: &[&'static str]) -> Result<()> {
+    let told = |e| sort("opening the journal", e);
+    if up_to_date(version(conn).await?, steps)? {
+        return Ok(());
+    }
+    conn.execute("BEGIN IMMEDIATE").await.map_err(told)?;
+    // Another process may have been first.
+    let found = version(conn).await?;
+    if !up_to_date(found, steps)? {
+        step_up(conn, found, steps).await?;
+    }
+    conn.execute("COMMIT").await.map_err(told)?;
+    Ok(())
+}
+
+async fn step_up(conn: &mut SqliteConnection, from: usize, steps: &[&'static str]) -> Result<()> {
+    let told = |e| sort("bringing the journal's schema up to date", e);
+    for step in steps.iter().skip(from) {
+        conn.execute(*step).await.map_err(told)?;
+    }
+    let update = "UPDATE meta SET value = ? WHERE key = 'schema'";
+    sqlx::query(update)
+        .bind(steps.len().to_string())
+        .execute(conn)
+        .await
+        .map_err(told)?;
+    Ok(())
+}
+
+async fn version(conn: &mut SqliteConnection) -> Result<usize> {
+    let told = |e| sort("reading the journal's schema", e);
+    let tables = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'meta'";
+    let known: i64 = sqlx::query_scalar(tables)
+        .fetch_one(&mut *conn)
+        .await
+        .map_err(told)?;
+    if known == 0 {
+        return Err(Error::Damaged {
+            what: "it is a database without a journal in it".to_owned(),
+        });
+    }
+    let value: Option<String> = sqlx::query_scalar("SELECT value FROM meta WHERE key = 'schema'")
+        .fetch_optional(conn)
+        .await
+        .map_err(told)?;
+    parse(value.as_deref())
+}
+
+/// Reads the schema's version as `meta` has it.
+pub(super) fn parse(value: Option<&str>) -> Result<usize> {
+    let value = value.unwrap_or("nothing");
+    value.parse().map_err(|_unreadable| Error::Damaged {
+        what: format!("its schema is said to be `{value}`"),
+    })
+}
+
+/// Whether the found schema is ours; an older one is not yet.
+pub(super) fn up_to_date(found: usize, steps: &[&'static str]) -> Result<bool> {
+    if found > steps.len() {
+        let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+        return Err(Error::NewerSchema {
+            found: count(found),
+            known: count(steps.len()),
+        });
+    }
+    Ok(found == steps.len())
+}
+
+fn folder(path: &Path) -> Result<&Path> {
+    let none = || Error::Invalid {
+        what: format!("a journal at `{}`", path.display()),
+    };
+    path.parent().ok_or_else(none)
+}
+
+/// A journal being made, under a name of its own; removed when dropped.
+struct Draft(PathBuf);
+
+impl Draft {
+    fn new(path: &Path) -> Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(
+                ".new-{}-{}",
+                std::process::id(),
+                NEXT.fetch_add(1, Ordering::Relaxed)
+            ));
+            let draft = PathBuf::from(name);
+            match OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&draft)
+            {
+                Ok(_file) => return Ok(Self(draft)),
+                // Left by a process of the same number that was killed here.
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(io("creating", &draft, e)),
+            }
+        }
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        for end in ["", "-wal", "-shm"] {
+            let mut name = self.0.as_os_str().to_owned();
+            name.push(end);
+            // What cannot be removed is only clutter.
+            drop(std::fs::remove_file(PathBuf::from(name)));
+        }
+    }
+}

@@ -1,0 +1,1449 @@
+//! The contract: what every backend promises.
+
+use std::time::Duration;
+
+use store::{
+    Answer, Append, Appended, EffectId, Error, Fence, Journal, Millis, Number, Seq, Slot, SlotChange,
+    StreamId, TimerChange, TimerRef, Version, Which,
+};
+
+use crate::support::{Backend, append, assert_sound, command, event, ordering, shown};
+
+macro_rules! contract {
+    ($($name:ident)*) => {
+        mod memory {
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    super::$name::<crate::support::InMemory>().await;
+                }
+            )*
+        }
+
+        mod sqlite {
+            $(
+                #[tokio::test]
+                async fn $name() {
+                    super::$name::<crate::support::InFile>().await;
+                }
+            )*
+        }
+    };
+}
+
+contract! {
+    an_append_gets_consecutive_places
+    a_stream_begins_empty_and_once
+    a_version_conflict_tells_what_was_found
+    a_stream_keeps_its_kind
+    a_stale_fence_is_refused
+    a_new_fence_must_be_greater
+    an_agent_is_at_one_ticket
+    a_ticket_has_one_agent
+    a_slot_is_freed_and_taken_in_one_append
+    a_known_key_writes_nothing
+    a_key_is_of_one_stream
+    a_batch_is_all_or_nothing
+    a_batch_builds_on_itself
+    effects_are_pending_in_order_until_done
+    a_tried_effect_waits_for_its_time
+    an_effect_is_done_with_the_facts_that_report_it
+    an_effect_is_reported_once
+    an_unknown_effect_is_not_found
+    a_timer_set_again_makes_the_old_setting_stale
+    a_cancelled_timer_never_fires
+    a_timer_fires_once
+    a_generation_never_comes_back
+    the_tail_goes_on_from_any_place
+    waiting_ends_with_the_next_fact
+    every_write_and_poke_is_a_change
+    the_stored_state_is_the_one_after_the_last_event
+    a_command_is_asked_once
+    a_command_is_answered_by_facts
+    a_command_is_answered_without_facts
+    an_archived_stream_stays_whole
+    bad_input_is_refused_before_anything
+    notes_are_kept_and_the_journals_own_are_not_changed
+    listings_are_paged
+    text_comes_back_as_it_went_in
+    what_was_written_is_there_after_reopening
+    a_race_for_a_version_has_one_winner
+}
+
+async fn one(journal: &impl Journal, append: Append) -> Result<Appended, Error> {
+    journal
+        .append(vec![append])
+        .await
+        .map(|mut appended| appended.remove(0))
+}
+
+async fn an_append_gets_consecutive_places<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let first = Append {
+        events: vec![event("a", 1), event("b", 2)],
+        ..append("x", 0)
+    };
+    let appended = one(&journal, first).await.unwrap();
+    assert_eq!(
+        (appended.first_seq, appended.last_seq, appended.version),
+        (Seq(1), Seq(2), Version(2))
+    );
+    assert!(!appended.repeated);
+    one(&journal, append("y", 0)).await.unwrap();
+    let appended = one(&journal, append("x", 2)).await.unwrap();
+    assert_eq!(
+        (appended.first_seq, appended.last_seq, appended.version),
+        (Seq(4), Seq(4), Version(3))
+    );
+
+    let events = journal.events(Seq(0), 10).await.unwrap();
+    let places: Vec<_> = events
+        .iter()
+        .map(|event| (event.seq.0, event.stream.as_str(), event.version.0))
+        .collect();
+    assert_eq!(places, [(1, "x", 1), (2, "x", 2), (3, "y", 1), (4, "x", 3)]);
+    assert_eq!(journal.head().await.unwrap(), Seq(4));
+    assert_sound(&journal).await;
+}
+
+async fn a_stream_begins_empty_and_once<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    assert_eq!(journal.load(&"x".into()).await.unwrap(), None);
+    assert_eq!(journal.head().await.unwrap(), Seq(0));
+    assert_eq!(journal.append(Vec::new()).await.unwrap(), []);
+    one(&journal, append("x", 0)).await.unwrap();
+    let again = one(&journal, append("x", 0)).await.unwrap_err();
+    assert!(
+        matches!(
+            again,
+            Error::VersionConflict {
+                found: Version(1),
+                ..
+            }
+        ),
+        "{again:?}"
+    );
+}
+
+async fn a_version_conflict_tells_what_was_found<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let missing = one(&journal, append("x", 3)).await.unwrap_err();
+    assert!(
+        matches!(
+            missing,
+            Error::VersionConflict {
+                found: Version(0),
+                ..
+            }
+        ),
+        "{missing:?}"
+    );
+    one(&journal, append("x", 0)).await.unwrap();
+    one(&journal, append("x", 1)).await.unwrap();
+    for wrong in [0, 1, 3, 9] {
+        let conflict = one(&journal, append("x", wrong)).await.unwrap_err();
+        let Error::VersionConflict {
+            stream,
+            expected,
+            found,
+        } = conflict
+        else {
+            panic!("{conflict:?}")
+        };
+        assert_eq!(
+            (stream, expected, found),
+            (StreamId::from("x"), Version(wrong), Version(2))
+        );
+    }
+    assert_eq!(journal.head().await.unwrap(), Seq(2));
+}
+
+async fn a_stream_keeps_its_kind<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(&journal, append("x", 0)).await.unwrap();
+    let other = Append {
+        kind: "project".to_owned(),
+        ..append("x", 1)
+    };
+    let refused = one(&journal, other).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "kind `project` for stream `x`, which is a `ticket`, is refused"
+    );
+}
+
+async fn a_stale_fence_is_refused<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let early = one(
+        &journal,
+        Append {
+            fence: Some(Fence(1)),
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap_err();
+    assert!(
+        matches!(
+            early,
+            Error::StaleFence {
+                current: Fence(0),
+                ..
+            }
+        ),
+        "{early:?}"
+    );
+    one(
+        &journal,
+        Append {
+            fence: Some(Fence(0)),
+            new_fence: Some(Fence(7)),
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap();
+    for stale in [0, 6, 8] {
+        let refused = one(
+            &journal,
+            Append {
+                fence: Some(Fence(stale)),
+                ..append("x", 1)
+            },
+        )
+        .await
+        .unwrap_err();
+        let Error::StaleFence {
+            stream,
+            given,
+            current,
+        } = refused
+        else {
+            panic!("{refused:?}")
+        };
+        assert_eq!(
+            (stream, given, current),
+            (StreamId::from("x"), Fence(stale), Fence(7))
+        );
+    }
+    one(
+        &journal,
+        Append {
+            fence: Some(Fence(7)),
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap();
+    // Without one, the version alone decides.
+    one(&journal, append("x", 2)).await.unwrap();
+    assert_eq!(journal.load(&"x".into()).await.unwrap().unwrap().fence, Fence(7));
+}
+
+async fn a_new_fence_must_be_greater<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let zero = one(
+        &journal,
+        Append {
+            new_fence: Some(Fence(0)),
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap_err();
+    assert!(matches!(zero, Error::StaleFence { .. }), "{zero:?}");
+    assert_eq!(journal.load(&"x".into()).await.unwrap(), None);
+    one(
+        &journal,
+        Append {
+            new_fence: Some(Fence(3)),
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap();
+    for wrong in [1, 3] {
+        let refused = one(
+            &journal,
+            Append {
+                new_fence: Some(Fence(wrong)),
+                ..append("x", 1)
+            },
+        )
+        .await
+        .unwrap_err();
+        assert!(
+            matches!(
+                refused,
+                Error::StaleFence {
+                    current: Fence(3),
+                    ..
+                }
+            ),
+            "{refused:?}"
+        );
+    }
+    one(
+        &journal,
+        Append {
+            new_fence: Some(Fence(4)),
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap();
+    let late = one(
+        &journal,
+        Append {
+            fence: Some(Fence(3)),
+            ..append("x", 2)
+        },
+    )
+    .await
+    .unwrap_err();
+    assert!(
+        matches!(
+            late,
+            Error::StaleFence {
+                current: Fence(4),
+                ..
+            }
+        ),
+        "{late:?}"
+    );
+}
+
+fn take(agent: &str, ticket: &str, fence: u64) -> SlotChange {
+    SlotChange::Take {
+        agent: agent.to_owned(),
+        ticket: ticket.to_owned(),
+        fence: Fence(fence),
+    }
+}
+
+fn free(agent: &str) -> SlotChange {
+    SlotChange::Free {
+        agent: agent.to_owned(),
+    }
+}
+
+fn slot(agent: &str, ticket: &str, fence: u64) -> Slot {
+    Slot {
+        agent: agent.to_owned(),
+        ticket: ticket.to_owned(),
+        fence: Fence(fence),
+    }
+}
+
+/// A claim as the engine makes it: a fence minted, the slot taken with it.
+fn claim(stream: &str, expected: u64, agent: &str, ticket: &str) -> Append {
+    Append {
+        new_fence: Some(Fence(1)),
+        slots: vec![take(agent, ticket, 1)],
+        ..append(stream, expected)
+    }
+}
+
+async fn an_agent_is_at_one_ticket<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(&journal, claim("x", 0, "ada", "x")).await.unwrap();
+    let taken = one(&journal, claim("y", 0, "ada", "y")).await.unwrap_err();
+    let Error::SlotTaken { agent, ticket, by } = taken else {
+        panic!("{taken:?}")
+    };
+    assert_eq!(
+        (agent.as_str(), ticket.as_str(), by),
+        ("ada", "y", slot("ada", "x", 1))
+    );
+    assert_eq!(journal.load(&"y".into()).await.unwrap(), None);
+    assert_eq!(journal.slots().await.unwrap(), [slot("ada", "x", 1)]);
+    assert_sound(&journal).await;
+}
+
+async fn a_ticket_has_one_agent<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(&journal, claim("x", 0, "ada", "x")).await.unwrap();
+    let taken = one(
+        &journal,
+        Append {
+            slots: vec![take("bob", "x", 2)],
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap_err();
+    let Error::SlotTaken { agent, by, .. } = taken else {
+        panic!("{taken:?}")
+    };
+    assert_eq!((agent.as_str(), by), ("bob", slot("ada", "x", 1)));
+    // Both in the way: the agent's own slot is named.
+    one(&journal, claim("y", 0, "bob", "y")).await.unwrap();
+    let taken = one(
+        &journal,
+        Append {
+            slots: vec![take("bob", "x", 2)],
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap_err();
+    let Error::SlotTaken { by, .. } = taken else {
+        panic!("{taken:?}")
+    };
+    assert_eq!(by, slot("bob", "y", 1));
+}
+
+async fn a_slot_is_freed_and_taken_in_one_append<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(&journal, claim("x", 0, "ada", "x")).await.unwrap();
+    let change = Append {
+        slots: vec![
+            free("ada"),
+            free("nobody"),
+            take("bob", "x", 1),
+            take("ada", "z", 0),
+        ],
+        ..append("x", 1)
+    };
+    one(&journal, change).await.unwrap();
+    assert_eq!(
+        journal.slots().await.unwrap(),
+        [slot("ada", "z", 0), slot("bob", "x", 1)]
+    );
+}
+
+async fn a_known_key_writes_nothing<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let mut first = Append {
+        key: Some("k1".to_owned()),
+        ..ordering("x", 0, &["one", "two"])
+    };
+    first.events.push(event("more", 2));
+    first.events[1].effects = vec!["3".to_owned()];
+    let appended = one(&journal, first.clone()).await.unwrap();
+    assert_eq!(appended.effects.len(), 3);
+    one(&journal, append("x", 2)).await.unwrap();
+    journal.done(appended.effects[0], Millis(9)).await.unwrap();
+    let before = shown(&journal).await;
+
+    let again = one(&journal, first.clone()).await.unwrap();
+    assert_eq!(
+        again,
+        Appended {
+            repeated: true,
+            ..appended.clone()
+        }
+    );
+    // In a batch, the others are written.
+    let both = journal.append(vec![first, append("y", 0)]).await.unwrap();
+    assert_eq!(
+        both[0],
+        Appended {
+            repeated: true,
+            ..appended
+        }
+    );
+    assert_eq!(both[1].first_seq, Seq(4));
+    let mut after = shown(&journal).await;
+    assert_ne!(after, before);
+    assert_eq!(
+        journal.load(&"x".into()).await.unwrap().unwrap().version,
+        Version(3)
+    );
+    assert_sound(&journal).await;
+
+    // A refused append leaves its key unused.
+    let refused = Append {
+        key: Some("k2".to_owned()),
+        ..append("x", 1)
+    };
+    one(&journal, refused).await.unwrap_err();
+    assert_eq!(shown(&journal).await, after);
+    let ok = one(
+        &journal,
+        Append {
+            key: Some("k2".to_owned()),
+            ..append("x", 3)
+        },
+    )
+    .await
+    .unwrap();
+    assert!(!ok.repeated);
+    after = shown(&journal).await;
+    let twice = Append {
+        key: Some("k3".to_owned()),
+        ..append("x", 4)
+    };
+    let batch = journal.append(vec![twice.clone(), twice]).await.unwrap();
+    assert_eq!((batch[0].repeated, batch[1].repeated), (false, true));
+    assert_ne!(shown(&journal).await, after);
+}
+
+async fn a_key_is_of_one_stream<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(
+        &journal,
+        Append {
+            key: Some("k".to_owned()),
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap();
+    let reused = one(
+        &journal,
+        Append {
+            key: Some("k".to_owned()),
+            ..append("y", 0)
+        },
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(reused.to_string(), "idempotency key `k` belongs to stream `x`");
+}
+
+async fn a_batch_is_all_or_nothing<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let set = TimerChange::Set {
+        key: "t".to_owned(),
+        due: Millis(50),
+    };
+    one(
+        &journal,
+        Append {
+            timers: vec![set.clone()],
+            ..ordering("x", 0, &["e"])
+        },
+    )
+    .await
+    .unwrap();
+    one(&journal, claim("z", 0, "ada", "z")).await.unwrap();
+    journal.submit(command("c")).await.unwrap();
+    let before = shown(&journal).await;
+
+    let timer = TimerRef {
+        stream: "x".into(),
+        key: "t".to_owned(),
+        generation: 1,
+    };
+    let everything = Append {
+        new_fence: Some(Fence(5)),
+        timers: vec![
+            set,
+            TimerChange::Set {
+                key: "u".to_owned(),
+                due: Millis(70),
+            },
+        ],
+        slots: vec![free("ada"), take("bob", "x", 5)],
+        completes: Some(EffectId {
+            seq: Seq(1),
+            index: 0,
+        }),
+        fires: Some(timer.clone()),
+        answers: Some(Answer {
+            command: "c".into(),
+            outcome: "1".to_owned(),
+        }),
+        key: Some("k".to_owned()),
+        ..ordering("x", 1, &["f", "g"])
+    };
+    let failing = [
+        append("y", 4),
+        Append {
+            fence: Some(Fence(4)),
+            ..append("x", 2)
+        },
+        Append {
+            slots: vec![take("eve", "x", 1)],
+            ..append("y", 0)
+        },
+        Append {
+            completes: Some(EffectId {
+                seq: Seq(1),
+                index: 0,
+            }),
+            ..append("y", 0)
+        },
+        Append {
+            completes: Some(EffectId {
+                seq: Seq(9),
+                index: 0,
+            }),
+            ..append("y", 0)
+        },
+        Append {
+            fires: Some(timer),
+            ..append("y", 0)
+        },
+        Append {
+            answers: Some(Answer {
+                command: "c".into(),
+                outcome: "2".to_owned(),
+            }),
+            ..append("y", 0)
+        },
+        Append {
+            key: Some("k".to_owned()),
+            ..append("y", 0)
+        },
+        Append {
+            events: Vec::new(),
+            ..append("y", 0)
+        },
+    ];
+    for failing in failing {
+        let refused = journal.append(vec![everything.clone(), failing.clone()]).await;
+        assert!(refused.is_err(), "{failing:?}");
+        assert_eq!(shown(&journal).await, before, "{failing:?}");
+    }
+    one(&journal, everything).await.unwrap();
+    assert_sound(&journal).await;
+}
+
+async fn a_batch_builds_on_itself<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let report = Append {
+        completes: Some(EffectId {
+            seq: Seq(1),
+            index: 0,
+        }),
+        ..append("x", 1)
+    };
+    let appended = journal
+        .append(vec![ordering("x", 0, &["e"]), report, append("y", 0)])
+        .await
+        .unwrap();
+    let places: Vec<_> = appended.iter().map(|appended| appended.first_seq.0).collect();
+    assert_eq!(places, [1, 2, 3]);
+    assert_eq!(journal.pending(Millis(0), 10).await.unwrap(), []);
+    assert_sound(&journal).await;
+}
+
+async fn effects_are_pending_in_order_until_done<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(&journal, ordering("x", 0, &["a", "b"])).await.unwrap();
+    one(&journal, ordering("y", 0, &["c"])).await.unwrap();
+    // A new effect never waits for a clock, not even one that went back.
+    let bodies =
+        |effects: Vec<store::Effect>| effects.into_iter().map(|effect| effect.body).collect::<Vec<_>>();
+    assert_eq!(
+        bodies(journal.pending(Millis(-5), 10).await.unwrap()),
+        ["\"a\"", "\"b\"", "\"c\""]
+    );
+    assert_eq!(
+        bodies(journal.pending(Millis(0), 2).await.unwrap()),
+        ["\"a\"", "\"b\""]
+    );
+    let second = EffectId {
+        seq: Seq(1),
+        index: 1,
+    };
+    journal.done(second, Millis(77)).await.unwrap();
+    journal.done(second, Millis(99)).await.unwrap();
+    assert_eq!(
+        bodies(journal.pending(Millis(0), 10).await.unwrap()),
+        ["\"a\"", "\"c\""]
+    );
+    let effect = journal.effect(second).await.unwrap().unwrap();
+    assert_eq!(
+        (effect.stream, effect.done_at),
+        (StreamId::from("x"), Some(Millis(77)))
+    );
+}
+
+async fn a_tried_effect_waits_for_its_time<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(&journal, ordering("x", 0, &["a", "b"])).await.unwrap();
+    assert_eq!(journal.next_run().await.unwrap(), None);
+    let first = EffectId {
+        seq: Seq(1),
+        index: 0,
+    };
+    journal.tried(first, Millis(500)).await.unwrap();
+    journal.tried(first, Millis(400)).await.unwrap();
+    assert_eq!(journal.next_run().await.unwrap(), Some(Millis(400)));
+    assert_eq!(journal.pending(Millis(399), 10).await.unwrap().len(), 1);
+    let pending = journal.pending(Millis(400), 10).await.unwrap();
+    assert_eq!(
+        (pending.len(), pending[0].attempts, pending[1].attempts),
+        (2, 2, 0)
+    );
+    journal.done(first, Millis(450)).await.unwrap();
+    assert_eq!(journal.next_run().await.unwrap(), None);
+    let late = journal.tried(first, Millis(900)).await.unwrap_err();
+    assert!(matches!(late, Error::AlreadyDone { .. }), "{late:?}");
+}
+
+async fn an_effect_is_done_with_the_facts_that_report_it<B: Backend>() {
+    let (backend, journal) = B::fresh().await;
+    let appended = one(&journal, ordering("x", 0, &["a"])).await.unwrap();
+    let report = Append {
+        completes: Some(appended.effects[0]),
+        ..append("x", 1)
+    };
+    // Refused facts leave it to be done again, also after a restart.
+    one(
+        &journal,
+        Append {
+            expected: Version(9),
+            ..report.clone()
+        },
+    )
+    .await
+    .unwrap_err();
+    let journal = backend.reopen(journal).await;
+    assert_eq!(journal.pending(Millis(0), 10).await.unwrap().len(), 1);
+    one(&journal, report).await.unwrap();
+    assert_eq!(journal.pending(Millis(0), 10).await.unwrap(), []);
+    let effect = journal.effect(appended.effects[0]).await.unwrap().unwrap();
+    assert_eq!(effect.done_at, Some(Millis(1_000)));
+}
+
+async fn an_effect_is_reported_once<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let appended = one(&journal, ordering("x", 0, &["a"])).await.unwrap();
+    let effect = appended.effects[0];
+    one(
+        &journal,
+        Append {
+            completes: Some(effect),
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap();
+    let twice = one(
+        &journal,
+        Append {
+            completes: Some(effect),
+            ..append("x", 2)
+        },
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(twice.to_string(), "effect 1.0 is done already");
+}
+
+async fn an_unknown_effect_is_not_found<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(&journal, ordering("x", 0, &["a"])).await.unwrap();
+    let unknown = EffectId {
+        seq: Seq(1),
+        index: 1,
+    };
+    assert_eq!(journal.effect(unknown).await.unwrap(), None);
+    for refused in [
+        journal.done(unknown, Millis(1)).await.unwrap_err(),
+        journal.tried(unknown, Millis(1)).await.unwrap_err(),
+        one(
+            &journal,
+            Append {
+                completes: Some(unknown),
+                ..append("x", 1)
+            },
+        )
+        .await
+        .unwrap_err(),
+    ] {
+        assert_eq!(refused.to_string(), "no effect 1.1 in the journal");
+    }
+}
+
+fn set(key: &str, due: i64) -> TimerChange {
+    TimerChange::Set {
+        key: key.to_owned(),
+        due: Millis(due),
+    }
+}
+
+fn cancel(key: &str) -> TimerChange {
+    TimerChange::Cancel { key: key.to_owned() }
+}
+
+fn timer(stream: &str, key: &str, generation: u64) -> TimerRef {
+    TimerRef {
+        stream: stream.into(),
+        key: key.to_owned(),
+        generation,
+    }
+}
+
+fn stale(result: &Result<Appended, Error>) -> bool {
+    matches!(result, Err(Error::StaleTimer { .. }))
+}
+
+async fn a_timer_set_again_makes_the_old_setting_stale<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(
+        &journal,
+        Append {
+            timers: vec![set("wake", 100), set("stall", 300)],
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(journal.next_due().await.unwrap(), Some(Millis(100)));
+    assert_eq!(journal.due(Millis(99), 10).await.unwrap(), []);
+    let due = journal.due(Millis(100), 10).await.unwrap();
+    assert_eq!(
+        due.iter().map(|due| due.timer.clone()).collect::<Vec<_>>(),
+        [timer("x", "wake", 1)]
+    );
+
+    one(
+        &journal,
+        Append {
+            timers: vec![set("wake", 200)],
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(journal.next_due().await.unwrap(), Some(Millis(200)));
+    let fired = one(
+        &journal,
+        Append {
+            fires: Some(timer("x", "wake", 1)),
+            ..append("x", 2)
+        },
+    )
+    .await;
+    assert!(stale(&fired), "{fired:?}");
+    let fired = one(
+        &journal,
+        Append {
+            fires: Some(timer("x", "wake", 3)),
+            ..append("x", 2)
+        },
+    )
+    .await;
+    assert!(stale(&fired), "{fired:?}");
+    one(
+        &journal,
+        Append {
+            fires: Some(timer("x", "wake", 2)),
+            ..append("x", 2)
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(journal.next_due().await.unwrap(), Some(Millis(300)));
+    assert_sound(&journal).await;
+}
+
+async fn a_cancelled_timer_never_fires<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(
+        &journal,
+        Append {
+            timers: vec![set("wake", 100), cancel("never-set")],
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap();
+    one(
+        &journal,
+        Append {
+            timers: vec![cancel("wake")],
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(journal.due(Millis(i64::MAX), 10).await.unwrap(), []);
+    assert_eq!(journal.next_due().await.unwrap(), None);
+    let fired = one(
+        &journal,
+        Append {
+            fires: Some(timer("x", "wake", 1)),
+            ..append("x", 2)
+        },
+    )
+    .await;
+    assert!(stale(&fired), "{fired:?}");
+}
+
+async fn a_timer_fires_once<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(
+        &journal,
+        Append {
+            timers: vec![set("wake", 100)],
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap();
+    one(
+        &journal,
+        Append {
+            fires: Some(timer("x", "wake", 1)),
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(journal.due(Millis(i64::MAX), 10).await.unwrap(), []);
+    let fired = one(
+        &journal,
+        Append {
+            fires: Some(timer("x", "wake", 1)),
+            ..append("x", 2)
+        },
+    )
+    .await;
+    assert!(stale(&fired), "{fired:?}");
+    let fired = one(
+        &journal,
+        Append {
+            fires: Some(timer("y", "wake", 1)),
+            ..append("x", 2)
+        },
+    )
+    .await;
+    assert!(stale(&fired), "{fired:?}");
+}
+
+async fn a_generation_never_comes_back<B: Backend>() {
+    let (backend, journal) = B::fresh().await;
+    one(
+        &journal,
+        Append {
+            timers: vec![set("t", 1), cancel("t"), set("t", 2)],
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap();
+    // Fired and set again in one append: the firing comes first.
+    let again = Append {
+        fires: Some(timer("x", "t", 2)),
+        timers: vec![set("t", 3)],
+        ..append("x", 1)
+    };
+    one(&journal, again).await.unwrap();
+    one(
+        &journal,
+        Append {
+            fires: Some(timer("x", "t", 3)),
+            ..append("x", 2)
+        },
+    )
+    .await
+    .unwrap();
+    let journal = backend.reopen(journal).await;
+    one(
+        &journal,
+        Append {
+            timers: vec![set("t", 9), set("a", 20)],
+            ..append("x", 3)
+        },
+    )
+    .await
+    .unwrap();
+    one(
+        &journal,
+        Append {
+            timers: vec![set("t", 7)],
+            ..append("y", 0)
+        },
+    )
+    .await
+    .unwrap();
+    let of_x = journal.timers_of(&"x".into()).await.unwrap();
+    let of_x: Vec<_> = of_x.into_iter().map(|set| (set.timer, set.due.0)).collect();
+    assert_eq!(of_x, [(timer("x", "a", 1), 20), (timer("x", "t", 4), 9)]);
+    let due = journal.due(Millis(10), 10).await.unwrap();
+    assert_eq!(due.iter().map(|due| due.due.0).collect::<Vec<_>>(), [7, 9]);
+}
+
+async fn the_tail_goes_on_from_any_place<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    for n in 0..5 {
+        one(&journal, append("x", n)).await.unwrap();
+        one(&journal, append("y", n)).await.unwrap();
+    }
+    let mut after = Seq(0);
+    let mut seen = Vec::new();
+    loop {
+        let page = journal.events(after, 3).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        seen.extend(page.into_iter().map(|event| event.seq.0));
+    }
+    assert_eq!(seen, (1..=10).collect::<Vec<_>>());
+    assert_eq!(journal.events(Seq(u64::MAX), 3).await.unwrap(), []);
+
+    let versions = |events: Vec<store::Event>| {
+        events
+            .into_iter()
+            .map(|event| event.version.0)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        versions(journal.events_of(&"y".into(), Version(0), 2).await.unwrap()),
+        [1, 2]
+    );
+    assert_eq!(
+        versions(journal.events_of(&"y".into(), Version(2), 10).await.unwrap()),
+        [3, 4, 5]
+    );
+    assert_eq!(
+        journal
+            .events_of(&"y".into(), Version(u64::MAX), 10)
+            .await
+            .unwrap(),
+        []
+    );
+    assert_eq!(journal.events_of(&"z".into(), Version(0), 10).await.unwrap(), []);
+}
+
+async fn waiting_ends_with_the_next_fact<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    one(&journal, append("x", 0)).await.unwrap();
+    assert_eq!(journal.wait(Seq(0)).await.unwrap(), Seq(1));
+    let waiting = tokio::spawn({
+        let journal = journal.clone();
+        async move { journal.wait(Seq(2)).await }
+    });
+    journal.poke();
+    one(&journal, append("x", 1)).await.unwrap();
+    one(&journal, append("x", 2)).await.unwrap();
+    let head = tokio::time::timeout(Duration::from_secs(60), waiting)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+    assert_eq!(head, Seq(3));
+}
+
+async fn every_write_and_poke_is_a_change<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let mut changes = journal.changes();
+    let changed = async |changes: &mut store::Changes| {
+        tokio::time::timeout(Duration::from_secs(60), changes.changed())
+            .await
+            .unwrap()
+            .unwrap();
+    };
+    one(&journal, ordering("x", 0, &["a"])).await.unwrap();
+    changed(&mut changes).await;
+    journal.submit(command("c")).await.unwrap();
+    changed(&mut changes).await;
+    journal
+        .done(
+            EffectId {
+                seq: Seq(1),
+                index: 0,
+            },
+            Millis(1),
+        )
+        .await
+        .unwrap();
+    changed(&mut changes).await;
+    journal.poke();
+    changed(&mut changes).await;
+    // A refused write is none.
+    one(&journal, append("x", 0)).await.unwrap_err();
+    assert!(
+        tokio::time::timeout(Duration::ZERO, changes.changed())
+            .await
+            .is_err()
+    );
+}
+
+async fn the_stored_state_is_the_one_after_the_last_event<B: Backend>() {
+    let (backend, journal) = B::fresh().await;
+    for n in 0..4 {
+        one(&journal, append("x", n)).await.unwrap();
+        let both = Append {
+            events: vec![event("a", 10 * n), event("b", 10 * n + 1)],
+            ..append("y", 2 * n)
+        };
+        one(&journal, both).await.unwrap();
+    }
+    let journal = backend.reopen(journal).await;
+    for id in ["x", "y"] {
+        let stream = journal.load(&id.into()).await.unwrap().unwrap();
+        let events = journal.events_of(&stream.id, Version(0), 100).await.unwrap();
+        let last = events.last().unwrap();
+        assert_eq!((stream.version, &stream.state), (last.version, &last.state_after));
+        assert_eq!(stream.version.0, events.len() as u64);
+    }
+    assert_eq!(
+        journal.load(&"y".into()).await.unwrap().unwrap().state,
+        "{\"count\":31}"
+    );
+    assert_sound(&journal).await;
+}
+
+async fn a_command_is_asked_once<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let first = journal.submit(command("c1")).await.unwrap();
+    assert_eq!((first.command.number, first.repeated), (Number(1), false));
+    let other = store::NewCommand {
+        by: "another".to_owned(),
+        ..command("c1")
+    };
+    let again = journal.submit(other).await.unwrap();
+    assert!(again.repeated);
+    assert_eq!(again.command, first.command);
+    assert_eq!(
+        journal.submit(command("c2")).await.unwrap().command.number,
+        Number(2)
+    );
+    let pending = journal.pending_commands(Number(0), 10).await.unwrap();
+    assert_eq!(
+        pending
+            .iter()
+            .map(|command| command.id.as_str())
+            .collect::<Vec<_>>(),
+        ["c1", "c2"]
+    );
+    assert_eq!(
+        journal.pending_commands(Number(1), 10).await.unwrap()[0]
+            .id
+            .as_str(),
+        "c2"
+    );
+    assert_eq!(journal.command(&"c3".into()).await.unwrap(), None);
+}
+
+async fn a_command_is_answered_by_facts<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    journal.submit(command("c")).await.unwrap();
+    let answer = |command: &str, outcome: &str| {
+        Some(Answer {
+            command: command.into(),
+            outcome: outcome.to_owned(),
+        })
+    };
+    one(
+        &journal,
+        Append {
+            answers: answer("c", "{\"ok\":true}"),
+            ..append("x", 0)
+        },
+    )
+    .await
+    .unwrap();
+    assert_eq!(journal.pending_commands(Number(0), 10).await.unwrap(), []);
+    let settled = journal.command(&"c".into()).await.unwrap().unwrap();
+    assert_eq!(
+        (settled.outcome.as_deref(), settled.settled_at),
+        (Some("{\"ok\":true}"), Some(Millis(1_000)))
+    );
+    let again = one(
+        &journal,
+        Append {
+            answers: answer("c", "2"),
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(again.to_string(), "command `c` is settled already");
+    let unknown = one(
+        &journal,
+        Append {
+            answers: answer("d", "2"),
+            ..append("x", 1)
+        },
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(unknown.to_string(), "no command `d` in the journal");
+    // Asked again after its answer: the answer is there.
+    let again = journal.submit(command("c")).await.unwrap();
+    assert!(again.repeated);
+    assert_eq!(again.command.outcome.as_deref(), Some("{\"ok\":true}"));
+}
+
+async fn a_command_is_answered_without_facts<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    journal.submit(command("c")).await.unwrap();
+    journal
+        .settle(&"c".into(), "1".to_owned(), Millis(8))
+        .await
+        .unwrap();
+    journal
+        .settle(&"c".into(), "1".to_owned(), Millis(9))
+        .await
+        .unwrap();
+    let other = journal
+        .settle(&"c".into(), "2".to_owned(), Millis(9))
+        .await
+        .unwrap_err();
+    assert!(matches!(other, Error::AlreadySettled { .. }), "{other:?}");
+    let unknown = journal
+        .settle(&"d".into(), "2".to_owned(), Millis(9))
+        .await
+        .unwrap_err();
+    assert!(matches!(unknown, Error::NotFound { .. }), "{unknown:?}");
+    let command = journal.command(&"c".into()).await.unwrap().unwrap();
+    assert_eq!(
+        (command.outcome.as_deref(), command.settled_at),
+        (Some("1"), Some(Millis(8)))
+    );
+}
+
+async fn an_archived_stream_stays_whole<B: Backend>() {
+    let (backend, journal) = B::fresh().await;
+    for id in ["a", "b", "c"] {
+        one(&journal, append(id, 0)).await.unwrap();
+    }
+    journal.archive(&"b".into()).await.unwrap();
+    journal.archive(&"b".into()).await.unwrap();
+    let journal = backend.reopen(journal).await;
+    let ids = async |which| {
+        let streams = journal.streams(which, None, 10).await.unwrap();
+        streams.into_iter().map(|stream| stream.id.0).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(Which::Live).await, ["a", "c"]);
+    assert_eq!(ids(Which::Archived).await, ["b"]);
+    assert_eq!(ids(Which::All).await, ["a", "b", "c"]);
+    assert!(journal.load(&"b".into()).await.unwrap().unwrap().archived);
+    assert_eq!(
+        journal
+            .events_of(&"b".into(), Version(0), 10)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    one(&journal, append("b", 1)).await.unwrap();
+    assert_eq!(ids(Which::Live).await, ["a", "b", "c"]);
+    let unknown = journal.archive(&"z".into()).await.unwrap_err();
+    assert_eq!(unknown.to_string(), "no stream `z` in the journal");
+}
+
+async fn bad_input_is_refused_before_anything<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let before = shown(&journal).await;
+    let mut bodies = vec![append("x", 0); 4];
+    bodies[0].events[0].body = "{".to_owned();
+    bodies[1].events[0].state_after = "nothing".to_owned();
+    bodies[2].events[0].effects = vec!["{}".to_owned(), "{} {}".to_owned()];
+    bodies[3].events[0].kind = String::new();
+    let bad = [
+        Append {
+            events: Vec::new(),
+            ..append("x", 0)
+        },
+        append("", 0),
+        append("a\0b", 0),
+        Append {
+            kind: String::new(),
+            ..append("x", 0)
+        },
+        Append {
+            new_fence: Some(Fence(u64::MAX)),
+            ..append("x", 0)
+        },
+        Append {
+            timers: vec![set("", 4)],
+            ..append("x", 0)
+        },
+        Append {
+            slots: vec![take("", "x", 1)],
+            ..append("x", 0)
+        },
+        Append {
+            slots: vec![take("ada", "x", u64::MAX)],
+            ..append("x", 0)
+        },
+        Append {
+            key: Some(String::new()),
+            ..append("x", 0)
+        },
+    ];
+    for bad in bodies.into_iter().chain(bad) {
+        let refused = one(&journal, bad.clone()).await;
+        assert!(
+            matches!(refused, Err(Error::Invalid { .. })),
+            "{bad:?} {refused:?}"
+        );
+    }
+    for bad in [
+        command(""),
+        store::NewCommand {
+            body: "x".to_owned(),
+            ..command("c")
+        },
+    ] {
+        assert!(matches!(journal.submit(bad).await, Err(Error::Invalid { .. })));
+    }
+    assert_eq!(shown(&journal).await, before);
+}
+
+async fn notes_are_kept_and_the_journals_own_are_not_changed<B: Backend>() {
+    let (backend, journal) = B::fresh().await;
+    assert_eq!(journal.meta("id").await.unwrap().as_deref(), Some("journal-1"));
+    assert_eq!(journal.meta("note").await.unwrap(), None);
+    journal.set_meta("note", "one").await.unwrap();
+    journal.set_meta("note", "two").await.unwrap();
+    for own in ["id", "schema", ""] {
+        assert!(matches!(
+            journal.set_meta(own, "9").await,
+            Err(Error::Invalid { .. })
+        ));
+    }
+    let journal = backend.reopen(journal).await;
+    assert_eq!(journal.meta("note").await.unwrap().as_deref(), Some("two"));
+    assert_eq!(journal.meta("id").await.unwrap().as_deref(), Some("journal-1"));
+}
+
+async fn listings_are_paged<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    // Ordered by bytes, as every backend must.
+    let ids = ["B", "a", "a-b", "aa", "z", "é"];
+    for id in ids.iter().rev() {
+        one(
+            &journal,
+            Append {
+                timers: vec![set("t", 5)],
+                ..append(id, 0)
+            },
+        )
+        .await
+        .unwrap();
+        journal.submit(command(id)).await.unwrap();
+    }
+    let mut after: Option<StreamId> = None;
+    let mut seen = Vec::new();
+    loop {
+        let page = journal.streams(Which::Live, after.as_ref(), 4).await.unwrap();
+        let Some(last) = page.last() else { break };
+        after = Some(last.id.clone());
+        seen.extend(page.into_iter().map(|stream| stream.id.0));
+    }
+    assert_eq!(seen, ids);
+    let due = journal.due(Millis(5), 2).await.unwrap();
+    assert_eq!(
+        due.iter()
+            .map(|due| due.timer.stream.as_str())
+            .collect::<Vec<_>>(),
+        ["B", "a"]
+    );
+    assert_eq!(journal.pending_commands(Number(2), 3).await.unwrap().len(), 3);
+    assert_eq!(journal.events(Seq(0), 0).await.unwrap(), []);
+}
+
+async fn text_comes_back_as_it_went_in<B: Backend>() {
+    let (backend, journal) = B::fresh().await;
+    let odd = "'; DROP TABLE events; -- \"%s\" {}\n\t\u{1b}[31m ../é\u{202e}😀";
+    let body = format!(
+        "{{ \"b\" : 1.0,  \"a\":{} }}",
+        serde_json::to_string(odd).unwrap()
+    );
+    let mut strange = append(odd, 0);
+    strange.events[0].body.clone_from(&body);
+    strange.events[0].cause = Some(odd.to_owned());
+    strange.events[0].effects = vec![body.clone()];
+    strange.slots = vec![take(odd, odd, 0)];
+    strange.timers = vec![set(odd, i64::MIN)];
+    strange.key = Some(odd.to_owned());
+    strange.at = Millis(i64::MIN);
+    one(&journal, strange).await.unwrap();
+    let large = format!("\"{}\"", "x".repeat(3_000_000));
+    let mut heavy = append("large", 0);
+    heavy.events[0].body.clone_from(&large);
+    one(&journal, heavy).await.unwrap();
+
+    let journal = backend.reopen(journal).await;
+    let events = journal.events(Seq(0), 10).await.unwrap();
+    assert_eq!(
+        (events[0].stream.as_str(), &events[0].body, events[0].at),
+        (odd, &body, Millis(i64::MIN))
+    );
+    assert_eq!(events[0].cause.as_deref(), Some(odd));
+    assert_eq!(events[1].body, large);
+    assert_eq!(journal.pending(Millis(0), 1).await.unwrap()[0].body, body);
+    assert_eq!(journal.slots().await.unwrap(), [slot(odd, odd, 0)]);
+    assert_eq!(journal.next_due().await.unwrap(), Some(Millis(i64::MIN)));
+    assert_sound(&journal).await;
+}
+
+async fn what_was_written_is_there_after_reopening<B: Backend>() {
+    let (backend, journal) = B::fresh().await;
+    one(
+        &journal,
+        Append {
+            timers: vec![set("t", 5)],
+            ..claim("x", 0, "ada", "x")
+        },
+    )
+    .await
+    .unwrap();
+    one(
+        &journal,
+        Append {
+            key: Some("k".to_owned()),
+            ..ordering("x", 1, &["a", "b"])
+        },
+    )
+    .await
+    .unwrap();
+    journal
+        .tried(
+            EffectId {
+                seq: Seq(2),
+                index: 0,
+            },
+            Millis(40),
+        )
+        .await
+        .unwrap();
+    journal
+        .done(
+            EffectId {
+                seq: Seq(2),
+                index: 1,
+            },
+            Millis(40),
+        )
+        .await
+        .unwrap();
+    journal.submit(command("c")).await.unwrap();
+    let before = shown(&journal).await;
+    let journal = backend.reopen(journal).await;
+    assert_eq!(shown(&journal).await, before);
+    let again = one(
+        &journal,
+        Append {
+            key: Some("k".to_owned()),
+            ..ordering("x", 1, &["a", "b"])
+        },
+    )
+    .await
+    .unwrap();
+    assert!(again.repeated);
+    assert_eq!(again.effects.len(), 2);
+    assert_sound(&journal).await;
+}
+
+async fn a_race_for_a_version_has_one_winner<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let racers: Vec<_> = (0..16)
+        .map(|n| {
+            let journal = journal.clone();
+            tokio::spawn(async move { one(&journal, claim("x", 0, &format!("agent-{n}"), "x")).await })
+        })
+        .collect();
+    let mut won = 0;
+    for racer in racers {
+        match racer.await.unwrap() {
+            Ok(_) => won += 1,
+            Err(Error::VersionConflict {
+                found: Version(1), ..
+            }) => {}
+            Err(other) => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(won, 1);
+    assert_eq!(journal.slots().await.unwrap().len(), 1);
+    assert_sound(&journal).await;
+}

@@ -1,0 +1,10 @@
+//! The journal's tests: one contract that every backend passes, and what only a file can suffer.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod contract;
+mod file;
+mod histories;
+mod memory;
+mod processes;
+mod support;
