@@ -277,7 +277,11 @@ impl Class {
     #[must_use]
     pub fn breaks_session(self) -> bool {
         match self {
-            Class::SessionInUse | Class::SessionMissing | Class::Timeout | Class::Stalled | Class::MalformedOutput => true,
+            Class::SessionInUse
+            | Class::SessionMissing
+            | Class::Timeout
+            | Class::Stalled
+            | Class::MalformedOutput => true,
             Class::Transient
             | Class::RateLimited
             | Class::Overloaded
@@ -633,7 +637,14 @@ impl Event {
 impl Attempt {
     /// A fresh claim: preparing.
     #[must_use]
-    pub fn new(agent: AgentName, fence: Fence, number: u32, from: From, session: SessionId, at: Time) -> Self {
+    pub fn new(
+        agent: AgentName,
+        fence: Fence,
+        number: u32,
+        from: From,
+        session: SessionId,
+        at: Time,
+    ) -> Self {
         Self {
             agent,
             seated: true,
@@ -695,14 +706,20 @@ impl Attempt {
     }
 
     fn reject(&self, event: &Event, why: &str) -> Rejected {
-        Rejected { state: self.state.name().to_owned(), event: event.name().to_owned(), why: why.to_owned() }
+        Rejected {
+            state: self.state.name().to_owned(),
+            event: event.name().to_owned(),
+            why: why.to_owned(),
+        }
     }
 
     fn take(&mut self, event: &Event, effects: &mut Vec<Effect>) -> Result<Raised, Rejected> {
         let no = |me: &Self, why: &str| Err(me.reject(event, why));
         match event {
             Event::WorkspaceReady { base, earlier_work } => {
-                let State::Preparing = self.state else { return no(self, "its workspace exists already") };
+                let State::Preparing = self.state else {
+                    return no(self, "its workspace exists already");
+                };
                 self.base = Some(base.clone());
                 // Only a workspace that holds work is worth resuming: a kept ref can be empty.
                 if !earlier_work {
@@ -720,19 +737,25 @@ impl Attempt {
                 let Some(worker) = self.worker.as_ref().filter(|w| w.is_live()) else {
                     return no(self, "no worker of it is alive");
                 };
-                effects.push(Effect::StopRun { run: worker.run.clone() });
+                effects.push(Effect::StopRun {
+                    run: worker.run.clone(),
+                });
                 self.stopping = Some(then.clone());
                 Ok(Raised::Nothing)
             }
             Event::StepFinished { .. } => self.finish_step(event),
             Event::StepFailed { .. } => self.fail_step(event, effects),
             Event::Answered { text, .. } => {
-                let State::WaitingForInput { .. } = self.state else { return no(self, "it has asked nothing") };
+                let State::WaitingForInput { .. } = self.state else {
+                    return no(self, "it has asked nothing");
+                };
                 self.work(Prompt::Answer { text: text.clone() });
                 Ok(Raised::Nothing)
             }
             Event::Woken => {
-                let State::WaitingForWakeup { why, .. } = &self.state else { return no(self, "it is not asleep") };
+                let State::WaitingForWakeup { why, .. } = &self.state else {
+                    return no(self, "it is not asleep");
+                };
                 let why = why.clone();
                 self.work(Prompt::Wakeup { why });
                 Ok(Raised::Nothing)
@@ -747,7 +770,9 @@ impl Attempt {
             Event::BudgetSpent | Event::Baited { .. } => self.corner(event),
             Event::Recovered { .. } => self.recover(event),
             Event::Retried { fresh, .. } => {
-                let State::Stuck { .. } = self.state else { return no(self, "it is not stuck") };
+                let State::Stuck { .. } = self.state else {
+                    return no(self, "it is not stuck");
+                };
                 self.replace_session(event, fresh)?;
                 (self.errors, self.repeats, self.recoveries) = (0, 0, 0);
                 self.state = State::Ready;
@@ -779,12 +804,16 @@ impl Attempt {
                 }
             }
             Event::ChecksPassed => {
-                let (State::Verifying | State::Done) = self.state else { return no(self, "nothing of it was submitted") };
+                let (State::Verifying | State::Done) = self.state else {
+                    return no(self, "nothing of it was submitted");
+                };
                 self.state = State::Done;
                 Ok(Raised::Nothing)
             }
             Event::Returned { prompt } => {
-                let (State::Verifying | State::Done) = self.state else { return no(self, "nothing of it was submitted") };
+                let (State::Verifying | State::Done) = self.state else {
+                    return no(self, "nothing of it was submitted");
+                };
                 if let Prompt::MergeConflict { .. } = prompt {
                     self.resolutions += 1;
                 }
@@ -805,7 +834,12 @@ impl Attempt {
         }
     }
 
-    fn start_step(&mut self, event: &Event, run: &RunId, effects: &mut Vec<Effect>) -> Result<Raised, Rejected> {
+    fn start_step(
+        &mut self,
+        event: &Event,
+        run: &RunId,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Raised, Rejected> {
         if !self.seated {
             return Err(self.reject(event, "its agent was freed"));
         }
@@ -819,9 +853,23 @@ impl Attempt {
                 } else {
                     Prompt::Init
                 };
-                (prompt.clone(), Working { mode: Mode::default(), next: prompt, due: None, last_chance: false })
+                (
+                    prompt.clone(),
+                    Working {
+                        mode: Mode::default(),
+                        next: prompt,
+                        due: None,
+                        last_chance: false,
+                    },
+                )
             }
-            State::Working(w) => (w.next.clone(), Working { due: None, ..w.clone() }),
+            State::Working(w) => (
+                w.next.clone(),
+                Working {
+                    due: None,
+                    ..w.clone()
+                },
+            ),
             State::Preparing
             | State::WaitingForInput { .. }
             | State::WaitingForWakeup { .. }
@@ -831,7 +879,11 @@ impl Attempt {
             | State::Reaped { .. } => return Err(self.reject(event, "it is neither ready nor working")),
         };
         let new_session = self.session.is_new();
-        self.session.apply(if new_session { session::Event::FirstMessageSent } else { session::Event::Resumed })?;
+        self.session.apply(if new_session {
+            session::Event::FirstMessageSent
+        } else {
+            session::Event::Resumed
+        })?;
         self.runs += 1;
         effects.push(Effect::StartStep {
             agent: self.agent.clone(),
@@ -851,7 +903,16 @@ impl Attempt {
     }
 
     fn finish_step(&mut self, event: &Event) -> Result<Raised, Rejected> {
-        let Event::StepFinished { usage, signal, summary, mode, steps_left, attempts_left, reopen_at } = event else {
+        let Event::StepFinished {
+            usage,
+            signal,
+            summary,
+            mode,
+            steps_left,
+            attempts_left,
+            reopen_at,
+        } = event
+        else {
             return Err(self.reject(event, "not the end of a step"));
         };
         let State::Working(mut working) = self.state.clone() else {
@@ -861,7 +922,13 @@ impl Attempt {
         self.session.apply(session::Event::Suspended)?;
         self.steps += 1;
         self.usage.add(*usage);
-        (self.errors, self.repeats, self.failure, self.stopping, self.edited) = (0, 0, None, None, false);
+        (
+            self.errors,
+            self.repeats,
+            self.failure,
+            self.stopping,
+            self.edited,
+        ) = (0, 0, None, None, false);
         if summary.is_some() {
             self.summary.clone_from(summary);
         }
@@ -873,19 +940,31 @@ impl Attempt {
             }
             Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if working.last_chance => {
-                Ok(Raised::GaveUp { attempts_left: *attempts_left, reopen_at: *reopen_at })
+                Ok(Raised::GaveUp {
+                    attempts_left: *attempts_left,
+                    reopen_at: *reopen_at,
+                })
             }
             Signal::Asked { question } => {
-                self.state = State::WaitingForInput { question: question.clone() };
+                self.state = State::WaitingForInput {
+                    question: question.clone(),
+                };
                 Ok(Raised::Nothing)
             }
             Signal::WakeupSet { at, why } => {
-                self.state = State::WaitingForWakeup { at: *at, why: why.clone() };
+                self.state = State::WaitingForWakeup {
+                    at: *at,
+                    why: why.clone(),
+                };
                 Ok(Raised::Nothing)
             }
             Signal::None => {
                 working.last_chance = *steps_left == 0;
-                working.next = if working.last_chance { Prompt::LastChance } else { Prompt::Step };
+                working.next = if working.last_chance {
+                    Prompt::LastChance
+                } else {
+                    Prompt::Step
+                };
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
             }
@@ -893,14 +972,29 @@ impl Attempt {
     }
 
     fn fail_step(&mut self, event: &Event, effects: &mut Vec<Effect>) -> Result<Raised, Rejected> {
-        let Event::StepFailed { usage, failure, retry_at, errors_left, repeats_left, fresh } = event else {
+        let Event::StepFailed {
+            usage,
+            failure,
+            retry_at,
+            errors_left,
+            repeats_left,
+            fresh,
+        } = event
+        else {
             return Err(self.reject(event, "not the end of a step"));
         };
         let State::Working(mut working) = self.state.clone() else {
             return Err(self.reject(event, "no step of it was running"));
         };
         let killed = self.stopping.is_some();
-        self.move_worker(event, if killed { worker::Event::Killed } else { worker::Event::Failed })?;
+        self.move_worker(
+            event,
+            if killed {
+                worker::Event::Killed
+            } else {
+                worker::Event::Failed
+            },
+        )?;
         self.usage.add(*usage);
         self.stopping = None;
         if failure.class.breaks_session() {
@@ -943,10 +1037,15 @@ impl Attempt {
         self.state = State::Stuck { why };
         match why {
             Stuck::Errors => {
-                effects.push(Effect::InspectWorkspace { agent: self.agent.clone() });
+                effects.push(Effect::InspectWorkspace {
+                    agent: self.agent.clone(),
+                });
                 Ok(Raised::Nothing)
             }
-            Stuck::Auth | Stuck::Breaker => Ok(Raised::NeedsPerson { why, message: failure.message.clone() }),
+            Stuck::Auth | Stuck::Breaker => Ok(Raised::NeedsPerson {
+                why,
+                message: failure.message.clone(),
+            }),
         }
     }
 
@@ -961,12 +1060,21 @@ impl Attempt {
     }
 
     fn recover(&mut self, event: &Event) -> Result<Raised, Rejected> {
-        let Event::Recovered { workspace, fresh, recoveries_left, attempts_left, reopen_at } = event else {
+        let Event::Recovered {
+            workspace,
+            fresh,
+            recoveries_left,
+            attempts_left,
+            reopen_at,
+        } = event
+        else {
             return Err(self.reject(event, "not a recovery"));
         };
         match self.state {
             State::Stuck { why: Stuck::Errors } => {}
-            State::Stuck { why: Stuck::Auth | Stuck::Breaker } => {
+            State::Stuck {
+                why: Stuck::Auth | Stuck::Breaker,
+            } => {
                 return Err(self.reject(event, "only a person can help with this"));
             }
             State::Preparing
@@ -979,7 +1087,10 @@ impl Attempt {
             | State::Reaped { .. } => return Err(self.reject(event, "it is not stuck")),
         }
         if *recoveries_left == 0 {
-            return Ok(Raised::Crashed { attempts_left: *attempts_left, reopen_at: *reopen_at });
+            return Ok(Raised::Crashed {
+                attempts_left: *attempts_left,
+                reopen_at: *reopen_at,
+            });
         }
         self.recoveries += 1;
         (self.errors, self.repeats) = (0, 0);
@@ -994,7 +1105,12 @@ impl Attempt {
 
     /// Working again, with `next` to say; the mode and the last chance do not outlive what interrupted them.
     fn work(&mut self, next: Prompt) {
-        self.state = State::Working(Working { mode: Mode::default(), next, due: None, last_chance: false });
+        self.state = State::Working(Working {
+            mode: Mode::default(),
+            next,
+            due: None,
+            last_chance: false,
+        });
     }
 
     fn move_worker(&mut self, event: &Event, by: worker::Event) -> Result<(), Rejected> {
@@ -1019,7 +1135,9 @@ impl Attempt {
 
     fn close_session(&mut self, event: &Event) -> Result<(), Rejected> {
         let closed = session::Machine::transition(&self.session.state, &session::Event::Closed);
-        self.session.state = closed.map_err(|_| self.reject(event, "its session is closed"))?.state;
+        self.session.state = closed
+            .map_err(|_| self.reject(event, "its session is closed"))?
+            .state;
         Ok(())
     }
 }

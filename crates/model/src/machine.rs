@@ -21,7 +21,10 @@ pub trait Machine {
     ///
     /// # Errors
     /// [`Rejected`] when the state does not accept the event. The state stays as it was.
-    fn transition(state: &Self::State, event: &Self::Event) -> Result<Step<Self::State, Self::Effect>, Rejected>;
+    fn transition(
+        state: &Self::State,
+        event: &Self::Event,
+    ) -> Result<Step<Self::State, Self::Effect>, Rejected>;
 
     /// The state's name: one box of the diagram.
     fn state_name(state: &Self::State) -> String;
@@ -42,7 +45,10 @@ pub struct Step<S, E> {
 impl<S, E> Step<S, E> {
     /// A step that orders nothing.
     pub fn to(state: S) -> Self {
-        Self { state, effects: Vec::new() }
+        Self {
+            state,
+            effects: Vec::new(),
+        }
     }
 
     /// The same step, ordering `effect` as well.
@@ -113,7 +119,11 @@ pub fn explore<M: Machine>(
             let key = (from.clone(), M::event_name(&sample.event), sample.guard);
             match M::transition(&state, &sample.event) {
                 Ok(step) => {
-                    found.accepted.entry(key).or_default().insert(M::state_name(&step.state));
+                    found
+                        .accepted
+                        .entry(key)
+                        .or_default()
+                        .insert(M::state_name(&step.state));
                     if seen.insert(shape(&step.state)) {
                         queue.push_back(step.state);
                     }
@@ -142,9 +152,16 @@ impl Explored {
         }
         let mut arrows: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
         for ((from, event, guard), targets) in &self.accepted {
-            let label = if guard.is_empty() { (*event).to_owned() } else { format!("{event} [{guard}]") };
+            let label = if guard.is_empty() {
+                (*event).to_owned()
+            } else {
+                format!("{event} [{guard}]")
+            };
             for to in targets {
-                arrows.entry((id(from), id(to))).or_default().insert(label.clone());
+                arrows
+                    .entry((id(from), id(to)))
+                    .or_default()
+                    .insert(label.clone());
             }
         }
         for ((from, to), labels) in arrows {
@@ -167,7 +184,11 @@ impl Explored {
                 let _ = writeln!(out, "{from}");
                 last = from;
             }
-            let guard = if guard.is_empty() { String::new() } else { format!(" [{guard}]") };
+            let guard = if guard.is_empty() {
+                String::new()
+            } else {
+                format!(" [{guard}]")
+            };
             let mut ends: Vec<String> = Vec::new();
             if let Some(targets) = self.accepted.get(key) {
                 ends.extend(targets.iter().map(|t| format!("→ {t}")));

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::{self, Rejected, Step};
 use crate::AgentName;
+use crate::machine::{self, Rejected, Step};
 
 /// One repository's crew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,7 +87,12 @@ impl machine::Machine for Machine {
                 why: why.to_owned(),
             })
         };
-        let to = |state| Ok(Step::to(Project { state, ..project.clone() }));
+        let to = |state| {
+            Ok(Step::to(Project {
+                state,
+                ..project.clone()
+            }))
+        };
         match (project.state, event) {
             (_, Event::AgentSpawned { name }) => {
                 if project.retired.contains(name) {
@@ -114,14 +119,17 @@ impl machine::Machine for Machine {
             (State::Initializing | State::Ready | State::Busy, Event::Closing) => to(State::ShuttingDown),
             (State::ShuttingDown, Event::Closed) => to(State::Closed),
             (State::Uninitialized | State::Closed, _) => no("no engine runs"),
-            (State::Initializing, Event::AgentsBusy | Event::AgentsIdle | Event::Closed) => no("the engine is taking over"),
+            (State::Initializing, Event::AgentsBusy | Event::AgentsIdle | Event::Closed) => {
+                no("the engine is taking over")
+            }
             (State::Ready | State::Busy, Event::Initialized) => no("the engine is up"),
             (State::Ready, Event::AgentsIdle) => no("no attempt is active"),
             (State::Busy, Event::AgentsBusy) => no("an attempt is active already"),
             (State::Ready | State::Busy, Event::Closed) => no("it is asked to stop first"),
-            (State::ShuttingDown, Event::Initialized | Event::AgentsBusy | Event::AgentsIdle | Event::Closing) => {
-                no("the engine is stopping")
-            }
+            (
+                State::ShuttingDown,
+                Event::Initialized | Event::AgentsBusy | Event::AgentsIdle | Event::Closing,
+            ) => no("the engine is stopping"),
         }
     }
 

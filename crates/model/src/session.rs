@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::{self, Rejected, Step};
 use crate::SessionId;
+use crate::machine::{self, Rejected, Step};
 
 /// A conversation with an agent's client. A new one is never resumed; a resumed one always existed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -65,18 +65,23 @@ impl machine::Machine for Machine {
     fn transition(state: &State, event: &Event) -> Result<Step<State, Effect>, Rejected> {
         let no = |why: &str| Err(reject(*state, *event, why));
         match (state, event) {
-            (State::New, Event::FirstMessageSent) | (State::Suspended, Event::Resumed) => Ok(Step::to(State::Active)),
+            (State::New, Event::FirstMessageSent) | (State::Suspended, Event::Resumed) => {
+                Ok(Step::to(State::Active))
+            }
             (State::Active, Event::Suspended) => Ok(Step::to(State::Suspended)),
             (State::Active | State::Suspended, Event::ErrorDetected) => Ok(Step::to(State::Corrupt)),
-            (State::New | State::Active | State::Suspended | State::Corrupt, Event::Closed) => Ok(Step::to(State::Closed)),
+            (State::New | State::Active | State::Suspended | State::Corrupt, Event::Closed) => {
+                Ok(Step::to(State::Closed))
+            }
             (State::New, Event::Resumed) => no("a new session is never resumed"),
             (State::New, Event::Suspended | Event::ErrorDetected) => no("nothing was said in it yet"),
             (State::Active | State::Suspended, Event::FirstMessageSent) => no("it has had its first message"),
             (State::Active, Event::Resumed) => no("a process is already talking in it"),
             (State::Suspended, Event::Suspended) => no("it is suspended already"),
-            (State::Corrupt, Event::FirstMessageSent | Event::Suspended | Event::Resumed | Event::ErrorDetected) => {
-                no("a corrupt session is replaced, not used again")
-            }
+            (
+                State::Corrupt,
+                Event::FirstMessageSent | Event::Suspended | Event::Resumed | Event::ErrorDetected,
+            ) => no("a corrupt session is replaced, not used again"),
             (State::Closed, _) => no("it is closed"),
         }
     }
@@ -108,14 +113,22 @@ fn name(state: State) -> &'static str {
 
 fn reject(state: State, event: Event, why: &str) -> Rejected {
     use machine::Machine as _;
-    Rejected { state: name(state).to_owned(), event: Machine::event_name(&event).to_owned(), why: why.to_owned() }
+    Rejected {
+        state: name(state).to_owned(),
+        event: Machine::event_name(&event).to_owned(),
+        why: why.to_owned(),
+    }
 }
 
 impl Session {
     /// A session that no client has seen.
     #[must_use]
     pub fn new(id: SessionId, number: u32) -> Self {
-        Self { id, number, state: State::New }
+        Self {
+            id,
+            number,
+            state: State::New,
+        }
     }
 
     /// Moves by `event`.

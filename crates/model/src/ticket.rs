@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use change::{Change, Deadline, Filing, FileStatus, SlotChange, TimerChange, TimerKey};
+pub use change::{Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use event::{Effect, Event, Released};
 pub use transition::Machine;
 
@@ -74,7 +74,10 @@ pub struct Spec {
 /// Where a ticket stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "one value per ticket, and most of the queue's life is spent in the large ones")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one value per ticket, and most of the queue's life is spent in the large ones"
+)]
 pub enum State {
     /// Not created yet: no event has been stored.
     New,
@@ -353,7 +356,10 @@ impl Ticket {
     /// The run whose process may be alive.
     #[must_use]
     pub fn live_run(&self) -> Option<&RunId> {
-        self.attempt().and_then(|a| a.worker.as_ref()).filter(|w| w.is_live()).map(|w| &w.run)
+        self.attempt()
+            .and_then(|a| a.worker.as_ref())
+            .filter(|w| w.is_live())
+            .map(|w| &w.run)
     }
 
     /// Whether it is over.
@@ -365,12 +371,14 @@ impl Ticket {
     /// The merged result it stands or falls with.
     #[must_use]
     pub fn candidate(&self) -> Option<&Candidate> {
-        let State::Verify(verify) = &self.state else { return None };
+        let State::Verify(verify) = &self.state else {
+            return None;
+        };
         match &verify.stage {
             Stage::Queued | Stage::Building => None,
-            Stage::Checking(candidate) | Stage::Reviewing { candidate, .. } | Stage::Landing { candidate, .. } => {
-                Some(candidate)
-            }
+            Stage::Checking(candidate)
+            | Stage::Reviewing { candidate, .. }
+            | Stage::Landing { candidate, .. } => Some(candidate),
         }
     }
 
@@ -384,7 +392,11 @@ impl Ticket {
             State::Verify(verify) => format!("verify/{}", verify.stage.name()),
             State::Done(done) => format!("done/{}", done.name()),
         };
-        if self.held.is_some() { format!("{name} (held)") } else { name }
+        if self.held.is_some() {
+            format!("{name} (held)")
+        } else {
+            name
+        }
     }
 }
 

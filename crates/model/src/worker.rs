@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::{self, Rejected, Step};
 use crate::RunId;
+use crate::machine::{self, Rejected, Step};
 
 /// The process of one step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -105,7 +105,10 @@ impl Worker {
     /// A worker that was ordered.
     #[must_use]
     pub fn new(run: RunId) -> Self {
-        Self { run, state: State::Spawning }
+        Self {
+            run,
+            state: State::Spawning,
+        }
     }
 
     /// Whether a process may be alive.

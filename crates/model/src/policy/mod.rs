@@ -1,1 +1,5 @@
 //! The policies: pure functions from facts to decisions.
+
+pub mod backoff;
+pub mod capacity;
+pub mod route;

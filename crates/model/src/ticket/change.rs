@@ -85,9 +85,16 @@ impl TimerKey {
     /// The key that is stored as `text`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Due, Self::Step, Self::Retry, Self::Wakeup, Self::Land, Self::Review]
-            .into_iter()
-            .find(|key| key.as_str() == text)
+        [
+            Self::Due,
+            Self::Step,
+            Self::Retry,
+            Self::Wakeup,
+            Self::Land,
+            Self::Review,
+        ]
+        .into_iter()
+        .find(|key| key.as_str() == text)
     }
 }
 
@@ -116,7 +123,11 @@ impl Filing {
     /// The tags that are crew's: any of them that is not in a filing is unset by it.
     #[must_use]
     pub fn all_tags() -> BTreeSet<String> {
-        Label::ALL.iter().map(|l| l.as_str().to_owned()).chain(["verify".to_owned(), "held".to_owned()]).collect()
+        Label::ALL
+            .iter()
+            .map(|l| l.as_str().to_owned())
+            .chain(["verify".to_owned(), "held".to_owned()])
+            .collect()
     }
 }
 
@@ -139,7 +150,8 @@ impl Ticket {
         let standing = |t: &Ticket| t.attempt().map(|a| (a.fence, a.state.name()));
         let (before, now) = (standing(self), standing(&ticket));
         if before != now
-            && let State::InProgress(attempt) | State::Verify(super::Verify { attempt, .. }) = &mut ticket.state
+            && let State::InProgress(attempt) | State::Verify(super::Verify { attempt, .. }) =
+                &mut ticket.state
         {
             attempt.since = at;
         }
@@ -149,7 +161,12 @@ impl Ticket {
         {
             effects.push(Effect::WriteFile(filing));
         }
-        Ok(Change { slots: slots(self, &ticket), timers: timers(self, &ticket), ticket, effects })
+        Ok(Change {
+            slots: slots(self, &ticket),
+            timers: timers(self, &ticket),
+            ticket,
+            effects,
+        })
     }
 
     /// The moment at which something happens to it by itself.
@@ -176,7 +193,9 @@ impl Ticket {
             State::Verify(verify) => match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) => None,
                 Stage::Reviewing { due, .. } => due.and_then(|t| at(TimerKey::Review, t)),
-                Stage::Landing { waiting, .. } => waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at)),
+                Stage::Landing { waiting, .. } => {
+                    waiting.as_ref().and_then(|w| at(TimerKey::Land, w.retry_at))
+                }
             },
         }
     }
@@ -203,13 +222,20 @@ impl Ticket {
 }
 
 fn slots(before: &Ticket, after: &Ticket) -> Vec<SlotChange> {
-    let claim = |t: &Ticket| t.attempt().filter(|a| a.seated).map(|a| (a.agent.clone(), a.fence));
+    let claim = |t: &Ticket| {
+        t.attempt()
+            .filter(|a| a.seated)
+            .map(|a| (a.agent.clone(), a.fence))
+    };
     let (old, new) = (claim(before), claim(after));
     if old == new {
         return Vec::new();
     }
     let freed = old.map(|(agent, _)| SlotChange::Free(agent));
-    freed.into_iter().chain(new.map(|(agent, fence)| SlotChange::Take(agent, fence))).collect()
+    freed
+        .into_iter()
+        .chain(new.map(|(agent, fence)| SlotChange::Take(agent, fence)))
+        .collect()
 }
 
 fn timers(before: &Ticket, after: &Ticket) -> Vec<TimerChange> {
@@ -217,6 +243,8 @@ fn timers(before: &Ticket, after: &Ticket) -> Vec<TimerChange> {
     if old == new {
         return Vec::new();
     }
-    let gone = old.filter(|o| new.is_none_or(|n| n.key != o.key)).map(|o| TimerChange::Cancel(o.key));
+    let gone = old
+        .filter(|o| new.is_none_or(|n| n.key != o.key))
+        .map(|o| TimerChange::Cancel(o.key));
     gone.into_iter().chain(new.map(TimerChange::Set)).collect()
 }

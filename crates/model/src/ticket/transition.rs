@@ -1,6 +1,8 @@
 //! The ticket's table (machines.md §2): what each state makes of each event.
 
-use super::{Candidate, Done, Effect, Event, Held, Label, Released, Stage, State, Ticket, Verify, Waiting, Why};
+use super::{
+    Candidate, Done, Effect, Event, Held, Label, Released, Stage, State, Ticket, Verify, Waiting, Why,
+};
 use crate::attempt::{self, Attempt, Prompt, Raised, Stuck};
 use crate::machine::{self, Rejected, Step};
 use crate::{SessionId, Time};
@@ -16,9 +18,16 @@ impl machine::Machine for Machine {
     const NAME: &'static str = "ticket";
 
     fn transition(state: &Ticket, event: &Event) -> Result<Step<Ticket, Effect>, Rejected> {
-        let mut next = Draft { ticket: state.clone(), effects: Vec::new(), event };
+        let mut next = Draft {
+            ticket: state.clone(),
+            effects: Vec::new(),
+            event,
+        };
         next.take()?;
-        Ok(Step { state: next.ticket, effects: next.effects })
+        Ok(Step {
+            state: next.ticket,
+            effects: next.effects,
+        })
     }
 
     fn state_name(state: &Ticket) -> String {
@@ -41,12 +50,18 @@ type Taken = Result<(), Rejected>;
 
 impl Draft<'_> {
     fn no<T>(&self, why: &str) -> Result<T, Rejected> {
-        Err(Rejected { state: self.ticket.state_name(), event: self.event.name().to_owned(), why: why.to_owned() })
+        Err(Rejected {
+            state: self.ticket.state_name(),
+            event: self.event.name().to_owned(),
+            why: why.to_owned(),
+        })
     }
 
     fn take(&mut self) -> Taken {
         if let State::New = self.ticket.state {
-            let Event::Created { spec } = self.event else { return self.no("it has not been created") };
+            let Event::Created { spec } = self.event else {
+                return self.no("it has not been created");
+            };
             self.ticket.spec = spec.clone();
             self.ticket.state = State::Open;
             return Ok(());
@@ -81,18 +96,29 @@ impl Draft<'_> {
                 self.submit(attempt, by.clone(), *at);
                 Ok(())
             }
-            Event::WorkerGaveUp { attempts_left, reopen_at } => {
+            Event::WorkerGaveUp {
+                attempts_left,
+                reopen_at,
+            } => {
                 self.working()?;
                 self.give_back(Label::AgentIncomplete, *attempts_left, *reopen_at)
             }
-            Event::WorkerCrashed { attempts_left, reopen_at } => {
+            Event::WorkerCrashed {
+                attempts_left,
+                reopen_at,
+            } => {
                 self.working()?;
                 self.give_back(Label::AgentError, *attempts_left, *reopen_at)
             }
             Event::WorkerLost => {
-                let State::InProgress(attempt) = &self.ticket.state else { return self.no("no agent has it") };
+                let State::InProgress(attempt) = &self.ticket.state else {
+                    return self.no("no agent has it");
+                };
                 // Its host is gone, and so is its worker: nothing is left to be stopped.
-                let attempt = Attempt { worker: None, ..attempt.clone() };
+                let attempt = Attempt {
+                    worker: None,
+                    ..attempt.clone()
+                };
                 self.ticket.state = State::InProgress(attempt);
                 self.ticket.labels.insert(Label::AutoRecovered);
                 self.back_to_open()
@@ -107,38 +133,80 @@ impl Draft<'_> {
             Event::CandidateBuilt { candidate } => {
                 let verify = self.building()?;
                 verify.stage = Stage::Checking(candidate.clone());
-                self.effects.push(Effect::RunChecks { candidate: candidate.clone() });
+                self.effects.push(Effect::RunChecks {
+                    candidate: candidate.clone(),
+                });
                 Ok(())
             }
             Event::ChecksPassed { tree, passed, review } => self.pass(tree, passed, *review),
-            Event::ChecksFailed { which, output, steps_left, reopen_at } => {
+            Event::ChecksFailed {
+                which,
+                output,
+                steps_left,
+                reopen_at,
+            } => {
                 self.checking()?;
-                let prompt = Prompt::ChecksFailed { which: which.clone(), output: output.clone() };
-                self.send_back(prompt, *steps_left, *reopen_at, &format!("`{which}` failed:\n{output}"))
+                let prompt = Prompt::ChecksFailed {
+                    which: which.clone(),
+                    output: output.clone(),
+                };
+                self.send_back(
+                    prompt,
+                    *steps_left,
+                    *reopen_at,
+                    &format!("`{which}` failed:\n{output}"),
+                )
             }
-            Event::NoCommits { steps_left, reopen_at } => {
+            Event::NoCommits {
+                steps_left,
+                reopen_at,
+            } => {
                 self.building()?;
-                self.send_back(Prompt::NothingCommitted, *steps_left, *reopen_at, "nothing was committed")
+                self.send_back(
+                    Prompt::NothingCommitted,
+                    *steps_left,
+                    *reopen_at,
+                    "nothing was committed",
+                )
             }
-            Event::Conflicted { paths, resolutions_left } => self.conflict(paths, *resolutions_left),
-            Event::CouldNotRun { why, retry_at } => {
-                self.hold_check(Why::CouldNotRun, format!("the checks could not be run: {why}"), *retry_at)
-            }
+            Event::Conflicted {
+                paths,
+                resolutions_left,
+            } => self.conflict(paths, *resolutions_left),
+            Event::CouldNotRun { why, retry_at } => self.hold_check(
+                Why::CouldNotRun,
+                format!("the checks could not be run: {why}"),
+                *retry_at,
+            ),
             Event::TargetRed { which, retry_at } => {
                 let note = format!("the target branch itself fails `{which}`: mend it, and this goes on");
                 self.hold_check(Why::TargetRed, note, *retry_at)
             }
             Event::SensitivePaths { paths, tip } => {
                 self.building_or_landing()?;
-                let note = format!("it touches {}: `crew approve {}` lets it land", paths.join(", "), self.ticket.id);
+                let note = format!(
+                    "it touches {}: `crew approve {}` lets it land",
+                    paths.join(", "),
+                    self.ticket.id
+                );
                 self.unseat();
-                self.hold(Why::SensitivePaths { paths: paths.clone(), tip: tip.clone() }, note, None);
+                self.hold(
+                    Why::SensitivePaths {
+                        paths: paths.clone(),
+                        tip: tip.clone(),
+                    },
+                    note,
+                    None,
+                );
                 Ok(())
             }
 
             Event::ReviewClaimed { agent, .. } => {
                 let reviewer = Some(agent.clone());
-                let Stage::Reviewing { reviewer: old, due, .. } = &mut self.reviewing()?.stage else {
+                let Stage::Reviewing {
+                    reviewer: old, due, ..
+                } = &mut self.reviewing()?.stage
+                else {
                     return self.no("it is not in review");
                 };
                 if old.is_some() {
@@ -158,7 +226,12 @@ impl Draft<'_> {
                 self.ticket.labels.clear();
                 self.land(candidate)
             }
-            Event::Rejected { reason, feedback, attempts_left, reopen_at } => {
+            Event::Rejected {
+                reason,
+                feedback,
+                attempts_left,
+                reopen_at,
+            } => {
                 self.reviewing()?;
                 self.ticket.feedback.push(format!("{reason}\n{feedback}"));
                 self.give_back(Label::Rejected, *attempts_left, *reopen_at)
@@ -166,7 +239,9 @@ impl Draft<'_> {
             Event::WorkFailed { reason } => {
                 self.reviewing()?;
                 self.keep_work();
-                self.finish(Done::Failed { reason: reason.clone() });
+                self.finish(Done::Failed {
+                    reason: reason.clone(),
+                });
                 self.ticket.labels.insert(Label::Failed);
                 Ok(())
             }
@@ -177,7 +252,10 @@ impl Draft<'_> {
                 Ok(())
             }
             Event::CheckoutEdited { paths, retry_at } => {
-                let wait = Waiting { paths: paths.clone(), retry_at: *retry_at };
+                let wait = Waiting {
+                    paths: paths.clone(),
+                    retry_at: *retry_at,
+                };
                 let Stage::Landing { waiting, .. } = &mut self.landing()?.stage else {
                     return self.no("it is not landing");
                 };
@@ -185,7 +263,11 @@ impl Draft<'_> {
                 Ok(())
             }
             Event::LandingRetried => {
-                let Stage::Landing { candidate, waiting: Some(_) } = &self.landing()?.stage else {
+                let Stage::Landing {
+                    candidate,
+                    waiting: Some(_),
+                } = &self.landing()?.stage
+                else {
                     return self.no("it does not wait");
                 };
                 let candidate = candidate.clone();
@@ -199,7 +281,9 @@ impl Draft<'_> {
     fn expect_open(&self) -> Taken {
         match self.ticket.state {
             State::Open => Ok(()),
-            State::New | State::InProgress(_) | State::Verify(_) | State::Done(_) => self.no("it is not open"),
+            State::New | State::InProgress(_) | State::Verify(_) | State::Done(_) => {
+                self.no("it is not open")
+            }
         }
     }
 
@@ -212,7 +296,9 @@ impl Draft<'_> {
 
     /// In progress, with no process of it alive.
     fn working(&self) -> Result<&Attempt, Rejected> {
-        let State::InProgress(attempt) = &self.ticket.state else { return self.no("no agent is at work on it") };
+        let State::InProgress(attempt) = &self.ticket.state else {
+            return self.no("no agent is at work on it");
+        };
         if attempt.has_live_worker() {
             return self.no("a worker of it is alive; it is stopped first");
         }
@@ -224,7 +310,9 @@ impl Draft<'_> {
             return self.no("nothing of it is submitted");
         }
         self.expect_free()?;
-        let State::Verify(verify) = &mut self.ticket.state else { unreachable!("matched above") };
+        let State::Verify(verify) = &mut self.ticket.state else {
+            unreachable!("matched above")
+        };
         Ok(verify)
     }
 
@@ -252,7 +340,10 @@ impl Draft<'_> {
     }
 
     fn building_or_landing(&mut self) -> Result<&mut Verify, Rejected> {
-        self.stage(|s| matches!(s, Stage::Building | Stage::Landing { .. }), "it is neither being merged nor landing")
+        self.stage(
+            |s| matches!(s, Stage::Building | Stage::Landing { .. }),
+            "it is neither being merged nor landing",
+        )
     }
 
     // The queue.
@@ -269,7 +360,14 @@ impl Draft<'_> {
     }
 
     fn claim(&mut self) -> Taken {
-        let Event::Claimed { agent, fence, session, at, eligible } = self.event else {
+        let Event::Claimed {
+            agent,
+            fence,
+            session,
+            at,
+            eligible,
+        } = self.event
+        else {
             return self.no("not a claim");
         };
         self.expect_open()?;
@@ -290,7 +388,12 @@ impl Draft<'_> {
         let (number, from) = (ticket.attempts, ticket.from.clone());
         let attempt = Attempt::new(agent.clone(), *fence, number, from.clone(), session.clone(), *at);
         ticket.state = State::InProgress(attempt);
-        self.effects.push(Effect::PrepareWorkspace { agent: agent.clone(), fence: *fence, number, from });
+        self.effects.push(Effect::PrepareWorkspace {
+            agent: agent.clone(),
+            fence: *fence,
+            number,
+            from,
+        });
         Ok(())
     }
 
@@ -331,7 +434,10 @@ impl Draft<'_> {
             }
             State::Done(_) => return self.no("it is done"),
         }
-        self.finish(Done::Dropped { by: by.to_owned(), reason: reason.to_owned() });
+        self.finish(Done::Dropped {
+            by: by.to_owned(),
+            reason: reason.to_owned(),
+        });
         Ok(())
     }
 
@@ -342,7 +448,9 @@ impl Draft<'_> {
             attempt::Event::Submitted | attempt::Event::ChecksPassed | attempt::Event::Returned { .. } => {
                 return self.no("the ticket itself says so");
             }
-            attempt::Event::Retried { .. } | attempt::Event::Reaped { .. } => return self.no("this goes through the ticket"),
+            attempt::Event::Retried { .. } | attempt::Event::Reaped { .. } => {
+                return self.no("this goes through the ticket");
+            }
             attempt::Event::WorkspaceReady { .. }
             | attempt::Event::StepStarted { .. }
             | attempt::Event::WorkerSpawned
@@ -357,7 +465,9 @@ impl Draft<'_> {
             | attempt::Event::Recovered { .. }
             | attempt::Event::TicketEdited => {}
         }
-        let State::InProgress(attempt) = &self.ticket.state else { return self.no("no agent is at work on it") };
+        let State::InProgress(attempt) = &self.ticket.state else {
+            return self.no("no agent is at work on it");
+        };
         self.expect_free()?;
         let (attempt, effects, raised) = attempt.after(event)?;
         self.effects.extend(effects.into_iter().map(Effect::Attempt));
@@ -370,19 +480,27 @@ impl Draft<'_> {
                 self.submit(attempt, agent, since);
                 Ok(())
             }
-            Raised::GaveUp { attempts_left, reopen_at } => {
-                self.give_back(Label::AgentIncomplete, attempts_left, reopen_at)
-            }
-            Raised::Crashed { attempts_left, reopen_at } => self.give_back(Label::AgentError, attempts_left, reopen_at),
+            Raised::GaveUp {
+                attempts_left,
+                reopen_at,
+            } => self.give_back(Label::AgentIncomplete, attempts_left, reopen_at),
+            Raised::Crashed {
+                attempts_left,
+                reopen_at,
+            } => self.give_back(Label::AgentError, attempts_left, reopen_at),
             Raised::Blocked { why } => self.block(&why),
             Raised::WorkspaceLost => self.release(&Released::WorkspaceLost),
             Raised::NeedsPerson { why, message } => {
                 self.unseat();
                 let (why, note) = match why {
-                    Stuck::Auth => (Why::Auth, format!("the agent's credentials are refused: {message}")),
-                    Stuck::Breaker | Stuck::Errors => {
-                        (Why::Breaker, format!("the same failure came again on unchanged input: {message}"))
-                    }
+                    Stuck::Auth => (
+                        Why::Auth,
+                        format!("the agent's credentials are refused: {message}"),
+                    ),
+                    Stuck::Breaker | Stuck::Errors => (
+                        Why::Breaker,
+                        format!("the same failure came again on unchanged input: {message}"),
+                    ),
                 };
                 self.hold(why, note, None);
                 Ok(())
@@ -392,7 +510,14 @@ impl Draft<'_> {
 
     fn submit(&mut self, attempt: Attempt, by: String, submitted_at: Time) {
         let stage = Stage::Queued;
-        self.ticket.state = State::Verify(Verify { attempt, by, submitted_at, round: 0, approved: None, stage });
+        self.ticket.state = State::Verify(Verify {
+            attempt,
+            by,
+            submitted_at,
+            round: 0,
+            approved: None,
+            stage,
+        });
     }
 
     /// Back to the queue; with no attempt left, held until a person looks at it.
@@ -401,7 +526,10 @@ impl Draft<'_> {
         self.ticket.labels.insert(label);
         if attempts_left == 0 {
             self.ticket.labels.insert(Label::Failed);
-            let note = format!("its attempts are spent; `crew retry {}` gives it new ones", self.ticket.id);
+            let note = format!(
+                "its attempts are spent; `crew retry {}` gives it new ones",
+                self.ticket.id
+            );
             self.hold(Why::Failed, note, None);
         } else {
             self.ticket.due = Some(reopen_at);
@@ -411,8 +539,12 @@ impl Draft<'_> {
 
     /// Open again, from what the attempt leaves; due at once.
     fn back_to_open(&mut self) -> Taken {
-        let Some(attempt) = self.ticket.attempt() else { return self.no("no attempt stands behind it") };
-        self.ticket.from = attempt::From::Kept { number: attempt.number };
+        let Some(attempt) = self.ticket.attempt() else {
+            return self.no("no attempt stands behind it");
+        };
+        self.ticket.from = attempt::From::Kept {
+            number: attempt.number,
+        };
         self.keep_work();
         self.ticket.state = State::Open;
         (self.ticket.due, self.ticket.held) = (None, None);
@@ -421,13 +553,18 @@ impl Draft<'_> {
 
     fn keep_work(&mut self) {
         if let Some(attempt) = self.ticket.attempt() {
-            self.effects.push(Effect::KeepWork { agent: attempt.agent.clone(), number: attempt.number });
+            self.effects.push(Effect::KeepWork {
+                agent: attempt.agent.clone(),
+                number: attempt.number,
+            });
         }
     }
 
     fn block(&mut self, why: &str) -> Taken {
         self.back_to_open()?;
-        self.effects.push(Effect::AddNote { text: format!("BLOCKED: {why}") });
+        self.effects.push(Effect::AddNote {
+            text: format!("BLOCKED: {why}"),
+        });
         self.hold(Why::Blocked, why.to_owned(), None);
         Ok(())
     }
@@ -445,7 +582,11 @@ impl Draft<'_> {
                 self.ticket.labels.insert(Label::Reaped);
                 self.hold(Why::Reaped, format!("its agent was given up: {why}"), None);
             }
-            Released::WorkspaceFailed { why, attempts_left, reopen_at } => {
+            Released::WorkspaceFailed {
+                why,
+                attempts_left,
+                reopen_at,
+            } => {
                 // Nothing was made, so there is nothing to keep, and the next attempt starts where this one should have.
                 let from = self.ticket.from.clone();
                 self.give_back(Label::AgentError, *attempts_left, *reopen_at)?;
@@ -463,7 +604,12 @@ impl Draft<'_> {
     }
 
     fn hold(&mut self, why: Why, note: String, retry_at: Option<Time>) {
-        self.ticket.held = Some(Held { why, note, since: self.ticket.since, retry_at });
+        self.ticket.held = Some(Held {
+            why,
+            note,
+            since: self.ticket.since,
+            retry_at,
+        });
     }
 
     /// A held ticket frees its agent.
@@ -492,14 +638,23 @@ impl Draft<'_> {
 
     fn pass(&mut self, tree: &crate::Oid, passed: &[String], review: bool) -> Taken {
         let verify = self.checking()?;
-        let Stage::Checking(candidate) = &verify.stage else { return self.no("its checks do not run") };
+        let Stage::Checking(candidate) = &verify.stage else {
+            return self.no("its checks do not run");
+        };
         if candidate.tree != *tree {
             return self.no("the verdict is of another tree");
         }
-        let candidate = Candidate { passed: passed.to_vec(), ..candidate.clone() };
+        let candidate = Candidate {
+            passed: passed.to_vec(),
+            ..candidate.clone()
+        };
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
         if review {
-            verify.stage = Stage::Reviewing { candidate, reviewer: None, due: None };
+            verify.stage = Stage::Reviewing {
+                candidate,
+                reviewer: None,
+                due: None,
+            };
             return Ok(());
         }
         self.land(candidate)
@@ -508,14 +663,19 @@ impl Draft<'_> {
     fn land(&mut self, candidate: Candidate) -> Taken {
         let verify = self.verify()?;
         let agent = verify.attempt.agent.clone();
-        verify.stage = Stage::Landing { candidate: candidate.clone(), waiting: None };
+        verify.stage = Stage::Landing {
+            candidate: candidate.clone(),
+            waiting: None,
+        };
         self.effects.push(Effect::Land { agent, candidate });
         Ok(())
     }
 
     /// Back to its agent, in the same session; to the queue when the agent was freed meanwhile.
     fn send_back(&mut self, prompt: Prompt, steps_left: u32, reopen_at: Time, story: &str) -> Taken {
-        let State::Verify(verify) = &self.ticket.state else { return self.no("nothing of it is submitted") };
+        let State::Verify(verify) = &self.ticket.state else {
+            return self.no("nothing of it is submitted");
+        };
         if steps_left == 0 {
             self.ticket.feedback.push(story.to_owned());
             return self.give_back(Label::AgentIncomplete, 0, reopen_at);
@@ -539,11 +699,21 @@ impl Draft<'_> {
             return Ok(());
         }
         let story = format!("the branch conflicts with the target in {}", paths.join(", "));
-        self.send_back(Prompt::MergeConflict { paths: paths.to_vec() }, 1, Time::default(), &story)
+        self.send_back(
+            Prompt::MergeConflict {
+                paths: paths.to_vec(),
+            },
+            1,
+            Time::default(),
+            &story,
+        )
     }
 
     fn hold_check(&mut self, why: Why, note: String, retry_at: Time) -> Taken {
-        self.stage(|s| matches!(s, Stage::Building | Stage::Checking(_)), "its checks do not run")?;
+        self.stage(
+            |s| matches!(s, Stage::Building | Stage::Checking(_)),
+            "its checks do not run",
+        )?;
         self.unseat();
         self.hold(why, note, Some(retry_at));
         Ok(())
@@ -561,14 +731,20 @@ impl Draft<'_> {
         self.ticket.review_tries += 1;
         if left == 0 {
             self.unseat();
-            self.hold(Why::Review, "its review ended without a verdict too often".to_owned(), None);
+            self.hold(
+                Why::Review,
+                "its review ended without a verdict too often".to_owned(),
+                None,
+            );
         }
         Ok(())
     }
 
     fn landed(&mut self, commit: &crate::Oid) -> Taken {
         let verify = self.landing()?;
-        let Stage::Landing { candidate, .. } = &verify.stage else { return self.no("it is not landing") };
+        let Stage::Landing { candidate, .. } = &verify.stage else {
+            return self.no("it is not landing");
+        };
         if candidate.commit != *commit {
             return self.no("another commit was to be landed");
         }
@@ -577,15 +753,24 @@ impl Draft<'_> {
             passed => passed.join("; "),
         };
         let (agent, number) = (verify.attempt.agent.clone(), verify.attempt.number);
-        self.effects.push(Effect::RemoveWorkspace { agent: agent.clone(), number });
-        self.finish(Done::Landed { commit: commit.clone(), acceptance, agent });
+        self.effects.push(Effect::RemoveWorkspace {
+            agent: agent.clone(),
+            number,
+        });
+        self.finish(Done::Landed {
+            commit: commit.clone(),
+            acceptance,
+            agent,
+        });
         Ok(())
     }
 
     // What is held.
 
     fn retry(&mut self, seat: bool, fresh: &SessionId) -> Taken {
-        let Some(_) = self.ticket.held.take() else { return self.no("it is not held") };
+        let Some(_) = self.ticket.held.take() else {
+            return self.no("it is not held");
+        };
         self.ticket.tries = 0;
         self.ticket.review_tries = 0;
         self.ticket.labels.clear();
@@ -596,7 +781,10 @@ impl Draft<'_> {
                 Ok(())
             }
             State::InProgress(attempt) if seat => {
-                let event = attempt::Event::Retried { by: String::new(), fresh: fresh.clone() };
+                let event = attempt::Event::Retried {
+                    by: String::new(),
+                    fresh: fresh.clone(),
+                };
                 *attempt = attempt.after(&event)?.0;
                 attempt.seated = true;
                 Ok(())
@@ -611,15 +799,24 @@ impl Draft<'_> {
     }
 
     fn retry_due(&mut self) -> Taken {
-        let Some(Held { retry_at: Some(_), .. }) = &self.ticket.held else { return self.no("it waits for a person") };
-        let State::Verify(verify) = &mut self.ticket.state else { return self.no("nothing of it is submitted") };
+        let Some(Held {
+            retry_at: Some(_), ..
+        }) = &self.ticket.held
+        else {
+            return self.no("it waits for a person");
+        };
+        let State::Verify(verify) = &mut self.ticket.state else {
+            return self.no("nothing of it is submitted");
+        };
         verify.stage = Stage::Queued;
         self.ticket.held = None;
         Ok(())
     }
 
     fn waive(&mut self, by: &str) -> Taken {
-        let Some(held) = &self.ticket.held else { return self.no("it is not held") };
+        let Some(held) = &self.ticket.held else {
+            return self.no("it is not held");
+        };
         if let Why::SensitivePaths { .. } = held.why {
             return self.approve_paths();
         }
@@ -634,11 +831,17 @@ impl Draft<'_> {
     }
 
     fn approve_paths(&mut self) -> Taken {
-        let Some(Held { why: Why::SensitivePaths { tip, .. }, .. }) = &self.ticket.held else {
+        let Some(Held {
+            why: Why::SensitivePaths { tip, .. },
+            ..
+        }) = &self.ticket.held
+        else {
             return self.no("no paths of it wait for approval");
         };
         let tip = tip.clone();
-        let State::Verify(verify) = &mut self.ticket.state else { return self.no("nothing of it is submitted") };
+        let State::Verify(verify) = &mut self.ticket.state else {
+            return self.no("nothing of it is submitted");
+        };
         verify.approved = Some(tip);
         verify.stage = Stage::Queued;
         self.ticket.held = None;

@@ -1,0 +1,59 @@
+//! How long to wait before trying again (machines.md §3). Pure doubling: what spreads retries is that each has its own start.
+
+use std::time::Duration;
+
+/// The first and the longest wait between a failed step and the next.
+const STEP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
+/// The first and the longest wait before a ticket that came back is given out again.
+const REOPEN: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
+
+/// The wait after the `errors`-th failed step in a row (from 1): 2, 4, 8, 16, 32, then 60 seconds.
+#[must_use]
+pub fn step(errors: u32) -> Duration {
+    doubling(STEP, errors)
+}
+
+/// The wait before a ticket is given out again after its `tries`-th attempt (from 1): 30 seconds, doubling to 10 minutes.
+#[must_use]
+pub fn reopen(tries: u32) -> Duration {
+    doubling(REOPEN, tries)
+}
+
+/// The wait before a submission that could not be checked, or whose target is red, is built for the next time, after its
+/// `round`-th candidate (from 1): 30 seconds, doubling to 10 minutes.
+#[must_use]
+pub fn hold(round: u32) -> Duration {
+    doubling(REOPEN, round)
+}
+
+/// The wait before a review is given out again after its `tries`-th end without a verdict (from 1): 30 seconds, doubling
+/// to 10 minutes.
+#[must_use]
+pub fn review(tries: u32) -> Duration {
+    doubling(REOPEN, tries)
+}
+
+fn doubling((first, longest): (Duration, Duration), nth: u32) -> Duration {
+    let factor = 2_u32.saturating_pow(nth.saturating_sub(1));
+    first.saturating_mul(factor).min(longest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failed_steps_wait_2_4_8_16_32_seconds_and_never_more_than_a_minute() {
+        let waits: Vec<u64> = (1..=8).map(|n| step(n).as_secs()).collect();
+        assert_eq!(waits, [2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(step(u32::MAX).as_secs(), 60);
+    }
+
+    #[test]
+    fn a_ticket_that_came_back_waits_30_seconds_doubling_to_10_minutes() {
+        let waits: Vec<u64> = (1..=7).map(|n| reopen(n).as_secs()).collect();
+        assert_eq!(waits, [30, 60, 120, 240, 480, 600, 600]);
+        assert_eq!(reopen(0).as_secs(), 30, "a count that was lost is the first");
+        assert_eq!(hold(u32::MAX).as_secs(), 600);
+    }
+}

@@ -1,0 +1,434 @@
+//! Which ticket goes to which agent next, and why each of the others does not (machines.md §2).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ticket::{Done, FileStatus, State, Ticket, Why};
+use crate::{AgentName, TicketId, Time};
+
+/// What is known of a ticket's file beside what the journal has of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The status in it, as crew last read **or wrote** it: crew's own write that is still under way is not a person's.
+    pub status: FileStatus,
+    /// When its bytes last changed by another hand than crew's, by crew's clock: a file's own time can lie ahead.
+    pub changed_at: Time,
+    /// It cannot be read as a ticket now; the journal has its last good reading, if there was one.
+    pub unreadable: bool,
+}
+
+/// Everything that routing looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct Queue<'a> {
+    /// The journal's tickets.
+    pub tickets: &'a BTreeMap<TicketId, Ticket>,
+    /// The files that exist.
+    pub files: &'a BTreeMap<TicketId, File>,
+    /// Everyone who can be given a ticket.
+    pub roster: &'a BTreeSet<AgentName>,
+    /// How long a file must have been still.
+    pub settle: Duration,
+    /// Now.
+    pub now: Time,
+}
+
+/// Why a ticket is not given out. `Display` says it to people; the fields say it to programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Refusal {
+    /// Neither a file nor the journal knows it.
+    Unknown,
+    /// It is over.
+    Done {
+        /// How: the outcome's name.
+        outcome: String,
+    },
+    /// An agent has it.
+    InProgress {
+        /// Who.
+        agent: AgentName,
+    },
+    /// It is submitted.
+    Submitted {
+        /// The stage's name.
+        stage: String,
+    },
+    /// It is held.
+    Held {
+        /// The reason in words.
+        note: String,
+        /// When crew tries again by itself.
+        retry_at: Option<Time>,
+    },
+    /// Its file is gone.
+    NoFile,
+    /// Its file cannot be read.
+    Unreadable,
+    /// Its file says it is closed, and the journal has not heard of it yet.
+    FileClosed,
+    /// Its file says `in_progress` and no agent has it.
+    TakenByPerson,
+    /// Its file changed a moment ago.
+    Unsettled {
+        /// When it will have been still for long enough.
+        until: Time,
+    },
+    /// An epic is worked on through its parts.
+    Epic,
+    /// Its backoff is not over.
+    NotDue {
+        /// When it is.
+        until: Time,
+    },
+    /// No such ticket exists, and it depends on it.
+    MissingDependency {
+        /// The id, as written.
+        id: TicketId,
+    },
+    /// It depends on itself.
+    Cycle {
+        /// The way round, beginning and ending with the ticket.
+        path: Vec<TicketId>,
+    },
+    /// Tickets that must be done before are not.
+    WaitsFor {
+        /// Which.
+        ids: Vec<TicketId>,
+    },
+    /// The ticket that it recovers has not failed.
+    RecoveryNotNeededYet {
+        /// The ticket that it recovers.
+        recovers: TicketId,
+    },
+    /// The ticket that it recovers is done: so will this one be.
+    RecoveryNotNeeded {
+        /// The ticket that it recovers.
+        recovers: TicketId,
+    },
+    /// It is meant for an agent who has another ticket.
+    AssigneeBusy {
+        /// Who.
+        agent: AgentName,
+    },
+    /// It is eligible, and every agent that may be busy is.
+    NoAgentFree {
+        /// Eligible tickets before it.
+        ahead: usize,
+    },
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refusal::Unknown => f.write_str("there is no such ticket"),
+            Refusal::Done { outcome } => write!(f, "it is done ({})", outcome.replace('_', " ")),
+            Refusal::InProgress { agent } => write!(f, "{agent} works on it"),
+            Refusal::Submitted { stage } => write!(f, "it is submitted: {stage}"),
+            Refusal::Held { note, retry_at: None } => write!(f, "it is held: {note}"),
+            Refusal::Held {
+                note,
+                retry_at: Some(at),
+            } => write!(f, "it is held until {at}: {note}"),
+            Refusal::NoFile => f.write_str("its file is gone"),
+            Refusal::Unreadable => {
+                f.write_str("its file cannot be read as a ticket; mend it, and it goes on")
+            }
+            Refusal::FileClosed => f.write_str("its file says that it is closed"),
+            Refusal::TakenByPerson => f.write_str(
+                "a person has taken it: its file says in_progress; set it to open to give it to an agent",
+            ),
+            Refusal::Unsettled { until } => {
+                write!(f, "its file changed a moment ago; it counts from {until} on")
+            }
+            Refusal::Epic => f.write_str("it is an epic; agents work on its parts"),
+            Refusal::NotDue { until } => write!(f, "it came back and is not given out again before {until}"),
+            Refusal::MissingDependency { id } => {
+                write!(
+                    f,
+                    "it depends on {id}, and there is no such ticket; write it, or remove the dependency"
+                )
+            }
+            Refusal::Cycle { path } => {
+                let path: Vec<&str> = path.iter().map(TicketId::as_str).collect();
+                write!(
+                    f,
+                    "it depends on itself: {}; remove one of these dependencies",
+                    path.join(" → ")
+                )
+            }
+            Refusal::WaitsFor { ids } => {
+                let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
+                write!(f, "it waits for {}", ids.join(", "))
+            }
+            Refusal::RecoveryNotNeededYet { recovers } => {
+                write!(f, "it recovers {recovers}, which has not failed")
+            }
+            Refusal::RecoveryNotNeeded { recovers } => {
+                write!(f, "it recovers {recovers}, which is done: not needed")
+            }
+            Refusal::AssigneeBusy { agent } => write!(f, "it is meant for {agent}, who has another ticket"),
+            Refusal::NoAgentFree { ahead: 0 } => f.write_str("no agent is free; it is the next"),
+            Refusal::NoAgentFree { ahead } => write!(f, "no agent is free, and {ahead} are before it"),
+        }
+    }
+}
+
+/// Whether the ticket may be given out at all, whoever is free.
+///
+/// # Errors
+/// The first reason against it. A cycle is told as [`Refusal::WaitsFor`]: finding the way round is for [`explain`].
+pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
+    let file = queue.files.get(id);
+    let Some(ticket) = queue.tickets.get(id) else {
+        return Err(match file {
+            None => Refusal::Unknown,
+            Some(File { unreadable: true, .. }) => Refusal::Unreadable,
+            Some(_) => Refusal::Unsettled { until: queue.now },
+        });
+    };
+    match &ticket.state {
+        State::Done(done) => {
+            return Err(Refusal::Done {
+                outcome: done.name().to_owned(),
+            });
+        }
+        State::InProgress(_) | State::Verify(_) | State::New | State::Open => {}
+    }
+    if let Some(held) = &ticket.held {
+        return Err(Refusal::Held {
+            note: held.note.clone(),
+            retry_at: held.retry_at,
+        });
+    }
+    match &ticket.state {
+        State::InProgress(attempt) => {
+            return Err(Refusal::InProgress {
+                agent: attempt.agent.clone(),
+            });
+        }
+        State::Verify(verify) => {
+            return Err(Refusal::Submitted {
+                stage: verify.stage.name().to_owned(),
+            });
+        }
+        State::New => return Err(Refusal::Unknown),
+        State::Open | State::Done(_) => {}
+    }
+    let Some(file) = file else {
+        return Err(Refusal::NoFile);
+    };
+    if file.unreadable {
+        return Err(Refusal::Unreadable);
+    }
+    match file.status {
+        FileStatus::Open => {}
+        FileStatus::InProgress => return Err(Refusal::TakenByPerson),
+        FileStatus::Closed => return Err(Refusal::FileClosed),
+    }
+    if ticket.spec.kind == "epic" {
+        return Err(Refusal::Epic);
+    }
+    let until = file.changed_at + queue.settle;
+    if until > queue.now {
+        return Err(Refusal::Unsettled { until });
+    }
+    depends(queue, ticket)?;
+    if let Some(recovers) = &ticket.spec.recovers {
+        match recovery(queue, recovers) {
+            Recovery::Needed => {}
+            Recovery::NotYet => {
+                return Err(Refusal::RecoveryNotNeededYet {
+                    recovers: recovers.clone(),
+                });
+            }
+            Recovery::NotNeeded => {
+                return Err(Refusal::RecoveryNotNeeded {
+                    recovers: recovers.clone(),
+                });
+            }
+            Recovery::Missing => return Err(Refusal::MissingDependency { id: recovers.clone() }),
+        }
+    }
+    if let Some(until) = ticket.due.filter(|due| *due > queue.now) {
+        return Err(Refusal::NotDue { until });
+    }
+    Ok(())
+}
+
+/// Every eligible ticket, first to be given out first: by priority, then age, then id.
+#[must_use]
+pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
+    let mut line: Vec<&Ticket> = queue
+        .tickets
+        .values()
+        .filter(|t| eligible(queue, &t.id).is_ok())
+        .collect();
+    line.sort_by(|a, b| {
+        (a.spec.priority, a.spec.created, &a.id).cmp(&(b.spec.priority, b.spec.created, &b.id))
+    });
+    line.into_iter().map(|t| &t.id).collect()
+}
+
+/// Who gets what now: at most `free` pairs, in order. A ticket meant for an agent goes to it or waits for it; any other
+/// goes to an idle agent for whom nothing eligible is meant, if there is one.
+#[must_use]
+pub fn assign<'a>(queue: Queue<'a>, idle: &[&'a AgentName], free: u32) -> Vec<(&'a TicketId, &'a AgentName)> {
+    let line = order(queue);
+    let meant: BTreeSet<&AgentName> = line.iter().filter_map(|id| assignee(queue, id)).collect();
+    let mut idle: BTreeSet<&AgentName> = idle.iter().copied().collect();
+    let mut pairs = Vec::new();
+    for id in line {
+        if pairs.len() >= free as usize || idle.is_empty() {
+            break;
+        }
+        let agent = match assignee(queue, id) {
+            Some(agent) => idle.take(agent),
+            None => {
+                let agent = idle
+                    .iter()
+                    .find(|a| !meant.contains(*a))
+                    .or_else(|| idle.iter().next())
+                    .copied();
+                agent.and_then(|a| idle.take(a))
+            }
+        };
+        pairs.extend(agent.map(|agent| (id, agent)));
+    }
+    pairs
+}
+
+/// Why the ticket is not given out now, for people: nothing when [`assign`] gives it out with the same `idle` and `free`.
+#[must_use]
+pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) -> Option<Refusal> {
+    match eligible(queue, id) {
+        Err(Refusal::WaitsFor { ids }) => {
+            return Some(cycle(queue, id).map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path }));
+        }
+        Err(refusal) => return Some(refusal),
+        Ok(()) => {}
+    }
+    if assign(queue, idle, free).iter().any(|(given, _)| *given == id) {
+        return None;
+    }
+    if let Some(agent) = assignee(queue, id)
+        && !idle.contains(&agent)
+    {
+        return Some(Refusal::AssigneeBusy { agent: agent.clone() });
+    }
+    Some(Refusal::NoAgentFree {
+        ahead: order(queue).iter().take_while(|other| **other != id).count(),
+    })
+}
+
+/// Open recovery tickets whose short cut it is time for: their ticket is done, and not failed.
+#[must_use]
+pub fn not_needed(queue: Queue<'_>) -> Vec<&TicketId> {
+    let over = |t: &&Ticket| {
+        let recovers = t.spec.recovers.as_ref();
+        matches!(t.state, State::Open)
+            && recovers.is_some_and(|id| recovery(queue, id) == Recovery::NotNeeded)
+    };
+    queue.tickets.values().filter(over).map(|t| &t.id).collect()
+}
+
+/// The next moment at which a file will have been still for long enough: routing is worth another look then.
+#[must_use]
+pub fn settles_at(queue: Queue<'_>) -> Option<Time> {
+    let waiting = queue
+        .tickets
+        .values()
+        .filter_map(|t| match eligible(queue, &t.id) {
+            Err(Refusal::Unsettled { until }) => Some(until),
+            Err(_) | Ok(()) => None,
+        });
+    waiting.min()
+}
+
+/// The agent it is meant for: an assignee that names no agent of the roster is a person's own affair.
+#[must_use]
+pub fn assignee<'a>(queue: Queue<'a>, id: &TicketId) -> Option<&'a AgentName> {
+    let name = queue.tickets.get(id)?.spec.assignee.as_deref()?;
+    queue.roster.iter().find(|agent| agent.as_str() == name)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recovery {
+    Needed,
+    NotYet,
+    NotNeeded,
+    Missing,
+}
+
+fn recovery(queue: Queue<'_>, recovers: &TicketId) -> Recovery {
+    let Some(ticket) = queue.tickets.get(recovers) else {
+        return Recovery::Missing;
+    };
+    match &ticket.state {
+        State::Done(Done::Failed { .. }) => Recovery::Needed,
+        State::Done(Done::Landed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson) => {
+            Recovery::NotNeeded
+        }
+        State::New | State::Open | State::InProgress(_) | State::Verify(_) => match &ticket.held {
+            Some(held) if held.why == Why::Failed => Recovery::Needed,
+            Some(_) | None => Recovery::NotYet,
+        },
+    }
+}
+
+fn depends(queue: Queue<'_>, ticket: &Ticket) -> Result<(), Refusal> {
+    let mut waits = Vec::new();
+    for id in &ticket.spec.deps {
+        match (queue.tickets.get(id), queue.files.get(id)) {
+            (Some(dep), _) if dep.is_done() => {}
+            (
+                None,
+                Some(File {
+                    status: FileStatus::Closed,
+                    ..
+                }),
+            ) => {}
+            (None, None) => return Err(Refusal::MissingDependency { id: id.clone() }),
+            (Some(_), _) | (None, Some(_)) => waits.push(id.clone()),
+        }
+    }
+    if waits.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::WaitsFor { ids: waits })
+    }
+}
+
+/// A way from the ticket over dependencies that are not done back to it. Depth first without recursion: a queue can be one
+/// long chain.
+fn cycle(queue: Queue<'_>, id: &TicketId) -> Option<Vec<TicketId>> {
+    let open = |id: &TicketId| {
+        let ticket = queue.tickets.get(id).filter(|t| !t.is_done());
+        ticket.into_iter().flat_map(|t| &t.spec.deps)
+    };
+    let mut seen = BTreeSet::new();
+    let mut path = vec![(id, open(id).collect::<Vec<_>>())];
+    while let Some((_, deps)) = path.last_mut() {
+        match deps.pop() {
+            None => {
+                path.pop();
+            }
+            Some(next) if next == id => {
+                return Some(
+                    path.iter()
+                        .map(|(step, _)| (*step).clone())
+                        .chain([id.clone()])
+                        .collect(),
+                );
+            }
+            Some(next) if seen.insert(next) => path.push((next, open(next).collect())),
+            Some(_) => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests;

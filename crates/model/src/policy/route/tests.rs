@@ -1,0 +1,319 @@
+use super::*;
+use crate::Fence;
+use crate::attempt::{Attempt, From};
+use crate::ticket::{Held, Spec};
+
+/// A queue that can be changed.
+struct World {
+    tickets: BTreeMap<TicketId, Ticket>,
+    files: BTreeMap<TicketId, File>,
+    roster: BTreeSet<AgentName>,
+    now: Time,
+}
+
+fn id(text: &str) -> TicketId {
+    TicketId::new(text).unwrap()
+}
+
+fn agent(text: &str) -> AgentName {
+    AgentName::new(text).unwrap()
+}
+
+impl World {
+    fn new(tickets: &[(&str, Spec)]) -> Self {
+        let mut world = Self {
+            tickets: BTreeMap::new(),
+            files: BTreeMap::new(),
+            roster: BTreeSet::from([agent("ann"), agent("bob")]),
+            now: Time(10_000),
+        };
+        for (name, spec) in tickets {
+            let ticket = Ticket {
+                spec: spec.clone(),
+                state: State::Open,
+                ..Ticket::new(id(name))
+            };
+            world.tickets.insert(id(name), ticket);
+            let file = File {
+                status: FileStatus::Open,
+                changed_at: Time(0),
+                unreadable: false,
+            };
+            world.files.insert(id(name), file);
+        }
+        world
+    }
+
+    fn queue(&self) -> Queue<'_> {
+        let settle = Duration::from_millis(500);
+        Queue {
+            tickets: &self.tickets,
+            files: &self.files,
+            roster: &self.roster,
+            settle,
+            now: self.now,
+        }
+    }
+
+    fn ticket(&mut self, name: &str) -> &mut Ticket {
+        self.tickets.get_mut(&id(name)).unwrap()
+    }
+
+    fn file(&mut self, name: &str) -> &mut File {
+        self.files.get_mut(&id(name)).unwrap()
+    }
+
+    /// With nobody idle: why it waits, in words.
+    fn why(&self, name: &str) -> String {
+        explain(self.queue(), &id(name), &[], 0)
+            .expect("it waits")
+            .to_string()
+    }
+
+    fn order(&self) -> Vec<&str> {
+        order(self.queue()).into_iter().map(TicketId::as_str).collect()
+    }
+
+    fn hold(&mut self, name: &str, why: Why) {
+        self.ticket(name).held = Some(Held {
+            why,
+            note: "so".to_owned(),
+            since: Time(0),
+            retry_at: None,
+        });
+    }
+
+    fn assigned(&self, idle: &[&str], free: u32) -> Vec<(String, String)> {
+        let names: Vec<AgentName> = idle.iter().map(|n| agent(n)).collect();
+        let idle: Vec<&AgentName> = self.roster.iter().filter(|a| names.contains(a)).collect();
+        let pairs = assign(self.queue(), &idle, free);
+        pairs
+            .into_iter()
+            .map(|(t, a)| (t.to_string(), a.to_string()))
+            .collect()
+    }
+}
+
+fn plain() -> Spec {
+    Spec::default()
+}
+
+fn after(deps: &[&str]) -> Spec {
+    Spec {
+        deps: deps.iter().map(|d| id(d)).collect(),
+        ..plain()
+    }
+}
+
+fn recovers(what: &str) -> Spec {
+    Spec {
+        recovers: Some(id(what)),
+        ..plain()
+    }
+}
+
+fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    list.iter()
+        .map(|(t, a)| ((*t).to_owned(), (*a).to_owned()))
+        .collect()
+}
+
+#[test]
+fn first_by_priority_then_by_age_then_by_id() {
+    let spec = |priority, created| Spec {
+        priority,
+        created: Time(created),
+        ..plain()
+    };
+    let world = World::new(&[
+        ("t-a", spec(2, 1)),
+        ("t-b", spec(1, 9)),
+        ("t-c", spec(1, 3)),
+        ("t-d", spec(1, 3)),
+    ]);
+    assert_eq!(world.order(), ["t-c", "t-d", "t-b", "t-a"]);
+}
+
+#[test]
+fn every_refusal_says_why() {
+    let mut world = World::new(&[
+        ("t-ok", plain()),
+        ("t-held", plain()),
+        ("t-taken", plain()),
+        ("t-late", plain()),
+        (
+            "t-epic",
+            Spec {
+                kind: "epic".to_owned(),
+                ..plain()
+            },
+        ),
+        ("t-torn", plain()),
+        ("t-fresh", plain()),
+        ("t-gone", plain()),
+        ("t-shut", plain()),
+        ("t-busy", plain()),
+        ("t-over", plain()),
+        ("t-dep", after(&["t-ok", "t-over", "t-held"])),
+        ("t-void", after(&["t-none"])),
+        ("t-rec", recovers("t-ok")),
+        ("t-lost", recovers("t-none")),
+    ]);
+    world.hold("t-held", Why::Blocked);
+    world.file("t-taken").status = FileStatus::InProgress;
+    world.ticket("t-late").due = Some(Time(20_000));
+    world.file("t-torn").unreadable = true;
+    world.file("t-fresh").changed_at = Time(9_501);
+    world.files.remove(&id("t-gone"));
+    world.file("t-shut").status = FileStatus::Closed;
+    let session = crate::SessionId(uuid::Uuid::from_u128(1));
+    let attempt = Attempt::new(agent("ann"), Fence(1), 1, From::Target, session, Time(0));
+    world.ticket("t-busy").state = State::InProgress(attempt);
+    world.ticket("t-over").state = State::Done(Done::ClosedByPerson);
+
+    assert_eq!(world.why("t-ok"), "no agent is free; it is the next");
+    assert_eq!(world.why("t-held"), "it is held: so");
+    assert!(world.why("t-taken").starts_with("a person has taken it"));
+    assert_eq!(
+        world.why("t-late"),
+        "it came back and is not given out again before 1970-01-01T00:00:20Z"
+    );
+    assert_eq!(world.why("t-epic"), "it is an epic; agents work on its parts");
+    assert!(world.why("t-torn").starts_with("its file cannot be read"));
+    assert!(world.why("t-fresh").starts_with("its file changed a moment ago"));
+    assert_eq!(world.why("t-gone"), "its file is gone");
+    assert_eq!(world.why("t-shut"), "its file says that it is closed");
+    assert_eq!(world.why("t-busy"), "ann works on it");
+    assert_eq!(world.why("t-over"), "it is done (closed by person)");
+    assert_eq!(world.why("t-dep"), "it waits for t-held, t-ok");
+    assert!(
+        world
+            .why("t-void")
+            .starts_with("it depends on t-none, and there is no such ticket")
+    );
+    assert_eq!(world.why("t-rec"), "it recovers t-ok, which has not failed");
+    assert!(
+        world
+            .why("t-lost")
+            .starts_with("it depends on t-none, and there is no such ticket")
+    );
+    assert_eq!(world.why("t-none"), "there is no such ticket");
+    assert_eq!(world.order(), ["t-ok"]);
+}
+
+#[test]
+fn a_file_counts_once_it_has_been_still_for_long_enough() {
+    let mut world = World::new(&[("t-1", plain()), ("t-2", plain())]);
+    world.file("t-1").changed_at = Time(9_900);
+    world.file("t-2").changed_at = Time(9_700);
+    assert_eq!(settles_at(world.queue()), Some(Time(10_200)));
+    world.now = Time(10_200);
+    assert_eq!(world.order(), ["t-2"]);
+    world.now = Time(10_400);
+    assert_eq!(
+        (world.order(), settles_at(world.queue())),
+        (vec!["t-1", "t-2"], None)
+    );
+}
+
+#[test]
+fn a_cycle_is_told_as_the_way_round() {
+    let world = World::new(&[
+        ("t-a", after(&["t-b"])),
+        ("t-b", after(&["t-c", "t-x"])),
+        ("t-c", after(&["t-a"])),
+        ("t-x", plain()),
+        ("t-y", after(&["t-a"])),
+        ("t-self", after(&["t-self"])),
+    ]);
+    assert!(
+        world
+            .why("t-a")
+            .starts_with("it depends on itself: t-a → t-b → t-c → t-a;")
+    );
+    assert!(
+        world
+            .why("t-c")
+            .starts_with("it depends on itself: t-c → t-a → t-b → t-c;")
+    );
+    assert!(
+        world
+            .why("t-self")
+            .starts_with("it depends on itself: t-self → t-self;")
+    );
+    assert_eq!(world.why("t-y"), "it waits for t-a", "it is not part of the ring");
+    assert_eq!(world.order(), ["t-x"]);
+}
+
+#[test]
+fn a_chain_of_any_length_is_looked_through() {
+    let names: Vec<String> = (0..20_000).map(|n| format!("t-{n}")).collect();
+    let specs: Vec<(&str, Spec)> = names
+        .iter()
+        .enumerate()
+        .map(|(n, name)| {
+            (
+                name.as_str(),
+                names.get(n + 1).map_or(plain(), |next| after(&[next])),
+            )
+        })
+        .collect();
+    let world = World::new(&specs);
+    assert_eq!(world.why("t-0"), "it waits for t-1");
+}
+
+#[test]
+fn a_ticket_meant_for_an_agent_waits_for_it_and_any_other_takes_who_is_left() {
+    let meant = |who: &str| Spec {
+        assignee: Some(who.to_owned()),
+        ..plain()
+    };
+    let mut world = World::new(&[
+        ("t-1", plain()),
+        ("t-2", meant("ann")),
+        ("t-3", meant("Jane Doe")),
+    ]);
+    assert_eq!(
+        world.assigned(&["ann", "bob"], 2),
+        pairs(&[("t-1", "bob"), ("t-2", "ann")])
+    );
+    assert_eq!(world.assigned(&["bob"], 2), pairs(&[("t-1", "bob")]));
+    assert_eq!(
+        world.assigned(&["ann"], 2),
+        pairs(&[("t-1", "ann")]),
+        "nobody is left over for the first in line"
+    );
+    assert_eq!(world.assigned(&["ann", "bob"], 1), pairs(&[("t-1", "bob")]));
+    assert_eq!(world.assigned(&["ann", "bob"], 0), []);
+    assert_eq!(world.why("t-2"), "it is meant for ann, who has another ticket");
+    world.tickets.remove(&id("t-1"));
+    assert_eq!(
+        world.assigned(&["bob"], 2),
+        pairs(&[("t-3", "bob")]),
+        "a person's name binds nobody"
+    );
+    assert_eq!(world.why("t-3"), "no agent is free, and 1 are before it");
+}
+
+#[test]
+fn a_recovery_waits_for_a_failure_and_ends_with_a_success() {
+    let mut world = World::new(&[("t-1", plain()), ("t-rec", recovers("t-1"))]);
+    assert_eq!(world.order(), ["t-1"]);
+    world.hold("t-1", Why::Blocked);
+    assert_eq!(
+        world.order(),
+        Vec::<&str>::new(),
+        "held, and not for having failed"
+    );
+    world.hold("t-1", Why::Failed);
+    assert_eq!(world.order(), ["t-rec"]);
+    assert!(not_needed(world.queue()).is_empty());
+    world.ticket("t-1").held = None;
+    world.ticket("t-1").state = State::Done(Done::Failed {
+        reason: "no".to_owned(),
+    });
+    assert_eq!(world.order(), ["t-rec"]);
+    world.ticket("t-1").state = State::Done(Done::ClosedByPerson);
+    assert_eq!(world.why("t-rec"), "it recovers t-1, which is done: not needed");
+    assert_eq!(not_needed(world.queue()), [&id("t-rec")]);
+}
