@@ -1,3 +1,73 @@
 //! The developer's commands: test, generate, deps.
+//!
+//! They need cargo and what this file's crate depends on, and nothing else: a fresh machine must be able to run them.
 
-fn main() {}
+mod arrows;
+mod deps;
+mod doctests;
+mod generate;
+mod guards;
+mod licence;
+mod metadata;
+mod program;
+mod setup;
+mod sources;
+mod suite;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+the developer's commands
+
+usage: cargo xtask <command>
+
+  test [--keep-going]   everything: set-up, fmt, clippy, deps, generated files, every test
+                        stops at the first step that fails, unless told to keep going
+  deps                  the arrows between our crates, what the pure ones may use, licences, the lock file, unsafe
+  generate [--check]    writes the generated files; with --check fails where they differ from what is committed
+  help                  this text
+
+exit codes: 0 all good, 1 something failed, 2 usage
+";
+
+/// What went wrong, as text for a person: what, where, and what to do.
+type Outcome = Result<(), String>;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let root = root();
+    let outcome = match arguments[..] {
+        ["test"] => suite::run(&root, suite::OnFailure::Stop),
+        ["test", "--keep-going"] => suite::run(&root, suite::OnFailure::KeepGoing),
+        ["deps"] => deps::check(&root).map(|seen| println!("{seen}")),
+        ["generate"] => generate::write(&root),
+        ["generate", "--check"] => generate::check(&root),
+        ["help" | "-h" | "--help"] => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        [] => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+        _ => {
+            eprint!("cargo xtask does not know `{}`\n\n{USAGE}", arguments.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The workspace's root: the folder that this crate's is in.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}

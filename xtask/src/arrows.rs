@@ -1,0 +1,264 @@
+//! Which crate may know which: the rooms of ARCHITECTURE.md as a table.
+
+use crate::metadata::{Kind, Package};
+
+/// A room: one of our crates, and what it may depend on.
+struct Room {
+    name: &'static str,
+    /// Ours that it may use.
+    ours: &'static [&'static str],
+    /// The rule in words, for the message that refuses an arrow.
+    why: &'static str,
+}
+
+const ROOMS: &[Room] = &[
+    Room {
+        name: "model",
+        ours: &[],
+        why: "the pure half stands on value types only",
+    },
+    Room {
+        name: "store",
+        ours: &["model"],
+        why: "the journal knows the model's values, and no hands or faces",
+    },
+    Room {
+        name: "process",
+        ours: &[],
+        why: "hands know nothing of ours",
+    },
+    Room {
+        name: "git",
+        ours: &[],
+        why: "hands know nothing of ours",
+    },
+    Room {
+        name: "tickets",
+        ours: &[],
+        why: "hands know nothing of ours",
+    },
+    Room {
+        name: "harness",
+        ours: &["process"],
+        why: "an agent client is a process, and nothing else of ours",
+    },
+    Room {
+        name: "engine",
+        ours: &["model"],
+        why: "the core decides; the runtime around it acts",
+    },
+    Room {
+        name: "runtime",
+        ours: &["engine", "git", "harness", "model", "process", "store", "tickets"],
+        why: "the shell joins the core, the journal and the hands, and knows no face",
+    },
+    Room {
+        name: "crew",
+        ours: &[
+            "git", "harness", "model", "process", "runtime", "store", "tickets",
+        ],
+        why: "faces write commands and fold the journal; they never reach into the engine's core",
+    },
+    Room {
+        name: "sim",
+        ours: &["engine", "model", "store"],
+        why: "the simulation runs the real core against a world of its own, without the hands",
+    },
+    Room {
+        name: "xtask",
+        ours: &[],
+        why: "the developer's commands must build when nothing else does",
+    },
+];
+
+/// Arrows that only tests may add: (from, to).
+const TEST_ARROWS: &[(&str, &str)] = &[];
+
+/// Third parties' crates that the pure rooms may use: (room, crates). All of them are values and formats.
+const PURE: &[(&str, &[&str])] = &[
+    (
+        "model",
+        &[
+            "jiff",
+            "schemars",
+            "serde",
+            "serde_json",
+            "strsim",
+            "thiserror",
+            "toml",
+            "uuid",
+        ],
+    ),
+    ("engine", &["jiff", "serde", "serde_json", "thiserror", "uuid"]),
+];
+
+/// Third parties' crates that have one room each, tests aside: (crate, rooms).
+const OWNED: &[(&str, &[&str])] = &[
+    ("clap", &["crew"]),
+    ("indicatif", &["crew"]),
+    ("libc", &["process"]),
+    ("miette", &["crew"]),
+    ("minijinja", &["runtime"]),
+    ("procfs", &["process"]),
+    ("serde-saphyr", &["tickets"]),
+    ("sqlx", &["store"]),
+];
+
+/// The arrows that are there and may not be, each with its rule.
+pub(crate) fn forbidden(packages: &[Package]) -> Vec<String> {
+    packages
+        .iter()
+        .filter(|package| package.is_ours())
+        .flat_map(of)
+        .collect()
+}
+
+fn of(package: &Package) -> Vec<String> {
+    let name = package.name.as_str();
+    let Some(room) = ROOMS.iter().find(|room| room.name == name) else {
+        return vec![format!(
+            "`{name}` is no room yet: say in xtask/src/arrows.rs what it may depend on, and why"
+        )];
+    };
+    let mut found = Vec::new();
+    for dependency in &package.dependencies {
+        let to = dependency.name.as_str();
+        let in_tests = dependency.kind == Kind::Dev;
+        let by_tests = in_tests && TEST_ARROWS.contains(&(name, to));
+        if dependency.ours && !room.ours.contains(&to) && !by_tests {
+            let may = if room.ours.is_empty() {
+                "none of ours".to_owned()
+            } else {
+                room.ours.join(", ")
+            };
+            let tests = if in_tests {
+                "; an arrow that only tests need stands in TEST_ARROWS of xtask/src/arrows.rs"
+            } else {
+                ""
+            };
+            found.push(format!(
+                "{name} → {to}: {}; {name} may use {may}{tests}",
+                room.why
+            ));
+        }
+        if dependency.ours || in_tests {
+            continue;
+        }
+        if let Some((_, may)) = PURE.iter().find(|(room, _)| *room == name)
+            && !may.contains(&to)
+        {
+            found.push(format!(
+                "{name} → {to}: {name} is pure, without clock, randomness, environment or I/O; it may use {}",
+                may.join(", ")
+            ));
+        }
+        if let Some((_, rooms)) = OWNED.iter().find(|(owned, _)| *owned == to)
+            && !rooms.contains(&name)
+        {
+            found.push(format!("{name} → {to}: only {} may use {to}", rooms.join(", ")));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::metadata::Dependency;
+
+    fn package(name: &str, dependencies: &[(&str, Kind, bool)]) -> Package {
+        let dependencies = dependencies.iter().map(|(name, kind, ours)| Dependency {
+            name: (*name).to_owned(),
+            kind: *kind,
+            ours: *ours,
+        });
+        Package {
+            name: name.to_owned(),
+            version: "0.1.0".to_owned(),
+            licence: None,
+            source: None,
+            manifest: PathBuf::new(),
+            dependencies: dependencies.collect(),
+        }
+    }
+
+    #[test]
+    fn arrows_of_the_table_pass() {
+        let good = [
+            package(
+                "store",
+                &[("model", Kind::Normal, true), ("sqlx", Kind::Normal, false)],
+            ),
+            package(
+                "model",
+                &[("serde", Kind::Normal, false), ("insta", Kind::Dev, false)],
+            ),
+            package(
+                "crew",
+                &[("runtime", Kind::Normal, true), ("clap", Kind::Normal, false)],
+            ),
+        ];
+        assert_eq!(forbidden(&good), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_forbidden_arrow_is_named_with_its_rule() {
+        let found = forbidden(&[package("git", &[("process", Kind::Normal, true)])]);
+        assert_eq!(
+            found,
+            ["git → process: hands know nothing of ours; git may use none of ours"]
+        );
+        let found = forbidden(&[package("crew", &[("engine", Kind::Normal, true)])]);
+        assert!(
+            found[0].starts_with("crew → engine: faces write commands"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn what_only_tests_or_the_build_use_counts_too() {
+        let found = forbidden(&[package("store", &[("git", Kind::Dev, true)])]);
+        assert!(found[0].contains("TEST_ARROWS"), "{found:?}");
+        assert_eq!(
+            forbidden(&[package("store", &[("git", Kind::Build, true)])]).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn the_pure_rooms_use_values_only() {
+        for io in ["tokio", "sqlx", "rustix", "notify", "tempfile", "rand"] {
+            for pure in ["model", "engine"] {
+                let found = forbidden(&[package(pure, &[(io, Kind::Normal, false)])]);
+                assert!(
+                    found[0].starts_with(&format!("{pure} → {io}: {pure} is pure")),
+                    "{found:?}"
+                );
+            }
+        }
+        assert_eq!(
+            forbidden(&[package("engine", &[("cc", Kind::Build, false)])]).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_crate_with_a_room_stays_there() {
+        let found = forbidden(&[package("runtime", &[("sqlx", Kind::Normal, false)])]);
+        assert_eq!(found, ["runtime → sqlx: only store may use sqlx"]);
+    }
+
+    #[test]
+    fn a_new_crate_needs_a_rule() {
+        assert!(forbidden(&[package("web", &[])])[0].contains("no room yet"));
+    }
+
+    #[test]
+    fn third_parties_are_not_asked() {
+        let mut tokio = package("tokio", &[("libc", Kind::Normal, false)]);
+        tokio.source = Some("registry+x".to_owned());
+        assert_eq!(forbidden(&[tokio]), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,238 @@
+//! The files that are generated, committed, and checked by generating them again.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Outcome, program};
+
+/// A file or folder, and the command of the `crew` binary that makes it.
+struct Generator {
+    /// Relative to the root.
+    output: Output,
+    /// What `crew` is given. For a folder, the folder to write into is appended.
+    arguments: &'static [&'static str],
+    /// Whether the binary has the command yet: switch it on together with the command.
+    state: State,
+}
+
+#[derive(Clone, Copy)]
+enum Output {
+    /// What the command prints.
+    File(&'static str),
+    /// The files with this extension that the command writes into a folder.
+    Folder(&'static str, &'static str),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    Later,
+}
+
+const GENERATORS: &[Generator] = &[
+    Generator {
+        output: Output::File("docs/crew.schema.json"),
+        arguments: &["config", "--schema"],
+        state: State::Later,
+    },
+    Generator {
+        output: Output::Folder("docs/machines", "md"),
+        arguments: &["diagram", "--all"],
+        state: State::Later,
+    },
+];
+
+/// Files by their path relative to the root.
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Writes what is generated, and removes what no longer is.
+pub(crate) fn write(root: &Path) -> Outcome {
+    let Some(wanted) = generate(root)? else {
+        return Ok(());
+    };
+    let committed = committed(root)?;
+    let differing = differing(&wanted, &committed);
+    for path in &differing {
+        let target = root.join(path);
+        let failed = |error| format!("{}: {error}", path.display());
+        match wanted.get(path) {
+            Some(bytes) => {
+                fs::create_dir_all(target.parent().unwrap_or(root)).map_err(failed)?;
+                fs::write(&target, bytes).map_err(failed)?;
+                println!("wrote {}", path.display());
+            }
+            None => {
+                fs::remove_file(&target).map_err(failed)?;
+                println!("removed {}", path.display());
+            }
+        }
+    }
+    if differing.is_empty() {
+        println!("{} generated files, all up to date", wanted.len());
+    }
+    Ok(())
+}
+
+/// Fails where what is committed differs from what is generated.
+pub(crate) fn check(root: &Path) -> Outcome {
+    let Some(wanted) = generate(root)? else {
+        return Ok(());
+    };
+    let differing = differing(&wanted, &committed(root)?);
+    if differing.is_empty() {
+        println!("{} generated files, all up to date", wanted.len());
+        return Ok(());
+    }
+    let mut why = String::from("generated files differ from what is committed:\n");
+    for path in differing {
+        let how = if wanted.contains_key(&path) {
+            ""
+        } else {
+            " (no longer generated)"
+        };
+        why.push_str(&format!("  {}{how}\n", path.display()));
+    }
+    why.push_str("run `cargo xtask generate` and commit the result");
+    Err(why)
+}
+
+fn ready() -> impl Iterator<Item = &'static Generator> {
+    GENERATORS
+        .iter()
+        .filter(|generator| generator.state == State::Ready)
+}
+
+/// What the generators make now; `None` when there are none.
+fn generate(root: &Path) -> Result<Option<Files>, String> {
+    if ready().next().is_none() {
+        println!("nothing to generate: the commands that do it are not there yet");
+        return Ok(None);
+    }
+    let mut files = Files::new();
+    for generator in ready() {
+        let mut arguments: Vec<String> = ["run", "--quiet", "--locked", "--package", "crew", "--"]
+            .iter()
+            .chain(generator.arguments)
+            .map(|argument| (*argument).to_owned())
+            .collect();
+        match generator.output {
+            Output::File(path) => {
+                let text = program::output(root, "cargo", &arguments)?;
+                files.insert(PathBuf::from(path), text.into_bytes());
+            }
+            Output::Folder(path, extension) => {
+                let fresh = root.join("target").join("xtask").join(path);
+                let failed = |error| format!("{}: {error}", fresh.display());
+                if fresh.exists() {
+                    fs::remove_dir_all(&fresh).map_err(failed)?;
+                }
+                fs::create_dir_all(&fresh).map_err(failed)?;
+                arguments.push(fresh.to_string_lossy().into_owned());
+                program::output(root, "cargo", &arguments)?;
+                let written = read_folder(&fresh, extension)?;
+                if written.is_empty() {
+                    return Err(format!("`cargo {}` wrote nothing", arguments.join(" ")));
+                }
+                files.extend(
+                    written
+                        .into_iter()
+                        .map(|(name, bytes)| (Path::new(path).join(name), bytes)),
+                );
+            }
+        }
+    }
+    Ok(Some(files))
+}
+
+/// What stands where the generators write.
+fn committed(root: &Path) -> Result<Files, String> {
+    let mut files = Files::new();
+    for generator in ready() {
+        match generator.output {
+            Output::File(path) => {
+                if let Ok(bytes) = fs::read(root.join(path)) {
+                    files.insert(PathBuf::from(path), bytes);
+                }
+            }
+            Output::Folder(path, extension) => {
+                let there = read_folder(&root.join(path), extension)?;
+                files.extend(
+                    there
+                        .into_iter()
+                        .map(|(name, bytes)| (Path::new(path).join(name), bytes)),
+                );
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// The files of a folder with an extension, by name; none where there is no folder.
+fn read_folder(folder: &Path, extension: &str) -> Result<Files, String> {
+    let mut files = Files::new();
+    if !folder.is_dir() {
+        return Ok(files);
+    }
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|found| found == extension)
+            && let Some(name) = path.file_name()
+        {
+            files.insert(PathBuf::from(name), fs::read(&path).map_err(failed)?);
+        }
+    }
+    Ok(files)
+}
+
+/// The paths that are missing, left over or have another content.
+fn differing(wanted: &Files, there: &Files) -> Vec<PathBuf> {
+    let paths: std::collections::BTreeSet<&PathBuf> = wanted.keys().chain(there.keys()).collect();
+    paths
+        .into_iter()
+        .filter(|path| wanted.get(*path) != there.get(*path))
+        .cloned()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(files: &[(&str, &str)]) -> Files {
+        files
+            .iter()
+            .map(|(path, text)| (PathBuf::from(path), text.as_bytes().to_vec()))
+            .collect()
+    }
+
+    #[test]
+    fn a_difference_is_missing_left_over_or_changed() {
+        let wanted = files(&[("a", "1"), ("b", "2"), ("c", "3")]);
+        let there = files(&[("a", "1"), ("b", "x"), ("d", "4")]);
+        assert_eq!(differing(&wanted, &there), ["b", "c", "d"].map(PathBuf::from));
+        assert_eq!(differing(&wanted, &wanted), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn a_folder_is_read_by_extension() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("a.md"), "1").unwrap();
+        fs::write(folder.path().join("b.txt"), "2").unwrap();
+        assert_eq!(read_folder(folder.path(), "md").unwrap(), files(&[("a.md", "1")]));
+        assert_eq!(
+            read_folder(&folder.path().join("none"), "md").unwrap(),
+            Files::new()
+        );
+    }
+
+    #[test]
+    fn outputs_stay_in_the_documents_and_apart() {
+        let mut seen = std::collections::BTreeSet::new();
+        for generator in GENERATORS {
+            let (Output::File(path) | Output::Folder(path, _)) = generator.output;
+            assert!(path.starts_with("docs/") && seen.insert(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Another program, run to its end: the one place of these commands that starts any.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// What a git hook leaves in the environment of what it runs; it would lead the tests' own repositories astray.
+const GIT_LOCAL: [&str; 8] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+];
+
+/// Runs a program with the terminal as its own.
+///
+/// # Errors
+///
+/// The program cannot be started, or does not end with 0.
+pub(crate) fn run<S: AsRef<OsStr>>(directory: &Path, program: &str, arguments: &[S]) -> Result<(), String> {
+    let shown = shown(program, arguments);
+    let status = command(directory, program, arguments)
+        .stdin(Stdio::null())
+        .status()
+        .map_err(|error| format!("`{shown}` cannot be started: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("`{shown}` failed ({status})"))
+    }
+}
+
+/// Runs a program for its standard output.
+///
+/// # Errors
+///
+/// The program cannot be started, does not end with 0 (its standard error is in the text), or prints no UTF-8.
+pub(crate) fn output<S: AsRef<OsStr>>(
+    directory: &Path,
+    program: &str,
+    arguments: &[S],
+) -> Result<String, String> {
+    let shown = shown(program, arguments);
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command(directory, program, arguments)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("`{shown}` cannot be started: {error}"))?;
+    if !status.success() {
+        return Err(format!(
+            "`{shown}` failed ({status})\n{}",
+            String::from_utf8_lossy(&stderr).trim_end()
+        ));
+    }
+    String::from_utf8(stdout).map_err(|_| format!("`{shown}` printed something that is not text"))
+}
+
+/// Whether a program is there and ends well.
+pub(crate) fn works<S: AsRef<OsStr>>(directory: &Path, program: &str, arguments: &[S]) -> bool {
+    output(directory, program, arguments).is_ok()
+}
+
+fn shown<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> String {
+    let arguments = arguments
+        .iter()
+        .map(|argument| argument.as_ref().to_string_lossy());
+    std::iter::once(program.into())
+        .chain(arguments)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a developer's command is programs run in a row"
+)]
+fn command<S: AsRef<OsStr>>(directory: &Path, program: &str, arguments: &[S]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(directory);
+    for name in GIT_LOCAL {
+        command.env_remove(name);
+    }
+    command
+}

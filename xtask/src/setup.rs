@@ -1,0 +1,136 @@
+//! What a fresh machine needs before anything can be tested.
+
+use std::path::Path;
+
+use crate::{Outcome, program};
+
+/// The oldest git that crew works with: the `git` crate's own minimum.
+const GIT: (u32, u32) = (2, 41);
+
+/// A program that is needed: how to ask for it, why, and the packages that bring it on Debian.
+struct Need {
+    program: &'static str,
+    arguments: &'static [&'static str],
+    why: &'static str,
+    debian: &'static [&'static str],
+}
+
+const NEEDS: &[Need] = &[
+    Need {
+        program: "git",
+        arguments: &["version"],
+        why: "the tests run on real repositories",
+        debian: &["git", "ca-certificates"],
+    },
+    Need {
+        program: "cc",
+        arguments: &["--version"],
+        why: "SQLite is compiled from C",
+        debian: &["gcc", "libc6-dev"],
+    },
+];
+
+/// Checks that the machine has all of it, and brings what is missing where that is a matter of course: on Debian,
+/// as root.
+pub(crate) fn check(root: &Path) -> Outcome {
+    for need in NEEDS {
+        if !program::works(root, need.program, need.arguments) {
+            bring(root, need)?;
+        }
+    }
+    let version = program::output(root, "git", &["version"])?;
+    if !is_new_enough(&version) {
+        let (major, minor) = GIT;
+        return Err(format!(
+            "git {major}.{minor} or newer is needed, and this is {}: install a newer one",
+            version.trim()
+        ));
+    }
+    for component in ["fmt", "clippy"] {
+        if !program::works(root, "cargo", &[component, "--version"]) {
+            let name = if component == "fmt" { "rustfmt" } else { component };
+            return Err(format!(
+                "`cargo {component}` does not work: `rustup component add {name}` (rust-toolchain.toml asks for it)"
+            ));
+        }
+    }
+    println!(
+        "{}; {}",
+        version.trim(),
+        program::output(root, "rustc", &["--version"])?.trim()
+    );
+    Ok(())
+}
+
+fn bring(root: &Path, need: &Need) -> Outcome {
+    let Need {
+        program, why, debian, ..
+    } = need;
+    let packages = debian.join(" ");
+    let debian_like = Path::new("/etc/debian_version").exists();
+    let is_root = program::output(root, "id", &["-u"]).is_ok_and(|id| id.trim() == "0");
+    if !debian_like || !is_root {
+        let how = if debian_like {
+            format!("`sudo apt-get install {packages}`")
+        } else {
+            format!("your system's package manager ({packages} on Debian)")
+        };
+        return Err(format!(
+            "`{program}` is missing, and needed because {why}: install it with {how}"
+        ));
+    }
+    println!("`{program}` is missing: installing {packages}");
+    program::run(root, "apt-get", &["update", "--quiet"])?;
+    let mut arguments = vec!["install", "--quiet", "--yes", "--no-install-recommends"];
+    arguments.extend(*debian);
+    program::run(root, "apt-get", &arguments)
+}
+
+/// Reads the answer of `git version`.
+fn is_new_enough(answer: &str) -> bool {
+    let numbers = answer.trim().strip_prefix("git version ").unwrap_or_default();
+    let mut numbers = numbers
+        .split(|c: char| !c.is_ascii_digit())
+        .map_while(|number| number.parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) => (major, minor) >= GIT,
+        (Some(_) | None, Some(_) | None) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_git_are_compared_as_numbers() {
+        for good in [
+            "git version 2.41.0\n",
+            "git version 2.47.3",
+            "git version 3.0",
+            "git version 2.50.1 (Apple Git-155)",
+        ] {
+            assert!(is_new_enough(good), "{good}");
+        }
+        for bad in [
+            "git version 2.40.9",
+            "git version 2.5.0",
+            "git version 1.99",
+            "",
+            "2.41",
+            "git version two",
+        ] {
+            assert!(!is_new_enough(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_minimum_is_that_of_the_git_crate() {
+        let source = std::fs::read_to_string(crate::root().join("crates/git/src/version.rs")).unwrap();
+        let (major, minor) = GIT;
+        assert!(
+            source.contains(&format!("major: {major}, minor: {minor}, patch: 0")),
+            "GIT is not its MINIMUM"
+        );
+    }
+}
