@@ -2,6 +2,7 @@
 //!
 //! Another system needs this file once more: the same functions, by its own means.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -126,11 +127,6 @@ impl Process {
     }
 }
 
-/// This very process, if it lives.
-pub(crate) fn itself(pid: u32) -> Option<Process> {
-    process(pid).filter(|process| !process.dead)
-}
-
 fn process(pid: u32) -> Option<Process> {
     let stat = procfs::process::Process::new(i32::try_from(pid).ok()?)
         .ok()?
@@ -180,12 +176,29 @@ fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
     found
 }
 
-/// The living processes that carry this run's marker, of those whose environment we may read.
-pub(crate) fn marked(run_id: &str) -> Result<Vec<Process>, Errno> {
-    Ok(all()?
-        .into_iter()
-        .filter(|process| !process.dead && carries(process.pid, run_id))
-        .collect())
+/// The living processes of a run: `root` itself if asked for, all below it, and whoever carries the run's marker, of
+/// those whose environment we may read.
+pub(crate) fn of_run(run_id: &str, root: Option<Root>) -> Result<Vec<Process>, Errno> {
+    let all = all()?;
+    let mut found = root.map_or_else(Vec::new, |root| below(all.clone(), root.pid));
+    let known: BTreeSet<u32> = found.iter().map(|process| process.pid).collect();
+    found.extend(all.into_iter().filter(|process| {
+        let is_root = root.is_some_and(|root| root.pid == process.pid);
+        let counts = match root {
+            Some(root) if is_root => root.included,
+            _ => !known.contains(&process.pid) && carries(process.pid, run_id),
+        };
+        counts && !process.dead
+    }));
+    Ok(found)
+}
+
+/// Where the tree of a run begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Root {
+    pub(crate) pid: u32,
+    /// Whether it belongs to the run, or only holds it.
+    pub(crate) included: bool,
 }
 
 fn carries(pid: u32, run_id: &str) -> bool {

@@ -14,7 +14,7 @@ use crate::capture::Capture;
 use crate::clock::{self, Deadline};
 use crate::error::{Error, Result};
 use crate::files::{self, Sync};
-use crate::linux::{self, Identity};
+use crate::linux::{self, Identity, Root};
 use crate::record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
 use crate::run::{BEGUN, Run, TAKEN};
 use crate::spawn;
@@ -252,7 +252,6 @@ impl Watched {
         };
         let survivors = self.kill_stragglers(signals);
         self.drain(signals);
-        self.beat(run);
         let [out, err] = self.pipes;
         Exit {
             reason,
@@ -305,13 +304,13 @@ impl Watched {
         let own = std::process::id();
         let run_id = self.spec.run_id.clone();
         let find = || {
-            let mut found = linux::descendants(own)?;
-            found.extend(
-                linux::marked(&run_id)?
-                    .into_iter()
-                    .filter(|process| process.pid != own),
-            );
-            Ok(found)
+            linux::of_run(
+                &run_id,
+                Some(Root {
+                    pid: own,
+                    included: false,
+                }),
+            )
         };
         let pause = |time| {
             let until = Deadline::after(time);
@@ -320,7 +319,7 @@ impl Watched {
                 while linux::next_dead().is_some() {}
             }
         };
-        sweep::kill(find, pause).map_or(0, |killed| killed.count)
+        sweep::kill(1, find, pause).map_or(0, |killed| killed.count)
     }
 
     fn drain(&mut self, signals: &OwnedFd) {

@@ -9,9 +9,9 @@ use rustix::process::Signal;
 use crate::clock::{self, Deadline};
 use crate::error::{Error, Result};
 use crate::files::{self, Sync};
-use crate::linux::{self, Process};
+use crate::linux::{self, Process, Root};
 use crate::record::{Captured, Exit, Reason, Started};
-use crate::run::Run;
+use crate::run::{Run, Status};
 use crate::tail::Stream;
 
 /// How long stragglers have between TERM and KILL.
@@ -36,18 +36,28 @@ impl Run {
     ///
     /// Errors: [`Error::StillRunning`]; [`Error::Survivors`], when something cannot be killed.
     pub fn sweep(&self) -> Result<Swept> {
-        let Some(lock) = self.lock(|| Ok(false))? else {
-            return Err(Error::StillRunning {
-                dir: self.dir().to_owned(),
-            });
+        let still = || Error::StillRunning {
+            dir: self.dir().to_owned(),
         };
+        if let Status::Running {
+            started: Some(started),
+        } = self.status()?
+            && started
+                .shim
+                .open()
+                .map_err(Error::system("look for a shim"))?
+                .is_some()
+        {
+            return Err(still());
+        }
+        let lock = self.lock(|| Ok(false))?.ok_or_else(still)?;
         let run_id = self.spec()?.run_id;
         let started: Option<Started> = files::read(self.dir(), files::SHIM)?;
         let pause = |time| {
             let _ = linux::poll(&mut [], time);
         };
         let killed =
-            kill(|| remains(&run_id, started.as_ref()), pause).map_err(Error::system("read /proc"))?;
+            kill(2, || remains(&run_id, started.as_ref()), pause).map_err(Error::system("read /proc"))?;
         if !killed.left.is_empty() {
             return Err(Error::Survivors {
                 dir: self.dir().to_owned(),
@@ -106,20 +116,21 @@ impl Run {
 
 /// The ids of all living processes whose environment names this run, as far as we may read it.
 pub fn find_marked(run_id: &str) -> Result<Vec<u32>> {
-    let marked = linux::marked(run_id).map_err(Error::system("read /proc"))?;
+    let marked = linux::of_run(run_id, None).map_err(Error::system("read /proc"))?;
     Ok(marked.iter().map(|process| process.pid).collect())
 }
 
 /// What is left of a run without its shim: the program and its tree, and whoever carries the marker.
 fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errno> {
-    let mut found = linux::marked(run_id)?;
-    if let Some(child) = started.and_then(|started| started.child.as_ref())
-        && child.open()?.is_some()
-    {
-        found.extend(linux::itself(child.pid));
-        found.extend(linux::descendants(child.pid)?);
-    }
-    Ok(found)
+    let child = started.and_then(|started| started.child.as_ref());
+    let root = match child {
+        Some(child) if child.open()?.is_some() => Some(Root {
+            pid: child.pid,
+            included: true,
+        }),
+        _ => None,
+    };
+    linux::of_run(run_id, root)
 }
 
 /// Who was killed, and who would not die.
@@ -129,17 +140,21 @@ pub(crate) struct Killed {
     pub(crate) left: Vec<u32>,
 }
 
-/// Kills whatever `find` finds, until it finds nothing: new ones may be born meanwhile. `pause` waits.
+/// Kills whatever `find` finds, until it finds nothing `sure` times in a row: new ones may be born meanwhile, and one
+/// look at `/proc` can miss a process that is just being born or changing its program. `pause` waits.
 pub(crate) fn kill(
+    sure: u32,
     mut find: impl FnMut() -> Result<Vec<Process>, Errno>,
     mut pause: impl FnMut(Duration),
 ) -> Result<Killed, Errno> {
     let (polite, patience) = (Deadline::after(POLITE), Deadline::after(PATIENCE));
     let mut seen = BTreeSet::new();
     let mut wait = Duration::from_millis(2);
+    let mut clean = 0;
     loop {
         let found = find()?;
-        if found.is_empty() || patience.passed() {
+        clean = if found.is_empty() { clean + 1 } else { 0 };
+        if clean == sure || patience.passed() {
             let left: BTreeSet<u32> = found.iter().map(|process| process.pid).collect();
             let count = u32::try_from(seen.len()).unwrap_or(u32::MAX);
             return Ok(Killed {
