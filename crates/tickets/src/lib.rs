@@ -17,7 +17,12 @@ mod id;
 mod lock;
 mod operate;
 mod problem;
+mod query;
+mod render;
+mod scan;
 mod ticket;
+mod tree;
+mod watch;
 mod write;
 mod yaml;
 
@@ -31,5 +36,13 @@ pub use id::{Id, prefix, random};
 pub use lock::Lock;
 pub use operate::{Dependency, Filter, Linked, New, blocked, closed, list, ready};
 pub use problem::{Problem, What};
+pub use query::render_query;
+pub use render::{
+    render_blocked, render_closed, render_cycles, render_dep, render_link, render_list, render_note,
+    render_ready, render_show, render_status, render_undep, render_unlink,
+};
+pub use scan::{Change, Kind, Scan, Seen};
 pub use ticket::{Status, Ticket};
+pub use tree::render_tree;
+pub use watch::Watch;
 pub use yaml::Value;

@@ -22,8 +22,6 @@ const TRIES: u32 = 16;
 enum Swapped {
     /// It stands, and replaced what was expected.
     Done,
-    /// It stands, and replaced this, which another program had put there.
-    Displaced(Vec<u8>),
     /// It does not stand: this does, which another program has put there.
     NotYet(Vec<u8>),
 }
@@ -32,6 +30,9 @@ impl Lock<'_> {
     /// Changes the file of `id` by `change`, which sees what the file holds now and must do nothing else: it is called again,
     /// with a count from 0, when a program that does not know the lock replaced the file at the same moment. That program's
     /// content is then the base, so nothing of it is lost. A `change` that changes nothing writes nothing.
+    ///
+    /// Errors: those of `change`, [`Error::NotFound`], [`Error::Unreadable`], [`Error::WouldSpoil`], [`Error::Busy`],
+    /// [`Error::Io`]; after each the file is as it was.
     pub fn edit<R>(
         &self,
         id: &Id,
@@ -40,54 +41,22 @@ impl Lock<'_> {
         let path = self.folder.file(id);
         let name = id.file_name();
         let current = self.content(id, &name)?;
-        let mode = current.mode;
-        // What the change is based on, and what stands under the name.
         let mut base = current.bytes;
-        let mut standing = base.clone();
         for round in 0..TRIES {
-            let made = Document::parse(&path, &base)
-                .map_err(Error::Unreadable)
-                .and_then(|before| {
-                    let mut after = before.clone();
-                    let result = change(&mut after, round)?;
-                    let same = before.text() == after.text();
-                    let checked = Document::parse(&path, after.render()).map_err(Error::WouldSpoil)?;
-                    Ok((result, checked, same))
-                });
-            let (result, after) = match made {
-                Ok((result, _, true)) if base == standing => return Ok(result),
-                Ok((result, after, _)) => (result, after),
-                Err(error) => {
-                    // What another program put there is not ours to judge: it goes back to its place.
-                    if base != standing {
-                        self.put(&base, Some(mode))?;
-                        self.exchange(&name)?;
-                    }
-                    self.discard();
-                    return Err(error);
-                }
-            };
-            self.put(after.render(), Some(mode))?;
-            match self.swap(id, &name, &standing)? {
-                Swapped::Done => {
-                    self.discard();
-                    self.sync()?;
-                    return Ok(result);
-                }
-                Swapped::Displaced(theirs) => {
-                    standing = after.render().to_vec();
-                    base = theirs;
-                }
-                Swapped::NotYet(theirs) => {
-                    standing.clone_from(&theirs);
-                    base = theirs;
-                }
+            let mut document = Document::parse(&path, &base).map_err(Error::Unreadable)?;
+            let result = change(&mut document, round)?;
+            if document.render() == base {
+                return Ok(result);
+            }
+            Document::parse(&path, document.render()).map_err(Error::WouldSpoil)?;
+            self.put(document.render(), Some(current.mode))?;
+            let swapped = self.swap(id, &name, &base, document.render());
+            self.discard();
+            match swapped? {
+                Swapped::Done => return self.sync().map(|()| result),
+                Swapped::NotYet(theirs) => base = theirs,
             }
         }
-        // The last content of the other program is the newest that anyone wrote on purpose.
-        self.put(&base, Some(mode))?;
-        self.exchange(&name)?;
-        self.discard();
         Err(Error::Busy { path })
     }
 
@@ -133,50 +102,51 @@ impl Lock<'_> {
         })
     }
 
-    /// Puts the new content under the ticket's name, where `expected` should stand.
-    fn swap(&self, id: &Id, name: &str, expected: &[u8]) -> Result<Swapped, Error> {
+    /// Puts `ours` under the ticket's name, where `expected` should stand.
+    ///
+    /// The two files change places in one step, so what another program wrote since it was read is not overwritten but in our
+    /// hands, and goes back at once.
+    fn swap(&self, id: &Id, name: &str, expected: &[u8], ours: &[u8]) -> Result<Swapped, Error> {
+        let now = self.content(id, name)?;
+        if now.bytes != expected {
+            return Ok(Swapped::NotYet(now.bytes));
+        }
         match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE) {
-            Ok(()) => match beneath::read(self.dir.as_fd(), NEW) {
-                Ok(displaced) if displaced.bytes == expected => Ok(Swapped::Done),
-                Ok(displaced) => Ok(Swapped::Displaced(displaced.bytes)),
-                Err(failure) => {
-                    // A link or a huge file was put there meanwhile: it goes back.
-                    self.exchange(name)?;
-                    self.discard();
-                    Err(match failure {
-                        Failure::Missing => Error::Busy {
-                            path: self.folder.file(id),
-                        },
-                        Failure::Bad(what) => self.bad(id, what),
-                    })
-                }
-            },
+            Ok(()) => {}
+            // A file system without the exchange: the look just now must do.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                let now = self.content(id, name)?;
-                if now.bytes != expected {
-                    return Ok(Swapped::NotYet(now.bytes));
-                }
-                rustix::fs::renameat(&self.dir, NEW, &self.dir, name)
-                    .map_err(|source| self.failed("replace", name, source.into()))?;
-                Ok(Swapped::Done)
+                let renamed = rustix::fs::renameat(&self.dir, NEW, &self.dir, name);
+                return renamed
+                    .map(|()| Swapped::Done)
+                    .map_err(|source| self.failed("replace", name, source.into()));
             }
             Err(Errno::NOENT) => {
-                self.discard();
-                Err(Error::NotFound {
+                return Err(Error::NotFound {
                     asked: id.to_string(),
-                })
+                });
             }
-            Err(source) => Err(self.failed("replace", name, source.into())),
+            Err(source) => return Err(self.failed("replace", name, source.into())),
         }
+        let displaced = beneath::read(self.dir.as_fd(), NEW);
+        if displaced
+            .as_ref()
+            .is_ok_and(|displaced| displaced.bytes == expected)
+        {
+            return Ok(Swapped::Done);
+        }
+        self.exchange(name)?;
+        // Something still newer than what was displaced: it stays, and is the new base.
+        let back = beneath::read(self.dir.as_fd(), NEW);
+        if back.as_ref().is_ok_and(|back| back.bytes != ours) {
+            self.exchange(name)?;
+        }
+        self.content(id, name)
+            .map(|content| Swapped::NotYet(content.bytes))
     }
 
     fn exchange(&self, name: &str) -> Result<(), Error> {
-        match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE) {
-            // Without an exchange nothing of ours was put there; the other's content still stands.
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
-            Err(source) => Err(self.failed("restore", name, source.into())),
-            Ok(()) => Ok(()),
-        }
+        rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE)
+            .map_err(|source| self.failed("restore", name, source.into()))
     }
 
     /// Makes the new content durable under its passing name, with the permissions of the file it replaces.

@@ -1,0 +1,256 @@
+//! Many writers at once, of crew and of other programs: nothing anyone wrote is lost.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use tickets::*;
+
+use crate::{Queue, at, id, titled};
+
+/// The folder that a worker process works on.
+const FOLDER: &str = "CREW_TEST_TICKETS";
+const WORKER: &str = "CREW_TEST_WORKER";
+
+/// What each of many writers does to one ticket.
+fn work(folder: &Folder, worker: usize) {
+    let shared = id("ab-0");
+    for step in 0..2 {
+        folder
+            .add_note(&shared, &format!("note {worker}.{step}"), at(0))
+            .unwrap();
+    }
+    folder.dep(&shared, &id(&format!("dep-{worker}"))).unwrap();
+    folder
+        .set_status(
+            &shared,
+            if worker.is_multiple_of(2) {
+                Status::Open
+            } else {
+                Status::InProgress
+            },
+        )
+        .unwrap();
+    folder
+        .mark(&shared, None, &[&format!("tag-{worker}")], &[])
+        .unwrap();
+}
+
+fn prepared(workers: usize) -> Queue {
+    let q = Queue::new();
+    q.plain("ab-0", "open", "");
+    for worker in 0..workers {
+        q.plain(&format!("dep-{worker}"), "open", "");
+    }
+    q
+}
+
+fn nothing_is_lost(q: &Queue, workers: usize) {
+    let ticket = q.folder.read(&id("ab-0")).unwrap();
+    assert_eq!(ticket.problems, []);
+    let notes: std::collections::BTreeSet<String> =
+        ticket.notes.iter().map(|note| note.text.clone()).collect();
+    let wanted = (0..workers)
+        .flat_map(|worker| (0..2).map(move |step| format!("note {worker}.{step}")))
+        .collect();
+    assert_eq!(notes, wanted);
+    assert_eq!(ticket.notes.len(), 2 * workers, "no note twice");
+    let deps: std::collections::BTreeSet<String> = ticket.deps.iter().cloned().collect();
+    assert_eq!(deps, (0..workers).map(|worker| format!("dep-{worker}")).collect());
+    let tags: std::collections::BTreeSet<String> = ticket.tags.iter().cloned().collect();
+    assert_eq!(tags, (0..workers).map(|worker| format!("tag-{worker}")).collect());
+}
+
+#[test]
+fn a_hundred_threads_lose_nothing() {
+    let q = prepared(100);
+    std::thread::scope(|scope| {
+        for worker in 0..100 {
+            let folder = &q.folder;
+            scope.spawn(move || work(folder, worker));
+        }
+    });
+    nothing_is_lost(&q, 100);
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test starts itself as other processes"
+)]
+fn other_processes_lose_nothing() {
+    let q = prepared(12);
+    let me = std::env::current_exe().unwrap();
+    let children: Vec<std::process::Child> = (0..12)
+        .map(|worker| {
+            std::process::Command::new(&me)
+                .args(["--exact", "concurrent::worker", "--ignored", "--quiet"])
+                .env(FOLDER, q.folder.path())
+                .env(WORKER, worker.to_string())
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    nothing_is_lost(&q, 12);
+}
+
+#[test]
+#[ignore = "one process of other_processes_lose_nothing"]
+#[expect(clippy::disallowed_methods, reason = "told by the process that started it")]
+fn worker() {
+    let folder = Folder::at(std::path::Path::new(&std::env::var_os(FOLDER).unwrap())).unwrap();
+    work(&folder, std::env::var(WORKER).unwrap().parse().unwrap());
+}
+
+#[test]
+fn simultaneous_creation_gives_every_ticket_its_own_file() {
+    let q = Queue::new();
+    // Six possible ids at first: almost every creation meets a taken one.
+    let part = || {
+        random().map(|text| {
+            ["a", "b", "c", "d", "e", "f"][text.bytes().map(usize::from).sum::<usize>() % 6].into()
+        })
+    };
+    let made: std::collections::BTreeSet<Id> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..20)
+            .map(|n| {
+                let (q, part) = (&q, &part);
+                scope.spawn(move || {
+                    q.folder
+                        .create(&titled(&format!("T{n}")), "ab", at(0), part)
+                        .unwrap()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let titles: std::collections::BTreeSet<String> = q
+        .folder
+        .load()
+        .unwrap()
+        .tickets()
+        .map(|ticket| ticket.title.clone())
+        .collect();
+    assert_eq!((made.len(), titles.len()), (20, 20));
+}
+
+/// A program that replaces the whole file, as tk and editors do, without a lock. What it wrote must never be taken back by a
+/// write of crew's.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a deadline for what must come to pass")]
+fn an_editor_that_knows_no_lock_loses_nothing_to_crew() {
+    let q = Queue::new();
+    let shared = q.plain("ab-0", "open", "");
+    q.plain("ab-1", "open", "");
+    let path = q.folder.file(&shared);
+    let passing = q.folder.path().join("editor.swp");
+    let ended = AtomicBool::new(false);
+    let count = |text: &str| -> usize {
+        text.lines()
+            .find_map(|line| line.strip_prefix("outside: "))
+            .map_or(0, |n| n.parse().unwrap())
+    };
+    let (edits, busy) = std::thread::scope(|scope| {
+        let crew = scope.spawn(|| {
+            let mut edits = 0;
+            let mut busy = 0;
+            while !ended.load(Ordering::SeqCst) {
+                let status = if edits % 2 == 0 {
+                    Status::InProgress
+                } else {
+                    Status::Open
+                };
+                match q.folder.set_status(&shared, status) {
+                    Ok(()) => edits += 1,
+                    Err(Error::Busy { .. }) => busy += 1,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            (edits, busy)
+        });
+        for round in 1..=400 {
+            // Its own last edit stands, whatever crew has done since.
+            let deadline = Instant::now() + Duration::from_secs(10);
+            let text = loop {
+                let text = std::fs::read_to_string(&path).unwrap();
+                if count(&text) == round - 1 {
+                    break text;
+                }
+                assert!(Instant::now() < deadline, "edit {} is gone: {text}", round - 1);
+            };
+            let bare: String = text
+                .split_inclusive('\n')
+                .filter(|line| !line.starts_with("outside: "))
+                .collect();
+            let next = bare.replacen("priority: 2\n", &format!("priority: 2\noutside: {round}\n"), 1);
+            std::fs::write(&passing, next).unwrap();
+            std::fs::rename(&passing, &path).unwrap();
+        }
+        ended.store(true, Ordering::SeqCst);
+        crew.join().unwrap()
+    });
+    assert!(edits > 0, "crew wrote too (busy {busy})");
+    q.folder.add_note(&shared, "the last", at(0)).unwrap();
+    let ticket = q.folder.read(&shared).unwrap();
+    assert_eq!(count(ticket.document.text()), 400);
+    assert_eq!(ticket.notes.len(), 1);
+    assert!(!q.folder.path().join(".crew.tmp").exists());
+}
+
+#[test]
+fn a_change_between_reading_and_writing_is_the_new_base() {
+    let q = Queue::new();
+    let a = q.plain("ab-1", "open", "");
+    let path = q.folder.file(&a);
+    let lock = q.folder.lock().unwrap();
+    let mut rounds = 0;
+    lock.edit(&a, |doc, round| {
+        rounds += 1;
+        assert_eq!(round + 1, rounds);
+        doc.set_text("status", "closed");
+        if round == 0 {
+            let text = std::fs::read_to_string(&path).unwrap();
+            std::fs::write(&path, text.replace("priority: 2", "priority: 0") + "by hand\n").unwrap();
+        }
+        Ok(())
+    })
+    .unwrap();
+    drop(lock);
+    let ticket = q.folder.read(&a).unwrap();
+    assert_eq!((rounds, ticket.status, ticket.priority), (2, Status::Closed, 0));
+    assert!(ticket.body().ends_with("by hand\n"));
+    // Deleted meanwhile: it does not come back.
+    let lock = q.folder.lock().unwrap();
+    let gone = lock.edit(&a, |doc, _| {
+        std::fs::remove_file(&path).unwrap();
+        doc.set_text("status", "open");
+        Ok(())
+    });
+    assert!(matches!(gone, Err(Error::NotFound { .. })));
+    assert!(!path.exists() && !q.folder.path().join(".crew.tmp").exists());
+    // Always another: crew gives up and leaves theirs.
+    let a = q.plain("ab-1", "open", "");
+    let busy = lock.edit(&a, |doc, round| {
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{text}{round}\n")).unwrap();
+        doc.set_text("status", "closed");
+        Ok(())
+    });
+    assert!(matches!(busy, Err(Error::Busy { .. })));
+    assert_eq!(q.folder.read(&a).unwrap().status, Status::Open);
+    assert!(q.text("ab-1").ends_with("14\n15\n"));
+}
+
+#[test]
+fn a_lock_file_that_is_deleted_keeps_nobody_in() {
+    let q = Queue::new();
+    let a = q.plain("ab-1", "open", "");
+    let held = q.folder.lock().unwrap();
+    std::fs::remove_file(q.folder.path().join(".lock")).unwrap();
+    drop(held);
+    q.folder.set_status(&a, Status::Closed).unwrap();
+    assert_eq!(q.folder.read(&a).unwrap().status, Status::Closed);
+}
