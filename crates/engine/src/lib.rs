@@ -1,1 +1,22 @@
-//! The engine's core: synchronous and deterministic.
+//! The engine's core: synchronous and deterministic. What happened goes in, what is to be made durable comes out.
+//!
+//! No clock, no task, no channel and no hash order: the same inputs give the same outputs, byte for byte. The runtime
+//! drives it against the world, the simulator against a simulated one, through the same few calls.
+
+mod commands;
+mod core;
+mod dispatch;
+mod error;
+mod files;
+mod input;
+mod names;
+mod output;
+mod reports;
+mod rest;
+mod runs;
+
+pub use crate::core::{Core, Loaded};
+pub use error::Error;
+pub use input::{End, Input, Report, RunEnd, Sighting, Verdict};
+pub use output::Output;
+pub use rest::{Rest, Waits};

@@ -42,12 +42,16 @@ pub struct Attempt {
     pub recoveries: u32,
     /// Conflicts it was asked to resolve.
     pub resolutions: u32,
+    /// Times its work was built on the target, over all its submissions: it numbers the candidates.
+    pub rounds: u32,
     /// What its steps used so far.
     pub usage: Usage,
     /// What the agent said it did, in its own words.
     pub summary: Option<String>,
     /// The ticket's text changed since the agent last saw it.
     pub edited: bool,
+    /// The step that runs was told of it. Only a step that ends well has shown it to the agent.
+    pub edit_told: bool,
     /// When it was claimed.
     pub claimed_at: Time,
     /// Since when it stands where it stands.
@@ -118,6 +122,8 @@ pub struct Working {
     pub due: Option<Time>,
     /// The step limit was reached: one more step, which says so.
     pub last_chance: bool,
+    /// Why the last chance came before the step limit: unless it submits, it is given up for this.
+    pub bait: Option<String>,
 }
 
 /// How an agent goes about its task (Tavern). Exists only inside working.
@@ -456,7 +462,7 @@ pub enum Event {
         workspace: Workspace,
         /// Its new session.
         fresh: SessionId,
-        /// Recoveries left after this one.
+        /// Recoveries left, this one among them: with none, it has crashed.
         recoveries_left: u32,
         /// Attempts the ticket has left.
         attempts_left: u32,
@@ -553,6 +559,11 @@ pub enum Raised {
     },
     /// Its workspace is gone.
     WorkspaceLost,
+    /// The last chance that a budget or a person gave it was spent.
+    Reaped {
+        /// Why it was given.
+        why: String,
+    },
     /// Only a person can help.
     NeedsPerson {
         /// Why.
@@ -662,9 +673,11 @@ impl Attempt {
             failure: None,
             recoveries: 0,
             resolutions: 0,
+            rounds: 0,
             usage: Usage::default(),
             summary: None,
             edited: false,
+            edit_told: false,
             claimed_at: at,
             since: at,
             state: State::Preparing,
@@ -737,6 +750,9 @@ impl Attempt {
                 let Some(worker) = self.worker.as_ref().filter(|w| w.is_live()) else {
                     return no(self, "no worker of it is alive");
                 };
+                if self.stopping.as_ref().is_some_and(|before| before.rank() >= then.rank()) {
+                    return no(self, "it is being stopped already");
+                }
                 effects.push(Effect::StopRun {
                     run: worker.run.clone(),
                 });
@@ -767,7 +783,8 @@ impl Attempt {
                 self.work(Prompt::Step);
                 Ok(Raised::Nothing)
             }
-            Event::BudgetSpent | Event::Baited { .. } => self.corner(event),
+            Event::BudgetSpent => self.corner(event, "its budget is spent".to_owned()),
+            Event::Baited { by } => self.corner(event, format!("{by} said to fish or cut bait")),
             Event::Recovered { .. } => self.recover(event),
             Event::Retried { fresh, .. } => {
                 let State::Stuck { .. } = self.state else {
@@ -782,7 +799,10 @@ impl Attempt {
                 if let State::Reaped { .. } = self.state {
                     return no(self, "it is over");
                 }
-                self.edited = true;
+                // An agent that was told nothing yet will be told the new text; and a new text is another input, on which
+                // the same failure may be tried again.
+                self.edited = self.runs > 0;
+                (self.edit_told, self.repeats) = (false, 0);
                 Ok(Raised::Nothing)
             }
             Event::Submitted => {
@@ -897,7 +917,7 @@ impl Attempt {
             edited: self.edited,
         });
         self.worker = Some(Worker::new(run.clone()));
-        self.stopping = None;
+        (self.stopping, self.edit_told) = (None, self.edited);
         self.state = State::Working(working);
         Ok(Raised::Nothing)
     }

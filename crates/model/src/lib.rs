@@ -5,6 +5,7 @@
 pub mod attempt;
 pub mod command;
 pub mod ids;
+pub mod journal;
 pub mod machine;
 pub mod policy;
 pub mod project;

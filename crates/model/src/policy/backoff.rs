@@ -7,6 +7,11 @@ const STEP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(
 /// The first and the longest wait before a ticket that came back is given out again.
 const REOPEN: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
 
+/// The wait before an effect that failed outside anyone's reach (a full disk, say) is performed again.
+pub const EFFECT_RETRY: Duration = Duration::from_secs(5);
+/// The wait before landing is tried again while a person's edits are in the way.
+pub const LANDING_RETRY: Duration = Duration::from_secs(2);
+
 /// The wait after the `errors`-th failed step in a row (from 1): 2, 4, 8, 16, 32, then 60 seconds.
 #[must_use]
 pub fn step(errors: u32) -> Duration {

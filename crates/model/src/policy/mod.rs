@@ -3,3 +3,5 @@
 pub mod backoff;
 pub mod capacity;
 pub mod route;
+pub mod failure;
+pub mod stall;

@@ -1,0 +1,325 @@
+//! The core's picture of the journal, and the one way in which it changes: a write.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::command::{OnStop, Outcome};
+use model::journal::{EffectId, Entry, Fact, State, Stream, TimerRef, Write};
+use model::machine::{Machine as _, Rejected};
+use model::policy::{route, stall};
+use model::project::{self, Project};
+use model::settings::Settings;
+use model::ticket::{self, Effect, Ticket};
+use model::{AgentName, RunId, SessionId, TicketId, Time};
+
+use crate::{Error, Input, Output};
+
+/// The engine's core.
+#[derive(Clone, Debug)]
+pub struct Core {
+    pub(crate) settings: Settings,
+    /// The namespace of session ids: the journal's own id.
+    pub(crate) journal: uuid::Uuid,
+    pub(crate) project: Project,
+    pub(crate) project_version: u64,
+    pub(crate) tickets: BTreeMap<TicketId, Ticket>,
+    versions: BTreeMap<TicketId, u64>,
+    /// The files that exist.
+    pub(crate) files: BTreeMap<TicketId, route::File>,
+    /// crew's own tags in the files that can be read.
+    pub(crate) tags: BTreeMap<TicketId, BTreeSet<String>>,
+    /// Files of known tickets that are not there, since when.
+    pub(crate) gone: BTreeMap<TicketId, Time>,
+    /// Effects ordered and not yet reported that make a file's status lag behind the journal.
+    pub(crate) filing: BTreeMap<TicketId, u32>,
+    /// What was seen of the steps that run, since this core has been up.
+    pub(crate) watches: BTreeMap<RunId, stall::Watch>,
+    /// Whether the ticket folder was read since this core has been up: nothing is given out before.
+    pub(crate) read: bool,
+    /// Something changed that could let a ticket be given out.
+    pub(crate) dirty: bool,
+    /// Tickets with an attempt.
+    pub(crate) active: BTreeSet<TicketId>,
+    /// Whether tickets are given out unasked.
+    pub(crate) routing: bool,
+    pub(crate) stopping: Option<OnStop>,
+    pub(crate) out: Output,
+    pub(crate) now: Time,
+}
+
+/// What a core is loaded from: the journal as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Every stream with its version.
+    pub streams: Vec<(Stream, u64, State)>,
+    /// Effects that are ordered and not done.
+    pub pending: Vec<(EffectId, TicketId, Effect)>,
+}
+
+/// What a write answers, beside its facts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answering {
+    pub(crate) cause: String,
+    pub(crate) completes: Option<EffectId>,
+    pub(crate) fires: Option<TimerRef>,
+    pub(crate) answers: Option<(String, Outcome)>,
+}
+
+impl Answering {
+    pub(crate) fn because(cause: impl Into<String>) -> Self {
+        Self { cause: cause.into(), ..Self::default() }
+    }
+}
+
+impl Core {
+    /// Takes up a journal. Nothing is decided before the first [`Core::step`].
+    ///
+    /// # Errors
+    /// When a stream holds a state of another kind.
+    pub fn load(settings: Settings, journal: uuid::Uuid, loaded: Loaded) -> Result<Self, Error> {
+        let mut core = Self {
+            settings,
+            journal,
+            project: Project::default(),
+            project_version: 0,
+            tickets: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            files: BTreeMap::new(),
+            tags: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            filing: BTreeMap::new(),
+            watches: BTreeMap::new(),
+            read: false,
+            dirty: true,
+            active: BTreeSet::new(),
+            routing: true,
+            stopping: None,
+            out: Output::default(),
+            now: Time::default(),
+        };
+        for (stream, version, state) in loaded.streams {
+            match (stream, state) {
+                (Stream::Project, State::Project(project)) => {
+                    (core.project, core.project_version) = (project, version);
+                }
+                (Stream::Ticket(id), State::Ticket(ticket)) => {
+                    core.put(id, ticket, version);
+                }
+                (stream, _) => return Err(Error::WrongKind { stream }),
+            }
+        }
+        for (_, ticket, effect) in loaded.pending {
+            core.ordered(&ticket, &effect);
+        }
+        Ok(core)
+    }
+
+    /// The engine has the repository: opens the project and sees to its roster.
+    ///
+    /// `route` is whether tickets are given out unasked; a command that runs the ring for its own effects does without.
+    pub fn open(&mut self, now: Time, route: bool) -> Output {
+        self.now = now;
+        self.routing = route;
+        let mut events = vec![project::Event::Opened];
+        if route {
+            events.extend(self.missing_agents());
+        }
+        events.push(project::Event::Initialized);
+        self.tell_project(events, "the engine has started");
+        self.take_output()
+    }
+
+    /// Takes new settings; what is under way goes on under them.
+    pub fn set_settings(&mut self, settings: Settings) {
+        self.settings = settings;
+    }
+
+    /// What the settings are.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The ticket as the journal has it.
+    #[must_use]
+    pub fn ticket(&self, id: &TicketId) -> Option<&Ticket> {
+        self.tickets.get(id)
+    }
+
+    /// Every ticket, by id.
+    pub fn tickets(&self) -> impl Iterator<Item = &Ticket> {
+        self.tickets.values()
+    }
+
+    /// The project.
+    #[must_use]
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// The runs whose processes may be alive, each with its ticket: to be watched, by whoever has just loaded this core.
+    pub fn live_runs(&self) -> impl Iterator<Item = (&TicketId, &RunId)> {
+        self.active.iter().filter_map(|id| self.ticket(id)?.live_run().map(|run| (id, run)))
+    }
+
+    /// Hears `input` and decides.
+    pub fn step(&mut self, input: Input, now: Time) -> Output {
+        self.now = now;
+        match input {
+            Input::Sighted(sightings) => self.sighted(sightings),
+            Input::Commanded { id, by, command } => self.commanded(&id, &by, command),
+            Input::TimerDue(timer) => self.timer_due(timer),
+            Input::Reported { id, ticket, effect, report } => self.reported(id, &ticket, &effect, report),
+            Input::RunEnded(end) => self.run_ended(end),
+            Input::Sampled { run, sample } => self.sampled(&run, sample),
+            Input::Ticked => {}
+        }
+        self.settle();
+        self.take_output()
+    }
+
+    fn take_output(&mut self) -> Output {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Applies `events` to a ticket, in order, as one write; all of them or none.
+    pub(crate) fn tell(
+        &mut self,
+        id: &TicketId,
+        events: impl IntoIterator<Item = ticket::Event>,
+        answering: Answering,
+    ) -> Result<(), Rejected> {
+        let version = self.versions.get(id).copied().unwrap_or(0);
+        let mut ticket = self.tickets.get(id).cloned().unwrap_or_else(|| Ticket::new(id.clone()));
+        let fence = ticket.fence;
+        let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
+        for event in events {
+            let change = ticket.after(&event, self.now)?;
+            ticket = change.ticket;
+            timers.extend(change.timers);
+            slots.extend(change.slots);
+            let after = State::Ticket(ticket.clone());
+            entries.push(Entry { fact: Fact::Ticket(event), after, effects: change.effects });
+        }
+        for entry in &entries {
+            for effect in &entry.effects {
+                self.ordered(id, effect);
+            }
+        }
+        let version_after = version + entries.len() as u64;
+        self.out.writes.push(Write {
+            stream: Stream::Ticket(id.clone()),
+            expected: version,
+            fence: (version > 0).then_some(fence),
+            new_fence: (ticket.fence > fence).then_some(ticket.fence),
+            entries,
+            at: self.now,
+            cause: answering.cause,
+            timers,
+            slots,
+            completes: answering.completes,
+            fires: answering.fires,
+            answers: answering.answers,
+        });
+        self.put(id.clone(), ticket, version_after);
+        Ok(())
+    }
+
+    fn put(&mut self, id: TicketId, ticket: Ticket, version: u64) {
+        self.dirty = true;
+        self.versions.insert(id.clone(), version);
+        if ticket.attempt().is_some() {
+            self.active.insert(id.clone());
+        } else {
+            self.active.remove(&id);
+        }
+        self.tickets.insert(id, ticket);
+    }
+
+    /// Tickets with an attempt, by id.
+    pub(crate) fn active(&self) -> Vec<TicketId> {
+        self.active.iter().cloned().collect()
+    }
+
+    /// Tells, and notes a refusal for the log.
+    pub(crate) fn tell_or_note(&mut self, id: &TicketId, event: ticket::Event, cause: &str) -> bool {
+        match self.tell(id, [event], Answering::because(cause)) {
+            Ok(()) => true,
+            Err(no) => {
+                self.out.refused.push(format!("{id}: {no}"));
+                false
+            }
+        }
+    }
+
+    /// Applies `events` to the project as one write; one that it does not accept is left out and noted.
+    pub(crate) fn tell_project(&mut self, events: impl IntoIterator<Item = project::Event>, cause: &str) {
+        let answering = Answering::because(cause);
+        self.tell_project_answering(events, answering);
+    }
+
+    pub(crate) fn tell_project_answering(
+        &mut self,
+        events: impl IntoIterator<Item = project::Event>,
+        answering: Answering,
+    ) {
+        let version = self.project_version;
+        let mut entries = Vec::new();
+        for event in events {
+            match project::Machine::transition(&self.project, &event) {
+                Ok(step) => {
+                    self.project = step.state;
+                    let after = State::Project(self.project.clone());
+                    entries.push(Entry { fact: Fact::Project(event), after, effects: Vec::new() });
+                }
+                Err(no) => self.out.refused.push(format!("project: {no}")),
+            }
+        }
+        if entries.is_empty() {
+            if let Some((id, outcome)) = answering.answers {
+                self.out.answers.push((id, outcome));
+            }
+            return;
+        }
+        self.project_version += entries.len() as u64;
+        self.out.writes.push(Write {
+            stream: Stream::Project,
+            expected: version,
+            fence: None,
+            new_fence: None,
+            entries,
+            at: self.now,
+            cause: answering.cause,
+            timers: Vec::new(),
+            slots: Vec::new(),
+            completes: answering.completes,
+            fires: answering.fires,
+            answers: answering.answers,
+        });
+    }
+
+    /// Remembers what an outstanding effect makes lag behind.
+    fn ordered(&mut self, ticket: &TicketId, effect: &Effect) {
+        if let Effect::WriteFile(_) = effect {
+            *self.filing.entry(ticket.clone()).or_default() += 1;
+        }
+    }
+
+    /// The agent at work on, or waiting with, a ticket.
+    pub(crate) fn ticket_of(&self, agent: &AgentName) -> Option<&TicketId> {
+        self.active.iter().find(|id| self.ticket(id).and_then(Ticket::seat) == Some(agent))
+    }
+
+    /// The next session id of a ticket's attempt.
+    pub(crate) fn fresh_session(&self, id: &TicketId) -> SessionId {
+        let ticket = self.ticket(id);
+        let (fence, number) = ticket
+            .and_then(Ticket::attempt)
+            .map_or((model::Fence::default(), 0), |a| (a.fence, a.session.number + 1));
+        SessionId::of_attempt(self.journal, id, fence, number)
+    }
+
+    /// Asks to be woken at `at`, or earlier.
+    pub(crate) fn wake_at(&mut self, at: Time) {
+        self.out.wake_at = Some(self.out.wake_at.map_or(at, |old| old.min(at)));
+    }
+}

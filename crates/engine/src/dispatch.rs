@@ -1,0 +1,217 @@
+//! What is begun, after every input: everything that the rules allow now, in a fixed order.
+
+use std::collections::BTreeSet;
+
+use model::attempt::{self, Then};
+use model::command::OnStop;
+use model::policy::{capacity, route};
+use model::project;
+use model::ticket::{Event, Stage, State, Ticket, TimerKey};
+use model::journal::TimerRef;
+use model::{AgentName, RunId, SessionId, TicketId};
+
+use crate::core::{Answering, Core};
+use crate::names;
+
+impl Core {
+    /// Looks at everything that could move, and moves it.
+    pub(crate) fn settle(&mut self) {
+        self.drop_what_is_gone();
+        self.submit_what_is_closed();
+        if self.stopping.is_none() {
+            self.start_check();
+            self.start_steps();
+            if self.routing && self.read && self.dirty {
+                self.dirty = false;
+                self.route();
+            }
+        }
+        self.follow_activity();
+        self.follow_stop();
+    }
+
+    /// One candidate at a time, oldest first: what is checked is the next state of the target.
+    fn start_check(&mut self) {
+        let mut next: Option<(model::Time, &TicketId)> = None;
+        for (id, ticket) in self.active_tickets() {
+            let State::Verify(verify) = &ticket.state else { continue };
+            if ticket.held.is_some() {
+                continue;
+            }
+            match &verify.stage {
+                Stage::Queued => {
+                    let key = (verify.submitted_at, id);
+                    next = Some(next.map_or(key, |old| old.min(key)));
+                }
+                Stage::Building | Stage::Checking(_) | Stage::Landing { waiting: None, .. } => return,
+                Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => {}
+            }
+        }
+        if let Some(id) = next.map(|(_, id)| id.clone()) {
+            self.tell_or_note(&id, Event::CheckStarted, "its turn in the line has come");
+        }
+    }
+
+    fn start_steps(&mut self) {
+        let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
+        let live = self.active_tickets().filter(|(_, t)| t.live_run().is_some()).count();
+        let free = (limits.workers as usize).saturating_sub(live);
+        let mut ready: Vec<(model::Time, TicketId)> = self
+            .active_tickets()
+            .filter(|(_, t)| t.held.is_none())
+            .filter_map(|(id, t)| match &t.state {
+                State::InProgress(attempt) if attempt.can_step(self.now) => Some((attempt.since, id.clone())),
+                State::InProgress(_) | State::New | State::Open | State::Verify(_) | State::Done(_) => None,
+            })
+            .collect();
+        ready.sort();
+        for (_, id) in ready.into_iter().take(free) {
+            let Some(attempt) = self.ticket(&id).and_then(Ticket::attempt) else { continue };
+            let run = RunId::of_step(&id, attempt.fence, attempt.runs + 1);
+            self.tell_or_note(&id, Event::Attempt(attempt::Event::StepStarted { run }), "it may be stepped");
+        }
+    }
+
+    /// Gives eligible tickets to agents, naming further ones while there is work for them.
+    fn route(&mut self) {
+        let over: Vec<TicketId> = route::not_needed(self.queue()).into_iter().cloned().collect();
+        for id in over {
+            self.tell_or_note(&id, Event::RecoveryNotNeeded, "what it recovers is done");
+        }
+        let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
+        let work = route::order(self.queue()).len();
+        let further = capacity::further(&self.tickets, &self.project.agents, limits, work);
+        for _ in 0..further {
+            let name = names::next(&self.names_taken());
+            self.tell_project([project::Event::AgentSpawned { name }], "there is work for one more agent");
+        }
+        let free = capacity::free(&self.tickets, limits);
+        let idle = capacity::idle(&self.tickets, &self.project.agents);
+        let pairs: Vec<(TicketId, AgentName)> = route::assign(self.queue(), &idle, free)
+            .into_iter()
+            .map(|(id, agent)| (id.clone(), agent.clone()))
+            .collect();
+        for (id, agent) in pairs {
+            if let Err(no) = self.claim(&id, &agent, Answering::because("it was the next in the queue")) {
+                self.out.refused.push(format!("{id}: {no}"));
+            }
+        }
+        if let Some(at) = route::settles_at(self.queue()) {
+            self.dirty = true;
+            self.wake_at(at);
+        }
+    }
+
+    /// Gives a ticket to an agent.
+    pub(crate) fn claim(
+        &mut self,
+        id: &TicketId,
+        agent: &AgentName,
+        answering: Answering,
+    ) -> Result<(), model::machine::Rejected> {
+        let fence = self.ticket(id).map(|t| t.fence).unwrap_or_default().next();
+        let event = Event::Claimed {
+            agent: agent.clone(),
+            fence,
+            session: SessionId::of_attempt(self.journal, id, fence, 1),
+            at: self.now,
+            eligible: true,
+        };
+        self.tell(id, [event], answering)
+    }
+
+    /// What routing looks at.
+    pub(crate) fn queue(&self) -> route::Queue<'_> {
+        route::Queue {
+            tickets: &self.tickets,
+            files: &self.files,
+            roster: &self.project.agents,
+            settle: self.settings.run.settle,
+            now: self.now,
+        }
+    }
+
+    /// The agents that the settings ask for and the roster does not have.
+    pub(crate) fn missing_agents(&self) -> Vec<project::Event> {
+        let fixed = &self.settings.agents.names;
+        if !fixed.is_empty() {
+            let missing = fixed.iter().filter(|n| !self.names_taken().contains(*n));
+            return missing.map(|name| project::Event::AgentSpawned { name: name.clone() }).collect();
+        }
+        let mut taken = self.names_taken();
+        let have = self.project.agents.len();
+        (have..self.settings.agents.count as usize)
+            .map(|_| {
+                let name = names::next(&taken);
+                taken.insert(name.clone());
+                project::Event::AgentSpawned { name }
+            })
+            .collect()
+    }
+
+    /// Names that cannot be given to another agent.
+    pub(crate) fn names_taken(&self) -> BTreeSet<AgentName> {
+        self.project.agents.union(&self.project.retired).cloned().collect()
+    }
+
+    /// A timer's time has come; a stale one is passed over, and one that only opens a door is heeded by what follows.
+    pub(crate) fn timer_due(&mut self, timer: TimerRef) {
+        self.dirty = true;
+        let model::journal::Stream::Ticket(id) = timer.stream.clone() else { return };
+        let Some(deadline) = self.ticket(&id).and_then(Ticket::deadline) else { return };
+        if TimerKey::parse(&timer.key) != Some(deadline.key) || deadline.at > self.now {
+            return;
+        }
+        let event = match deadline.key {
+            TimerKey::Due | TimerKey::Step | TimerKey::Review => return,
+            TimerKey::Retry => Event::RetryDue,
+            TimerKey::Wakeup => Event::Attempt(attempt::Event::Woken),
+            TimerKey::Land => Event::LandingRetried,
+        };
+        let answering = Answering { fires: Some(timer), ..Answering::because("its time has come") };
+        if let Err(no) = self.tell(&id, [event], answering) {
+            self.out.refused.push(format!("{id}: {no}"));
+        }
+    }
+
+    fn follow_activity(&mut self) {
+        let busy = self.active_tickets().next().is_some();
+        let event = match self.project.state {
+            project::State::Ready if busy => project::Event::AgentsBusy,
+            project::State::Busy if !busy => project::Event::AgentsIdle,
+            project::State::Uninitialized
+            | project::State::Initializing
+            | project::State::Ready
+            | project::State::Busy
+            | project::State::ShuttingDown
+            | project::State::Closed => return,
+        };
+        self.tell_project([event], "activity changed");
+    }
+
+    /// A stop waits for what it was told to wait for.
+    fn follow_stop(&mut self) {
+        let Some(how) = self.stopping else { return };
+        let live: Vec<TicketId> =
+            self.active_tickets().filter(|(_, t)| t.live_run().is_some()).map(|(id, _)| id.clone()).collect();
+        if let OnStop::Kill = how {
+            for id in &live {
+                if self.ticket(id).and_then(Ticket::attempt).is_some_and(|a| a.stopping.is_none()) {
+                    let event = attempt::Event::StopOrdered { then: Then::Pause };
+                    self.tell_or_note(id, Event::Attempt(event), "the engine is being stopped");
+                }
+            }
+        }
+        if live.is_empty() || matches!(how, OnStop::Leave) {
+            if self.project.state == project::State::ShuttingDown {
+                self.tell_project([project::Event::Closed], "the engine has stopped");
+            }
+            self.out.ended = true;
+        }
+    }
+
+    /// Tickets with an attempt, by id.
+    pub(crate) fn active_tickets(&self) -> impl Iterator<Item = (&TicketId, &Ticket)> {
+        self.active.iter().filter_map(|id| self.tickets.get_key_value(id))
+    }
+}

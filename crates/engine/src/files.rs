@@ -1,0 +1,148 @@
+//! The file and the journal: what a look at the ticket folder means (machines.md §2, last part).
+//!
+//! The file owns the text, the journal owns the status; a status that differs is a person's act, unless crew's own
+//! writing has not arrived yet.
+
+use model::attempt::{self, Then};
+use model::policy::route;
+use model::ticket::{Event, FileStatus, State};
+use model::{TicketId, Time};
+
+use crate::core::Core;
+use crate::Sighting;
+
+/// Who is said to have done what was done to a file.
+const PERSON: &str = "a person, in the ticket's file";
+
+impl Core {
+    pub(crate) fn sighted(&mut self, sightings: Vec<Sighting>) {
+        self.dirty = true;
+        for sighting in sightings {
+            match sighting {
+                Sighting::Read { ticket, spec, status, tags, changed_at } => {
+                    self.gone.remove(&ticket);
+                    let old = self.ticket(&ticket);
+                    let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
+                    let same = |f: &&route::File| !f.unreadable && f.status == status;
+                    let still = self.files.get(&ticket).filter(same).filter(|_| !edited && !new);
+                    // What crew wrote itself does not unsettle a file: people are waited for, not oneself.
+                    let changed_at = still.map_or(changed_at, |f| f.changed_at);
+                    self.files.insert(ticket.clone(), route::File { status, changed_at, unreadable: false });
+                    self.tags.insert(ticket.clone(), tags);
+                    // A ticket that was closed before crew saw it needs no stream: its file alone says that it is done.
+                    if new && status != FileStatus::Closed {
+                        self.tell_or_note(&ticket, Event::Created { spec }, "its file was seen");
+                    } else if edited {
+                        self.tell_or_note(&ticket, Event::Edited { spec }, "its file was edited");
+                    }
+                    self.heed_file(&ticket);
+                }
+                Sighting::Unreadable { ticket, at } => {
+                    self.gone.remove(&ticket);
+                    let unseen = route::File { status: FileStatus::Open, changed_at: at, unreadable: true };
+                    self.files.entry(ticket).or_insert(unseen).unreadable = true;
+                }
+                Sighting::Gone { ticket, at } => {
+                    self.files.remove(&ticket);
+                    self.tags.remove(&ticket);
+                    if self.tickets.contains_key(&ticket) {
+                        self.gone.entry(ticket).or_insert(at);
+                    }
+                }
+            }
+        }
+        if !self.read {
+            self.read = true;
+            self.miss_files();
+        }
+    }
+
+    /// A ticket in the journal whose file the first full look did not show is gone too.
+    fn miss_files(&mut self) {
+        for (id, ticket) in &self.tickets {
+            if !ticket.is_done() && !self.files.contains_key(id) {
+                self.gone.entry(id.clone()).or_insert(self.now);
+            }
+        }
+    }
+
+    /// What a file's status asks for, once crew's own writing has arrived.
+    pub(crate) fn heed_file(&mut self, id: &TicketId) {
+        if self.filing.get(id).is_some_and(|n| *n > 0) {
+            return;
+        }
+        let (Some(file), Some(ticket)) = (self.files.get(id), self.ticket(id)) else { return };
+        if file.unreadable {
+            return;
+        }
+        let same_tags = ticket.filing().is_none_or(|filing| self.tags.get(id) == Some(&filing.tags));
+        let event = match (&ticket.state, file.status) {
+            (State::New, _) | (State::Done(_), FileStatus::Closed) => None,
+            // In progress without a claim: a person has taken it, and crew leaves it alone.
+            (State::Open, FileStatus::Open | FileStatus::InProgress) => None,
+            (State::Open, FileStatus::Closed) => Some(Event::ClosedByPerson),
+            // Closed while an agent has it: see `submit_what_is_closed`, which waits for the step to end.
+            (State::InProgress(_), FileStatus::Closed) => None,
+            (State::InProgress(_), FileStatus::Open) | (State::Verify(_), FileStatus::Open | FileStatus::Closed) => {
+                Some(Event::FileDrifted)
+            }
+            (State::InProgress(_) | State::Verify(_), FileStatus::InProgress) => {
+                (!same_tags).then_some(Event::FileDrifted)
+            }
+            (State::Done(_), FileStatus::Open | FileStatus::InProgress) => Some(Event::Reopened { by: PERSON.to_owned() }),
+        };
+        if let Some(event) = event {
+            self.tell_or_note(id, event, "its file was changed by hand");
+        }
+    }
+
+    /// A ticket whose file a person closed while an agent had it is submitted, between two steps.
+    pub(crate) fn submit_what_is_closed(&mut self) {
+        for id in self.active() {
+            let closed = self.files.get(&id).is_some_and(|f| f.status == FileStatus::Closed && !f.unreadable);
+            if !closed || self.filing.get(&id).is_some_and(|n| *n > 0) {
+                continue;
+            }
+            let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else { continue };
+            if attempt.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
+                continue;
+            }
+            let event = Event::Submitted { by: PERSON.to_owned(), at: self.now };
+            self.tell_or_note(&id, event, "its file was closed by hand");
+        }
+    }
+
+    /// A ticket whose file has been gone for as long as a file must be still is dropped.
+    pub(crate) fn drop_what_is_gone(&mut self) {
+        let settle = self.settings.run.settle;
+        let gone: Vec<(TicketId, Time)> = self.gone.iter().map(|(id, at)| (id.clone(), *at)).collect();
+        for (id, at) in gone {
+            let Some(ticket) = self.ticket(&id).filter(|t| !t.is_done()) else { continue };
+            if at + settle > self.now {
+                self.wake_at(at + settle);
+                continue;
+            }
+            let (by, reason) = (PERSON.to_owned(), "its file was deleted".to_owned());
+            let event = if ticket.live_run().is_none() {
+                Event::Dropped { by, reason }
+            } else if ticket.attempt().is_some_and(|a| a.stopping.is_none()) {
+                Event::Attempt(attempt::Event::StopOrdered { then: Then::Drop { by, reason } })
+            } else {
+                continue;
+            };
+            self.tell_or_note(&id, event, "its file is gone");
+        }
+    }
+
+    /// The file says what was written: crew's own writing has arrived.
+    pub(crate) fn filed(&mut self, id: &TicketId, filing: &model::ticket::Filing) {
+        if let Some(n) = self.filing.get_mut(id) {
+            *n = n.saturating_sub(1);
+        }
+        self.dirty = true;
+        if let Some(file) = self.files.get_mut(id) {
+            file.status = filing.status;
+            self.tags.insert(id.clone(), filing.tags.clone());
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! What the core hears: everything that happened in the world, as values.
+
+use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
+use model::command::Command;
+use model::journal::{EffectId, TimerRef};
+use model::policy::stall::Sample;
+use model::ticket::{Candidate, Effect, FileStatus, Spec};
+use model::{Oid, RunId, TicketId, Time};
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "inputs are handled one at a time, never stored in numbers")]
+pub enum Input {
+    /// Ticket files were seen, changed or gone.
+    Sighted(Vec<Sighting>),
+    /// A face asks for something.
+    Commanded {
+        /// The command's id in the inbox.
+        id: String,
+        /// Who asks.
+        by: String,
+        /// What.
+        command: Command,
+    },
+    /// A timer's time has come.
+    TimerDue(TimerRef),
+    /// A hand has finished an effect.
+    Reported {
+        /// The effect's place.
+        id: EffectId,
+        /// The ticket that ordered it.
+        ticket: TicketId,
+        /// What was ordered.
+        effect: Effect,
+        /// What came of it.
+        report: Report,
+    },
+    /// A step's process has ended.
+    RunEnded(RunEnd),
+    /// A look at a step that runs.
+    Sampled {
+        /// Its run.
+        run: RunId,
+        /// What was seen.
+        sample: Sample,
+    },
+    /// Time has passed, or something changed by hand: look at everything again.
+    Ticked,
+}
+
+/// A look at one ticket file.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "the common one is the large one")]
+pub enum Sighting {
+    /// It can be read.
+    Read {
+        /// Its id.
+        ticket: TicketId,
+        /// What it says.
+        spec: Spec,
+        /// Its status.
+        status: FileStatus,
+        /// crew's own tags in it.
+        tags: std::collections::BTreeSet<String>,
+        /// When it last changed.
+        changed_at: Time,
+    },
+    /// It is there and cannot be read: the last good reading stands.
+    Unreadable {
+        /// Its id.
+        ticket: TicketId,
+        /// When that was noticed.
+        at: Time,
+    },
+    /// It is not there any more.
+    Gone {
+        /// Its id.
+        ticket: TicketId,
+        /// When that was noticed.
+        at: Time,
+    },
+}
+
+/// What came of an effect.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Report {
+    /// The workspace is whole.
+    WorkspaceReady {
+        /// The commit its branch was built on.
+        base: Oid,
+        /// Whether earlier work is in it.
+        earlier_work: bool,
+    },
+    /// The workspace could not be made.
+    WorkspaceFailed {
+        /// Why.
+        why: String,
+    },
+    /// The step's shim runs, or has run.
+    StepSpawned,
+    /// The step could not be started, and no process of it lives.
+    StepNotSpawned {
+        /// Why.
+        failure: Failure,
+    },
+    /// The step's workspace is not there.
+    WorkspaceMissing,
+    /// The run was told to stop; its end is reported apart.
+    Stopped,
+    /// The workspace was looked at.
+    Inspected {
+        /// What was found.
+        workspace: Workspace,
+    },
+    /// The branch was saved, imported and merged on the target.
+    Built {
+        /// The merged result.
+        candidate: Candidate,
+    },
+    /// The branch adds nothing to the target.
+    NoCommits,
+    /// The branch does not merge.
+    Conflicted {
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
+    /// The branch holds what may not be taken over.
+    ImportRefused {
+        /// Why.
+        why: String,
+    },
+    /// It touches paths that a person must approve.
+    SensitivePaths {
+        /// The paths.
+        paths: Vec<String>,
+        /// The tip that touches them.
+        tip: Oid,
+    },
+    /// Something outside the agent's reach failed.
+    CouldNotRun {
+        /// Why.
+        why: String,
+    },
+    /// The checks have a verdict.
+    Checked(Verdict),
+    /// The target is at the merged result.
+    Landed {
+        /// The merge commit.
+        commit: Oid,
+    },
+    /// Someone else moved the target.
+    TargetMoved,
+    /// A person's edits are in the way.
+    CheckoutEdited {
+        /// The paths.
+        paths: Vec<String>,
+    },
+    /// Done; there is nothing to tell.
+    Done,
+}
+
+/// The verdict of the checks on one tree.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// All passed.
+    Passed {
+        /// The commands.
+        commands: Vec<String>,
+    },
+    /// One failed, and the target alone passes it.
+    Failed {
+        /// The command.
+        which: String,
+        /// The end of its output.
+        output: String,
+    },
+    /// They could not be run.
+    CouldNotRun {
+        /// Why.
+        why: String,
+    },
+    /// The target alone fails it too.
+    TargetRed {
+        /// The command.
+        which: String,
+    },
+}
+
+/// The end of a step's process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    /// Its run.
+    pub run: RunId,
+    /// What it used.
+    pub usage: Usage,
+    /// What the agent says it did.
+    pub summary: Option<String>,
+    /// The mode it announced.
+    pub mode: Option<Mode>,
+    /// How it ended.
+    pub end: End,
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// Well.
+    Finished(Signal),
+    /// In any other way.
+    Failed(Failure),
+}

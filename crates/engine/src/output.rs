@@ -1,0 +1,41 @@
+//! What the core says: writes to be made durable, in order, and what may be settled without one.
+
+use model::command::Outcome;
+use model::journal::{EffectId, Write};
+use model::ticket::Effect;
+use model::{TicketId, Time};
+
+/// What is to be done about an input.
+///
+/// The driver makes the writes durable, in order, before it performs any effect they order. If one is refused, the core's
+/// picture is out of date: the driver loads a new core from the journal, which is the same as starting up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Output {
+    /// Decisions, in order.
+    pub writes: Vec<Write>,
+    /// Effects that are finished without a fact.
+    pub finished: Vec<EffectId>,
+    /// Effects that failed outside anyone's reach: to be performed again at that time.
+    pub again: Vec<(EffectId, Time)>,
+    /// Commands that are answered without a fact.
+    pub answers: Vec<(String, Outcome)>,
+    /// What was heard and refused by a machine: for the log.
+    pub refused: Vec<String>,
+    /// The next moment at which the core wants to look again, whatever happens; timers apart.
+    pub wake_at: Option<Time>,
+    /// The engine may end: what it was asked to wait for is over.
+    pub ended: bool,
+}
+
+impl Output {
+    /// Every effect ordered here, with its ticket, in order. Their ids come with the answer of the store.
+    pub fn effects(&self) -> impl Iterator<Item = (&TicketId, &Effect)> {
+        self.writes.iter().flat_map(|write| {
+            write.entries.iter().filter_map(move |entry| match &write.stream {
+                model::journal::Stream::Ticket(id) => Some(entry.effects.iter().map(move |e| (id, e))),
+                model::journal::Stream::Project => None,
+            })
+        })
+        .flatten()
+    }
+}

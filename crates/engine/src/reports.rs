@@ -1,0 +1,192 @@
+//! What a hand's report means to the ticket that ordered the effect.
+
+use model::attempt::{self, Failure, Usage};
+use model::journal::EffectId;
+use model::ticket::{Effect, Event, Released};
+use model::policy::backoff;
+use model::TicketId;
+
+use crate::core::{Answering, Core};
+use crate::{Report, Verdict};
+
+impl Core {
+    pub(crate) fn reported(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, report: Report) {
+        if let (Effect::WriteFile(filing), Report::Done) = (effect, &report) {
+            self.filed(ticket, filing);
+            self.out.finished.push(id);
+            self.heed_file(ticket);
+            return;
+        }
+        // A report of an older claim is refused: whatever a late process says, it is not this attempt's.
+        if let Some(fence) = fence(effect)
+            && self.ticket(ticket).is_none_or(|t| t.fence != fence)
+        {
+            self.out.refused.push(format!("{ticket}: a report of an earlier claim"));
+            self.out.finished.push(id);
+            return;
+        }
+        let event = match self.meaning(ticket, effect, report) {
+            Meaning::Event(event) => event,
+            Meaning::Nothing => {
+                self.out.finished.push(id);
+                return;
+            }
+            Meaning::Again(why) => {
+                self.out.refused.push(format!("{ticket}: {why}"));
+                self.out.again.push((id, self.now + backoff::EFFECT_RETRY));
+                return;
+            }
+        };
+        let answering = Answering { completes: Some(id), ..Answering::because("an effect was reported") };
+        if let Err(no) = self.tell(ticket, [event], answering) {
+            self.out.refused.push(format!("{ticket}: {no}"));
+            self.out.finished.push(id);
+        }
+    }
+
+    fn meaning(&self, id: &TicketId, effect: &Effect, report: Report) -> Meaning {
+        let event = Meaning::Event;
+        let reopen_at = self.reopen_at(id);
+        match report {
+            Report::WorkspaceReady { base, earlier_work } => {
+                event(Event::Attempt(attempt::Event::WorkspaceReady { base, earlier_work }))
+            }
+            Report::WorkspaceFailed { why } => {
+                let attempts_left = self.attempts_left(id);
+                event(Event::Released { why: Released::WorkspaceFailed { why, attempts_left, reopen_at } })
+            }
+            Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
+            Report::StepNotSpawned { failure } => event(Event::Attempt(self.failed_step(id, Usage::default(), failure))),
+            Report::WorkspaceMissing => {
+                let class = attempt::Class::Lost;
+                let failure = Failure { class, message: "its workspace is gone".to_owned() };
+                event(Event::Attempt(self.failed_step(id, Usage::default(), failure)))
+            }
+            Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
+                workspace,
+                fresh: self.fresh_session(id),
+                recoveries_left: self.recoveries_left(id),
+                attempts_left: self.attempts_left(id),
+                reopen_at,
+            })),
+            Report::Built { candidate } => event(Event::CandidateBuilt { candidate }),
+            Report::NoCommits => event(Event::NoCommits { steps_left: self.steps_left(id), reopen_at }),
+            Report::Conflicted { paths } => {
+                event(Event::Conflicted { paths, resolutions_left: self.resolutions_left(id) })
+            }
+            Report::ImportRefused { why } => event(Event::ChecksFailed {
+                which: "taking the branch over".to_owned(),
+                output: why,
+                steps_left: self.steps_left(id),
+                reopen_at,
+            }),
+            Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
+            Report::Checked(Verdict::Passed { commands }) => {
+                let Effect::RunChecks { candidate } = effect else { return Meaning::Nothing };
+                event(Event::ChecksPassed { tree: candidate.tree.clone(), passed: commands, review: false })
+            }
+            Report::Checked(Verdict::Failed { which, output }) => {
+                event(Event::ChecksFailed { which, output, steps_left: self.steps_left(id), reopen_at })
+            }
+            Report::Checked(Verdict::TargetRed { which }) => {
+                event(Event::TargetRed { which, retry_at: self.check_again_at(id) })
+            }
+            Report::Checked(Verdict::CouldNotRun { why }) => self.could_not_run(id, effect, why),
+            Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
+            Report::Landed { commit } => event(Event::Landed { commit }),
+            Report::TargetMoved => event(Event::TargetMoved),
+            Report::CheckoutEdited { paths } => {
+                event(Event::CheckoutEdited { paths, retry_at: self.now + backoff::LANDING_RETRY })
+            }
+            Report::Stopped | Report::Done => Meaning::Nothing,
+        }
+    }
+
+    /// What stops a check holds the ticket; what stops anything else is tried again until it works.
+    fn could_not_run(&self, id: &TicketId, effect: &Effect, why: String) -> Meaning {
+        match effect {
+            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } => {
+                Meaning::Event(Event::CouldNotRun { why, retry_at: self.check_again_at(id) })
+            }
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(_)
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => Meaning::Again(why),
+        }
+    }
+
+    /// When a submission that could not be checked is built for again.
+    fn check_again_at(&self, id: &TicketId) -> model::Time {
+        let round = match self.ticket(id).map(|t| &t.state) {
+            Some(model::ticket::State::Verify(verify)) => verify.round,
+            _ => 0,
+        };
+        self.now + backoff::hold(round)
+    }
+
+    /// The end of a step that failed, with the limits that are left after it.
+    pub(crate) fn failed_step(&self, id: &TicketId, usage: Usage, failure: Failure) -> attempt::Event {
+        let attempt = self.ticket(id).and_then(model::ticket::Ticket::attempt);
+        let next = model::policy::failure::after(attempt, &failure);
+        attempt::Event::StepFailed {
+            usage,
+            retry_at: self.now + next.wait,
+            errors_left: next.errors_left,
+            repeats_left: next.repeats_left,
+            fresh: self.fresh_session(id),
+            failure,
+        }
+    }
+
+    pub(crate) fn attempts_left(&self, id: &TicketId) -> u32 {
+        let tries = self.ticket(id).map_or(0, |t| t.tries);
+        self.settings.run.attempts.saturating_sub(tries)
+    }
+
+    pub(crate) fn steps_left(&self, id: &TicketId) -> u32 {
+        let steps = self.ticket(id).and_then(|t| t.attempt()).map_or(0, |a| a.steps);
+        self.settings.run.max_steps.saturating_sub(steps)
+    }
+
+    fn resolutions_left(&self, id: &TicketId) -> u32 {
+        let asked = self.ticket(id).and_then(|t| t.attempt()).map_or(0, |a| a.resolutions);
+        self.settings.run.conflict_resolutions.saturating_sub(asked)
+    }
+
+    fn recoveries_left(&self, id: &TicketId) -> u32 {
+        let recoveries = self.ticket(id).and_then(|t| t.attempt()).map_or(0, |a| a.recoveries);
+        self.settings.run.recoveries.saturating_sub(recoveries)
+    }
+
+    /// When a ticket that goes back to the queue is given out again.
+    pub(crate) fn reopen_at(&self, id: &TicketId) -> model::Time {
+        let tries = self.ticket(id).map_or(0, |t| t.tries);
+        self.now + backoff::reopen(tries)
+    }
+}
+
+/// What a report means.
+enum Meaning {
+    Event(Event),
+    Nothing,
+    Again(String),
+}
+
+/// The claim that an effect belongs to, where it says so itself.
+fn fence(effect: &Effect) -> Option<model::Fence> {
+    match effect {
+        Effect::PrepareWorkspace { fence, .. }
+        | Effect::BuildCandidate { fence, .. }
+        | Effect::Attempt(attempt::Effect::StartStep { fence, .. }) => Some(*fence),
+        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => None,
+    }
+}

@@ -1,0 +1,134 @@
+//! Whether anything can still move without a person, and what each ticket that cannot waits for.
+
+use model::attempt;
+use model::policy::{capacity, route::{self, Refusal}};
+use model::ticket::{Stage, State, Ticket};
+use model::TicketId;
+
+use crate::core::Core;
+
+/// The queue, seen from whoever waits for its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rest {
+    /// Something moves, or will by itself.
+    pub moving: bool,
+    /// What waits for a person, with the reason in words. Epics and tickets that a person has taken do not count.
+    pub waits: Vec<Waits>,
+}
+
+/// A ticket that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waits {
+    /// Which.
+    pub ticket: TicketId,
+    /// Its title.
+    pub title: String,
+    /// What for.
+    pub why: String,
+}
+
+/// Where one ticket stands in this.
+enum Standing {
+    Over,
+    Moving,
+    NotCounted,
+    Waits(String),
+    /// It waits for these.
+    Behind(Vec<TicketId>),
+}
+
+impl Core {
+    /// Whether anything can still move without a person.
+    #[must_use]
+    pub fn rest(&self) -> Rest {
+        let mut rest = Rest { moving: !self.read, waits: Vec::new() };
+        for ticket in self.tickets.values() {
+            let why = match self.standing(ticket) {
+                Standing::Over | Standing::NotCounted => continue,
+                Standing::Moving => {
+                    rest.moving = true;
+                    continue;
+                }
+                Standing::Waits(why) => why,
+                // Whatever it waits for is counted itself; behind what moves, it will move.
+                Standing::Behind(ids) => {
+                    let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
+                    format!("it waits for {}", ids.join(", "))
+                }
+            };
+            rest.waits.push(Waits { ticket: ticket.id.clone(), title: ticket.spec.title.clone(), why });
+        }
+        for (id, file) in &self.files {
+            if file.unreadable && !self.tickets.contains_key(id) {
+                let why = Refusal::Unreadable.to_string();
+                rest.waits.push(Waits { ticket: id.clone(), title: String::new(), why });
+            }
+        }
+        rest
+    }
+
+    /// Why a ticket is not given out; nothing when it is about to be.
+    #[must_use]
+    pub fn explain(&self, id: &TicketId) -> Option<Refusal> {
+        let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
+        let idle = capacity::idle(&self.tickets, &self.project.agents);
+        route::explain(self.queue(), id, &idle, capacity::free(&self.tickets, limits))
+    }
+
+    fn standing(&self, ticket: &Ticket) -> Standing {
+        if ticket.is_done() {
+            return Standing::Over;
+        }
+        if let Some(held) = &ticket.held {
+            return Standing::Waits(held.note.clone());
+        }
+        match &ticket.state {
+            State::New | State::Done(_) => Standing::Over,
+            State::InProgress(attempt) => match &attempt.state {
+                attempt::State::WaitingForInput { question } => {
+                    Standing::Waits(format!("{} asks: {question}", attempt.agent))
+                }
+                attempt::State::Preparing
+                | attempt::State::Ready
+                | attempt::State::Working(_)
+                | attempt::State::WaitingForWakeup { .. }
+                | attempt::State::Verifying
+                | attempt::State::Done
+                | attempt::State::Stuck { .. }
+                | attempt::State::Reaped { .. } => Standing::Moving,
+            },
+            State::Verify(verify) => match &verify.stage {
+                Stage::Landing { waiting: Some(waiting), .. } => {
+                    let paths = waiting.paths.join(", ");
+                    Standing::Waits(format!("edits in your checkout are in the way of landing it: {paths}"))
+                }
+                Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } | Stage::Landing { .. } => {
+                    Standing::Moving
+                }
+            },
+            State::Open => match self.explain(&ticket.id) {
+                Some(Refusal::Epic | Refusal::TakenByPerson | Refusal::FileClosed | Refusal::NoFile) => Standing::NotCounted,
+                Some(Refusal::WaitsFor { ids }) => Standing::Behind(ids),
+                Some(
+                    why @ (Refusal::MissingDependency { .. }
+                    | Refusal::Cycle { .. }
+                    | Refusal::Unreadable
+                    | Refusal::RecoveryNotNeededYet { .. }),
+                ) => Standing::Waits(why.to_string()),
+                None
+                | Some(
+                    Refusal::Unknown
+                    | Refusal::Done { .. }
+                    | Refusal::InProgress { .. }
+                    | Refusal::Submitted { .. }
+                    | Refusal::Held { .. }
+                    | Refusal::Unsettled { .. }
+                    | Refusal::NotDue { .. }
+                    | Refusal::RecoveryNotNeeded { .. }
+                    | Refusal::AssigneeBusy { .. }
+                    | Refusal::NoAgentFree { .. },
+                ) => Standing::Moving,
+            },
+        }
+    }
+}

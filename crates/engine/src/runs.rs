@@ -1,0 +1,99 @@
+//! A step's process: what is seen of it while it runs, and what its end means.
+
+use model::attempt::{self, Class, Failure, Signal, Then};
+use model::policy::stall;
+use model::ticket::{Event, Released, Ticket};
+use model::{RunId, TicketId};
+
+use crate::core::{Answering, Core};
+use crate::{End, RunEnd};
+
+impl Core {
+    pub(crate) fn run_ended(&mut self, ended: RunEnd) {
+        self.watches.remove(&ended.run);
+        let Some(id) = self.ticket_of_run(&ended.run) else {
+            self.out.refused.push(format!("run {} ended, and no attempt waits for it", ended.run));
+            return;
+        };
+        let stopping = self.ticket(&id).and_then(Ticket::attempt).and_then(|a| a.stopping.clone());
+        let finished = matches!(ended.end, End::Finished(_));
+        let (usage, summary, mode) = (ended.usage, ended.summary, ended.mode);
+        let stopped = |class: Class, message: &str| Failure { class, message: message.to_owned() };
+        let mut events = Vec::new();
+        match (stopping, ended.end) {
+            // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
+            (None | Some(Then::Pause | Then::Retry { .. }), End::Finished(signal)) => {
+                events.push(self.finished_step(&id, usage, summary, mode, signal));
+            }
+            (None, End::Failed(failure)) => events.push(self.failed_step(&id, usage, failure)),
+            (Some(Then::Pause), End::Failed(_)) => {
+                let failure = stopped(Class::KilledByUs, "the engine was stopped");
+                events.push(self.failed_step(&id, usage, failure));
+            }
+            (Some(Then::Retry { class }), End::Failed(_)) => {
+                let message = match class {
+                    Class::Timeout => "the step took longer than `step_timeout`",
+                    _ => "no sign of life for longer than `stall_after`",
+                };
+                events.push(self.failed_step(&id, usage, stopped(class, message)));
+            }
+            (Some(Then::Release { .. } | Then::Reap { .. } | Then::Drop { .. }), _) => {
+                let message = if finished { "it was stopped as it ended" } else { "it was stopped" };
+                events.push(self.failed_step(&id, usage, stopped(Class::KilledByUs, message)));
+            }
+        }
+        let stopping = self.ticket(&id).and_then(Ticket::attempt).and_then(|a| a.stopping.clone());
+        let mut events: Vec<Event> = events.into_iter().map(Event::Attempt).collect();
+        match stopping {
+            Some(Then::Release { by }) => events.push(Event::Released { why: Released::Killed { by } }),
+            Some(Then::Reap { why }) => events.push(Event::Released { why: Released::Reaped { why } }),
+            Some(Then::Drop { by, reason }) => events.push(Event::Dropped { by, reason }),
+            Some(Then::Pause | Then::Retry { .. }) | None => {}
+        }
+        if let Err(no) = self.tell(&id, events, Answering::because("its step ended")) {
+            self.out.refused.push(format!("{id}: {no}"));
+        }
+    }
+
+    fn finished_step(
+        &self,
+        id: &TicketId,
+        usage: attempt::Usage,
+        summary: Option<String>,
+        mode: Option<attempt::Mode>,
+        signal: Signal,
+    ) -> attempt::Event {
+        attempt::Event::StepFinished {
+            usage,
+            signal,
+            summary,
+            mode,
+            steps_left: self.steps_left(id).saturating_sub(1),
+            attempts_left: self.attempts_left(id),
+            reopen_at: self.reopen_at(id),
+        }
+    }
+
+    pub(crate) fn sampled(&mut self, run: &RunId, sample: stall::Sample) {
+        let Some(id) = self.ticket_of_run(run) else { return };
+        let stopping = self.ticket(&id).and_then(Ticket::attempt).is_some_and(|a| a.stopping.is_some());
+        let limits = stall::Limits {
+            stall_after: self.settings.run.stall_after,
+            step_timeout: self.settings.run.step_timeout,
+        };
+        let verdict = self.watches.entry(run.clone()).or_default().look(sample, limits);
+        let class = match verdict {
+            stall::Verdict::Alive | stall::Verdict::Stuck { .. } => return,
+            stall::Verdict::Stalled => Class::Stalled,
+            stall::Verdict::TimedOut => Class::Timeout,
+        };
+        if !stopping {
+            let event = attempt::Event::StopOrdered { then: Then::Retry { class } };
+            self.tell_or_note(&id, Event::Attempt(event), class.name());
+        }
+    }
+
+    fn ticket_of_run(&self, run: &RunId) -> Option<TicketId> {
+        self.active_tickets().find(|(_, t)| t.live_run() == Some(run)).map(|(id, _)| id.clone())
+    }
+}

@@ -1,0 +1,143 @@
+//! What is made durable: the typed form of the journal's rows, which the store writes down and reads back.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::command::Outcome;
+use crate::project::{self, Project};
+use crate::ticket::{self, SlotChange, Ticket, TimerChange};
+use crate::{Fence, TicketId, Time};
+
+/// The shape of the events in this build. Older ones are upcast on reading; newer ones are refused.
+pub const SCHEMA: u32 = 1;
+
+/// A stream: one ticket with all that belongs to it, or the project.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// The engine's life and the roster.
+    Project,
+    /// A ticket.
+    Ticket(TicketId),
+}
+
+impl Stream {
+    /// The stream that is stored as `text`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.strip_prefix("ticket/") {
+            Some(id) => TicketId::new(id).ok().map(Stream::Ticket),
+            None => (text == "project").then_some(Stream::Project),
+        }
+    }
+
+    /// What it is a stream of.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Stream::Project => "project",
+            Stream::Ticket(_) => "ticket",
+        }
+    }
+}
+
+impl fmt::Display for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stream::Project => f.write_str("project"),
+            Stream::Ticket(id) => write!(f, "ticket/{id}"),
+        }
+    }
+}
+
+/// A stream's state.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
+pub enum State {
+    /// The project's.
+    Project(Project),
+    /// A ticket's.
+    Ticket(Ticket),
+}
+
+/// A fact.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
+pub enum Fact {
+    /// Of the project.
+    Project(project::Event),
+    /// Of a ticket.
+    Ticket(ticket::Event),
+}
+
+impl Fact {
+    /// The event's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Fact::Project(event) => event.name(),
+            Fact::Ticket(event) => event.name(),
+        }
+    }
+}
+
+/// A fact with the state it leads to and what it orders.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// What happened.
+    pub fact: Fact,
+    /// The stream's state after it.
+    pub after: State,
+    /// What it orders, in order.
+    pub effects: Vec<ticket::Effect>,
+}
+
+/// An ordered effect's place in the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct EffectId {
+    /// The event that ordered it.
+    pub seq: u64,
+    /// Its place among that event's effects.
+    pub index: u32,
+}
+
+/// One setting of one timer: a later setting makes it stale.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TimerRef {
+    /// The stream it is set in.
+    pub stream: Stream,
+    /// What it is for.
+    pub key: String,
+    /// Which setting.
+    pub generation: u64,
+}
+
+/// One decision, made durable in one transaction or not at all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Write {
+    /// Where.
+    pub stream: Stream,
+    /// The version the decision was made on.
+    pub expected: u64,
+    /// The fence the decision was made under.
+    pub fence: Option<Fence>,
+    /// The fence that a claim mints.
+    pub new_fence: Option<Fence>,
+    /// The facts.
+    pub entries: Vec<Entry>,
+    /// When.
+    pub at: Time,
+    /// What led to it, for people.
+    pub cause: String,
+    /// Changes to the stream's timers.
+    pub timers: Vec<TimerChange>,
+    /// Changes to the slot table.
+    pub slots: Vec<SlotChange>,
+    /// The effect whose report this is.
+    pub completes: Option<EffectId>,
+    /// The timer this answers.
+    pub fires: Option<TimerRef>,
+    /// The command this settles, by id.
+    pub answers: Option<(String, Outcome)>,
+}

@@ -1,0 +1,132 @@
+//! When a step that runs is given up (machines.md §5): over its hard limit, or without any sign of life for too long.
+
+use std::time::Duration;
+
+use crate::Time;
+
+/// More time than this between two looks was not watched: a machine that slept, an engine that was down. It does not count.
+const LONGEST_GAP: Duration = Duration::from_secs(15);
+/// How long a warning is not repeated.
+const COOL_DOWN: Duration = Duration::from_secs(60);
+
+/// What was seen at one look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// When.
+    pub at: Time,
+    /// Bytes of output so far, both streams; it moves when the agent says anything.
+    pub heard: u64,
+    /// CPU time of the processes below the agent so far, in milliseconds.
+    pub cpu_ms: u64,
+    /// A digest of which processes those are.
+    pub children: u64,
+}
+
+/// The limits, as the settings give them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Silence after which a step is stuck; as long again, and it has stalled.
+    pub stall_after: Duration,
+    /// The hard limit of a step.
+    pub step_timeout: Duration,
+}
+
+/// What a look means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing to say.
+    Alive,
+    /// Neither output nor an active process for the threshold: worth a warning.
+    Stuck {
+        /// For how long.
+        silent: Duration,
+    },
+    /// That, for as long again: to be stopped and started over.
+    Stalled,
+    /// Over the hard limit: to be stopped.
+    TimedOut,
+}
+
+/// What is remembered of a step between two looks. Only watched time counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Watch {
+    last: Option<Sample>,
+    ran: Duration,
+    silent: Duration,
+    idle: Duration,
+    warned: Option<Duration>,
+}
+
+impl Watch {
+    /// Takes a look.
+    pub fn look(&mut self, sample: Sample, limits: Limits) -> Verdict {
+        let Some(last) = self.last.replace(sample) else { return Verdict::Alive };
+        let passed = sample.at.since(last.at).min(LONGEST_GAP);
+        self.ran += passed;
+        self.silent = if sample.heard == last.heard { self.silent + passed } else { Duration::ZERO };
+        let active = sample.cpu_ms != last.cpu_ms || sample.children != last.children;
+        self.idle = if active { Duration::ZERO } else { self.idle + passed };
+        if self.ran >= limits.step_timeout {
+            return Verdict::TimedOut;
+        }
+        // A healthy agent inside a long build is never killed: both must be quiet.
+        let quiet = self.silent.min(self.idle);
+        if quiet >= limits.stall_after.saturating_mul(2) {
+            return Verdict::Stalled;
+        }
+        if quiet < limits.stall_after {
+            self.warned = None;
+            return Verdict::Alive;
+        }
+        if self.warned.is_some_and(|at| self.ran.saturating_sub(at) < COOL_DOWN) {
+            return Verdict::Alive;
+        }
+        self.warned = Some(self.ran);
+        Verdict::Stuck { silent: quiet }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits { stall_after: Duration::from_secs(20), step_timeout: Duration::from_secs(100) };
+
+    /// A look every five seconds; `at` says what is seen at second `t`.
+    fn watch(seconds: i64, at: impl Fn(i64) -> (u64, u64)) -> Vec<(i64, Verdict)> {
+        let mut watch = Watch::default();
+        (0..=seconds / 5)
+            .map(|n| {
+                let (heard, cpu_ms) = at(n * 5);
+                let sample = Sample { at: Time(n * 5000), heard, cpu_ms, children: 0 };
+                (n * 5, watch.look(sample, LIMITS))
+            })
+            .filter(|(_, verdict)| *verdict != Verdict::Alive)
+            .collect()
+    }
+
+    #[test]
+    fn silence_is_warned_of_once_then_the_step_has_stalled() {
+        let silent = Duration::from_secs(20);
+        assert_eq!(watch(40, |_| (1, 1)), [(20, Verdict::Stuck { silent }), (40, Verdict::Stalled)]);
+    }
+
+    #[test]
+    fn output_or_a_busy_child_is_a_sign_of_life() {
+        assert_eq!(watch(95, |t| (t as u64, 1)), []);
+        assert_eq!(watch(95, |t| (1, t as u64)), [], "a long build says nothing and burns cpu");
+    }
+
+    #[test]
+    fn the_hard_limit_holds_for_the_liveliest_step() {
+        assert_eq!(watch(100, |t| (t as u64, t as u64)), [(100, Verdict::TimedOut)]);
+    }
+
+    #[test]
+    fn time_in_which_nobody_watched_does_not_count() {
+        let mut watch = Watch::default();
+        let look = |at| Sample { at: Time(at), heard: 1, cpu_ms: 1, children: 0 };
+        assert_eq!(watch.look(look(0), LIMITS), Verdict::Alive);
+        assert_eq!(watch.look(look(3_600_000), LIMITS), Verdict::Alive, "an hour's sleep is one look");
+    }
+}
