@@ -1,1 +1,477 @@
+//! What only a journal in a file can meet: modes, versions, damage, a crowd of writers.
 
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
+use store::{Append, Error, Fence, Journal, Memory, Seq, SlotChange, Sqlite, Version};
+
+use crate::support::{Backend, InFile, append, assert_sound, command, ordering, shown};
+
+/// Runs statements on the file behind the journal's back.
+async fn meddle(path: &Path, statements: &str) {
+    let mut conn = SqliteConnectOptions::new()
+        .filename(path)
+        .create_if_missing(true)
+        .connect()
+        .await
+        .unwrap();
+    sqlx::raw_sql(AssertSqlSafe(statements.to_owned()))
+        .execute(&mut conn)
+        .await
+        .unwrap();
+    conn.close().await.unwrap();
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+#[tokio::test]
+async fn a_new_journal_is_its_owners_alone() {
+    let (backend, journal) = InFile::fresh().await;
+    journal.append(vec![append("x", 0)]).await.unwrap();
+    let path = backend.path();
+    assert_eq!(mode(path.parent().unwrap()), 0o700);
+    for file in std::fs::read_dir(path.parent().unwrap()).unwrap() {
+        assert_eq!(mode(&file.unwrap().path()), 0o600);
+    }
+    journal.close().await;
+    // Closed, it is one file: nothing is left of its making or of its use.
+    let files: Vec<_> = std::fs::read_dir(path.parent().unwrap())
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    assert_eq!(files, [path]);
+}
+
+#[tokio::test]
+async fn of_many_creators_one_is_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let creators: Vec<_> = (0..8)
+        .map(|n| {
+            let path = path.clone();
+            tokio::spawn(async move {
+                let journal = Sqlite::create(&path, &format!("id-{n}")).await.unwrap();
+                journal
+                    .append(vec![append(&format!("stream-{n}"), 0)])
+                    .await
+                    .unwrap();
+                journal.meta("id").await.unwrap().unwrap()
+            })
+        })
+        .collect();
+    let mut ids = Vec::new();
+    for creator in creators {
+        ids.push(creator.await.unwrap());
+    }
+    ids.dedup();
+    assert_eq!(ids.len(), 1, "{ids:?}");
+    let journal = Sqlite::open(&path).await.unwrap();
+    assert_eq!(journal.head().await.unwrap(), Seq(8));
+    assert_sound(&journal).await;
+}
+
+#[tokio::test]
+async fn what_is_no_journal_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.db");
+    let missing = Sqlite::open(&path).await.unwrap_err();
+    assert!(
+        matches!(missing, Error::Missing { .. }) && missing.hint().is_some(),
+        "{missing:?}"
+    );
+    assert!(!path.exists());
+    assert!(matches!(
+        Sqlite::open(folder.path()).await,
+        Err(Error::Invalid { .. })
+    ));
+    assert!(matches!(
+        Sqlite::open(Path::new("journal.db")).await,
+        Err(Error::Invalid { .. })
+    ));
+    assert!(matches!(
+        Sqlite::create(&path, "").await,
+        Err(Error::Invalid { .. })
+    ));
+
+    meddle(&path, "CREATE TABLE recipes (name TEXT)").await;
+    let foreign = Sqlite::create(&path, "id").await.unwrap_err();
+    assert_eq!(
+        foreign.to_string(),
+        "the journal is damaged: it is a database without a journal in it"
+    );
+}
+
+#[tokio::test]
+async fn a_path_is_only_a_path() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a b?mode=memory#x", "%41", "'; --", "-x", "é\n"] {
+        let path = folder.path().join(name).join("journal.db");
+        let journal = Sqlite::create(&path, "id").await.unwrap();
+        journal.append(vec![append("x", 0)]).await.unwrap();
+        assert!(path.is_file());
+    }
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused() {
+    let (backend, journal) = InFile::fresh().await;
+    journal.append(vec![append("x", 0)]).await.unwrap();
+    meddle(
+        &backend.path(),
+        "UPDATE meta SET value = '99' WHERE key = 'schema'",
+    )
+    .await;
+    let newer = Sqlite::open(&backend.path()).await.unwrap_err();
+    assert_eq!(
+        newer.to_string(),
+        "the journal has schema 99; this crew knows up to 1"
+    );
+    assert!(newer.hint().is_some());
+    // Nor does a process write that had it open before.
+    let newer = journal.append(vec![append("x", 1)]).await.unwrap_err();
+    assert!(
+        matches!(newer, Error::NewerSchema { found: 99, known: 1 }),
+        "{newer:?}"
+    );
+    assert_eq!(journal.head().await.unwrap(), Seq(1));
+    meddle(
+        &backend.path(),
+        "UPDATE meta SET value = 'new' WHERE key = 'schema'",
+    )
+    .await;
+    let odd = Sqlite::open(&backend.path()).await.unwrap_err();
+    assert!(matches!(odd, Error::Damaged { .. }), "{odd:?}");
+}
+
+#[tokio::test]
+async fn an_event_can_be_neither_changed_nor_removed() {
+    let (backend, journal) = InFile::fresh().await;
+    journal.append(vec![append("x", 0)]).await.unwrap();
+    let mut conn = SqliteConnectOptions::new()
+        .filename(backend.path())
+        .connect()
+        .await
+        .unwrap();
+    for statement in ["UPDATE events SET event = '1'", "DELETE FROM events"] {
+        let refused = sqlx::query(statement).execute(&mut conn).await.unwrap_err();
+        assert!(refused.to_string().contains("an event never"), "{refused}");
+    }
+}
+
+/// A journal with some of everything, closed.
+async fn filled() -> (InFile, Vec<u8>) {
+    let (backend, journal) = InFile::fresh().await;
+    for n in 0..40 {
+        let mut append = ordering("x", n, &["a", "b"]);
+        append.events[0].body = format!("\"{}\"", "text ".repeat(100));
+        append.timers = vec![store::TimerChange::Set {
+            key: format!("t{n}"),
+            due: store::Millis(9),
+        }];
+        append.key = Some(format!("k{n}"));
+        journal.append(vec![append]).await.unwrap();
+        journal.submit(command(&format!("c{n}"))).await.unwrap();
+    }
+    journal.close().await;
+    let whole = std::fs::read(backend.path()).unwrap();
+    (backend, whole)
+}
+
+/// Opens, reads all, writes, and audits; the first thing that fails.
+async fn exercise(path: &Path) -> Result<Vec<String>, Error> {
+    let journal = Sqlite::open(path).await?;
+    let used = async {
+        let problems = journal.verify().await?;
+        journal.events(Seq(0), 1_000).await?;
+        journal.pending(store::Millis(99), 1_000).await?;
+        journal.pending_commands(store::Number(0), 1_000).await?;
+        journal.due(store::Millis(99), 1_000).await?;
+        let version = journal
+            .load(&"x".into())
+            .await?
+            .map_or(Version(0), |stream| stream.version);
+        journal.append(vec![append("x", version.0)]).await?;
+        Ok(problems)
+    }
+    .await;
+    journal.close().await;
+    used
+}
+
+#[tokio::test]
+async fn a_truncated_file_is_damaged() {
+    let (backend, whole) = filled().await;
+    assert_eq!(exercise(&backend.path()).await.unwrap(), Vec::<String>::new());
+    for length in [
+        0,
+        1,
+        50,
+        100,
+        512,
+        4096,
+        4097,
+        whole.len() / 2,
+        whole.len() - 4096,
+        whole.len() - 1,
+    ] {
+        std::fs::write(backend.path(), &whole[..length]).unwrap();
+        match exercise(&backend.path()).await {
+            Err(damaged @ Error::Damaged { .. }) => assert!(damaged.hint().is_some()),
+            // SQLite takes a last page that is not whole for one that ends in zeros; the audit does not.
+            Ok(problems) => assert!(!problems.is_empty(), "cut to {length}"),
+            Err(other) => panic!("cut to {length}: {other:?}"),
+        }
+    }
+    std::fs::write(
+        backend.path(),
+        "this is not a database, but it is long enough to be one ".repeat(100),
+    )
+    .unwrap();
+    let damaged = exercise(&backend.path()).await.unwrap_err();
+    assert_eq!(
+        damaged.to_string(),
+        "the journal is damaged: file is not a database"
+    );
+}
+
+#[tokio::test]
+async fn a_flipped_byte_is_never_a_panic() {
+    let (backend, whole) = filled().await;
+    let mut noticed = 0;
+    // A step without a common factor with the page size visits headers, pointers and cells alike.
+    let flips: Vec<usize> = (0..whole.len()).step_by(whole.len() / 97).collect();
+    for at in &flips {
+        std::fs::write(backend.path(), &whole).unwrap();
+        let mut file = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(backend.path())
+            .unwrap();
+        let mut byte = [0];
+        file.seek(SeekFrom::Start(*at as u64)).unwrap();
+        file.read_exact(&mut byte).unwrap();
+        file.seek(SeekFrom::Start(*at as u64)).unwrap();
+        file.write_all(&[byte[0] ^ 0xff]).unwrap();
+        drop(file);
+        match exercise(&backend.path()).await {
+            Ok(problems) if problems.is_empty() => {}
+            Ok(_) => noticed += 1,
+            Err(Error::Damaged { .. } | Error::Io { .. } | Error::NewerSchema { .. }) => noticed += 1,
+            Err(other) => panic!("byte {at}: {other:?}"),
+        }
+    }
+    assert!(noticed > 0, "none of {} flips was noticed", flips.len());
+}
+
+#[tokio::test]
+async fn an_audit_names_what_does_not_agree() {
+    let plant: &[(&str, &str)] = &[
+        (
+            "UPDATE streams SET state = '0' WHERE id = 'x'",
+            "the state of stream `x` is not the one after its last event",
+        ),
+        (
+            "UPDATE streams SET version = 9 WHERE id = 'x'",
+            "stream `x` says version 9; its last event has 2",
+        ),
+        (
+            "DROP TRIGGER events_do_not_go; DELETE FROM events WHERE seq = 2",
+            "event 3 follows event 1",
+        ),
+        (
+            "DROP TRIGGER events_do_not_go; DELETE FROM events WHERE seq = 3",
+            "effect 3.0 refers to no event",
+        ),
+        (
+            "DELETE FROM streams WHERE id = 'y'",
+            "stream `y` is not there; it has events up to version 1",
+        ),
+        (
+            "DELETE FROM streams WHERE id = 'x'",
+            "timer `t` refers to stream `x`, which is not there",
+        ),
+        (
+            "UPDATE slots SET fence = 8",
+            "agent `ada` holds ticket `x` with fence 8; its stream has 1",
+        ),
+        (
+            "UPDATE keys SET last_seq = 77",
+            "idempotency key `k` refers to no event",
+        ),
+        (
+            "UPDATE outbox SET effect = '{' WHERE seq = 3",
+            "effect 3.0 is not JSON",
+        ),
+    ];
+    for (statements, problem) in plant {
+        let (backend, journal) = InFile::fresh().await;
+        let take = SlotChange::Take {
+            agent: "ada".to_owned(),
+            ticket: "x".to_owned(),
+            fence: Fence(1),
+        };
+        let timer = store::TimerChange::Set {
+            key: "t".to_owned(),
+            due: store::Millis(9),
+        };
+        let claim = Append {
+            new_fence: Some(Fence(1)),
+            slots: vec![take],
+            timers: vec![timer],
+            key: Some("k".to_owned()),
+            ..append("x", 0)
+        };
+        journal
+            .append(vec![claim, append("x", 1), ordering("y", 0, &["e"])])
+            .await
+            .unwrap();
+        assert_sound(&journal).await;
+        meddle(
+            &backend.path(),
+            &format!("PRAGMA foreign_keys = OFF; {statements}"),
+        )
+        .await;
+        let problems = journal.verify().await.unwrap();
+        assert!(
+            problems.iter().any(|found| found == problem),
+            "{statements}: {problems:?}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_writes_and_one_conflict_fails_nobody_else() {
+    let (_backend, journal) = InFile::fresh().await;
+    journal.append(vec![append("shared", 0)]).await.unwrap();
+    let crowd: Vec<_> = (0..64)
+        .map(|n| {
+            let journal = journal.clone();
+            tokio::spawn(async move {
+                let own = format!("stream-{n}");
+                for version in 0..4 {
+                    // Its second half fails, always; so the first may not stay either.
+                    let conflict = journal
+                        .append(vec![append(&own, version), append("shared", 0)])
+                        .await
+                        .unwrap_err();
+                    assert!(
+                        matches!(
+                            conflict,
+                            Error::VersionConflict {
+                                found: Version(1),
+                                ..
+                            }
+                        ),
+                        "{conflict:?}"
+                    );
+                    journal.append(vec![append(&own, version)]).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for one in crowd {
+        one.await.unwrap();
+    }
+    assert_eq!(journal.head().await.unwrap(), Seq(1 + 64 * 4));
+    assert_sound(&journal).await;
+}
+
+#[tokio::test]
+async fn a_broken_write_in_a_group_breaks_nobody_else() {
+    let (backend, journal) = InFile::fresh().await;
+    meddle(&backend.path(), "DROP TABLE slots").await;
+    let crowd: Vec<_> = (0..8)
+        .map(|n| {
+            let journal = journal.clone();
+            let take = SlotChange::Take {
+                agent: "ada".to_owned(),
+                ticket: "x".to_owned(),
+                fence: Fence(0),
+            };
+            let slots = if n == 3 { vec![take] } else { Vec::new() };
+            tokio::spawn(async move {
+                let stream = format!("stream-{n}");
+                (
+                    n,
+                    journal
+                        .append(vec![Append {
+                            slots,
+                            ..append(&stream, 0)
+                        }])
+                        .await,
+                )
+            })
+        })
+        .collect();
+    for one in crowd {
+        match one.await.unwrap() {
+            (3, Err(Error::Damaged { what })) => assert!(what.contains("slots"), "{what}"),
+            (3, other) => panic!("{other:?}"),
+            (_, result) => assert_eq!(result.unwrap().len(), 1),
+        }
+    }
+    assert_eq!(journal.head().await.unwrap(), Seq(7));
+}
+
+#[tokio::test]
+async fn closing_writes_what_is_in_line() {
+    let (backend, journal) = InFile::fresh().await;
+    let line: Vec<_> = (0..20)
+        .map(|n| {
+            let journal = journal.clone();
+            tokio::spawn(async move { journal.append(vec![append(&format!("stream-{n}"), 0)]).await })
+        })
+        .collect();
+    // Lets all of them get in line; on one thread they do so before this goes on.
+    tokio::task::yield_now().await;
+    journal.close().await;
+    for one in line {
+        one.await.unwrap().unwrap();
+    }
+    assert!(matches!(
+        journal.append(vec![append("x", 0)]).await,
+        Err(Error::Closed)
+    ));
+    assert!(matches!(journal.head().await, Err(Error::Closed)));
+    journal.close().await;
+    let journal = Sqlite::open(&backend.path()).await.unwrap();
+    assert_eq!(journal.head().await.unwrap(), Seq(20));
+}
+
+#[tokio::test]
+async fn any_is_the_backend_it_holds() {
+    let (_backend, journal) = InFile::fresh().await;
+    for any in [
+        store::Any::from(journal),
+        store::Any::from(Memory::new("journal-1")),
+    ] {
+        let mut changes = any.changes();
+        any.append(vec![ordering("x", 0, &["a"])]).await.unwrap();
+        changes.changed().await.unwrap();
+        assert_eq!(any.wait(Seq(0)).await.unwrap(), Seq(1));
+        assert_eq!(any.meta("id").await.unwrap().as_deref(), Some("journal-1"));
+        let other = Memory::new("other");
+        other.append(vec![ordering("x", 0, &["a"])]).await.unwrap();
+        assert_eq!(shown(&any).await, shown(&other).await);
+        assert_sound(&any).await;
+    }
+}
+
+#[tokio::test]
+async fn a_folder_without_permission_is_an_error_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let file: PathBuf = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let refused = Sqlite::create(&file.join("crew").join("journal.db"), "id")
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(refused, Error::Io { .. }) && refused.hint().is_some(),
+        "{refused:?}"
+    );
+}

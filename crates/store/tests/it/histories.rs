@@ -1,1 +1,224 @@
+//! Any history gives the same answers on every backend.
 
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseResult;
+use store::{
+    Answer, Append, EffectId, Fence, Journal, Millis, NewCommand, Seq, SlotChange, TimerChange, TimerRef,
+    Version,
+};
+
+use crate::support::{Backend, InFile, InMemory, assert_sound, event, shown};
+
+/// Something done to a journal. Names are few, so that they meet.
+#[derive(Clone, Debug)]
+enum Act {
+    Append(Vec<Wish>),
+    Tried(EffectId, i64),
+    Done(EffectId),
+    Submit(String),
+    Settle(String, u8),
+    Archive(String),
+    Reopen,
+}
+
+/// An append whose version and fence are given against what is true when it is made.
+#[derive(Clone, Debug)]
+struct Wish {
+    stream: String,
+    off: i64,
+    fence: Option<i64>,
+    new_fence: Option<i64>,
+    effects: Vec<u8>,
+    timers: Vec<TimerChange>,
+    slots: Vec<SlotChange>,
+    completes: Option<EffectId>,
+    fires: Option<TimerRef>,
+    answers: Option<(String, u8)>,
+    key: Option<u8>,
+}
+
+fn one_of(names: &'static [&'static str]) -> impl Strategy<Value = String> {
+    prop::sample::select(names).prop_map(str::to_owned)
+}
+
+fn stream() -> impl Strategy<Value = String> {
+    one_of(&["a", "b", "c"])
+}
+
+fn effect() -> impl Strategy<Value = EffectId> {
+    (1..12_u64, 0..2_u32).prop_map(|(seq, index)| EffectId { seq: Seq(seq), index })
+}
+
+fn rarely<T: Clone + std::fmt::Debug>(
+    strategy: impl Strategy<Value = T>,
+) -> impl Strategy<Value = Option<T>> {
+    prop::option::weighted(0.2, strategy)
+}
+
+fn wish() -> impl Strategy<Value = Wish> {
+    let timer = || one_of(&["t", "u"]);
+    let timers = prop_oneof![
+        3 => (timer(), 0..50_i64).prop_map(|(key, due)| TimerChange::Set { key, due: Millis(due) }),
+        1 => timer().prop_map(|key| TimerChange::Cancel { key }),
+    ];
+    let agent = || one_of(&["p", "q"]);
+    let slots = prop_oneof![
+        2 => (agent(), one_of(&["m", "n"]), 0..2_u64)
+            .prop_map(|(agent, ticket, fence)| SlotChange::Take { agent, ticket, fence: Fence(fence) }),
+        1 => agent().prop_map(|agent| SlotChange::Free { agent }),
+    ];
+    let fires = (stream(), timer(), 1..4_u64).prop_map(|(stream, key, generation)| TimerRef {
+        stream: stream.into(),
+        key,
+        generation,
+    });
+    (
+        (
+            stream(),
+            prop_oneof![8 => Just(0_i64), 1 => Just(1), 1 => Just(-1)],
+        ),
+        (rarely(0..2_i64), rarely(0..3_i64)),
+        prop::collection::vec(0..3_u8, 1..3),
+        (
+            prop::collection::vec(timers, 0..3),
+            prop::collection::vec(slots, 0..2),
+        ),
+        (
+            rarely(effect()),
+            rarely(fires),
+            rarely((one_of(&["x", "y"]), 0..2_u8)),
+            rarely(0..4_u8),
+        ),
+    )
+        .prop_map(
+            |((stream, off), (fence, new_fence), effects, (timers, slots), rest)| {
+                let (completes, fires, answers, key) = rest;
+                Wish {
+                    stream,
+                    off,
+                    fence,
+                    new_fence,
+                    effects,
+                    timers,
+                    slots,
+                    completes,
+                    fires,
+                    answers,
+                    key,
+                }
+            },
+        )
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        8 => prop::collection::vec(wish(), 1..3).prop_map(Act::Append),
+        1 => (effect(), 0..50_i64).prop_map(|(effect, run_at)| Act::Tried(effect, run_at)),
+        1 => effect().prop_map(Act::Done),
+        1 => one_of(&["x", "y", "z"]).prop_map(Act::Submit),
+        1 => (one_of(&["x", "y"]), 0..2_u8).prop_map(|(id, outcome)| Act::Settle(id, outcome)),
+        1 => stream().prop_map(Act::Archive),
+        1 => Just(Act::Reopen),
+    ]
+}
+
+/// Makes the append that is wished, against the journal as it is.
+async fn made(wish: &Wish, journal: &impl Journal) -> Append {
+    let stream = journal.load(&wish.stream.as_str().into()).await.unwrap();
+    let (version, fence) = stream.map_or((Version(0), Fence(0)), |stream| (stream.version, stream.fence));
+    let expected = version.0.saturating_add_signed(wish.off);
+    let near = |off: i64| Fence(fence.0.saturating_add_signed(off));
+    let events = (1..).zip(&wish.effects).map(|(n, effects)| {
+        let mut event = event("happened", expected + n);
+        event.effects = (0..*effects).map(|effect| effect.to_string()).collect();
+        event
+    });
+    Append {
+        fence: wish.fence.map(near),
+        new_fence: wish.new_fence.map(near),
+        events: events.collect(),
+        timers: wish.timers.clone(),
+        slots: wish.slots.clone(),
+        completes: wish.completes,
+        fires: wish.fires.clone(),
+        answers: wish.answers.as_ref().map(|(command, outcome)| Answer {
+            command: command.as_str().into(),
+            outcome: outcome.to_string(),
+        }),
+        key: wish.key.map(|key| format!("key-{key}")),
+        ..Append::new(wish.stream.as_str(), "ticket", Version(expected), Millis(7))
+    }
+}
+
+/// Does it, and tells what came of it.
+async fn done(act: &Act, journal: &impl Journal) -> String {
+    match act {
+        Act::Append(wishes) => {
+            let mut batch = Vec::new();
+            for wish in wishes {
+                batch.push(made(wish, journal).await);
+            }
+            format!("{:?}", journal.append(batch).await)
+        }
+        Act::Tried(effect, run_at) => format!("{:?}", journal.tried(*effect, Millis(*run_at)).await),
+        Act::Done(effect) => format!("{:?}", journal.done(*effect, Millis(9)).await),
+        Act::Submit(id) => {
+            let command = NewCommand {
+                id: id.as_str().into(),
+                by: "me".to_owned(),
+                at: Millis(3),
+                body: "{}".to_owned(),
+            };
+            format!("{:?}", journal.submit(command).await)
+        }
+        Act::Settle(id, outcome) => {
+            format!(
+                "{:?}",
+                journal
+                    .settle(&id.as_str().into(), outcome.to_string(), Millis(4))
+                    .await
+            )
+        }
+        Act::Archive(stream) => format!("{:?}", journal.archive(&stream.as_str().into()).await),
+        Act::Reopen => String::new(),
+    }
+}
+
+async fn same_answers(acts: Vec<Act>) -> TestCaseResult {
+    let (in_memory, mut memory) = InMemory::fresh().await;
+    let (in_file, mut file) = InFile::fresh().await;
+    for act in &acts {
+        prop_assert_eq!(done(act, &memory).await, done(act, &file).await, "{:?}", act);
+        if matches!(act, Act::Reopen) {
+            memory = in_memory.reopen(memory).await;
+            file = in_file.reopen(file).await;
+        }
+    }
+    prop_assert_eq!(shown(&memory).await, shown(&file).await);
+    for seq in 1..12 {
+        for index in 0..2 {
+            let id = EffectId { seq: Seq(seq), index };
+            prop_assert_eq!(memory.effect(id).await.unwrap(), file.effect(id).await.unwrap());
+        }
+    }
+    for id in ["x", "y", "z"] {
+        let id = id.into();
+        prop_assert_eq!(
+            memory.command(&id).await.unwrap(),
+            file.command(&id).await.unwrap()
+        );
+    }
+    assert_sound(&memory).await;
+    assert_sound(&file).await;
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_history_gives_the_same_answers(acts in prop::collection::vec(act(), 1..30)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(same_answers(acts))?;
+    }
+}
