@@ -24,7 +24,8 @@ const NEEDS: &[Need] = &[
     },
     Need {
         program: "cc",
-        arguments: &["--version"],
+        // Not just there, but with the headers of a C library.
+        arguments: &["-x", "c", "-include", "stdio.h", "-fsyntax-only", "/dev/null"],
         why: "SQLite is compiled from C",
         debian: &["gcc", "libc6-dev"],
     },
@@ -36,6 +37,7 @@ pub(crate) fn check(root: &Path) -> Outcome {
     for need in NEEDS {
         if !program::works(root, need.program, need.arguments) {
             bring(root, need)?;
+            program::output(root, need.program, need.arguments)?;
         }
     }
     let version = program::output(root, "git", &["version"])?;
