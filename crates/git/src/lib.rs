@@ -1,1 +1,57 @@
-//! The only place that runs git.
+//! The only place that runs git: workspaces, import, merges without a checkout, compare-and-swap refs, following a
+//! checkout.
+//!
+//! Everything here blocks; an asynchronous caller calls it from blocking threads. What an agent can write is never
+//! read *by git* as configuration, hooks, attributes or an index: see [`Git`] for what every call pins, [`Workspace`]
+//! for how an agent's repository stands apart, and [`Repository::import`] for how its commits come over.
+//!
+//! git [`Version::MINIMUM`] or newer is needed.
+
+mod beneath;
+mod candidate;
+mod check;
+mod checkout;
+mod clock;
+mod command;
+mod crash;
+mod diff;
+mod error;
+mod follow;
+mod history;
+mod id;
+mod identity;
+mod import;
+mod keep;
+mod land;
+mod lock;
+mod oid;
+mod plain;
+mod quote;
+mod refs;
+mod remove;
+mod repository;
+mod save;
+mod snapshot;
+mod version;
+mod workspace;
+
+pub use candidate::{Candidate, Message, Outcome};
+pub use check::CheckCheckout;
+pub use checkout::{Checkout, Operation};
+pub use command::{Git, Surroundings};
+pub use diff::{Change, ChangeKind, DiffStat, Mode};
+pub use error::{Error, Result};
+pub use follow::{Blocked, Followed, Obstacle};
+pub use history::{CommitInfo, LandedMerge};
+pub use id::{Branch, Id};
+pub use identity::{Identity, Time};
+pub use import::{Imported, Limits, Refusal};
+pub use keep::{Kept, KeptKind, Rescued};
+pub use land::{Intent, Landing};
+pub use lock::{Holder, Lock};
+pub use oid::{Oid, Tree};
+pub use repository::Repository;
+pub use save::Saved;
+pub use snapshot::{NestedWork, Unsaved};
+pub use version::Version;
+pub use workspace::{Spec, Workspace};

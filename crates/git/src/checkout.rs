@@ -1,0 +1,113 @@
+//! Where the user has a branch checked out.
+
+use std::fmt;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::diff::path_of;
+use crate::error::{IoContext, Result};
+use crate::id::Branch;
+use crate::repository::Repository;
+
+/// A checkout of the user's: the main one or a linked worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkout {
+    /// Its files.
+    pub root: PathBuf,
+    /// Its own git directory: index, HEAD, operations.
+    pub git_dir: PathBuf,
+    /// What the user is in the middle of.
+    pub operation: Option<Operation>,
+}
+
+/// Something that the user has begun and not ended in a checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    /// `git merge`
+    Merge,
+    /// `git rebase` or `git am`
+    Rebase,
+    /// `git cherry-pick`
+    CherryPick,
+    /// `git revert`
+    Revert,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Merge => "merge",
+            Self::Rebase => "rebase",
+            Self::CherryPick => "cherry-pick",
+            Self::Revert => "revert",
+        })
+    }
+}
+
+impl Operation {
+    pub(crate) fn of(git_dir: &Path) -> Option<Self> {
+        let known = [
+            ("rebase-merge", Self::Rebase),
+            ("rebase-apply", Self::Rebase),
+            ("MERGE_HEAD", Self::Merge),
+            ("CHERRY_PICK_HEAD", Self::CherryPick),
+            ("REVERT_HEAD", Self::Revert),
+        ];
+        known
+            .into_iter()
+            .find(|(name, _)| git_dir.join(name).exists())
+            .map(|(_, operation)| operation)
+    }
+}
+
+impl Repository {
+    /// Every checkout that has the branch checked out, or is rebasing it.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io), [`Error::Failed`](crate::Error::Failed).
+    pub fn checkouts_of(&self, branch: &Branch) -> Result<Vec<Checkout>> {
+        let mut found = vec![(self.root().to_owned(), self.common_dir().to_owned())];
+        let admin = self.common_dir().join("worktrees");
+        match std::fs::read_dir(&admin) {
+            Ok(entries) => {
+                for entry in entries {
+                    let git_dir = entry.doing("read", &admin)?.path();
+                    let Ok(link) = std::fs::read(git_dir.join("gitdir")) else {
+                        continue;
+                    };
+                    let link = git_dir.join(path_of(link.strip_suffix(b"\n").unwrap_or(&link)));
+                    if let Some(root) = link.parent().filter(|root| root.is_dir() && link.exists()) {
+                        found.push((root.to_owned(), git_dir));
+                    }
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(crate::Error::io("read", &admin, error)),
+        }
+        found.sort();
+        let full = branch.full();
+        let mut checkouts = Vec::new();
+        for (root, git_dir) in found {
+            let head = self
+                .git()
+                .call("symbolic-ref")
+                .git_dir(&git_dir)
+                .args(["--quiet", "HEAD"])
+                .run()?;
+            let rebased = ["rebase-merge/head-name", "rebase-apply/head-name"]
+                .iter()
+                .any(|file| {
+                    std::fs::read(git_dir.join(file)).is_ok_and(|name| name.trim_ascii() == full.as_bytes())
+                });
+            if head.path().as_os_str().as_bytes() == full.as_bytes() || rebased {
+                let operation = Operation::of(&git_dir);
+                checkouts.push(Checkout {
+                    root,
+                    git_dir,
+                    operation,
+                });
+            }
+        }
+        Ok(checkouts)
+    }
+}

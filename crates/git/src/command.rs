@@ -1,0 +1,641 @@
+//! The one builder through which git is run.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use crate::clock::Deadline;
+use crate::error::{Error, Result, shortened};
+use crate::identity::{Identity, Time};
+use crate::oid::Oid;
+use crate::quote;
+use crate::version::Version;
+
+/// A call that names no other deadline ends after this.
+const DEADLINE: Duration = Duration::from_secs(60);
+/// Bytes of standard output that a call may print unless it says otherwise.
+const OUTPUT_LIMIT: u64 = 64 << 20;
+/// Bytes of standard error that are kept; the rest is read and dropped.
+const STDERR_KEPT: usize = 8 << 10;
+/// git takes its lock files away on TERM; this is how long it has for that before KILL.
+const TERM_GRACE: Duration = Duration::from_secs(2);
+
+/// Pinned on every call: nothing that a configuration file says about these counts (security.md R-2).
+const PINS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.pager=cat",
+    "core.editor=false",
+    "core.askPass=",
+    "credential.helper=",
+    "core.quotePath=false",
+    "core.warnAmbiguousRefs=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "core.filesRefLockTimeout=5000",
+    "core.packedRefsTimeout=10000",
+    "core.fsync=all",
+    "core.fsyncMethod=fsync",
+    "core.createObject=link",
+    "core.multiPackIndex=true",
+    "safe.bareRepository=explicit",
+    "protocol.allow=never",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "log.showSignature=false",
+    "submodule.recurse=false",
+    "color.ui=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
+    "pack.threads=1",
+    "merge.renames=true",
+    "merge.directoryRenames=conflict",
+    "merge.conflictStyle=merge",
+    "merge.renormalize=false",
+    "diff.renames=true",
+];
+
+/// Pinned on calls that must give the same bytes whatever the user's settings are: workspaces and merges.
+const RAW_PINS: &[&str] = &[
+    "core.autocrlf=false",
+    "core.eol=lf",
+    "core.safecrlf=false",
+    "core.fileMode=true",
+    "core.symlinks=true",
+    "core.attributesFile=/dev/null",
+    "core.sparseCheckout=false",
+];
+
+/// What of the caller's environment git gets to see, as values.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The PATH in which git is looked for, and in which the user's own filters are (only in calls that write the
+    /// user's checkout or a check checkout).
+    pub path: OsString,
+    /// The user's home, for their git settings in those same calls; `None`: none are read.
+    pub home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`, likewise.
+    pub config_home: Option<PathBuf>,
+}
+
+/// A git program that is new enough, and how crew runs it.
+///
+/// Every call: the absolute program found once; a cleared environment; an explicit `GIT_DIR` (except to find the
+/// repository at all); no replace objects, grafts, hooks, file-system monitor, prompts, pager, editor, network
+/// protocols or automatic maintenance; everything written is fsynced; a deadline (60 s unless a call says otherwise),
+/// after which the whole process group gets TERM and then KILL; bounded output; options ended before any name. The
+/// system's and user's settings are read only where the user's own checkout or a check checkout is written, since
+/// their filters and line endings belong there.
+#[derive(Clone, Debug)]
+pub struct Git {
+    program: Arc<Path>,
+    version: Version,
+    surroundings: Arc<Surroundings>,
+    deadline: Duration,
+}
+
+impl Git {
+    /// Finds `git` in the absolute folders of `surroundings.path` and checks its version.
+    ///
+    /// # Errors
+    /// [`Error::GitMissing`], [`Error::GitTooOld`], [`Error::GitVersion`].
+    pub fn find(surroundings: Surroundings) -> Result<Self> {
+        let program = std::env::split_paths(&surroundings.path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join("git"))
+            .find(|file| {
+                file.metadata()
+                    .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+            })
+            .ok_or(Error::GitMissing)?;
+        let mut git = Self {
+            program: program.into(),
+            version: Version::MINIMUM,
+            surroundings: Arc::new(surroundings),
+            deadline: DEADLINE,
+        };
+        let mut ask = git.call("version");
+        ask.config.clear();
+        let said = ask.deadline(Duration::from_secs(10)).output_limit(4096).run()?;
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        let Some(found) = Version::parse(&text) else {
+            let output = if text.trim().is_empty() { said.stderr } else { text };
+            return Err(Error::GitVersion {
+                program: git.program.to_path_buf(),
+                output: shortened(&output, 200),
+            });
+        };
+        if found < Version::MINIMUM {
+            let program = git.program.to_path_buf();
+            return Err(Error::GitTooOld {
+                program,
+                found,
+                needed: Version::MINIMUM,
+            });
+        }
+        git.version = found;
+        Ok(git)
+    }
+
+    /// The same git with another deadline for the calls that do not set their own.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// The program's absolute path.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Its version.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// A call without a repository.
+    pub(crate) fn call(&self, subcommand: &'static str) -> Call {
+        Call {
+            git: self.clone(),
+            subcommand,
+            args: Vec::new(),
+            before: Vec::new(),
+            config: PINS.iter().chain(RAW_PINS).map(|pin| (*pin).to_owned()).collect(),
+            env: Vec::new(),
+            input: Input::None,
+            cwd: PathBuf::from("/"),
+            deadline: self.deadline,
+            limit: OUTPUT_LIMIT,
+            settings: Settings::Own,
+            lock: None,
+        }
+    }
+}
+
+/// Whose settings count in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settings {
+    /// Crew's pins and the repository's own file.
+    Own,
+    /// Those and the user's and system's: their filters, line endings and ignore rules.
+    Users,
+}
+
+enum Input {
+    None,
+    /// Already written to an anonymous file: no thread feeds it and no pipe can fill up.
+    File(File),
+}
+
+/// One call of git being put together.
+///
+/// Without input, the child's stdin is the repository's lock, when crew holds it (rule 5): an orphan then keeps the
+/// lock until it ends. With input it cannot be, so calls with input only read, write objects, or write an index that
+/// nobody else uses; refs and the user's files are never changed by them.
+pub(crate) struct Call {
+    git: Git,
+    subcommand: &'static str,
+    args: Vec<OsString>,
+    before: Vec<OsString>,
+    config: Vec<String>,
+    env: Vec<(&'static str, OsString)>,
+    input: Input,
+    cwd: PathBuf,
+    deadline: Duration,
+    limit: u64,
+    settings: Settings,
+    lock: Option<Arc<File>>,
+}
+
+/// How a call ended.
+pub(crate) struct Output {
+    /// The exit code; `None` if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+    status: ExitStatus,
+    command: String,
+}
+
+impl Call {
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets one more configuration value, stronger than any file's and the pins'.
+    pub(crate) fn config(mut self, pair: &str) -> Self {
+        self.config.push(pair.to_owned());
+        self
+    }
+
+    pub(crate) fn git_dir(self, dir: &Path) -> Self {
+        self.env("GIT_DIR", dir)
+    }
+
+    /// Files are looked for and written under `dir`; the call also runs there.
+    pub(crate) fn work_tree(mut self, dir: &Path) -> Self {
+        dir.clone_into(&mut self.cwd);
+        self.env("GIT_WORK_TREE", dir)
+    }
+
+    pub(crate) fn cwd(mut self, dir: &Path) -> Self {
+        dir.clone_into(&mut self.cwd);
+        self
+    }
+
+    pub(crate) fn index(self, file: &Path) -> Self {
+        self.env("GIT_INDEX_FILE", file)
+    }
+
+    /// One more object store to read from.
+    pub(crate) fn alternate(self, objects: &Path) -> Self {
+        let quoted = quote::c_style(objects);
+        self.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsString::from_vec(quoted))
+    }
+
+    /// Attributes come from this tree instead of the files around (rule 8).
+    pub(crate) fn attributes_from(mut self, tree: &str) -> Self {
+        self.before.push(format!("--attr-source={tree}").into());
+        self
+    }
+
+    pub(crate) fn committer(self, who: &Identity, when: Option<Time>) -> Self {
+        let call = self
+            .env("GIT_COMMITTER_NAME", &who.name)
+            .env("GIT_COMMITTER_EMAIL", &who.email);
+        match when {
+            Some(time) => call.env("GIT_COMMITTER_DATE", time.as_git()),
+            None => call,
+        }
+    }
+
+    pub(crate) fn author(self, who: &Identity, when: Time) -> Self {
+        self.env("GIT_AUTHOR_NAME", &who.name)
+            .env("GIT_AUTHOR_EMAIL", &who.email)
+            .env("GIT_AUTHOR_DATE", when.as_git())
+    }
+
+    /// Reads the user's settings, for calls about the user's checkout or a check checkout.
+    pub(crate) fn users_settings(mut self) -> Self {
+        self.settings = Settings::Users;
+        self.config.retain(|pair| !RAW_PINS.contains(&pair.as_str()));
+        self
+    }
+
+    /// Does not refuse to *find* a bare repository; for the search only, so that it can be told from no repository.
+    pub(crate) fn may_find_bare(mut self) -> Self {
+        self.config
+            .retain(|pair| !pair.starts_with("safe.bareRepository"));
+        self
+    }
+
+    pub(crate) fn lock(mut self, lock: Option<&Arc<File>>) -> Self {
+        self.lock = lock.cloned();
+        self
+    }
+
+    pub(crate) fn input(mut self, bytes: &[u8]) -> Result<Self> {
+        let failed = |source: std::io::Error| Error::Spawn {
+            command: self.subcommand.to_owned(),
+            source,
+        };
+        let fd = rustix::fs::memfd_create("crew-git-input", rustix::fs::MemfdFlags::CLOEXEC)
+            .map_err(|errno| failed(errno.into()))?;
+        let mut file = File::from(fd);
+        file.write_all(bytes)
+            .and_then(|()| file.seek(SeekFrom::Start(0)))
+            .map_err(failed)?;
+        self.input = Input::File(file);
+        Ok(self)
+    }
+
+    /// Gives `file`, from its present position on, as standard input.
+    pub(crate) fn input_file(mut self, file: File) -> Self {
+        self.input = Input::File(file);
+        self
+    }
+
+    pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    pub(crate) fn output_limit(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Runs it; any exit is an answer.
+    pub(crate) fn run(self) -> Result<Output> {
+        let mut stdout = Vec::new();
+        let mut output = self.execute(&mut |bytes| {
+            stdout.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        output.stdout = stdout;
+        Ok(output)
+    }
+
+    /// Runs it; any exit but 0 is an error.
+    pub(crate) fn ok(self) -> Result<Vec<u8>> {
+        let output = self.run()?;
+        if output.code == Some(0) {
+            Ok(output.stdout)
+        } else {
+            Err(output.failed())
+        }
+    }
+
+    /// Runs it; its standard output goes to `file`.
+    pub(crate) fn ok_into(self, file: &mut File) -> Result<()> {
+        let output = self.execute(&mut |bytes| file.write_all(bytes))?;
+        if output.code == Some(0) {
+            Ok(())
+        } else {
+            Err(output.failed())
+        }
+    }
+
+    /// Runs it and reads one line that is an object id.
+    pub(crate) fn ok_oid(self) -> Result<Oid> {
+        Oid::from_bytes(self.ok()?.trim_ascii())
+    }
+
+    fn described(&self) -> String {
+        let mut text = self.subcommand.to_owned();
+        for arg in &self.args {
+            text.push(' ');
+            text.push_str(&arg.to_string_lossy());
+        }
+        let clean: String = text
+            .chars()
+            .map(|c| if c.is_control() { '?' } else { c })
+            .collect();
+        shortened(&clean, 200)
+    }
+
+    fn execute(mut self, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> Result<Output> {
+        let command = self.described();
+        let spawning = |source: std::io::Error| Error::Spawn {
+            command: command.clone(),
+            source,
+        };
+        let stdin = match std::mem::replace(&mut self.input, Input::None) {
+            Input::File(file) => Stdio::from(file),
+            Input::None => match &self.lock {
+                Some(lock) => Stdio::from(lock.try_clone().map_err(spawning)?),
+                None => Stdio::null(),
+            },
+        };
+        let mut child = self.prepared().stdin(stdin).spawn().map_err(spawning)?;
+        let watched = watch(&mut child, self.deadline, self.limit, sink);
+        let end = match watched {
+            Ok(End::Exited(stderr)) => Ok(stderr),
+            Ok(End::TooLong) => Err(Error::Deadline {
+                command: command.clone(),
+                after: self.deadline,
+            }),
+            Ok(End::TooMuch) => Err(Error::OutputTooLarge {
+                command: command.clone(),
+                limit: self.limit,
+            }),
+            Err(source) => Err(Error::Spawn {
+                command: command.clone(),
+                source,
+            }),
+        };
+        if end.is_err() {
+            end_group(&mut child);
+        }
+        let status = child.wait().map_err(spawning)?;
+        let stderr = String::from_utf8_lossy(&end?).trim().to_owned();
+        Ok(Output {
+            code: status.code(),
+            stdout: Vec::new(),
+            stderr,
+            status,
+            command,
+        })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
+    fn prepared(&self) -> std::process::Command {
+        let mut process = std::process::Command::new(&*self.git.program);
+        process
+            .env_clear()
+            .current_dir(&self.cwd)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // A Ctrl-C in the terminal is crew's to handle; and a filter that git starts must end with it.
+        process.process_group(0);
+        let always = [
+            ("LC_ALL", "C"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_GRAFT_FILE", "/dev/null"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ASKPASS", ""),
+            ("GIT_PAGER", "cat"),
+            ("GIT_EDITOR", "false"),
+            ("GIT_SEQUENCE_EDITOR", "false"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_LITERAL_PATHSPECS", "1"),
+            ("GIT_ALLOW_PROTOCOL", ""),
+            ("GIT_PROTOCOL_FROM_USER", "0"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_ADVICE", "0"),
+        ];
+        process.envs(always);
+        match self.settings {
+            Settings::Own => {
+                process.envs([
+                    ("GIT_CONFIG_NOSYSTEM", "1"),
+                    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+                    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                    ("GIT_ATTR_NOSYSTEM", "1"),
+                ]);
+            }
+            Settings::Users => {
+                let around = &self.git.surroundings;
+                process.env("PATH", &around.path);
+                match &around.home {
+                    Some(home) => process.env("HOME", home),
+                    None => process.env("GIT_CONFIG_GLOBAL", "/dev/null"),
+                };
+                if let Some(config) = &around.config_home {
+                    process.env("XDG_CONFIG_HOME", config);
+                }
+            }
+        }
+        process.envs(self.env.iter().map(|(name, value)| (name, value)));
+        process.args(&self.before);
+        for pair in &self.config {
+            process.arg("-c").arg(pair);
+        }
+        process.arg(self.subcommand).args(&self.args);
+        process
+    }
+}
+
+impl Output {
+    pub(crate) fn failed(self) -> Error {
+        let status = match (self.status.code(), self.status.signal()) {
+            (Some(code), _) => format!("exit {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "unknown end".to_owned(),
+        };
+        let stderr = if self.stderr.is_empty() {
+            "it said nothing".to_owned()
+        } else {
+            shortened(&self.stderr, 2000)
+        };
+        Error::Failed {
+            command: self.command,
+            status,
+            stderr,
+        }
+    }
+
+    /// The output without the newline at its end, as a path: a path may end in blanks.
+    pub(crate) fn path(&self) -> PathBuf {
+        let bytes = self.stdout.strip_suffix(b"\n").unwrap_or(&self.stdout);
+        PathBuf::from(OsStr::from_bytes(bytes))
+    }
+}
+
+enum End {
+    Exited(Vec<u8>),
+    TooLong,
+    TooMuch,
+}
+
+/// Reads both outputs until the child is gone. Ends with the *child*, not with its pipes: a grandchild may hold them.
+fn watch(
+    child: &mut Child,
+    time: Duration,
+    limit: u64,
+    sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
+) -> std::io::Result<End> {
+    let deadline = Deadline::after(time);
+    let (Some(mut out), Some(mut err)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(std::io::Error::other("no pipes"));
+    };
+    let exit = pidfd_open(pid_of(child)?, PidfdFlags::empty())?;
+    rustix::io::ioctl_fionbio(&out, true)?;
+    rustix::io::ioctl_fionbio(&err, true)?;
+    let (mut out_open, mut err_open) = (true, true);
+    let mut stderr = Vec::new();
+    let mut printed = 0_u64;
+    loop {
+        let left = deadline.left();
+        if left.is_zero() {
+            return Ok(End::TooLong);
+        }
+        let mut fds = vec![PollFd::new(&exit, PollFlags::IN)];
+        if out_open {
+            fds.push(PollFd::new(&out, PollFlags::IN));
+        }
+        if err_open {
+            fds.push(PollFd::new(&err, PollFlags::IN));
+        }
+        let timeout = Timespec {
+            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
+            tv_nsec: left.subsec_nanos().into(),
+        };
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        // Looked at before the pipes are emptied: what a dead child wrote is in them by now.
+        let exited = !fds[0].revents().is_empty();
+        drop(fds);
+        if out_open {
+            out_open = drain(&mut out, &mut |bytes| {
+                printed += bytes.len() as u64;
+                if printed <= limit { sink(bytes) } else { Ok(()) }
+            })?;
+            if printed > limit {
+                return Ok(End::TooMuch);
+            }
+        }
+        if err_open {
+            err_open = drain(&mut err, &mut |bytes| {
+                let room = STDERR_KEPT.saturating_sub(stderr.len());
+                stderr.extend_from_slice(&bytes[..bytes.len().min(room)]);
+                Ok(())
+            })?;
+        }
+        if exited {
+            return Ok(End::Exited(stderr));
+        }
+    }
+}
+
+/// Takes what is there, at most a few megabytes at a time; `false` when the other end is closed.
+fn drain(from: &mut impl Read, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<bool> {
+    let mut buffer = [0_u8; 64 << 10];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(false),
+            Ok(count) => sink(&buffer[..count])?,
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn pid_of(child: &Child) -> std::io::Result<Pid> {
+    i32::try_from(child.id())
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or_else(|| std::io::Error::other("no process id"))
+}
+
+/// TERM, so that git takes its locks away; then KILL. The child is not reaped yet, so its group's id is still its own.
+fn end_group(child: &mut Child) {
+    let Ok(pid) = pid_of(child) else { return };
+    if kill_process_group(pid, Signal::TERM).is_ok()
+        && let Ok(exit) = pidfd_open(pid, PidfdFlags::empty())
+    {
+        let grace = Timespec {
+            tv_sec: TERM_GRACE.as_secs().try_into().unwrap_or(2),
+            tv_nsec: 0,
+        };
+        poll(
+            &mut [PollFd::from_borrowed_fd(exit.as_fd(), PollFlags::IN)],
+            Some(&grace),
+        )
+        .ok();
+    }
+    kill_process_group(pid, Signal::KILL).ok();
+}

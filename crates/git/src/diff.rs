@@ -1,0 +1,182 @@
+//! What differs between two trees.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::oid::Oid;
+use crate::repository::Repository;
+
+/// What an entry of a tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// A plain file.
+    File,
+    /// A file that may be executed.
+    Executable,
+    /// A symbolic link; its blob is the target.
+    Symlink,
+    /// A submodule; its object is a commit of another repository.
+    Submodule,
+}
+
+impl Mode {
+    pub(crate) fn parse(octal: &[u8]) -> Option<Self> {
+        match octal {
+            b"100644" | b"100664" => Some(Self::File),
+            b"100755" => Some(Self::Executable),
+            b"120000" => Some(Self::Symlink),
+            b"160000" => Some(Self::Submodule),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn octal(self) -> &'static str {
+        match self {
+            Self::File => "100644",
+            Self::Executable => "100755",
+            Self::Symlink => "120000",
+            Self::Submodule => "160000",
+        }
+    }
+}
+
+/// One side of a change.
+pub(crate) type Entry = Option<(Mode, Oid)>;
+
+/// One path that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Relative to the repository's root; any bytes but NUL.
+    pub path: PathBuf,
+    /// What it was; `None`: it did not exist.
+    pub old: Option<(Mode, Oid)>,
+    /// What it is; `None`: it no longer exists.
+    pub new: Option<(Mode, Oid)>,
+}
+
+/// A change in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// The path is new.
+    Added,
+    /// The path is gone.
+    Deleted,
+    /// Content or mode differ.
+    Modified,
+}
+
+impl Change {
+    /// Added, deleted or modified.
+    #[must_use]
+    pub fn kind(&self) -> ChangeKind {
+        match (&self.old, &self.new) {
+            (None, _) => ChangeKind::Added,
+            (_, None) => ChangeKind::Deleted,
+            (Some(_), Some(_)) => ChangeKind::Modified,
+        }
+    }
+}
+
+/// How much a branch changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiffStat {
+    /// Files that differ, renames counted once.
+    pub files: u32,
+    /// Lines added.
+    pub added: u64,
+    /// Lines deleted.
+    pub deleted: u64,
+}
+
+impl Repository {
+    /// The paths in which two commits or trees differ, renames as deletion and addition, in git's order.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn changes(&self, old: &Oid, new: &Oid) -> Result<Vec<Change>> {
+        let said = self
+            .call_without_attributes("diff-tree")
+            .args([
+                "-r",
+                "-z",
+                "--raw",
+                "--no-abbrev",
+                "--no-renames",
+                "--no-ext-diff",
+                "--no-textconv",
+            ])
+            .args(["--end-of-options", old.as_str(), new.as_str()])
+            .output_limit(512 << 20)
+            .ok()?;
+        parse_raw(&said)
+    }
+
+    /// How much differs between two commits.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn diff_stat(&self, old: &Oid, new: &Oid) -> Result<DiffStat> {
+        let said = self
+            .call_without_attributes("diff-tree")
+            .args(["-r", "-z", "--numstat", "-M", "--no-ext-diff", "--no-textconv"])
+            .args(["--end-of-options", old.as_str(), new.as_str()])
+            .output_limit(512 << 20)
+            .ok()?;
+        let mut stat = DiffStat::default();
+        let mut fields = said.split(|byte| *byte == 0);
+        while let Some(field) = fields.next().filter(|field| !field.is_empty()) {
+            let mut parts = field.splitn(3, |byte| *byte == b'\t');
+            let mut number = || {
+                let digits = parts.next().unwrap_or_default();
+                String::from_utf8_lossy(digits).parse::<u64>().unwrap_or(0)
+            };
+            stat.files += 1;
+            stat.added += number();
+            stat.deleted += number();
+            if parts.next().is_none_or(<[u8]>::is_empty) {
+                // A rename: the two paths follow as fields of their own.
+                fields.next();
+                fields.next();
+            }
+        }
+        Ok(stat)
+    }
+}
+
+pub(crate) fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+pub(crate) fn parse_raw(output: &[u8]) -> Result<Vec<Change>> {
+    let bad = |what: &[u8]| Error::unreadable("diff-tree", String::from_utf8_lossy(what));
+    let mut fields = output.split(|byte| *byte == 0);
+    let mut changes = Vec::new();
+    while let Some(head) = fields.next().filter(|field| !field.is_empty()) {
+        let path = fields.next().ok_or_else(|| bad(head))?;
+        let parts: Vec<&[u8]> = head
+            .strip_prefix(b":")
+            .ok_or_else(|| bad(head))?
+            .split(|byte| *byte == b' ')
+            .collect();
+        let [old_mode, new_mode, old, new, _status] = parts[..] else {
+            return Err(bad(head));
+        };
+        let side = |mode: &[u8], oid: &[u8]| -> Result<Entry> {
+            if mode == b"000000" {
+                return Ok(None);
+            }
+            Ok(Some((
+                Mode::parse(mode).ok_or_else(|| bad(head))?,
+                Oid::from_bytes(oid)?,
+            )))
+        };
+        changes.push(Change {
+            path: path_of(path).to_owned(),
+            old: side(old_mode, old)?,
+            new: side(new_mode, new)?,
+        });
+    }
+    Ok(changes)
+}

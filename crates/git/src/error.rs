@@ -1,0 +1,346 @@
+//! What can go wrong, said so that a person can act.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::import::Refusal;
+use crate::lock::Holder;
+use crate::oid::Oid;
+use crate::version::Version;
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Every way in which this crate fails. `Display` says what happened to which thing; [`Error::hint`] what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No executable `git` in the absolute folders of the PATH that was given.
+    #[error("no git program found on PATH")]
+    GitMissing,
+    /// The git program is older than what crew needs.
+    #[error("git too old: {} is version {found}, crew needs {needed} or newer", .program.display())]
+    GitTooOld {
+        /// The program that was found.
+        program: PathBuf,
+        /// Its version.
+        found: Version,
+        /// [`Version::MINIMUM`].
+        needed: Version,
+    },
+    /// `git version` did not answer with a version.
+    #[error("cannot tell the version of {}: it said {output:?}", .program.display())]
+    GitVersion {
+        /// The program that was asked.
+        program: PathBuf,
+        /// What it said, shortened.
+        output: String,
+    },
+    /// The git process could not be started or watched.
+    #[error("cannot run `git {command}`")]
+    Spawn {
+        /// The subcommand and its arguments, shortened.
+        command: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// git ended with an exit status that the call does not expect.
+    #[error("`git {command}` failed ({status}): {stderr}")]
+    Failed {
+        /// The subcommand and its arguments, shortened.
+        command: String,
+        /// Exit code or signal, in words.
+        status: String,
+        /// The beginning of its standard error.
+        stderr: String,
+    },
+    /// git did not end in time and was killed.
+    #[error("`git {command}` was stopped: not done after {} s", .after.as_secs_f32())]
+    Deadline {
+        /// The subcommand and its arguments, shortened.
+        command: String,
+        /// The time it was given.
+        after: Duration,
+    },
+    /// git printed more than the call allows and was killed.
+    #[error("`git {command}` was stopped: it printed more than {limit} bytes")]
+    OutputTooLarge {
+        /// The subcommand and its arguments, shortened.
+        command: String,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// git's answer is not in the form it documents.
+    #[error("`git {command}` gave an answer that cannot be read: {what}")]
+    Unreadable {
+        /// The subcommand.
+        command: String,
+        /// What could not be read.
+        what: String,
+    },
+
+    /// The folder is in no repository.
+    #[error("not a git repository: {}", .path.display())]
+    NotARepository {
+        /// Where the search began.
+        path: PathBuf,
+    },
+    /// git refuses the repository because another user owns it.
+    #[error("the repository at {} belongs to another user", .path.display())]
+    ForeignOwner {
+        /// Where the search began.
+        path: PathBuf,
+    },
+    /// The repository has no work tree of its own.
+    #[error("the repository at {} is bare", .path.display())]
+    Bare {
+        /// Its git directory.
+        path: PathBuf,
+    },
+    /// The repository has no commit.
+    #[error("the repository at {} is empty: it has no commit", .path.display())]
+    Empty {
+        /// Its root.
+        path: PathBuf,
+    },
+    /// The repository's history is cut off.
+    #[error("the repository at {} is shallow", .path.display())]
+    Shallow {
+        /// Its root.
+        path: PathBuf,
+    },
+    /// The repository leaves objects at a remote.
+    #[error("the repository at {} is a partial clone: some of its objects are only at the remote", .path.display())]
+    PartialClone {
+        /// Its root.
+        path: PathBuf,
+    },
+    /// The folder belongs to an agent's workspace, not to a repository of the user.
+    #[error("{} is an agent's workspace", .path.display())]
+    InsideWorkspace {
+        /// Its git directory.
+        path: PathBuf,
+    },
+    /// A branch is needed and none is checked out.
+    #[error("HEAD of {} is detached: no branch is checked out", .path.display())]
+    Detached {
+        /// The checkout.
+        path: PathBuf,
+    },
+    /// The branch that work lands on does not exist.
+    #[error("the target branch {branch} does not exist in {}", .path.display())]
+    TargetMissing {
+        /// Its short name.
+        branch: String,
+        /// The repository's root.
+        path: PathBuf,
+    },
+    /// A commit or tree that was named is not in the repository.
+    #[error("{name} is not a commit of {}", .path.display())]
+    NoSuchCommit {
+        /// What was looked up.
+        name: String,
+        /// The repository's root.
+        path: PathBuf,
+    },
+
+    /// Not a full hexadecimal object id.
+    #[error("not an object id: {text:?}")]
+    BadOid {
+        /// What was given, shortened.
+        text: String,
+    },
+    /// An agent's or ticket's id that cannot be part of a ref or a path.
+    #[error("not a valid id: {id:?}: {why}")]
+    BadId {
+        /// What was given, shortened.
+        id: String,
+        /// The rule it breaks.
+        why: &'static str,
+    },
+    /// A name that cannot be a branch.
+    #[error("not a valid branch name: {name:?}")]
+    BadBranch {
+        /// What was given, shortened.
+        name: String,
+    },
+
+    /// Another process holds the repository's lock.
+    #[error("the repository is held by {by} ({})", .path.display())]
+    Held {
+        /// The lock's file.
+        path: PathBuf,
+        /// What the holder wrote about itself.
+        by: Holder,
+    },
+    /// A file operation failed.
+    #[error("cannot {doing} {}", .path.display())]
+    Io {
+        /// The verb.
+        doing: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+
+    /// A workspace of this name stands there and is another attempt's.
+    #[error("the workspace {} already exists and is not this attempt's", .path.display())]
+    WorkspaceTaken {
+        /// The workspace.
+        path: PathBuf,
+    },
+    /// The branch of a workspace that shall be made exists already and is somewhere else.
+    #[error("the branch {branch} already exists at {now}")]
+    BranchTaken {
+        /// Its short name.
+        branch: String,
+        /// Where it is.
+        now: Oid,
+    },
+    /// A branch named `agent` leaves no room for `agent/<agent>-<ticket>`.
+    #[error("a branch named `agent` stands in the way of {branch}")]
+    BranchBlocked {
+        /// The branch that could not be made.
+        branch: String,
+    },
+    /// The workspace's folder is gone.
+    #[error("the workspace {} does not exist", .path.display())]
+    WorkspaceMissing {
+        /// Where it should be.
+        path: PathBuf,
+    },
+    /// What an agent committed may not come into the repository.
+    #[error("the commits of {} are refused: {}", .workspace.display(), crate::import::list(.refusals))]
+    Refused {
+        /// The workspace.
+        workspace: PathBuf,
+        /// Why, one entry a path or object, the first hundred.
+        refusals: Vec<Refusal>,
+    },
+    /// Work in a workspace could not be kept, so the workspace stays.
+    #[error("{} holds work that cannot be saved, among it {}", .workspace.display(), crate::snapshot::list(.left))]
+    Unsaved {
+        /// The workspace.
+        workspace: PathBuf,
+        /// The paths and the reasons.
+        left: Vec<crate::snapshot::Unsaved>,
+    },
+    /// A ref is not where the caller saw it.
+    #[error("{name} moved: expected {}, is {}", crate::refs::or_absent(.expected.as_ref()), crate::refs::or_absent(.now.as_ref()))]
+    RefMoved {
+        /// The full ref name.
+        name: String,
+        /// What the caller expected; `None`: that it does not exist.
+        expected: Option<Oid>,
+        /// What it is.
+        now: Option<Oid>,
+    },
+    /// Another git holds the ref's lock.
+    #[error("{name} is locked by another git ({})", .lock.display())]
+    RefBusy {
+        /// The full ref name.
+        name: String,
+        /// The lock's file.
+        lock: PathBuf,
+    },
+    /// Another git holds the index of a checkout.
+    #[error("the index of {} is locked by another git", .checkout.display())]
+    IndexBusy {
+        /// The checkout.
+        checkout: PathBuf,
+    },
+    /// Another check uses this check checkout.
+    #[error("the check checkout {} is in use", .path.display())]
+    CheckBusy {
+        /// Its folder.
+        path: PathBuf,
+    },
+    /// A check checkout differs from its commit even after it was made anew.
+    #[error("{} does not become equal to {commit}: {what}", .path.display())]
+    CheckUnequal {
+        /// Its folder.
+        path: PathBuf,
+        /// The commit it should show.
+        commit: Oid,
+        /// The first differing path, or what git said.
+        what: String,
+    },
+    /// The two commits share no history.
+    #[error("{tip} and {target} have no common ancestor")]
+    Unrelated {
+        /// The branch's tip.
+        tip: Oid,
+        /// The target's commit.
+        target: Oid,
+    },
+}
+
+impl Error {
+    /// What a person can do about it, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::GitMissing => "install git and put it on PATH",
+            Self::GitTooOld { .. } => "install a newer git, or put one first on PATH",
+            Self::NotARepository { .. } => "run this inside a git repository, or make one with `git init`",
+            Self::ForeignOwner { .. } => {
+                "if you trust it: git config --global --add safe.directory <its path>"
+            }
+            Self::Bare { .. } => "run this in a clone that has files checked out",
+            Self::Empty { .. } => "make the first commit: git commit --allow-empty -m 'first commit'",
+            Self::Shallow { .. } => "fetch the rest of the history: git fetch --unshallow",
+            Self::PartialClone { .. } => "fetch the missing objects: git fetch --refetch --no-filter",
+            Self::InsideWorkspace { .. } => "run this in your own repository",
+            Self::Detached { .. } => "check a branch out: git switch <branch>",
+            Self::TargetMissing { .. } => {
+                "create the branch, or name another as `[project] target` in crew.toml"
+            }
+            Self::Held { .. } => "wait for it to end, or stop it",
+            Self::WorkspaceTaken { .. } => "keep its work and remove it first",
+            Self::BranchTaken { .. } => "keep its commits under another ref and delete it first",
+            Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
+            Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
+            Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
+            Self::Refused { .. } => "take these paths out of the branch's commits",
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn io(doing: &'static str, path: impl AsRef<Path>, source: impl Into<io::Error>) -> Self {
+        Self::Io {
+            doing,
+            path: path.as_ref().to_owned(),
+            source: source.into(),
+        }
+    }
+
+    pub(crate) fn unreadable(command: &str, what: impl Into<String>) -> Self {
+        Self::Unreadable {
+            command: command.to_owned(),
+            what: what.into(),
+        }
+    }
+}
+
+/// Turns a file operation's error into [`Error::Io`].
+pub(crate) trait IoContext<T> {
+    fn doing(self, doing: &'static str, path: impl AsRef<Path>) -> Result<T>;
+}
+
+impl<T, E: Into<io::Error>> IoContext<T> for std::result::Result<T, E> {
+    fn doing(self, doing: &'static str, path: impl AsRef<Path>) -> Result<T> {
+        self.map_err(|source| Error::io(doing, path, source))
+    }
+}
+
+/// At most `limit` characters of untrusted text, for a message.
+pub(crate) fn shortened(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(limit).collect();
+    short.push('…');
+    short
+}

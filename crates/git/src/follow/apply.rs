@@ -1,0 +1,442 @@
+//! Files and index are brought to the new commit.
+
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode as Bits, RenameFlags, mkdirat, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use crate::beneath;
+use crate::checkout::{Checkout, Operation};
+use crate::crash;
+use crate::diff::{Change, Mode};
+use crate::error::{Error, IoContext, Result};
+use crate::follow::inspect::{Inspected, Inspection, Stamp, users_call};
+use crate::follow::{Blocked, Followed, IndexLock, Obstacle};
+use crate::oid::Oid;
+use crate::remove::delete_tree;
+use crate::repository::Repository;
+
+/// Where new files wait and old ones go, on the file system of the checkout; it may outlive a killed engine.
+const STAGING: &str = "crew-follow";
+/// Where an edit ends up that was caught between two renames and cannot go back.
+const CAUGHT: &str = "crew-caught";
+
+impl Repository {
+    pub(crate) fn follow_locked(
+        &self,
+        checkout: &Checkout,
+        old: &Oid,
+        new: &Oid,
+        lock: IndexLock,
+    ) -> Result<Followed> {
+        if let Some(operation) = Operation::of(&checkout.git_dir) {
+            let obstacle = Obstacle::Operation(operation);
+            let left = vec![Blocked {
+                checkout: checkout.root.clone(),
+                path: None,
+                obstacle,
+            }];
+            return Ok(Followed { updated: 0, left });
+        }
+        let hands = Hands::new(self, checkout, old, new)?;
+        hands.return_caught(&self.changes(old, new)?)?;
+        let inspection = Inspection::of(self, checkout, old, new)?;
+        let mut followed = Followed {
+            updated: 0,
+            left: inspection.blocked(),
+        };
+        hands.stage(&inspection)?;
+        crash::point("follow.staged");
+        let ready = |path: &&Inspected| path.obstacles.is_empty() && !path.file_new && !path.skipped;
+        let mut late = Vec::new();
+        for path in inspection
+            .paths
+            .iter()
+            .rev()
+            .filter(ready)
+            .filter(|path| path.change.new.is_none())
+        {
+            followed.updated += 1;
+            late.extend(hands.delete(path)?);
+            crash::point("follow.deleted");
+        }
+        for path in inspection
+            .paths
+            .iter()
+            .filter(ready)
+            .filter(|path| path.change.new.is_some())
+        {
+            followed.updated += 1;
+            late.extend(hands.write(path)?);
+            crash::point("follow.written");
+        }
+        followed.updated -= late.len();
+        followed.left.extend(late);
+        crash::point("follow.files");
+        hands.index(&inspection)?;
+        crash::point("follow.index");
+        delete_tree(&hands.staging)?;
+        crash::point("follow.cleaned");
+        drop(lock);
+        Ok(followed)
+    }
+}
+
+struct Hands<'a> {
+    repository: &'a Repository,
+    checkout: &'a Checkout,
+    old: &'a Oid,
+    new: &'a Oid,
+    root: OwnedFd,
+    staging: PathBuf,
+}
+
+impl<'a> Hands<'a> {
+    fn new(repository: &'a Repository, checkout: &'a Checkout, old: &'a Oid, new: &'a Oid) -> Result<Self> {
+        let device = |path: &Path| path.metadata().map(|meta| meta.dev()).doing("look at", path);
+        // A rename must not cross file systems; a linked worktree may stand on another than the repository.
+        let together = device(&checkout.root)? == device(&checkout.git_dir)?;
+        let staging = if together {
+            checkout.git_dir.join(STAGING)
+        } else {
+            checkout.root.join(format!(".{STAGING}"))
+        };
+        let root = beneath::root(&checkout.root).doing("open", &checkout.root)?;
+        Ok(Self {
+            repository,
+            checkout,
+            old,
+            new,
+            root,
+            staging,
+        })
+    }
+
+    fn new_files(&self) -> PathBuf {
+        self.staging.join("new")
+    }
+
+    fn old_files(&self) -> PathBuf {
+        self.staging.join("old")
+    }
+
+    /// Looks through what a killed engine left in the staging folder: a file there that is neither the old nor the new
+    /// content is an edit of a person that was just swapped out. It goes back.
+    fn return_caught(&self, changes: &[Change]) -> Result<()> {
+        for change in changes {
+            let staged = self.new_files().join(&change.path);
+            let gone = self.old_files().join(&change.path);
+            if self.is_edit(&staged, change)? {
+                // It came here by an exchange: the checkout holds the new content.
+                self.give_back(&staged, &change.path)?;
+            }
+            if self.is_edit(&gone, change)? {
+                self.give_back(&gone, &change.path)?;
+            }
+        }
+        delete_tree(&self.staging)
+    }
+
+    fn is_edit(&self, file: &Path, change: &Change) -> Result<bool> {
+        let Ok(meta) = file.symlink_metadata() else {
+            return Ok(false);
+        };
+        if meta.is_symlink() {
+            let target = std::fs::read_link(file).doing("read", file)?;
+            for (_, oid) in [&change.old, &change.new].into_iter().flatten() {
+                if self
+                    .repository
+                    .call("cat-file")
+                    .args(["blob", oid.as_str()])
+                    .ok()?
+                    == target.as_os_str().as_bytes()
+                {
+                    return Ok(false);
+                }
+            }
+            return Ok(true);
+        }
+        if !meta.is_file() {
+            return Ok(false);
+        }
+        for (commit, side) in [(self.old, &change.old), (self.new, &change.new)] {
+            let Some((_, oid)) = side else { continue };
+            let mut path = std::ffi::OsString::from("--path=");
+            path.push(&change.path);
+            let hashed = users_call(self.repository, self.checkout, "hash-object")
+                .attributes_from(commit.as_str())
+                .arg(path)
+                .arg("--")
+                .arg(file)
+                .ok_oid()?;
+            if hashed == *oid {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn give_back(&self, file: &Path, path: &Path) -> Result<()> {
+        let (folder, name) = self.place(path)?;
+        let staged_folder = beneath::root(file.parent().unwrap_or(Path::new("/"))).doing("open", file)?;
+        let staged_name = file.file_name().unwrap_or_default();
+        let flags = match Stamp::of(&folder, name) {
+            Some(_) => RenameFlags::EXCHANGE,
+            None => RenameFlags::NOREPLACE,
+        };
+        let exchanged = flags == RenameFlags::EXCHANGE;
+        renameat_with(&staged_folder, staged_name, &folder, name, flags)
+            .doing("give back", self.checkout.root.join(path))?;
+        if exchanged && self.is_unknown(file, path)? {
+            self.put_aside(file)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a file that came out of the checkout is neither version of the path.
+    fn is_unknown(&self, file: &Path, path: &Path) -> Result<bool> {
+        let changes = self.repository.changes(self.old, self.new)?;
+        changes
+            .iter()
+            .find(|change| change.path == path)
+            .map_or(Ok(true), |change| self.is_edit(file, change))
+    }
+
+    fn put_aside(&self, file: &Path) -> Result<()> {
+        let folder = tempfile::Builder::new()
+            .prefix(CAUGHT)
+            .tempdir_in(self.staging.parent().unwrap_or(&self.checkout.git_dir))
+            .doing("make in", &self.checkout.git_dir)?
+            .keep();
+        let target = folder.join(file.file_name().unwrap_or_default());
+        std::fs::rename(file, &target).doing("keep", target)
+    }
+
+    /// Writes every new file, with the user's filters and line endings, by the attributes of the new commit.
+    fn stage(&self, inspection: &Inspection) -> Result<()> {
+        let mut entries = Vec::new();
+        let mut names = Vec::new();
+        for path in inspection
+            .paths
+            .iter()
+            .filter(|path| path.obstacles.is_empty() && !path.file_new && !path.skipped)
+        {
+            let Some((mode, oid)) = &path.change.new else {
+                continue;
+            };
+            if *mode == Mode::Submodule {
+                continue;
+            }
+            let name = path.change.path.as_os_str().as_bytes();
+            entries.extend(format!("{} {oid}\t", mode.octal()).bytes());
+            entries.extend(name);
+            entries.push(0);
+            names.extend(name);
+            names.push(0);
+        }
+        std::fs::create_dir_all(self.old_files()).doing("make", &self.staging)?;
+        std::fs::create_dir_all(self.new_files()).doing("make", &self.staging)?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let index = self.staging.join("index");
+        let call = |subcommand| users_call(self.repository, self.checkout, subcommand).index(&index);
+        call("update-index")
+            .args(["-z", "--index-info"])
+            .input(&entries)?
+            .ok()?;
+        let mut prefix = std::ffi::OsString::from("--prefix=");
+        prefix.push(self.new_files());
+        prefix.push("/");
+        call("checkout-index")
+            .attributes_from(self.new.as_str())
+            .arg(prefix)
+            .args(["-z", "--stdin"])
+            .deadline(std::time::Duration::from_secs(600))
+            .input(&names)?
+            .ok()?;
+        Ok(())
+    }
+
+    /// The folder of a path in the checkout, made if need be, and its name there.
+    fn place<'p>(&self, path: &'p Path) -> Result<(OwnedFd, &'p OsStr)> {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let fd = beneath::made_folder(&self.root, folder).doing("make", self.checkout.root.join(folder))?;
+        Ok((fd, path.file_name().unwrap_or_default()))
+    }
+
+    fn late(&self, path: &Inspected, obstacle: Obstacle) -> Option<Blocked> {
+        Some(Blocked {
+            checkout: self.checkout.root.clone(),
+            path: Some(path.change.path.clone()),
+            obstacle,
+        })
+    }
+
+    /// Takes the old file away. It is moved, looked at, and moved back if it is not the one that was inspected.
+    fn delete(&self, path: &Inspected) -> Result<Option<Blocked>> {
+        let relative = &path.change.path;
+        let parent = relative.parent().unwrap_or(Path::new(""));
+        let shown = self.checkout.root.join(relative);
+        let Ok(folder) = beneath::folder(&self.root, parent) else {
+            return Ok(None);
+        };
+        let name = relative.file_name().unwrap_or_default();
+        if matches!(path.change.old, Some((Mode::Submodule, _))) {
+            unlinkat(&folder, name, AtFlags::REMOVEDIR).ok();
+            self.prune(parent);
+            return Ok(None);
+        }
+        let aside = self.old_folder(parent)?;
+        match renameat_with(&folder, name, &aside, name, RenameFlags::NOREPLACE) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Ok(None),
+            Err(errno) => return Err(Error::io("remove", shown, errno)),
+        }
+        crash::point("follow.moved_aside");
+        if Stamp::of(&aside, name) != path.stamp {
+            renameat_with(&aside, name, &folder, name, RenameFlags::NOREPLACE).doing("give back", shown)?;
+            return Ok(self.late(path, Obstacle::Edited));
+        }
+        self.prune(parent);
+        Ok(None)
+    }
+
+    fn old_folder(&self, parent: &Path) -> Result<OwnedFd> {
+        let root = beneath::root(&self.old_files()).doing("open", self.old_files())?;
+        beneath::made_folder(&root, parent).doing("make", self.old_files().join(parent))
+    }
+
+    /// Puts the new file in place. An old one is exchanged, looked at, and exchanged back if it is not the one that was
+    /// inspected.
+    fn write(&self, path: &Inspected) -> Result<Option<Blocked>> {
+        let relative = &path.change.path;
+        let shown = self.checkout.root.join(relative);
+        let (folder, name) = self.place(relative)?;
+        if matches!(path.change.new, Some((Mode::Submodule, _))) {
+            if path.stamp.is_some() {
+                let aside = self.old_folder(relative.parent().unwrap_or(Path::new("")))?;
+                renameat_with(&folder, name, &aside, name, RenameFlags::NOREPLACE).doing("remove", &shown)?;
+            }
+            return match mkdirat(&folder, name, Bits::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => Ok(None),
+                Err(errno) => Err(Error::io("make", shown, errno)),
+            };
+        }
+        let staged = self.new_files().join(relative.parent().unwrap_or(Path::new("")));
+        let staged = beneath::root(&staged).doing("open", staged)?;
+        if path.stamp.is_none() {
+            self.remove_empty(relative);
+            return match renameat_with(&staged, name, &folder, name, RenameFlags::NOREPLACE) {
+                Ok(()) => Ok(None),
+                Err(Errno::EXIST) => Ok(self.late(path, Obstacle::Untracked)),
+                Err(errno) => Err(Error::io("write", shown, errno)),
+            };
+        }
+        match renameat_with(&staged, name, &folder, name, RenameFlags::EXCHANGE) {
+            Ok(()) => {}
+            Err(Errno::NOENT) => return Ok(self.late(path, Obstacle::Edited)),
+            Err(errno) => return Err(Error::io("write", shown, errno)),
+        }
+        crash::point("follow.exchanged");
+        if Stamp::of(&staged, name) != path.stamp {
+            renameat_with(&staged, name, &folder, name, RenameFlags::EXCHANGE).doing("give back", shown)?;
+            return Ok(self.late(path, Obstacle::Edited));
+        }
+        Ok(None)
+    }
+
+    /// Removes folders that a deletion left empty, upwards, as git does.
+    fn prune(&self, folder: &Path) {
+        for folder in folder.ancestors().filter(|folder| !folder.as_os_str().is_empty()) {
+            let Ok(parent) = beneath::folder(&self.root, folder.parent().unwrap_or(Path::new(""))) else {
+                return;
+            };
+            if unlinkat(
+                &parent,
+                folder.file_name().unwrap_or_default(),
+                AtFlags::REMOVEDIR,
+            )
+            .is_err()
+            {
+                return;
+            }
+        }
+    }
+
+    /// Removes a folder that stands where a file comes, if there are only folders in it.
+    fn remove_empty(&self, path: &Path) {
+        let Ok(folder) = beneath::folder(&self.root, path) else {
+            return;
+        };
+        if let Ok(entries) = rustix::fs::Dir::read_from(&folder) {
+            for entry in entries.flatten() {
+                let name = entry.file_name().to_bytes();
+                if !matches!(name, b"." | b"..") {
+                    self.remove_empty(&path.join(OsStr::from_bytes(name)));
+                }
+            }
+        }
+        if let Ok(parent) = beneath::folder(&self.root, path.parent().unwrap_or(Path::new(""))) {
+            unlinkat(&parent, path.file_name().unwrap_or_default(), AtFlags::REMOVEDIR).ok();
+        }
+    }
+
+    /// Brings the entries of the changed paths to the new commit in a copy of the index, and puts that in place.
+    fn index(&self, inspection: &Inspection) -> Result<()> {
+        let null = self.new.null_like();
+        let (mut deletions, mut entries, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+        for path in inspection.paths.iter().filter(|path| path.index_known) {
+            let name = path.change.path.as_os_str().as_bytes();
+            let (list, line) = match &path.change.new {
+                Some((mode, oid)) => (&mut entries, format!("{} {oid}\t", mode.octal())),
+                None => (&mut deletions, format!("0 {null}\t")),
+            };
+            list.extend(line.bytes());
+            list.extend(name);
+            list.push(0);
+            if path.skipped && path.change.new.is_some() {
+                skipped.extend(name);
+                skipped.push(0);
+            }
+        }
+        let current = self.checkout.git_dir.join("index");
+        // Beside the real one: a split index names its shared part relative to it.
+        let next = self.checkout.git_dir.join("crew-index");
+        crate::plain::remove_if_there(&next)?;
+        match std::fs::copy(&current, &next) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("copy", current, error));
+            }
+            _ => {}
+        }
+        crate::plain::remove_if_there(&self.checkout.git_dir.join("crew-index.lock"))?;
+        deletions.extend(entries);
+        let call = |subcommand| {
+            users_call(self.repository, self.checkout, subcommand)
+                .index(&next)
+                .attributes_from(self.new.as_str())
+                .deadline(std::time::Duration::from_secs(600))
+        };
+        call("update-index")
+            .args(["-z", "--index-info"])
+            .input(&deletions)?
+            .ok()?;
+        if !skipped.is_empty() {
+            call("update-index")
+                .args(["--skip-worktree", "-z", "--stdin"])
+                .input(&skipped)?
+                .ok()?;
+        }
+        let refreshed = call("update-index").args(["-q", "--refresh"]).run()?;
+        if !matches!(refreshed.code, Some(0 | 1)) {
+            return Err(refreshed.failed());
+        }
+        crash::point("follow.index_built");
+        std::fs::rename(&next, &current).doing("replace", &current)
+    }
+}

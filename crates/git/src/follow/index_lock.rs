@@ -1,0 +1,82 @@
+//! git's own lock of a checkout's index, held by crew in a way that crew can recognise.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use crate::checkout::Checkout;
+use crate::error::{Error, IoContext, Result};
+use crate::repository::Repository;
+
+/// What crew writes into `index.lock`. git writes an index there, which begins with `DIRC`, or nothing yet.
+const MARK: &[u8] = b"crew follows the landed branch here\n";
+
+/// Those that this process holds; any other with crew's mark was left by a killed engine.
+static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// `index.lock`, held; given back when dropped.
+pub(crate) struct IndexLock {
+    path: PathBuf,
+}
+
+impl IndexLock {
+    /// Takes it; `None` if another git has it. One with crew's mark whose process is gone is taken over, by the holder
+    /// of the repository's lock only.
+    pub(crate) fn take(repository: &Repository, checkout: &Checkout) -> Result<Option<Self>> {
+        let path = path_of(checkout);
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.contains(&path) {
+            return Ok(None);
+        }
+        // Appears by a link, so that it never stands there without its mark.
+        let mut file = tempfile::Builder::new()
+            .prefix("crew-lock-")
+            .tempfile_in(&checkout.git_dir)
+            .doing("write in", &checkout.git_dir)?;
+        file.write_all(MARK).doing("write", file.path())?;
+        for _ in 0..2 {
+            match std::fs::hard_link(file.path(), &path) {
+                Ok(()) => {
+                    held.insert(path.clone());
+                    return Ok(Some(Self { path }));
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    if !is_left_behind(repository, &path) {
+                        return Ok(None);
+                    }
+                    crate::plain::remove_if_there(&path)?;
+                }
+                Err(error) => return Err(Error::io("lock", &path, error)),
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn is_held_by_another(repository: &Repository, checkout: &Checkout) -> bool {
+        let path = path_of(checkout);
+        let ours = HELD
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(&path);
+        path.symlink_metadata().is_ok() && !ours && !is_left_behind(repository, &path)
+    }
+}
+
+impl Drop for IndexLock {
+    fn drop(&mut self) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::fs::read(&self.path).is_ok_and(|content| content == MARK) {
+            std::fs::remove_file(&self.path).ok();
+        }
+        held.remove(&self.path);
+    }
+}
+
+fn path_of(checkout: &Checkout) -> PathBuf {
+    checkout.git_dir.join("index.lock")
+}
+
+fn is_left_behind(repository: &Repository, path: &Path) -> bool {
+    repository.lock().is_some() && std::fs::read(path).is_ok_and(|content| content == MARK)
+}

@@ -1,0 +1,121 @@
+//! What happened on a branch, for people.
+
+use crate::error::{Error, Result};
+use crate::identity::Time;
+use crate::oid::Oid;
+use crate::repository::Repository;
+
+/// A commit in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitInfo {
+    /// Its id.
+    pub commit: Oid,
+    /// The author's name.
+    pub author: String,
+    /// When it was committed.
+    pub at: Time,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// A merge that crew landed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LandedMerge {
+    /// The merge commit.
+    pub info: CommitInfo,
+    /// The landed branch's tip.
+    pub tip: Oid,
+    /// Its `Ticket:` trailer.
+    pub ticket: String,
+    /// Its `Agent:` trailer; empty if there is none.
+    pub agent: String,
+    /// Its `Attempt:` trailer; empty if there is none.
+    pub attempt: String,
+}
+
+const FORMAT: &str = "--format=%H%n%P%n%ct%n%an%n%s%n%(trailers:key=Ticket,valueonly,unfold,separator=%x20)%n\
+                      %(trailers:key=Agent,valueonly,unfold,separator=%x20)%n\
+                      %(trailers:key=Attempt,valueonly,unfold,separator=%x20)";
+
+impl Repository {
+    /// The commits that `tip` has and `base` has not, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn commits(&self, base: &Oid, tip: &Oid, limit: usize) -> Result<Vec<CommitInfo>> {
+        let without = format!("^{base}");
+        let range = [tip.as_str(), without.as_str()];
+        Ok(self
+            .log(&["--topo-order"], &range, limit)?
+            .into_iter()
+            .map(|(info, ..)| info)
+            .collect())
+    }
+
+    /// The merges with a `Ticket:` trailer on the first-parent line of `tip`, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn landed(&self, tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
+        let options = [
+            "--first-parent",
+            "--min-parents=2",
+            "--max-parents=2",
+            "--grep=^Ticket: ",
+        ];
+        let found = self.log(&options, &[tip.as_str()], limit)?;
+        let merges = found
+            .into_iter()
+            .filter_map(|(info, parents, [ticket, agent, attempt])| {
+                let tip = parents.into_iter().nth(1)?;
+                (!ticket.is_empty()).then_some(LandedMerge {
+                    info,
+                    tip,
+                    ticket,
+                    agent,
+                    attempt,
+                })
+            });
+        Ok(merges.collect())
+    }
+
+    fn log(
+        &self,
+        options: &[&str],
+        range: &[&str],
+        limit: usize,
+    ) -> Result<Vec<(CommitInfo, Vec<Oid>, [String; 3])>> {
+        let said = self
+            .call("log")
+            .args(["-z", FORMAT, "--no-notes", "--no-decorate"])
+            .arg(format!("--max-count={limit}"))
+            .args(options)
+            .arg("--end-of-options")
+            .args(range)
+            .ok()?;
+        let text = String::from_utf8_lossy(&said);
+        text.split('\0')
+            .filter(|record| !record.is_empty())
+            .map(read)
+            .collect()
+    }
+}
+
+fn read(record: &str) -> Result<(CommitInfo, Vec<Oid>, [String; 3])> {
+    let bad = || Error::unreadable("log", record);
+    let lines: Vec<&str> = record.split('\n').collect();
+    let [commit, parents, at, author, subject, ticket, agent, attempt] = lines[..] else {
+        return Err(bad());
+    };
+    let parents = parents
+        .split_whitespace()
+        .map(Oid::parse)
+        .collect::<Result<_>>()?;
+    let info = CommitInfo {
+        commit: Oid::parse(commit)?,
+        author: author.to_owned(),
+        at: Time(at.parse().map_err(|_| bad())?),
+        subject: subject.to_owned(),
+    };
+    Ok((info, parents, [ticket, agent, attempt].map(str::to_owned)))
+}

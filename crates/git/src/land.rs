@@ -1,0 +1,93 @@
+//! The target moves, by compare-and-swap, and the checkouts that show it follow.
+
+use crate::crash;
+use crate::error::{Error, Result};
+use crate::follow::{Blocked, IndexLock};
+use crate::id::Branch;
+use crate::oid::Oid;
+use crate::repository::Repository;
+
+/// What is in the journal before anything moves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intent {
+    /// The branch that moves.
+    pub target: Branch,
+    /// Where it is.
+    pub old: Oid,
+    /// Where it goes: a candidate on `old`.
+    pub new: Oid,
+}
+
+/// What came of landing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// The target contains `new`, durably. `left`: paths in checkouts that a person edited in the very moment; they were
+    /// left as they are.
+    Landed {
+        /// What was left.
+        left: Vec<Blocked>,
+    },
+    /// The target is somewhere else than `old`, and nothing moved.
+    TargetMoved {
+        /// Where it is; `None`: it is gone.
+        now: Option<Oid>,
+    },
+    /// Edits of a person are in paths that would change (or an operation of theirs is under way): nothing moved.
+    InTheWay(Vec<Blocked>),
+}
+
+impl Repository {
+    /// Lands: looks whether every checkout of the target can follow, moves the ref, lets them follow. While it does so
+    /// it holds their `index.lock`s, so that no commit of the user's can fall between the ref and the index. An "ensure":
+    /// repeated after a kill at any point it ends as if nothing had happened.
+    ///
+    /// The caller serialises landings and holds the repository's lock (see [`Repository::locked`]); without it, locks
+    /// that a killed engine left behind are not taken away.
+    ///
+    /// # Errors
+    /// [`Error::RefBusy`]; [`Error::Failed`] and the like. After an error the state is one that repeating brings on.
+    pub fn land(&self, intent: &Intent) -> Result<Landing> {
+        let name = intent.target.full();
+        let now = self.branch_tip(&intent.target)?;
+        let checkouts = self.checkouts_of(&intent.target)?;
+        if now.as_ref() != Some(&intent.old) {
+            let Some(now) = now else {
+                return Ok(Landing::TargetMoved { now: None });
+            };
+            if !self.is_ancestor(&intent.new, &now)? {
+                return Ok(Landing::TargetMoved { now: Some(now) });
+            }
+            let mut left = Vec::new();
+            for checkout in &checkouts {
+                left.extend(self.follow(checkout, &intent.old, &now)?.left);
+            }
+            return Ok(Landing::Landed { left });
+        }
+        let mut held = Vec::new();
+        let mut in_the_way = Vec::new();
+        for checkout in &checkouts {
+            match IndexLock::take(self, checkout)? {
+                Some(lock) => held.push(lock),
+                None => in_the_way.push(Blocked::index_locked(checkout)),
+            }
+            crash::point("land.index_locked");
+            in_the_way.extend(self.in_the_way(checkout, &intent.old, &intent.new)?);
+        }
+        if !in_the_way.is_empty() {
+            return Ok(Landing::InTheWay(in_the_way));
+        }
+        crash::point("land.checked");
+        match self.move_ref(&name, Some(&intent.old), Some(&intent.new), "crew: land") {
+            Ok(()) => {}
+            Err(Error::RefMoved { now, .. }) => return Ok(Landing::TargetMoved { now }),
+            Err(other) => return Err(other),
+        }
+        crash::point("land.moved");
+        let mut left = Vec::new();
+        for (checkout, lock) in checkouts.iter().zip(held) {
+            left.extend(self.follow_locked(checkout, &intent.old, &intent.new, lock)?.left);
+            crash::point("land.followed");
+        }
+        Ok(Landing::Landed { left })
+    }
+}

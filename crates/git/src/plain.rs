@@ -1,0 +1,41 @@
+//! Files of crew's own, replaced whole.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::{Error, IoContext, Result};
+
+/// Replaces a file's content in one rename, made durable before; the folder is made if need be. Only for folders that
+/// no agent can write.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    std::fs::create_dir_all(folder).doing("make the folder", folder)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".crew-")
+        .tempfile_in(folder)
+        .doing("write in", folder)?;
+    if let Ok(old) = path.metadata() {
+        file.as_file()
+            .set_permissions(old.permissions())
+            .doing("write", path)?;
+    } else {
+        use std::os::unix::fs::PermissionsExt;
+        file.as_file()
+            .set_permissions(std::fs::Permissions::from_mode(0o644))
+            .doing("write", path)?;
+    }
+    file.write_all(content)
+        .and_then(|()| file.as_file().sync_all())
+        .doing("write", path)?;
+    file.persist(path)
+        .map_err(|error| Error::io("write", path, error.error))?;
+    Ok(())
+}
+
+/// Removes a file; one that is not there is as good.
+pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path, error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,97 @@
+//! Workspaces go when their work is kept.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::crash;
+use crate::error::{Error, IoContext, Result};
+use crate::keep::Rescued;
+use crate::repository::Repository;
+use crate::workspace::Workspace;
+
+impl Repository {
+    /// Removes a workspace after keeping whatever of its work no ref has yet (see [`Repository::rescue`]); returns
+    /// what was kept by this call. One that is gone already is as good. The branch, the base's pin and all kept refs
+    /// stay.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// [`Error::Unsaved`] when something cannot be kept: then nothing is removed.
+    pub fn remove(&self, workspace: &Workspace) -> Result<Rescued> {
+        let rescued = if workspace.exists() {
+            self.rescue(workspace)?
+        } else {
+            Rescued::default()
+        };
+        if !rescued.unsaved.is_empty() {
+            return Err(Error::Unsaved {
+                workspace: workspace.path(),
+                left: rescued.unsaved,
+            });
+        }
+        crash::point("remove.rescued");
+        if !workspace.exists() && !workspace.beside().exists() {
+            return Ok(rescued);
+        }
+        let _claim = workspace.claim()?;
+        let trash = workspace.beside().join("trash");
+        delete_tree(&trash)?;
+        match std::fs::rename(workspace.path(), &trash) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", workspace.path(), error));
+            }
+            _ => {}
+        }
+        crash::point("remove.renamed");
+        delete_tree(&workspace.beside())?;
+        Ok(rescued)
+    }
+
+    /// Removes the pin of a workspace's base; for when its ticket is done.
+    ///
+    /// # Errors
+    /// [`Error::RefBusy`], [`Error::Failed`].
+    pub fn unpin(&self, workspace: &Workspace) -> Result<()> {
+        let name = workspace.base_ref();
+        let now = self.rev_parse(&name)?;
+        self.move_ref(&name, now.as_ref(), None, "crew: base no longer needed")
+    }
+}
+
+/// Deletes a folder and all in it, also folders that forbid it (Go's module cache does). Follows no symlink. What is
+/// not there is as good.
+pub(crate) fn delete_tree(path: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            std::fs::remove_file(path).doing("remove", path)
+        }
+        Err(_) => {
+            unlock(path);
+            match std::fs::remove_dir_all(path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(Error::io("remove", path, error))
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+fn unlock(folder: &Path) {
+    let Ok(meta) = folder.symlink_metadata() else {
+        return;
+    };
+    if !meta.is_dir() {
+        return;
+    }
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).ok();
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        unlock(&entry.path());
+    }
+}

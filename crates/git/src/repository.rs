@@ -1,0 +1,366 @@
+//! The user's repository.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::command::{Call, Git};
+use crate::error::{Error, IoContext, Result, shortened};
+use crate::id::Branch;
+use crate::lock::Lock;
+use crate::oid::{Format, Oid, Tree};
+
+/// A repository of the user: it has commits, a work tree and its whole history.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    git: Git,
+    root: PathBuf,
+    here: PathBuf,
+    common: PathBuf,
+    format: Format,
+    lock: Option<Lock>,
+}
+
+impl Repository {
+    /// Finds the repository of `path` (absolute): from its root, any folder in it, or a linked worktree.
+    ///
+    /// # Errors
+    /// [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`], [`Error::Shallow`],
+    /// [`Error::PartialClone`], [`Error::InsideWorkspace`]; each distinct, nothing written.
+    pub fn open(git: &Git, path: &Path) -> Result<Self> {
+        if !path.is_dir() {
+            return Err(Error::NotARepository {
+                path: path.to_owned(),
+            });
+        }
+        let ask = |what: &str| {
+            git.call("rev-parse")
+                .users_settings()
+                .may_find_bare()
+                .cwd(path)
+                .arg("--path-format=absolute")
+                .arg(what)
+                .run()
+        };
+        let found = ask("--git-common-dir")?;
+        if found.code != Some(0) {
+            let path = path.to_owned();
+            return Err(if found.stderr.contains("dubious ownership") {
+                Error::ForeignOwner { path }
+            } else if found.stderr.contains("not a git repository") {
+                Error::NotARepository { path }
+            } else {
+                found.failed()
+            });
+        }
+        let common = found.path();
+        if common.join(crate::workspace::MARKER).exists() {
+            return Err(Error::InsideWorkspace { path: common });
+        }
+        let config = |key: &str| -> Result<Option<String>> {
+            let said = git.call("config").git_dir(&common).args(["--get", key]).run()?;
+            let value = String::from_utf8_lossy(&said.stdout)
+                .trim_end_matches('\n')
+                .to_owned();
+            Ok((said.code == Some(0)).then_some(value))
+        };
+        let root = match config("core.worktree")? {
+            Some(tree) => common
+                .join(tree)
+                .canonicalize()
+                .doing("find the work tree", &common)?,
+            None if common.file_name().is_some_and(|name| name == ".git")
+                && config("core.bare")?.as_deref() != Some("true") =>
+            {
+                common.parent().unwrap_or(&common).to_owned()
+            }
+            None => return Err(Error::Bare { path: common }),
+        };
+        let shown = ask("--show-toplevel")?;
+        let here = if shown.code == Some(0) {
+            shown.path()
+        } else {
+            root.clone()
+        };
+        if ask("--is-shallow-repository")?.stdout.starts_with(b"true") {
+            return Err(Error::Shallow { path: root });
+        }
+        if config("extensions.partialClone")?.is_some()
+            || git
+                .call("config")
+                .git_dir(&common)
+                .args(["--get-regexp", r"^remote\..*\.promisor$"])
+                .run()?
+                .code
+                == Some(0)
+        {
+            return Err(Error::PartialClone { path: root });
+        }
+        let said = ask("--show-object-format")?.stdout;
+        let name = String::from_utf8_lossy(&said).trim().to_owned();
+        let format = Format::parse(&name).ok_or_else(|| {
+            Error::unreadable(
+                "rev-parse",
+                format!("unknown object format {}", shortened(&name, 40)),
+            )
+        })?;
+        let repository = Self {
+            git: git.clone(),
+            root,
+            here,
+            common,
+            format,
+            lock: None,
+        };
+        let any = repository
+            .call("rev-list")
+            .args(["--all", "--max-count=1"])
+            .ok()?;
+        let head = repository.commit_named("HEAD")?;
+        if any.is_empty() && head.is_none() {
+            return Err(Error::Empty {
+                path: repository.root,
+            });
+        }
+        Ok(repository)
+    }
+
+    /// The same repository, worked on by the holder of its lock: git children get the lock as their stdin.
+    #[must_use]
+    pub fn locked(mut self, lock: &Lock) -> Self {
+        self.lock = Some(lock.clone());
+        self
+    }
+
+    /// The root of the main checkout (absolute), where `.crew/` and `crew.toml` stand.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The root of the checkout that was opened: the main one or a linked worktree.
+    #[must_use]
+    pub fn here(&self) -> &Path {
+        &self.here
+    }
+
+    /// The git directory that all checkouts share.
+    #[must_use]
+    pub fn common_dir(&self) -> &Path {
+        &self.common
+    }
+
+    /// Where [`Lock::take`] is to take this repository's lock.
+    #[must_use]
+    pub fn lock_path(&self) -> PathBuf {
+        self.common.join("crew.lock")
+    }
+
+    /// The git that works on it.
+    #[must_use]
+    pub fn git(&self) -> &Git {
+        &self.git
+    }
+
+    /// A name for folders: the root's own name and eight digits of its path, `website-1f9a03bc`; the same for ever for
+    /// one place, and different for two places of one name.
+    #[must_use]
+    pub fn folder_name(&self) -> String {
+        let name = self
+            .root
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let safe: String = name
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || "._-".contains(c) {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .take(60)
+            .collect();
+        let safe = safe.trim_start_matches(['.', '-']);
+        // FNV-1a: it is written down here, so the name cannot change with a library.
+        let hash = self
+            .common
+            .as_os_str()
+            .as_bytes()
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+                (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+            });
+        format!(
+            "{}-{:08x}",
+            if safe.is_empty() { "repository" } else { safe },
+            hash >> 32
+        )
+    }
+
+    /// The branch checked out [`here`](Self::here); `None` when HEAD is detached.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub fn current_branch(&self) -> Result<Option<Branch>> {
+        let said = self
+            .git
+            .call("symbolic-ref")
+            .users_settings()
+            .cwd(&self.here)
+            .args(["--quiet", "HEAD"])
+            .run()?;
+        let name = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+        Ok(name
+            .strip_prefix("refs/heads/")
+            .and_then(|short| Branch::parse(short).ok()))
+    }
+
+    /// The branch checked out here, for callers that need one.
+    ///
+    /// # Errors
+    /// [`Error::Detached`].
+    pub fn require_branch(&self) -> Result<Branch> {
+        self.current_branch()?.ok_or_else(|| Error::Detached {
+            path: self.here.clone(),
+        })
+    }
+
+    /// The commit a branch is at, for the branch that work lands on.
+    ///
+    /// # Errors
+    /// [`Error::TargetMissing`].
+    pub fn target(&self, branch: &Branch) -> Result<Oid> {
+        self.branch_tip(branch)?.ok_or_else(|| Error::TargetMissing {
+            branch: branch.short().to_owned(),
+            path: self.root.clone(),
+        })
+    }
+
+    /// The commit a branch is at; `None` if there is no such branch.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub fn branch_tip(&self, branch: &Branch) -> Result<Option<Oid>> {
+        self.commit_named(&branch.full())
+    }
+
+    /// The commit that a revision (`HEAD`, a branch, an abbreviated id …) means.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`].
+    pub fn resolve(&self, revision: &str) -> Result<Oid> {
+        self.commit_named(revision)?
+            .ok_or_else(|| self.no_such_commit(revision))
+    }
+
+    /// The tree of a commit.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`].
+    pub fn tree_of(&self, commit: &Oid) -> Result<Tree> {
+        let said = self.rev_parse(&format!("{commit}^{{tree}}"))?;
+        said.map(Tree).ok_or_else(|| self.no_such_commit(commit.as_str()))
+    }
+
+    /// Whether `ancestor` is `descendant` or one of its ancestors.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn is_ancestor(&self, ancestor: &Oid, descendant: &Oid) -> Result<bool> {
+        let said = self
+            .call("merge-base")
+            .arg("--is-ancestor")
+            .arg("--end-of-options")
+            .args([ancestor.as_str(), descendant.as_str()])
+            .run()?;
+        match said.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(said.failed()),
+        }
+    }
+
+    /// Adds patterns to `.git/info/exclude`, each at most once, so that crew's folders are ignored without editing a
+    /// file of the user's. Returns whether anything was added.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn exclude(&self, patterns: &[&str]) -> Result<bool> {
+        let path = self.common.join("info/exclude");
+        let mut content = match std::fs::read(&path) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(Error::io("read", &path, error)),
+        };
+        let known = |content: &[u8], pattern: &str| {
+            content
+                .split(|byte| *byte == b'\n')
+                .any(|line| line.trim_ascii_end() == pattern.as_bytes())
+        };
+        let before = content.len();
+        for pattern in patterns {
+            if !known(&content, pattern) {
+                if content.last().is_some_and(|last| *last != b'\n') {
+                    content.push(b'\n');
+                }
+                content.extend_from_slice(pattern.as_bytes());
+                content.push(b'\n');
+            }
+        }
+        if content.len() == before {
+            return Ok(false);
+        }
+        crate::plain::replace(&path, &content)?;
+        Ok(true)
+    }
+
+    /// A call on the shared git directory, without a work tree, in-tree attributes or the user's settings.
+    pub(crate) fn call(&self, subcommand: &'static str) -> Call {
+        self.git
+            .call(subcommand)
+            .git_dir(&self.common)
+            .cwd(&self.common)
+            .lock(self.lock.as_ref().map(Lock::file))
+    }
+
+    /// The same, reading attributes from nowhere in the tree (rule 8).
+    pub(crate) fn call_without_attributes(&self, subcommand: &'static str) -> Call {
+        self.call(subcommand).attributes_from(self.format.empty_tree())
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    pub(crate) fn lock(&self) -> Option<&Lock> {
+        self.lock.as_ref()
+    }
+
+    pub(crate) fn objects(&self) -> PathBuf {
+        self.common.join("objects")
+    }
+
+    pub(crate) fn rev_parse(&self, name: &str) -> Result<Option<Oid>> {
+        let said = self
+            .call("rev-parse")
+            .args(["--quiet", "--verify", "--end-of-options", name])
+            .run()?;
+        match said.code {
+            Some(0) => Oid::from_bytes(said.stdout.trim_ascii()).map(Some),
+            Some(1 | 128) => Ok(None),
+            _ => Err(said.failed()),
+        }
+    }
+
+    pub(crate) fn commit_named(&self, name: &str) -> Result<Option<Oid>> {
+        self.rev_parse(&format!("{name}^{{commit}}"))
+    }
+
+    pub(crate) fn no_such_commit(&self, name: &str) -> Error {
+        Error::NoSuchCommit {
+            name: shortened(name, 80),
+            path: self.root.clone(),
+        }
+    }
+}

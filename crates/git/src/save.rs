@@ -1,0 +1,271 @@
+//! Leftovers become a commit; whatever stands in the way of that is kept apart.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::beneath;
+use crate::error::{Error, Result};
+use crate::identity::{Identity, Time};
+use crate::import::{AgentRefs, Imported, Limits, Refusal};
+use crate::keep::Rescued;
+use crate::oid::Oid;
+use crate::repository::Repository;
+use crate::snapshot::{NestedWork, Snapshot, Unsaved};
+use crate::workspace::Workspace;
+
+/// What [`Repository::save`] found and did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The branch as it is now, leftovers included.
+    pub imported: Imported,
+    /// The commit of the leftovers, if there were any.
+    pub leftovers: Option<Oid>,
+    /// Repositories inside the workspace, kept apart.
+    pub nested: Vec<NestedWork>,
+    /// What could not be saved; the workspace must stay.
+    pub unsaved: Vec<Unsaved>,
+    /// Why the workspace's own HEAD could not be used, when it could not: the files were saved on top of what was
+    /// imported last, and commits the agent made since then are lost to its branch.
+    pub lost_head: Option<String>,
+}
+
+impl Repository {
+    /// Imports the workspace's HEAD and commits what is modified, staged or untracked (not ignored) on top of it, by
+    /// the agent, at `at`; the branch moves there, and so does the workspace's own, so that the agent goes on from it. A
+    /// workspace whose `.git` is gone or broken is saved as files. Repeating it changes nothing.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// As [`Repository::import`]; refused leftovers too are [`Error::Refused`], and then nothing moved.
+    pub fn save(&self, workspace: &Workspace, message: &str, at: Time, limits: &Limits) -> Result<Saved> {
+        let _claim = workspace.claim()?;
+        let (parent, mut replaced, lost_head) = match self.import_claimed(workspace, limits) {
+            Ok(imported) => (imported.tip, imported.replaced, None),
+            Err(Error::Refused { refusals, .. }) if is_lost_head(&refusals) => {
+                let why = crate::import::list(&refusals);
+                (self.last_known(workspace)?, None, Some(why))
+            }
+            Err(other) => return Err(other),
+        };
+        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits)?;
+        let nested = self.keep_nested(workspace, &snapshot.nested, limits)?;
+        let mut unsaved = snapshot.unsaved.clone();
+        unsaved.extend(nested.1);
+        let mut leftovers = None;
+        let mut tip = parent.clone();
+        if self.tree_of(&parent)?.0 != snapshot.tree {
+            let commit = self.commit(&snapshot.tree, &[&parent], message, workspace.identity(), at)?;
+            self.judge(workspace, &commit, limits)?;
+            leftovers = Some(commit.clone());
+            tip = commit;
+        }
+        if leftovers.is_some() || lost_head.is_some() {
+            replaced = self.advance(workspace, &tip)?.or(replaced);
+        }
+        if leftovers.is_some() {
+            self.settle_agent(workspace, &parent, &tip, &snapshot);
+        }
+        std::fs::rename(&snapshot.index, workspace.index()).ok();
+        let imported = self.imported(workspace, tip, replaced)?;
+        Ok(Saved {
+            imported,
+            leftovers,
+            nested: nested.0,
+            unsaved,
+            lost_head,
+        })
+    }
+
+    /// Keeps, under `refs/crew/rescue/<ticket>/`, every piece of work in the workspace that no ref of the user's
+    /// repository has: what its refs and HEAD's reflog name, its files as they are, and repositories inside it. The
+    /// branch does not move. Repeating it keeps nothing twice.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// [`Error::WorkspaceMissing`], [`Error::Deadline`], [`Error::Failed`].
+    pub fn rescue(&self, workspace: &Workspace) -> Result<Rescued> {
+        let limits = Limits {
+            protected: Vec::new(),
+            ..Limits::default()
+        };
+        let _claim = workspace.claim()?;
+        let refs = AgentRefs::of(workspace)?;
+        let mut rescued = Rescued::default();
+        let mut brought = BTreeSet::new();
+        for tip in refs.all() {
+            match self.bring(workspace, &workspace.path(), &tip, &limits) {
+                Ok(()) => {
+                    brought.insert(tip);
+                }
+                // A reflog may name what is no longer there; only what a ref holds counts as work.
+                Err(Error::Refused { refusals, .. }) => {
+                    if refs.head().as_ref() == Ok(&tip) {
+                        let why = crate::import::list(&refusals);
+                        rescued.unsaved.push(Unsaved {
+                            path: ".git".into(),
+                            why,
+                        });
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        let parent = match refs.head() {
+            Ok(head) if brought.contains(&head) => head,
+            _ => self.last_known(workspace)?,
+        };
+        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), &limits)?;
+        rescued.unsaved.extend(snapshot.unsaved.iter().cloned());
+        let at = self.commit_time(&parent)?;
+        if self.tree_of(&parent)?.0 != snapshot.tree {
+            let message = "Work that was not committed";
+            brought.insert(self.commit(&snapshot.tree, &[&parent], message, workspace.identity(), at)?);
+        }
+        for tip in self.independent(&brought)? {
+            if !self.is_reachable(&tip)? {
+                rescued.kept.push(self.keep_rescue(workspace.ticket(), &tip)?);
+            }
+        }
+        let before: BTreeSet<String> = self
+            .kept(Some(workspace.ticket()))?
+            .into_iter()
+            .map(|kept| kept.name)
+            .collect();
+        let (nested, unsaved) = self.keep_nested(workspace, &snapshot.nested, &limits)?;
+        rescued.unsaved.extend(unsaved);
+        let names: BTreeSet<String> = nested
+            .into_iter()
+            .map(|one| one.kept)
+            .filter(|name| !before.contains(name))
+            .collect();
+        rescued.kept.extend(
+            self.kept(Some(workspace.ticket()))?
+                .into_iter()
+                .filter(|kept| names.contains(&kept.name)),
+        );
+        Ok(rescued)
+    }
+
+    /// The branch's tip in the user's repository, else the start.
+    fn last_known(&self, workspace: &Workspace) -> Result<Oid> {
+        Ok(self
+            .branch_tip(&workspace.branch())?
+            .unwrap_or_else(|| workspace.start().clone()))
+    }
+
+    /// Keeps each nested repository's files (and those of repositories in it) on top of its own history.
+    fn keep_nested(
+        &self,
+        workspace: &Workspace,
+        folders: &[std::path::PathBuf],
+        limits: &Limits,
+    ) -> Result<(Vec<NestedWork>, Vec<Unsaved>)> {
+        let (mut kept, mut unsaved) = (Vec::new(), Vec::new());
+        let mut open = folders.to_vec();
+        while let Some(folder) = open.pop() {
+            let head = self.bring_nested(workspace, &folder, limits);
+            let snapshot = self.snapshot(workspace, &folder, head.as_ref(), limits)?;
+            unsaved.extend(snapshot.unsaved.iter().cloned());
+            open.extend(snapshot.nested.iter().cloned());
+            let commit = match head {
+                Some(head) if self.tree_of(&head)?.0 == snapshot.tree => head,
+                head => {
+                    let parents: Vec<&Oid> = head.iter().collect();
+                    let message = format!("Repository inside the workspace: {}", folder.to_string_lossy());
+                    // A time that is the same at every repetition, so that nothing is kept twice.
+                    let at = self.commit_time(head.as_ref().unwrap_or(workspace.base()))?;
+                    self.commit(&snapshot.tree, &parents, &message, workspace.identity(), at)?
+                }
+            };
+            let name = self.keep_rescue(workspace.ticket(), &commit)?.name;
+            kept.push(NestedWork {
+                path: folder,
+                commit,
+                kept: name,
+            });
+        }
+        Ok((kept, unsaved))
+    }
+
+    pub(crate) fn commit(
+        &self,
+        tree: &Oid,
+        parents: &[&Oid],
+        message: &str,
+        who: &Identity,
+        at: Time,
+    ) -> Result<Oid> {
+        let mut call = self.call("commit-tree").author(who, at).committer(who, Some(at));
+        for parent in parents {
+            call = call.arg("-p").arg(parent.as_str());
+        }
+        let text: String = message.chars().filter(|c| *c != '\0').collect();
+        call.args(["-F", "-"])
+            .arg(tree.as_str())
+            .input(format!("{}\n", text.trim_end()).as_bytes())?
+            .ok_oid()
+    }
+
+    /// Puts the workspace's own branch and index where the saved commit is, as plain files. If its git directory is not
+    /// as crew made it, it is left alone: the agent only sees its work as not committed.
+    fn settle_agent(&self, workspace: &Workspace, parent: &Oid, tip: &Oid, snapshot: &Snapshot) {
+        let settle = || -> Option<()> {
+            let refs = AgentRefs::of(workspace).ok()?;
+            let branch = refs
+                .branch()
+                .filter(|branch| *branch == workspace.branch().full())?;
+            if refs.head().ok()? != *parent {
+                return None;
+            }
+            let root = workspace.open().ok()?;
+            let index = std::fs::read(&snapshot.index).ok()?;
+            beneath::replace(&root, Path::new(".git/index"), &index).ok()?;
+            beneath::replace(
+                &root,
+                &Path::new(".git").join(branch),
+                format!("{tip}\n").as_bytes(),
+            )
+            .ok()
+        };
+        settle();
+    }
+
+    fn commit_time(&self, commit: &Oid) -> Result<Time> {
+        let said = self
+            .call("log")
+            .args(["-1", "--format=%ct", "--end-of-options", commit.as_str()])
+            .ok()?;
+        let text = String::from_utf8_lossy(&said).trim().to_owned();
+        text.parse().map(Time).map_err(|_| Error::unreadable("log", text))
+    }
+
+    /// Those that no other of them contains.
+    fn independent(&self, commits: &BTreeSet<Oid>) -> Result<Vec<Oid>> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let said = self
+            .call("merge-base")
+            .args(["--independent", "--end-of-options"])
+            .args(commits.iter().map(Oid::as_str))
+            .ok()?;
+        String::from_utf8_lossy(&said).lines().map(Oid::parse).collect()
+    }
+
+    /// Whether a branch, tag or kept ref contains the commit.
+    fn is_reachable(&self, commit: &Oid) -> Result<bool> {
+        let said = self
+            .call("for-each-ref")
+            .args(["--count=1", "--format=1", "--contains", commit.as_str()])
+            .ok()?;
+        Ok(!said.is_empty())
+    }
+}
+
+fn is_lost_head(refusals: &[Refusal]) -> bool {
+    refusals
+        .iter()
+        .all(|refusal| matches!(refusal, Refusal::Head { .. } | Refusal::Objects { .. }))
+}
