@@ -39,11 +39,24 @@ pub struct Core {
     pub(crate) dirty: bool,
     /// Tickets with an attempt.
     pub(crate) active: BTreeSet<TicketId>,
-    /// Whether tickets are given out unasked.
-    pub(crate) routing: bool,
+    /// Deadlines ahead, so that the next one is found without a search.
+    deadlines: BTreeSet<(Time, TicketId)>,
+    pub(crate) duty: Duty,
     pub(crate) stopping: Option<OnStop>,
     pub(crate) out: Output,
     pub(crate) now: Time,
+}
+
+/// What the engine is up for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// The whole queue.
+    Drain,
+    /// One command's own effects: no ticket is given out, no agent stepped.
+    Command {
+        /// The ticket that is also brought through checking and landing.
+        lands: Option<TicketId>,
+    },
 }
 
 /// What a core is loaded from: the journal as it is.
@@ -91,7 +104,8 @@ impl Core {
             read: false,
             dirty: true,
             active: BTreeSet::new(),
-            routing: true,
+            deadlines: BTreeSet::new(),
+            duty: Duty::Drain,
             stopping: None,
             out: Output::default(),
             now: Time::default(),
@@ -115,17 +129,24 @@ impl Core {
 
     /// The engine has the repository: opens the project and sees to its roster.
     ///
-    /// `route` is whether tickets are given out unasked; a command that runs the ring for its own effects does without.
-    pub fn open(&mut self, now: Time, route: bool) -> Output {
+    /// An engine that is up for one command only opens nothing: it is over before anyone could see it.
+    pub fn open(&mut self, now: Time, duty: Duty) -> Output {
         self.now = now;
-        self.routing = route;
-        let mut events = vec![project::Event::Opened];
-        if route {
+        self.duty = duty;
+        if let Duty::Drain = self.duty {
+            let mut events = vec![project::Event::Opened];
             events.extend(self.missing_agents());
+            events.push(project::Event::Initialized);
+            self.tell_project(events, "the engine has started");
         }
-        events.push(project::Event::Initialized);
-        self.tell_project(events, "the engine has started");
         self.take_output()
+    }
+
+    /// The next moment after `now` at which a ticket's timer is due.
+    #[must_use]
+    pub fn next_deadline(&self, now: Time) -> Option<Time> {
+        let after = (Time(now.0.saturating_add(1)), None::<TicketId>);
+        self.deadlines.iter().map(|(at, _)| *at).find(|at| *at >= after.0)
     }
 
     /// Takes new settings; what is under way goes on under them.
@@ -227,6 +248,12 @@ impl Core {
     fn put(&mut self, id: TicketId, ticket: Ticket, version: u64) {
         self.dirty = true;
         self.versions.insert(id.clone(), version);
+        if let Some(old) = self.tickets.get(&id).and_then(Ticket::deadline) {
+            self.deadlines.remove(&(old.at, id.clone()));
+        }
+        if let Some(new) = ticket.deadline() {
+            self.deadlines.insert((new.at, id.clone()));
+        }
         if ticket.attempt().is_some() {
             self.active.insert(id.clone());
         } else {

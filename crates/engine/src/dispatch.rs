@@ -10,7 +10,7 @@ use model::ticket::{Event, Stage, State, Ticket, TimerKey};
 use model::journal::TimerRef;
 use model::{AgentName, RunId, SessionId, TicketId};
 
-use crate::core::{Answering, Core};
+use crate::core::{Answering, Core, Duty};
 use crate::names;
 
 impl Core {
@@ -18,16 +18,22 @@ impl Core {
     pub(crate) fn settle(&mut self) {
         self.drop_what_is_gone();
         self.submit_what_is_closed();
-        if self.stopping.is_none() {
-            self.start_check();
-            self.start_steps();
-            if self.routing && self.read && self.dirty {
-                self.dirty = false;
-                self.route();
+        match self.duty {
+            Duty::Drain if self.stopping.is_none() => {
+                self.start_check();
+                self.start_steps();
+                if self.read && self.dirty {
+                    self.dirty = false;
+                    self.route();
+                }
             }
+            Duty::Command { lands: Some(_) } => self.start_check(),
+            Duty::Drain | Duty::Command { lands: None } => {}
         }
-        self.follow_activity();
-        self.follow_stop();
+        if let Duty::Drain = self.duty {
+            self.follow_activity();
+            self.follow_stop();
+        }
     }
 
     /// One candidate at a time, oldest first: what is checked is the next state of the target.
@@ -39,6 +45,7 @@ impl Core {
                 continue;
             }
             match &verify.stage {
+                Stage::Queued if !self.may_land(id) => {}
                 Stage::Queued => {
                     let key = (verify.submitted_at, id);
                     next = Some(next.map_or(key, |old| old.min(key)));
@@ -49,6 +56,13 @@ impl Core {
         }
         if let Some(id) = next.map(|(_, id)| id.clone()) {
             self.tell_or_note(&id, Event::CheckStarted, "its turn in the line has come");
+        }
+    }
+
+    fn may_land(&self, id: &TicketId) -> bool {
+        match &self.duty {
+            Duty::Drain => true,
+            Duty::Command { lands } => lands.as_ref() == Some(id),
         }
     }
 

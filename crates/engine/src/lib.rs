@@ -15,7 +15,7 @@ mod reports;
 mod rest;
 mod runs;
 
-pub use crate::core::{Core, Loaded};
+pub use crate::core::{Core, Duty, Loaded};
 pub use error::Error;
 pub use input::{End, Input, Report, RunEnd, Sighting, Verdict};
 pub use output::Output;

@@ -25,6 +25,10 @@ impl Core {
             self.out.finished.push(id);
             return;
         }
+        if let Report::WorkspaceMissing = report {
+            self.workspace_missing(id, ticket);
+            return;
+        }
         let event = match self.meaning(ticket, effect, report) {
             Meaning::Event(event) => event,
             Meaning::Nothing => {
@@ -44,6 +48,19 @@ impl Core {
         }
     }
 
+    /// A step that found no workspace: nobody's failure, and nothing to be tried again here. Start over from what is kept.
+    fn workspace_missing(&mut self, id: EffectId, ticket: &TicketId) {
+        let class = attempt::Class::KilledByUs;
+        let failure = Failure { class, message: "its workspace is gone".to_owned() };
+        let failed = Event::Attempt(self.failed_step(ticket, Usage::default(), failure));
+        let released = Event::Released { why: Released::WorkspaceLost };
+        let answering = Answering { completes: Some(id), ..Answering::because("its workspace is gone") };
+        if let Err(no) = self.tell(ticket, [failed, released], answering) {
+            self.out.refused.push(format!("{ticket}: {no}"));
+            self.out.finished.push(id);
+        }
+    }
+
     fn meaning(&self, id: &TicketId, effect: &Effect, report: Report) -> Meaning {
         let event = Meaning::Event;
         let reopen_at = self.reopen_at(id);
@@ -57,11 +74,6 @@ impl Core {
             }
             Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
             Report::StepNotSpawned { failure } => event(Event::Attempt(self.failed_step(id, Usage::default(), failure))),
-            Report::WorkspaceMissing => {
-                let class = attempt::Class::Lost;
-                let failure = Failure { class, message: "its workspace is gone".to_owned() };
-                event(Event::Attempt(self.failed_step(id, Usage::default(), failure)))
-            }
             Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
                 workspace,
                 fresh: self.fresh_session(id),
@@ -98,7 +110,7 @@ impl Core {
             Report::CheckoutEdited { paths } => {
                 event(Event::CheckoutEdited { paths, retry_at: self.now + backoff::LANDING_RETRY })
             }
-            Report::Stopped | Report::Done => Meaning::Nothing,
+            Report::Stopped | Report::Done | Report::WorkspaceMissing => Meaning::Nothing,
         }
     }
 
