@@ -26,6 +26,7 @@ pub use linux::Identity;
 pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
 pub use run::{Run, Shim, Status};
 pub use shim::shim_main;
+pub use spawn::{NotFound, find_program};
 pub use spec::{DEFAULT_BEAT_MS, DEFAULT_GRACE_MS, DEFAULT_OUTPUT_CAP, MARKER, Spec};
 pub use sweep::{Swept, find_marked};
 pub use tail::{Stream, Tail};

@@ -26,11 +26,9 @@ pub(crate) fn spawn(spec: &Spec, stdin: Stdio) -> Result<Child, Failure> {
         Err(error) => return Err(closed(&error)),
     }
     rustix::fs::access(&spec.cwd, Access::EXEC_OK).map_err(|errno| closed(&io::Error::from(errno)))?;
-    let program = resolve(
-        &spec.program,
-        spec.env.get(OsStr::new("PATH")).map(AsRef::as_ref),
-        &spec.cwd,
-    )?;
+    let path = spec.env.get(OsStr::new("PATH")).map(AsRef::as_ref);
+    let program =
+        find_program(&spec.program, path, &spec.cwd).map_err(|not: NotFound| (not.fault, not.why))?;
 
     #[expect(
         clippy::disallowed_methods,
@@ -69,58 +67,69 @@ pub(crate) fn spawn(spec: &Spec, stdin: Stdio) -> Result<Child, Failure> {
     })
 }
 
-/// Where the program is. A name without a slash is looked up in `path`, absolute entries only: an empty or relative
-/// one would mean the working directory, which an agent can write.
-fn resolve(program: &Path, path: Option<&OsStr>, cwd: &Path) -> Result<PathBuf, Failure> {
+/// Where a program is, as a run would find it. A name without a slash is looked up in `path`, absolute entries only: an
+/// empty or relative one would mean the working directory, which an agent can write. Any other relative path begins at
+/// `cwd`. Nothing is started; errors say which thing is missing or not executable.
+pub fn find_program(program: &Path, path: Option<&OsStr>, cwd: &Path) -> Result<PathBuf, NotFound> {
     let shown = program.display();
     if program.as_os_str().as_bytes().contains(&b'/') {
         let found = cwd.join(program);
         return match look(&found) {
-            Found::Executable => Ok(found),
-            Found::Not(fault, why) => Err((fault, format!("cannot start {}: {why}", found.display()))),
+            Ok(()) => Ok(found),
+            Err(not) => Err(not.of(&found)),
         };
     }
     let mut refused = None;
     for dir in std::env::split_paths(path.unwrap_or_default()).filter(|dir| dir.is_absolute()) {
         let found = dir.join(program);
         match look(&found) {
-            Found::Executable => return Ok(found),
-            Found::Not(Fault::NotExecutable, why) if refused.is_none() => {
-                refused = Some((
-                    Fault::NotExecutable,
-                    format!("cannot start {}: {why}", found.display()),
-                ));
+            Ok(()) => return Ok(found),
+            Err(not) if not.fault == Fault::NotExecutable && refused.is_none() => {
+                refused = Some(not.of(&found));
             }
-            Found::Not(..) => {}
+            Err(_) => {}
         }
     }
     let path = path.map_or_else(|| "which is not set".into(), |path| format!("{}", path.display()));
-    Err(refused.unwrap_or_else(|| {
-        (
-            Fault::Missing,
-            format!("there is no program {shown} in PATH, {path}"),
-        )
+    Err(refused.unwrap_or_else(|| NotFound {
+        fault: Fault::Missing,
+        why: format!("there is no program {shown} in PATH, {path}"),
     }))
 }
 
-enum Found {
-    Executable,
-    Not(Fault, String),
+/// Why a program cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NotFound {
+    /// Missing, or there and not executable.
+    pub fault: Fault,
+    /// What is wrong with which file, for people.
+    pub why: String,
 }
 
-fn look(path: &Path) -> Found {
+impl NotFound {
+    fn of(self, path: &Path) -> Self {
+        Self {
+            why: format!("cannot start {}: {}", path.display(), self.why),
+            ..self
+        }
+    }
+}
+
+fn look(path: &Path) -> Result<(), NotFound> {
+    let not = |fault, why: String| Err(NotFound { fault, why });
     match path.metadata() {
-        Ok(metadata) if !metadata.is_file() => Found::Not(Fault::NotExecutable, "it is not a file".into()),
+        Ok(metadata) if !metadata.is_file() => not(Fault::NotExecutable, "it is not a file".into()),
         Ok(_) => match rustix::fs::access(path, Access::EXEC_OK) {
-            Ok(()) => Found::Executable,
-            Err(_) => Found::Not(
+            Ok(()) => Ok(()),
+            Err(_) => not(
                 Fault::NotExecutable,
                 "it is not executable (chmod +x makes it so)".into(),
             ),
         },
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Found::Not(Fault::NotExecutable, error.to_string())
+            not(Fault::NotExecutable, error.to_string())
         }
-        Err(error) => Found::Not(Fault::Missing, error.to_string()),
+        Err(error) => not(Fault::Missing, error.to_string()),
     }
 }
