@@ -1,1 +1,25 @@
 //! Agent clients: how each is started, and what its output means.
+//!
+//! A [`Harness`] is one client. It turns a [`StepRequest`] into a [`Launch`] (which the engine runs under a shim), and
+//! its [`Reader`] turns the run's output, as it comes, into [`Event`]s and at the end into an [`Outcome`].
+//!
+//! * [`environment`] assembles what of crew's environment a client may see.
+//! * [`sanitise`] makes untrusted text fit to be shown.
+
+mod client;
+mod command;
+pub mod environment;
+mod error;
+mod event;
+mod lines;
+mod outcome;
+pub mod sanitise;
+mod step;
+
+pub use client::{Facts, Harness, Reader};
+pub use command::Command;
+pub use error::{Error, Result};
+pub use event::{Event, Mode, Usage};
+pub use lines::LINE_LIMIT;
+pub use outcome::{Class, Failure, Outcome, Signal};
+pub use step::{Launch, Role, StepRequest};

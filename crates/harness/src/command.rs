@@ -1,0 +1,344 @@
+//! `command`: any program that reads a prompt and prints lines.
+//!
+//! The prompt is on its standard input. On its standard output, each alone on a line, it may say `DONE`,
+//! `BLOCKED: why`, `QUESTION: text`, `MODE: plan`, `SUMMARY: text`, and in JSON what it used:
+//! `{"crew":"usage","input_tokens":N,"output_tokens":N,"cost_usd":X}`. Exit 0: the step ended well.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use process::{Exit, Stream, find_program};
+use serde_json::Value;
+
+use crate::client::{Facts, Harness, Reader};
+use crate::environment::Environment;
+use crate::error::{Error, Result};
+use crate::event::{Event, Mode, Usage};
+use crate::lines::{Line, Lines};
+use crate::outcome::{Failure, Outcome, Signal};
+use crate::sanitise;
+use crate::step::{Launch, StepRequest};
+
+/// A program of the user's own.
+#[derive(Clone, Debug)]
+pub struct Command {
+    name: String,
+    command: Vec<String>,
+    root: PathBuf,
+    env: Environment,
+}
+
+impl Command {
+    /// From the table `[harness.<name>]`: `command` and then `args` are the program and its arguments, one word each,
+    /// never a shell's line. `root`, absolute, is where a relative program begins (the folder of `crew.toml`: in the
+    /// workspace an agent could replace it). `env` is its base environment, from [`assemble`](crate::environment::assemble).
+    pub fn new(name: &str, command: &[String], args: &[String], root: &Path, env: Environment) -> Self {
+        Self {
+            name: name.to_owned(),
+            command: [command, args].concat(),
+            root: root.to_owned(),
+            env,
+        }
+    }
+
+    fn program(&self) -> Result<(PathBuf, &[String])> {
+        match self.command.split_first() {
+            Some((program, args)) if !program.is_empty() => Ok((self.placed(program), args)),
+            _ => Err(Error::NoCommand {
+                name: self.name.clone(),
+            }),
+        }
+    }
+
+    /// A bare name is left to `PATH`.
+    fn placed(&self, program: &str) -> PathBuf {
+        if program.contains('/') {
+            self.root.join(program)
+        } else {
+            program.into()
+        }
+    }
+}
+
+impl Harness for Command {
+    fn kind(&self) -> &'static str {
+        "command"
+    }
+
+    fn check(&self) -> Result<Facts> {
+        let (program, _) = self.program()?;
+        let path = self.env.get(OsStr::new("PATH")).map(OsString::as_os_str);
+        let program = find_program(&program, path, &self.root).map_err(|source| Error::Program {
+            name: self.name.clone(),
+            source,
+        })?;
+        Ok(Facts {
+            program,
+            version: None,
+        })
+    }
+
+    fn start(&self, step: &StepRequest) -> Result<Launch> {
+        let (program, args) = self.program()?;
+        let mut env = self.env.clone();
+        env.extend(step.env.clone());
+        env.extend(step.variables()?);
+        Ok(Launch {
+            run_id: step.run_id.clone(),
+            program,
+            args: args.iter().map(Into::into).collect(),
+            env,
+            cwd: step.workspace.clone(),
+            stdin: Some(step.prompt.clone()),
+        })
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(Said::default())
+    }
+}
+
+/// What the program has said so far.
+///
+/// Of several signals the last one counts: it is the program's last word, and a `DONE` is only a request to be
+/// verified. The same for several summaries and modes. Usage is summed. A program that does not exit 0 has failed,
+/// whatever it said.
+#[derive(Debug, Default)]
+struct Said {
+    out: Lines,
+    err: Lines,
+    words: Words,
+}
+
+#[derive(Debug, Default)]
+struct Words {
+    signal: Option<Signal>,
+    usage: Usage,
+    mode: Option<Mode>,
+    summary: Option<String>,
+    /// The last line of standard error, for the message of a failure.
+    complaint: String,
+    /// How many notes were made.
+    notes: usize,
+    news: News,
+}
+
+/// What one call of `feed` has found. Of each kind the last or the sum, so that a flood of lines is a few events.
+#[derive(Debug, Default)]
+struct News {
+    text: Option<String>,
+    usage: Usage,
+    question: Option<String>,
+    mode: Option<Mode>,
+    summary: Option<String>,
+    notes: Vec<String>,
+}
+
+/// Notes of one run: a program that gets it wrong once may get it wrong in every line.
+const NOTES: usize = 20;
+/// More tokens than any step can use, or dollars in millionths: a line that claims more is wrong.
+const IMPLAUSIBLE: u64 = 1_000_000_000_000;
+
+impl Reader for Said {
+    fn feed(&mut self, stream: Stream, bytes: &[u8]) -> Vec<Event> {
+        let words = &mut self.words;
+        match stream {
+            Stream::Out => self.out.feed(bytes, |line| words.out(&line)),
+            Stream::Err => self.err.feed(bytes, |line| words.err(&line)),
+        }
+        words.take_news()
+    }
+
+    fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome) {
+        let words = &mut self.words;
+        self.err.finish(|line| words.err(&line));
+        self.out.finish(|line| words.out(&line));
+        let events = words.take_news();
+        let words = std::mem::take(words);
+        let result = match Failure::of_exit(exit) {
+            None => Ok(words.signal.unwrap_or(Signal::None)),
+            Some(mut failure) => {
+                if matches!(exit.reason, process::Reason::Exited) && !words.complaint.is_empty() {
+                    failure.message = format!("{}: {}", failure.message, words.complaint);
+                }
+                Err(failure)
+            }
+        };
+        let Words {
+            usage, mode, summary, ..
+        } = words;
+        (
+            events,
+            Outcome {
+                result,
+                usage,
+                summary,
+                mode,
+                session: None,
+            },
+        )
+    }
+}
+
+impl Words {
+    fn err(&mut self, line: &Line<'_>) {
+        if let Some(text) = shown(line) {
+            self.complaint = sanitise::fit(&text, 300);
+            self.news.text = Some(text);
+        }
+    }
+
+    fn out(&mut self, line: &Line<'_>) {
+        if line.cut {
+            if looks_like_usage(line.bytes) {
+                self.note("a line of usage that is too long".into());
+            }
+        } else if self.said(line.bytes) {
+            return;
+        }
+        if let Some(text) = shown(line) {
+            self.news.text = Some(text);
+        }
+    }
+
+    /// Takes in a line that has a meaning; `true` when it is not to be shown. Spaces, tabs and a carriage return may
+    /// follow; anything else before or after, and it is text: "not done yet" is not done.
+    fn said(&mut self, bytes: &[u8]) -> bool {
+        let Ok(line) = std::str::from_utf8(bytes) else {
+            return false;
+        };
+        let line = line.trim_end_matches([' ', '\t', '\r']);
+        if looks_like_usage(line.as_bytes()) {
+            match usage(line) {
+                Ok(usage) => {
+                    self.usage.add(usage);
+                    self.news.usage.add(usage);
+                }
+                Err(why) => self.note(format!("a line of usage that does not count: {why}")),
+            }
+            return true;
+        }
+        if line == "DONE" {
+            self.signal = Some(Signal::Done);
+            return false;
+        }
+        let Some((word, rest)) = line.split_once(':') else {
+            return false;
+        };
+        if !["BLOCKED", "QUESTION", "MODE", "SUMMARY"].contains(&word) {
+            return false;
+        }
+        let text = sanitise::excerpt(rest);
+        if text.is_empty() {
+            self.note(format!("{word}: with nothing after it"));
+            return false;
+        }
+        match word {
+            "BLOCKED" => self.signal = Some(Signal::Blocked { why: text }),
+            "QUESTION" => {
+                self.news.question = Some(text.clone());
+                self.signal = Some(Signal::Asked { question: text });
+            }
+            "MODE" => match Mode::named(&text) {
+                Some(mode) => (self.mode, self.news.mode) = (Some(mode), Some(mode)),
+                None => {
+                    let known = Mode::ALL.map(Mode::name).join(", ");
+                    self.note(format!(
+                        "MODE: {}, which is none of {known}",
+                        sanitise::fit(&text, 40)
+                    ));
+                }
+            },
+            _ => (self.summary, self.news.summary) = (Some(text.clone()), Some(text)),
+        }
+        false
+    }
+
+    fn note(&mut self, text: String) {
+        self.notes += 1;
+        match self.notes {
+            ..NOTES => self.news.notes.push(text),
+            NOTES => self
+                .news
+                .notes
+                .push("and more that could not be understood".into()),
+            _ => {}
+        }
+    }
+
+    fn take_news(&mut self) -> Vec<Event> {
+        let News {
+            text,
+            usage,
+            question,
+            mode,
+            summary,
+            notes,
+        } = std::mem::take(&mut self.news);
+        let mut events: Vec<Event> = notes.into_iter().map(|text| Event::Note { text }).collect();
+        events.extend((!usage.is_zero()).then_some(Event::Usage(usage)));
+        events.extend(mode.map(|mode| Event::Mode { mode }));
+        events.extend(summary.map(|text| Event::Summary { text }));
+        events.extend(question.map(|text| Event::Question { text }));
+        events.extend(text.map(|line| Event::Text { line }));
+        events
+    }
+}
+
+/// A line as it is shown; `None` when nothing of it can be seen.
+fn shown(line: &Line<'_>) -> Option<String> {
+    // More than a screen can show; the file has the rest.
+    let head = &line.bytes[..line.bytes.len().min(sanitise::EXCERPT)];
+    Some(sanitise::line(&String::from_utf8_lossy(head))).filter(|text| !text.is_empty())
+}
+
+/// Whether a line is meant for crew's ledger: JSON with a `crew` in it that says `usage`. An agent's own JSON is text.
+fn looks_like_usage(line: &[u8]) -> bool {
+    let contains = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
+    line.first() == Some(&b'{') && contains(b"\"crew\"") && contains(b"\"usage\"")
+}
+
+fn usage(line: &str) -> Result<Usage, String> {
+    let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    if value.get("crew").and_then(Value::as_str) != Some("usage") {
+        return Err("\"crew\" is not \"usage\"".into());
+    }
+    let count = |key: &str| match value.get(key) {
+        None => Ok(0),
+        Some(count) => count
+            .as_u64()
+            .filter(|count| *count <= IMPLAUSIBLE)
+            .ok_or_else(|| {
+                format!(
+                    "{key} is no plausible number of tokens: {}",
+                    sanitise::fit(&count.to_string(), 40)
+                )
+            }),
+    };
+    let cost_micro_usd = match value.get("cost_usd") {
+        None => 0,
+        Some(cost) => cost
+            .as_f64()
+            .filter(|usd| (0.0..=1e6).contains(usd))
+            .map(|usd| {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a whole number between 0 and 10^12, by the line above"
+                )]
+                let micro = (usd * 1e6).round() as u64;
+                micro
+            })
+            .ok_or_else(|| {
+                format!(
+                    "cost_usd is no plausible number of dollars: {}",
+                    sanitise::fit(&cost.to_string(), 40)
+                )
+            })?,
+    };
+    Ok(Usage {
+        input_tokens: count("input_tokens")?,
+        output_tokens: count("output_tokens")?,
+        cost_micro_usd,
+    })
+}

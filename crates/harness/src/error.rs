@@ -1,0 +1,70 @@
+//! Why a client cannot be used.
+
+use std::path::PathBuf;
+
+use process::NotFound;
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a client cannot be used, or a step not be started. A step that was started and failed is an
+/// [`Outcome`](crate::Outcome).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The settings name no program.
+    #[error("harness {name:?} has no command")]
+    NoCommand {
+        /// The harness, as the settings call it.
+        name: String,
+    },
+    /// The program is missing or not executable.
+    #[error("harness {name:?} cannot be used")]
+    Program {
+        /// The harness, as the settings call it.
+        name: String,
+        /// What is wrong with which file.
+        source: NotFound,
+    },
+    /// A path that must be absolute is not: the client works in another directory.
+    #[error("{what} is not absolute: {}", path.display())]
+    Relative {
+        /// Which path, in words.
+        what: &'static str,
+        /// The path.
+        path: PathBuf,
+    },
+    /// The settings set a variable that is crew's own to set.
+    #[error("the variable {variable} is crew's own and cannot be set")]
+    Reserved {
+        /// The variable.
+        variable: String,
+    },
+    /// The settings name a variable that no environment can hold.
+    #[error("{variable:?} cannot name a variable, or its value holds a NUL byte")]
+    BadVariable {
+        /// The name, as it was given.
+        variable: String,
+    },
+}
+
+impl Error {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::NoCommand { name } => Some(format!(
+                "set `command = [\"./agent.sh\"]` in [harness.{name}] of crew.toml"
+            )),
+            Self::Program { name, source } if source.fault == process::Fault::Missing => Some(format!(
+                "install it, or correct `command` in [harness.{name}] of crew.toml; a relative path begins at the \
+                 folder of crew.toml"
+            )),
+            Self::Program { .. } => Some("make it executable with `chmod +x`".into()),
+            Self::Reserved { .. } => Some("take it out of `env` in crew.toml".into()),
+            Self::BadVariable { .. } => {
+                Some("correct `env` or `pass_env` in crew.toml: a name is not empty and has no `=`".into())
+            }
+            Self::Relative { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Cutting a stream into lines, however long they are.
+
+/// Bytes of a line that are kept; what is longer is cut, and cannot mean anything.
+pub const LINE_LIMIT: usize = 64 * 1024;
+
+/// A stream's unfinished line.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    open: Vec<u8>,
+    /// Bytes of the open line that were not kept.
+    missing: u64,
+}
+
+/// A whole line, without its newline.
+pub(crate) struct Line<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// It was longer than the limit.
+    pub(crate) cut: bool,
+}
+
+impl Lines {
+    /// Gives each line that is finished by these bytes to `line`.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8], mut line: impl FnMut(Line<'_>)) {
+        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+            let (head, rest) = bytes.split_at(end);
+            bytes = &rest[1..];
+            if self.open.is_empty() && self.missing == 0 && head.len() <= LINE_LIMIT {
+                line(Line {
+                    bytes: head,
+                    cut: false,
+                });
+            } else {
+                self.keep(head);
+                self.close(&mut line);
+            }
+        }
+        self.keep(bytes);
+    }
+
+    /// The stream is over: its last line may lack a newline.
+    pub(crate) fn finish(&mut self, mut line: impl FnMut(Line<'_>)) {
+        if !self.open.is_empty() || self.missing > 0 {
+            self.close(&mut line);
+        }
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = (LINE_LIMIT - self.open.len()).min(bytes.len());
+        self.open.extend_from_slice(&bytes[..room]);
+        self.missing += (bytes.len() - room) as u64;
+    }
+
+    fn close(&mut self, line: &mut impl FnMut(Line<'_>)) {
+        line(Line {
+            bytes: &self.open,
+            cut: self.missing > 0,
+        });
+        self.open.clear();
+        self.missing = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(pieces: &[&[u8]]) -> Vec<(Vec<u8>, bool)> {
+        let mut lines = Lines::default();
+        let mut found = Vec::new();
+        for piece in pieces {
+            lines.feed(piece, |line| found.push((line.bytes.to_vec(), line.cut)));
+        }
+        lines.finish(|line| found.push((line.bytes.to_vec(), line.cut)));
+        found
+    }
+
+    #[test]
+    fn lines_come_whole_however_they_are_fed() {
+        let whole = |line: &[u8]| (line.to_vec(), false);
+        let expected = vec![whole(b"one"), whole(b""), whole(b"two"), whole(b"end")];
+        assert_eq!(cut(&[b"one\n\ntwo\nend"]), expected);
+        assert_eq!(cut(&[b"o", b"ne", b"\n", b"\nt", b"wo\ne", b"nd"]), expected);
+        assert_eq!(cut(&[b"end\n"]), [whole(b"end")]);
+        assert_eq!(cut(&[]), []);
+    }
+
+    #[test]
+    fn a_line_too_long_is_cut_and_says_so() {
+        let exact = vec![b'x'; LINE_LIMIT];
+        assert_eq!(cut(&[&exact, b"\n"]), [(exact.clone(), false)]);
+        let longer = [exact.as_slice(), b"y\nnext\n"].concat();
+        let expected = [(exact.clone(), true), (b"next".to_vec(), false)];
+        assert_eq!(cut(&[&longer]), expected);
+        let (head, tail) = longer.split_at(10);
+        assert_eq!(cut(&[head, tail]), expected);
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut lines = Lines::default();
+        let piece = vec![b'x'; 1 << 20];
+        for _ in 0..100 {
+            lines.feed(&piece, |_| panic!("no line yet"));
+        }
+        assert!(lines.open.capacity() <= 2 * LINE_LIMIT);
+    }
+}
