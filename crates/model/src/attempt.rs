@@ -371,6 +371,28 @@ pub enum Then {
     },
 }
 
+impl Then {
+    /// Whether the agent leaves the ticket for it: then what its last step asks for is not heeded.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        match self {
+            Then::Retry { .. } | Then::Pause => false,
+            Then::Release { .. } | Then::Reap { .. } | Then::Drop { .. } => true,
+        }
+    }
+
+    /// What a person asked for is not undone by what crew would do, nor the greater act by the lesser.
+    fn rank(&self) -> u8 {
+        match self {
+            Then::Retry { .. } => 0,
+            Then::Pause => 1,
+            Then::Release { .. } => 2,
+            Then::Reap { .. } => 3,
+            Then::Drop { .. } => 4,
+        }
+    }
+}
+
 /// What was found in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -750,7 +772,11 @@ impl Attempt {
                 let Some(worker) = self.worker.as_ref().filter(|w| w.is_live()) else {
                     return no(self, "no worker of it is alive");
                 };
-                if self.stopping.as_ref().is_some_and(|before| before.rank() >= then.rank()) {
+                if self
+                    .stopping
+                    .as_ref()
+                    .is_some_and(|before| before.rank() >= then.rank())
+                {
                     return no(self, "it is being stopped already");
                 }
                 effects.push(Effect::StopRun {
@@ -880,6 +906,7 @@ impl Attempt {
                         next: prompt,
                         due: None,
                         last_chance: false,
+                        bait: None,
                     },
                 )
             }
@@ -942,28 +969,40 @@ impl Attempt {
         self.session.apply(session::Event::Suspended)?;
         self.steps += 1;
         self.usage.add(*usage);
-        (
-            self.errors,
-            self.repeats,
-            self.failure,
-            self.stopping,
-            self.edited,
-        ) = (0, 0, None, None, false);
+        (self.errors, self.repeats, self.failure) = (0, 0, None);
+        // An edit that came while the step ran is told by the next one.
+        self.edited &= !self.edit_told;
+        self.edit_told = false;
         if summary.is_some() {
             self.summary.clone_from(summary);
         }
         working.mode = mode.unwrap_or(working.mode);
+        let told = working.next == Prompt::LastChance;
+        if self.stopping.take().is_some_and(|then| then.is_final()) {
+            // A person wanted it gone, and it ended by itself just before: what it asks for is not heeded any more.
+            self.state = State::Working(working);
+            return Ok(Raised::Nothing);
+        }
         match signal {
             Signal::Done => {
                 self.state = State::Verifying;
                 Ok(Raised::Submitted)
             }
             Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
-            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if working.last_chance => {
-                Ok(Raised::GaveUp {
-                    attempts_left: *attempts_left,
-                    reopen_at: *reopen_at,
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if told => {
+                Ok(match working.bait {
+                    Some(why) => Raised::Reaped { why },
+                    None => Raised::GaveUp {
+                        attempts_left: *attempts_left,
+                        reopen_at: *reopen_at,
+                    },
                 })
+            }
+            // It was cornered while this step ran: the next one says so, whatever this one asks for.
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if working.last_chance => {
+                working.next = Prompt::LastChance;
+                self.state = State::Working(working);
+                Ok(Raised::Nothing)
             }
             Signal::Asked { question } => {
                 self.state = State::WaitingForInput {
@@ -1016,7 +1055,7 @@ impl Attempt {
             },
         )?;
         self.usage.add(*usage);
-        self.stopping = None;
+        (self.stopping, self.edit_told) = (None, false);
         if failure.class.breaks_session() {
             self.replace_session(event, fresh)?;
             // What was to be said is said again; only a plain task or "go on" needs the story so far.
@@ -1069,13 +1108,17 @@ impl Attempt {
         }
     }
 
-    /// Fish or cut bait: one more step, which says so.
-    fn corner(&mut self, event: &Event) -> Result<Raised, Rejected> {
+    /// Fish or cut bait: one more step, which says so. What a step is saying, or was to say (an answer, the output of a
+    /// check), is not lost for it: the last chance is the step after.
+    fn corner(&mut self, event: &Event, why: String) -> Result<Raised, Rejected> {
+        let live = self.has_live_worker();
         let State::Working(working) = &mut self.state else {
             return Err(self.reject(event, "it is not working"));
         };
-        working.last_chance = true;
-        working.next = Prompt::LastChance;
+        (working.last_chance, working.bait) = (true, Some(why));
+        if !live && working.next == Prompt::Step {
+            working.next = Prompt::LastChance;
+        }
         Ok(Raised::Nothing)
     }
 
@@ -1130,6 +1173,7 @@ impl Attempt {
             next,
             due: None,
             last_chance: false,
+            bait: None,
         });
     }
 

@@ -9,6 +9,7 @@ pub mod journal;
 pub mod machine;
 pub mod policy;
 pub mod project;
+pub mod samples;
 pub mod session;
 pub mod settings;
 pub mod ticket;

@@ -1,6 +1,6 @@
 //! What a state machine is here: a pure function over values, explored to draw itself.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
 /// A machine: `(state, event) → (state, effects)`, without clock, randomness, settings or I/O.
@@ -85,45 +85,50 @@ pub struct Sample<E> {
 pub struct Explored {
     /// The machine's name.
     pub machine: &'static str,
+    /// The names of the first states.
+    pub first: BTreeSet<String>,
     /// Every state name reached.
     pub states: BTreeSet<String>,
+    /// How many states were tried: they differ in shape, and several bear one name.
+    pub shapes: usize,
     /// `(from, event, guard)` → the states it leads to.
-    pub accepted: BTreeMap<(String, &'static str, &'static str), BTreeSet<String>>,
-    /// `(from, event, guard)` → why it is refused.
-    pub rejected: BTreeMap<(String, &'static str, &'static str), BTreeSet<String>>,
+    pub accepted: BTreeMap<Key, BTreeSet<String>>,
+    /// `(from, event, guard)` → why it is refused. What stands in both maps depends on more than the state's name.
+    pub rejected: BTreeMap<Key, BTreeSet<String>>,
 }
+
+/// A state's name, an event's name and the guard of its sample.
+pub type Key = (String, &'static str, &'static str);
 
 /// Explores `M` breadth first: every sample event in every state reached, until no new *shape* of state turns up.
 ///
-/// `shape` says which differences between states matter, so that counters and ids do not make the search endless.
+/// `samples` gives the alphabet for a state, so that what an event must fit (the next fence, another session) can be taken
+/// from it. `shape` says which differences between states matter, so that counters and ids do not make the search endless.
 pub fn explore<M: Machine>(
     initial: &[M::State],
-    samples: &[Sample<M::Event>],
+    samples: impl Fn(&M::State) -> Vec<Sample<M::Event>>,
     shape: impl Fn(&M::State) -> String,
 ) -> Explored {
     let mut found = Explored {
         machine: M::NAME,
+        first: initial.iter().map(M::state_name).collect(),
         states: BTreeSet::new(),
+        shapes: 0,
         accepted: BTreeMap::new(),
         rejected: BTreeMap::new(),
     };
-    let mut seen = BTreeSet::new();
-    let mut queue: std::collections::VecDeque<M::State> = initial.iter().cloned().collect();
-    for state in initial {
-        seen.insert(shape(state));
-    }
+    let mut seen: BTreeSet<String> = initial.iter().map(&shape).collect();
+    let mut queue: VecDeque<M::State> = initial.iter().cloned().collect();
     while let Some(state) = queue.pop_front() {
         let from = M::state_name(&state);
         found.states.insert(from.clone());
-        for sample in samples {
+        found.shapes += 1;
+        for sample in samples(&state) {
             let key = (from.clone(), M::event_name(&sample.event), sample.guard);
             match M::transition(&state, &sample.event) {
                 Ok(step) => {
-                    found
-                        .accepted
-                        .entry(key)
-                        .or_default()
-                        .insert(M::state_name(&step.state));
+                    let targets = found.accepted.entry(key).or_default();
+                    targets.insert(M::state_name(&step.state));
                     if seen.insert(shape(&step.state)) {
                         queue.push_back(step.state);
                     }
@@ -137,37 +142,52 @@ pub fn explore<M: Machine>(
     found
 }
 
+/// `event [guard]`.
+fn label(event: &str, guard: &str) -> String {
+    if guard.is_empty() {
+        event.to_owned()
+    } else {
+        format!("{event} [{guard}]")
+    }
+}
+
 impl Explored {
-    /// The machine as a Mermaid state diagram. Events that leave every state alike are drawn once per state all the same:
-    /// a diagram that hides an arrow is a diagram that lies.
+    /// The machine as a Mermaid state diagram, one box for each name that `boxed` gives: states that share a box are drawn
+    /// as one, and an arrow stands for what at least one of them accepts. What leaves a box as it is, is not drawn.
     #[must_use]
-    pub fn mermaid(&self, first: &[&str]) -> String {
-        let mut out = String::from("stateDiagram-v2\n");
-        let id = |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-        for name in &self.states {
-            let _ = writeln!(out, "    state \"{name}\" as {}", id(name));
-        }
-        for name in first {
-            let _ = writeln!(out, "    [*] --> {}", id(name));
-        }
+    pub fn mermaid(&self, boxed: impl Fn(&str) -> String) -> String {
+        let id = |name: &str| -> String {
+            let plain = name.replace(|c: char| !c.is_ascii_alphanumeric(), " ");
+            plain.split_whitespace().collect::<Vec<_>>().join("_")
+        };
         let mut arrows: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
         for ((from, event, guard), targets) in &self.accepted {
-            let label = if guard.is_empty() {
-                (*event).to_owned()
-            } else {
-                format!("{event} [{guard}]")
-            };
             for to in targets {
-                arrows
-                    .entry((id(from), id(to)))
-                    .or_default()
-                    .insert(label.clone());
+                let (from, to) = (boxed(from), boxed(to));
+                if from != to {
+                    arrows
+                        .entry((id(&from), id(&to)))
+                        .or_default()
+                        .insert(label(event, guard));
+                }
             }
         }
+        let mut out = String::from("stateDiagram-v2\n");
+        for name in self
+            .states
+            .iter()
+            .map(|name| boxed(name))
+            .collect::<BTreeSet<_>>()
+        {
+            let _ = writeln!(out, "    state \"{name}\" as {}", id(&name));
+        }
+        for name in self.first.iter().map(|name| boxed(name)).collect::<BTreeSet<_>>() {
+            let _ = writeln!(out, "    [*] --> {}", id(&name));
+        }
         for ((from, to), labels) in arrows {
-            for label in labels {
-                let _ = writeln!(out, "    {from} --> {to}: {label}");
-            }
+            // One arrow with a line for each event: parallel arrows are drawn over one another.
+            let labels: Vec<String> = labels.into_iter().collect();
+            let _ = writeln!(out, "    {from} --> {to} : {}", labels.join("<br/>"));
         }
         out
     }
@@ -176,28 +196,80 @@ impl Explored {
     #[must_use]
     pub fn matrix(&self) -> String {
         let mut out = String::new();
-        let keys: BTreeSet<_> = self.accepted.keys().chain(self.rejected.keys()).collect();
-        let mut last = "";
-        for key in keys {
-            let (from, event, guard) = key;
-            if from != last {
-                let _ = writeln!(out, "{from}");
-                last = from;
+        for state in &self.states {
+            let _ = writeln!(out, "{state}");
+            for key in self.keys(state) {
+                let to = self
+                    .accepted
+                    .get(key)
+                    .into_iter()
+                    .flatten()
+                    .map(|t| format!("→ {t}"));
+                let no = self
+                    .rejected
+                    .get(key)
+                    .into_iter()
+                    .flatten()
+                    .map(|w| format!("✗ {w}"));
+                let ends: Vec<String> = to.chain(no).collect();
+                let _ = writeln!(out, "    {}: {}", label(key.1, key.2), ends.join(" | "));
             }
-            let guard = if guard.is_empty() {
-                String::new()
-            } else {
-                format!(" [{guard}]")
-            };
-            let mut ends: Vec<String> = Vec::new();
-            if let Some(targets) = self.accepted.get(key) {
-                ends.extend(targets.iter().map(|t| format!("→ {t}")));
-            }
-            if let Some(whys) = self.rejected.get(key) {
-                ends.extend(whys.iter().map(|w| format!("✗ {w}")));
-            }
-            let _ = writeln!(out, "    {event}{guard}: {}", ends.join(" | "));
         }
         out
+    }
+
+    /// The matrix for reading, in Markdown: for each state what it accepts, as a table, and what it refuses, by reason.
+    #[must_use]
+    pub fn tables(&self) -> String {
+        let mut out = String::new();
+        for state in &self.states {
+            let _ = writeln!(out, "### `{state}`\n");
+            let mut rows = Vec::new();
+            let mut refused: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+            for key in self.keys(state) {
+                let label = label(key.1, key.2);
+                let whys = self.rejected.get(key);
+                if let Some(targets) = self.accepted.get(key) {
+                    let to = |t: &String| {
+                        if t == state {
+                            "stays".to_owned()
+                        } else {
+                            format!("`{t}`")
+                        }
+                    };
+                    let to: Vec<String> = targets.iter().map(to).collect();
+                    let but: Vec<&str> = whys.into_iter().flatten().map(String::as_str).collect();
+                    rows.push(format!("| {label} | {} | {} |", to.join(" or "), but.join(" / ")));
+                } else {
+                    for why in whys.into_iter().flatten() {
+                        refused.entry(why).or_default().push(label.clone());
+                    }
+                }
+            }
+            if rows.is_empty() {
+                let _ = writeln!(out, "Accepts nothing.\n");
+            } else {
+                let _ = writeln!(
+                    out,
+                    "| event | leads to | refused when |\n|---|---|---|\n{}\n",
+                    rows.join("\n")
+                );
+            }
+            for (why, labels) in &refused {
+                let _ = writeln!(out, "* refused, {why}: {}", labels.join(", "));
+            }
+            if !refused.is_empty() {
+                out.push('\n');
+            }
+        }
+        out
+    }
+
+    fn keys(&self, state: &str) -> BTreeSet<&Key> {
+        self.accepted
+            .keys()
+            .chain(self.rejected.keys())
+            .filter(|key| key.0 == state)
+            .collect()
     }
 }

@@ -36,11 +36,21 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure) -> Next {
             failure.class,
             crate::attempt::Class::RateLimited | crate::attempt::Class::Overloaded
         );
-        let wait = if waits { backoff::step(errors + 5) } else { Duration::ZERO };
-        return Next { wait, errors_left: ERRORS - errors.min(ERRORS), repeats_left: REPEATS };
+        let wait = if waits {
+            backoff::step(errors + 5)
+        } else {
+            Duration::ZERO
+        };
+        return Next {
+            wait,
+            errors_left: ERRORS - errors.min(ERRORS),
+            repeats_left: REPEATS,
+        };
     }
     let repeats_left = match failure.class {
-        crate::attempt::Class::MalformedOutput | crate::attempt::Class::Budget => REPEATS.saturating_sub(repeats + 1),
+        crate::attempt::Class::MalformedOutput | crate::attempt::Class::Budget => {
+            REPEATS.saturating_sub(repeats + 1)
+        }
         crate::attempt::Class::Transient
         | crate::attempt::Class::RateLimited
         | crate::attempt::Class::Overloaded
@@ -53,5 +63,9 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure) -> Next {
         | crate::attempt::Class::Lost
         | crate::attempt::Class::KilledByUs => REPEATS,
     };
-    Next { wait: backoff::step(errors + 1), errors_left: ERRORS.saturating_sub(errors + 1), repeats_left }
+    Next {
+        wait: backoff::step(errors + 1),
+        errors_left: ERRORS.saturating_sub(errors + 1),
+        repeats_left,
+    }
 }

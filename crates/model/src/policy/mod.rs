@@ -2,6 +2,6 @@
 
 pub mod backoff;
 pub mod capacity;
-pub mod route;
 pub mod failure;
+pub mod route;
 pub mod stall;

@@ -60,12 +60,22 @@ pub struct Watch {
 impl Watch {
     /// Takes a look.
     pub fn look(&mut self, sample: Sample, limits: Limits) -> Verdict {
-        let Some(last) = self.last.replace(sample) else { return Verdict::Alive };
+        let Some(last) = self.last.replace(sample) else {
+            return Verdict::Alive;
+        };
         let passed = sample.at.since(last.at).min(LONGEST_GAP);
         self.ran += passed;
-        self.silent = if sample.heard == last.heard { self.silent + passed } else { Duration::ZERO };
+        self.silent = if sample.heard == last.heard {
+            self.silent + passed
+        } else {
+            Duration::ZERO
+        };
         let active = sample.cpu_ms != last.cpu_ms || sample.children != last.children;
-        self.idle = if active { Duration::ZERO } else { self.idle + passed };
+        self.idle = if active {
+            Duration::ZERO
+        } else {
+            self.idle + passed
+        };
         if self.ran >= limits.step_timeout {
             return Verdict::TimedOut;
         }
@@ -78,7 +88,10 @@ impl Watch {
             self.warned = None;
             return Verdict::Alive;
         }
-        if self.warned.is_some_and(|at| self.ran.saturating_sub(at) < COOL_DOWN) {
+        if self
+            .warned
+            .is_some_and(|at| self.ran.saturating_sub(at) < COOL_DOWN)
+        {
             return Verdict::Alive;
         }
         self.warned = Some(self.ran);
@@ -90,7 +103,10 @@ impl Watch {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { stall_after: Duration::from_secs(20), step_timeout: Duration::from_secs(100) };
+    const LIMITS: Limits = Limits {
+        stall_after: Duration::from_secs(20),
+        step_timeout: Duration::from_secs(100),
+    };
 
     /// A look every five seconds; `at` says what is seen at second `t`.
     fn watch(seconds: i64, at: impl Fn(i64) -> (u64, u64)) -> Vec<(i64, Verdict)> {
@@ -98,7 +114,12 @@ mod tests {
         (0..=seconds / 5)
             .map(|n| {
                 let (heard, cpu_ms) = at(n * 5);
-                let sample = Sample { at: Time(n * 5000), heard, cpu_ms, children: 0 };
+                let sample = Sample {
+                    at: Time(n * 5000),
+                    heard,
+                    cpu_ms,
+                    children: 0,
+                };
                 (n * 5, watch.look(sample, LIMITS))
             })
             .filter(|(_, verdict)| *verdict != Verdict::Alive)
@@ -108,13 +129,20 @@ mod tests {
     #[test]
     fn silence_is_warned_of_once_then_the_step_has_stalled() {
         let silent = Duration::from_secs(20);
-        assert_eq!(watch(40, |_| (1, 1)), [(20, Verdict::Stuck { silent }), (40, Verdict::Stalled)]);
+        assert_eq!(
+            watch(40, |_| (1, 1)),
+            [(20, Verdict::Stuck { silent }), (40, Verdict::Stalled)]
+        );
     }
 
     #[test]
     fn output_or_a_busy_child_is_a_sign_of_life() {
         assert_eq!(watch(95, |t| (t as u64, 1)), []);
-        assert_eq!(watch(95, |t| (1, t as u64)), [], "a long build says nothing and burns cpu");
+        assert_eq!(
+            watch(95, |t| (1, t as u64)),
+            [],
+            "a long build says nothing and burns cpu"
+        );
     }
 
     #[test]
@@ -125,8 +153,17 @@ mod tests {
     #[test]
     fn time_in_which_nobody_watched_does_not_count() {
         let mut watch = Watch::default();
-        let look = |at| Sample { at: Time(at), heard: 1, cpu_ms: 1, children: 0 };
+        let look = |at| Sample {
+            at: Time(at),
+            heard: 1,
+            cpu_ms: 1,
+            children: 0,
+        };
         assert_eq!(watch.look(look(0), LIMITS), Verdict::Alive);
-        assert_eq!(watch.look(look(3_600_000), LIMITS), Verdict::Alive, "an hour's sleep is one look");
+        assert_eq!(
+            watch.look(look(3_600_000), LIMITS),
+            Verdict::Alive,
+            "an hour's sleep is one look"
+        );
     }
 }

@@ -141,11 +141,16 @@ impl Ticket {
         let (mut ticket, mut effects) = (step.state, step.effects);
         if ticket.state_name() != self.state_name() {
             ticket.since = at;
-            if let Some(held) = &mut ticket.held
-                && self.held.is_none()
-            {
-                held.since = at;
-            }
+        }
+        if let Some(held) = &mut ticket.held {
+            let same = self
+                .held
+                .as_ref()
+                .filter(|h| h.why == held.why && h.note == held.note);
+            held.since = same.map_or(at, |h| h.since);
+        }
+        if let (State::Verify(verify), false) = (&mut ticket.state, matches!(self.state, State::Verify(_))) {
+            verify.submitted_at = at;
         }
         let standing = |t: &Ticket| t.attempt().map(|a| (a.fence, a.state.name()));
         let (before, now) = (standing(self), standing(&ticket));
@@ -155,9 +160,11 @@ impl Ticket {
         {
             attempt.since = at;
         }
+        // A ticket seen for the first time is not written: its file says what a person wanted it to say.
         let drifted = matches!(event, Event::FileDrifted);
-        if let Some(filing) = ticket.filing()
-            && (drifted || self.filing().as_ref() != Some(&filing))
+        let before = self.filing();
+        if let (Some(filing), false) = (ticket.filing(), before.is_none())
+            && (drifted || before.as_ref() != Some(&filing))
         {
             effects.push(Effect::WriteFile(filing));
         }

@@ -74,20 +74,19 @@ impl Draft<'_> {
             Event::Claimed { .. } => self.claim(),
             Event::RecoveryNotNeeded => {
                 self.expect_open()?;
+                if self.ticket.spec.recovers.is_none() {
+                    return self.no("it recovers no other ticket");
+                }
                 self.finish(Done::NotNeeded);
                 self.ticket.labels.insert(Label::Recovery);
                 Ok(())
             }
-            Event::ClosedByPerson => {
-                self.expect_open()?;
-                self.finish(Done::ClosedByPerson);
-                Ok(())
-            }
+            Event::ClosedByPerson => self.close(),
             Event::Reopened { .. } => self.reopen(),
             Event::Dropped { by, reason } => self.drop_by(by, reason),
             Event::Retried { seat, fresh, .. } => self.retry(*seat, fresh),
             Event::RetryDue => self.retry_due(),
-            Event::Waived { by, .. } => self.waive(by),
+            Event::Waived { by, reason } => self.waive(by, reason),
             Event::PathsApproved { .. } => self.approve_paths(),
 
             Event::Attempt(event) => self.attempt(event),
@@ -100,6 +99,7 @@ impl Draft<'_> {
                 attempts_left,
                 reopen_at,
             } => {
+                self.expect_free()?;
                 self.working()?;
                 self.give_back(Label::AgentIncomplete, *attempts_left, *reopen_at)
             }
@@ -107,6 +107,7 @@ impl Draft<'_> {
                 attempts_left,
                 reopen_at,
             } => {
+                self.expect_free()?;
                 self.working()?;
                 self.give_back(Label::AgentError, *attempts_left, *reopen_at)
             }
@@ -114,16 +115,19 @@ impl Draft<'_> {
                 let State::InProgress(attempt) = &self.ticket.state else {
                     return self.no("no agent has it");
                 };
+                let attempt = attempt.clone();
+                self.expect_free()?;
                 // Its host is gone, and so is its worker: nothing is left to be stopped.
                 let attempt = Attempt {
                     worker: None,
-                    ..attempt.clone()
+                    ..attempt
                 };
                 self.ticket.state = State::InProgress(attempt);
                 self.ticket.labels.insert(Label::AutoRecovered);
                 self.back_to_open()
             }
             Event::Blocked { why } => {
+                self.expect_free()?;
                 self.working()?;
                 self.block(why)
             }
@@ -183,7 +187,11 @@ impl Draft<'_> {
                 self.hold_check(Why::TargetRed, note, *retry_at)
             }
             Event::SensitivePaths { paths, tip } => {
-                self.building_or_landing()?;
+                let at_work = |s: &Stage| match s {
+                    Stage::Building | Stage::Checking(_) | Stage::Landing { .. } => true,
+                    Stage::Queued | Stage::Reviewing { .. } => false,
+                };
+                self.stage(at_work, "it is neither being checked nor landing")?;
                 let note = format!(
                     "it touches {}: `crew approve {}` lets it land",
                     paths.join(", "),
@@ -218,12 +226,16 @@ impl Draft<'_> {
             Event::ReviewCrashed { left, due } => self.review_again(Label::EvaluatorError, *left, *due),
             Event::ReviewGaveUp { left, due } => self.review_again(Label::EvaluatorIncomplete, *left, *due),
             Event::Approved { acceptance_test, .. } => {
-                let Stage::Reviewing { candidate, .. } = &self.reviewing()?.stage else {
+                let Stage::Reviewing { candidate, .. } = &self.reviewed()?.stage else {
                     return self.no("it is not in review");
                 };
                 let mut candidate = candidate.clone();
+                if acceptance_test.trim().is_empty() {
+                    return self.no("an approval says how the work was tested");
+                }
                 candidate.passed = vec![acceptance_test.clone()];
                 self.ticket.labels.clear();
+                self.ticket.review_tries = 0;
                 self.land(candidate)
             }
             Event::Rejected {
@@ -232,12 +244,15 @@ impl Draft<'_> {
                 attempts_left,
                 reopen_at,
             } => {
-                self.reviewing()?;
+                self.reviewed()?;
                 self.ticket.feedback.push(format!("{reason}\n{feedback}"));
+                self.ticket.review_tries = 0;
+                self.ticket.labels.remove(&Label::EvaluatorError);
+                self.ticket.labels.remove(&Label::EvaluatorIncomplete);
                 self.give_back(Label::Rejected, *attempts_left, *reopen_at)
             }
             Event::WorkFailed { reason } => {
-                self.reviewing()?;
+                self.reviewed()?;
                 self.keep_work();
                 self.finish(Done::Failed {
                     reason: reason.clone(),
@@ -335,15 +350,25 @@ impl Draft<'_> {
         self.stage(|s| matches!(s, Stage::Reviewing { .. }), "it is not in review")
     }
 
-    fn landing(&mut self) -> Result<&mut Verify, Rejected> {
-        self.stage(|s| matches!(s, Stage::Landing { .. }), "it is not landing")
+    /// In review, and someone reviews it: a verdict has an author.
+    fn reviewed(&mut self) -> Result<&mut Verify, Rejected> {
+        self.reviewing()?;
+        self.stage(
+            |s| {
+                matches!(
+                    s,
+                    Stage::Reviewing {
+                        reviewer: Some(_),
+                        ..
+                    }
+                )
+            },
+            "nobody reviews it",
+        )
     }
 
-    fn building_or_landing(&mut self) -> Result<&mut Verify, Rejected> {
-        self.stage(
-            |s| matches!(s, Stage::Building | Stage::Landing { .. }),
-            "it is neither being merged nor landing",
-        )
+    fn landing(&mut self) -> Result<&mut Verify, Rejected> {
+        self.stage(|s| matches!(s, Stage::Landing { .. }), "it is not landing")
     }
 
     // The queue.
@@ -490,6 +515,7 @@ impl Draft<'_> {
             } => self.give_back(Label::AgentError, attempts_left, reopen_at),
             Raised::Blocked { why } => self.block(&why),
             Raised::WorkspaceLost => self.release(&Released::WorkspaceLost),
+            Raised::Reaped { why } => self.release(&Released::Reaped { why }),
             Raised::NeedsPerson { why, message } => {
                 self.unseat();
                 let (why, note) = match why {
@@ -508,16 +534,35 @@ impl Draft<'_> {
         }
     }
 
+    /// Into the line. What a person submits is taken as it is, whatever held it; submitting is the success that an agent's
+    /// labels wait for.
     fn submit(&mut self, attempt: Attempt, by: String, submitted_at: Time) {
-        let stage = Stage::Queued;
+        for label in [Label::AgentIncomplete, Label::AgentError, Label::AutoRecovered] {
+            self.ticket.labels.remove(&label);
+        }
+        self.ticket.held = None;
+        let round = attempt.rounds;
         self.ticket.state = State::Verify(Verify {
             attempt,
             by,
             submitted_at,
-            round: 0,
+            round,
             approved: None,
-            stage,
+            stage: Stage::Queued,
         });
+    }
+
+    /// A person closed its file. What an agent has is submitted instead; what is submitted closes when it has landed.
+    fn close(&mut self) -> Taken {
+        match &self.ticket.state {
+            State::New | State::Open => {}
+            State::InProgress(_) => return self.no("an agent has it: closing it submits it"),
+            State::Verify(_) if self.ticket.held.is_some() => self.keep_work(),
+            State::Verify(_) => return self.no("it is submitted: it is closed when it has landed"),
+            State::Done(_) => return self.no("it is done"),
+        }
+        self.finish(Done::ClosedByPerson);
+        Ok(())
     }
 
     /// Back to the queue; with no attempt left, held until a person looks at it.
@@ -587,6 +632,9 @@ impl Draft<'_> {
                 attempts_left,
                 reopen_at,
             } => {
+                if !matches!(self.working()?.state, attempt::State::Preparing) {
+                    return self.no("its workspace was made");
+                }
                 // Nothing was made, so there is nothing to keep, and the next attempt starts where this one should have.
                 let from = self.ticket.from.clone();
                 self.give_back(Label::AgentError, *attempts_left, *reopen_at)?;
@@ -623,7 +671,8 @@ impl Draft<'_> {
 
     fn start_check(&mut self) -> Taken {
         let verify = self.stage(|s| matches!(s, Stage::Queued), "it is not in the line")?;
-        verify.round += 1;
+        verify.attempt.rounds += 1;
+        verify.round = verify.attempt.rounds;
         verify.stage = Stage::Building;
         let effect = Effect::BuildCandidate {
             agent: verify.attempt.agent.clone(),
@@ -678,7 +727,14 @@ impl Draft<'_> {
         };
         if steps_left == 0 {
             self.ticket.feedback.push(story.to_owned());
-            return self.give_back(Label::AgentIncomplete, 0, reopen_at);
+            self.give_back(Label::Failed, 0, reopen_at)?;
+            let first = story.lines().next().unwrap_or_default().trim_end_matches(':');
+            let note = format!(
+                "{first}, and its steps are spent; `crew retry {}` gives it new ones",
+                self.ticket.id
+            );
+            self.hold(Why::Failed, note, None);
+            return Ok(());
         }
         if !verify.attempt.seated {
             self.ticket.feedback.push(story.to_owned());
@@ -813,7 +869,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    fn waive(&mut self, by: &str) -> Taken {
+    fn waive(&mut self, by: &str, reason: &str) -> Taken {
         let Some(held) = &self.ticket.held else {
             return self.no("it is not held");
         };
@@ -826,7 +882,7 @@ impl Draft<'_> {
         self.ticket.held = None;
         let verify = self.verify()?;
         verify.attempt.state = attempt::State::Done;
-        let passed = vec![format!("waived by {by}")];
+        let passed = vec![format!("waived by {by}: {reason}")];
         self.land(Candidate { passed, ..candidate })
     }
 

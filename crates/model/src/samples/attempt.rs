@@ -1,0 +1,218 @@
+//! The attempt machine's alphabet.
+
+use super::{Alphabet, EARLY, LATE, agent, oid, run, session_id};
+use crate::Fence;
+use crate::attempt::{
+    Attempt, Class, Event, Failure, From, Machine, Mode, Prompt, Signal, State, Stuck, Then, Usage, Workspace,
+};
+use crate::machine::{self, Explored, Sample};
+
+/// What it is.
+pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its claim until its work is landed or given \
+    back. It is a child of the ticket and owns a session and, while a step runs, a worker. What ends it is told to the ticket, \
+    which leaves `in_progress`: this machine alone then stays where it is.";
+
+/// A fresh claim.
+#[must_use]
+pub fn first() -> Attempt {
+    Attempt::new(agent("ann"), Fence(1), 1, From::Target, session_id(1), EARLY)
+}
+
+/// Every event that fits `attempt`, with its guards.
+#[must_use]
+pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
+    let fresh = session_id(attempt.session.number + 1);
+    let run = run(attempt.fence, attempt.runs + 1);
+    let finished = |signal, steps_left, attempts_left| Event::StepFinished {
+        usage: Usage {
+            input_tokens: 10,
+            output_tokens: 5,
+            cost_micro_usd: 7,
+        },
+        signal,
+        summary: Some("what was done".to_owned()),
+        mode: Some(Mode::Plan),
+        steps_left,
+        attempts_left,
+        reopen_at: LATE,
+    };
+    let failed = |class, errors_left, repeats_left| Event::StepFailed {
+        usage: Usage::default(),
+        failure: Failure {
+            class,
+            message: "it said no".to_owned(),
+        },
+        retry_at: LATE,
+        errors_left,
+        repeats_left,
+        fresh: fresh.clone(),
+    };
+    let recovered = |workspace, recoveries_left, attempts_left| Event::Recovered {
+        workspace,
+        fresh: fresh.clone(),
+        recoveries_left,
+        attempts_left,
+        reopen_at: LATE,
+    };
+    let by = || "ann's boss".to_owned();
+    let why = || "so".to_owned();
+    let mut all = Alphabet::new();
+    all.when(
+        "nothing in it",
+        Event::WorkspaceReady {
+            base: oid('a'),
+            earlier_work: false,
+        },
+    )
+    .when(
+        "earlier work",
+        Event::WorkspaceReady {
+            base: oid('a'),
+            earlier_work: true,
+        },
+    )
+    .event(Event::StepStarted { run })
+    .event(Event::WorkerSpawned)
+    .when(
+        "then retry",
+        Event::StopOrdered {
+            then: Then::Retry {
+                class: Class::Stalled,
+            },
+        },
+    )
+    .when("then pause", Event::StopOrdered { then: Then::Pause })
+    .when(
+        "then release",
+        Event::StopOrdered {
+            then: Then::Release { by: by() },
+        },
+    )
+    .when(
+        "then reap",
+        Event::StopOrdered {
+            then: Then::Reap { why: why() },
+        },
+    )
+    .when(
+        "then drop",
+        Event::StopOrdered {
+            then: Then::Drop {
+                by: by(),
+                reason: why(),
+            },
+        },
+    )
+    .when("done", finished(Signal::Done, 5, 2))
+    .when("none, steps left", finished(Signal::None, 5, 2))
+    .when("none, limit reached", finished(Signal::None, 0, 2))
+    .when("none, limit reached, last attempt", finished(Signal::None, 0, 0))
+    .when("blocked", finished(Signal::Blocked { why: why() }, 5, 2))
+    .when(
+        "asked",
+        finished(
+            Signal::Asked {
+                question: "which?".to_owned(),
+            },
+            5,
+            2,
+        ),
+    )
+    .when(
+        "wakeup",
+        finished(Signal::WakeupSet { at: LATE, why: why() }, 5, 2),
+    )
+    .when("session kept", failed(Class::Crash, 4, 2))
+    .when("session broken", failed(Class::SessionMissing, 4, 2))
+    .when("not counted", failed(Class::RateLimited, 0, 0))
+    .when("stopped by crew", failed(Class::KilledByUs, 5, 3))
+    .when("too many in a row", failed(Class::Crash, 0, 2))
+    .when("same again", failed(Class::Crash, 4, 0))
+    .when("auth", failed(Class::Auth, 4, 2))
+    .event(Event::Answered {
+        by: by(),
+        text: "that".to_owned(),
+    })
+    .event(Event::Woken)
+    .event(Event::WaitTimedOut)
+    .event(Event::BudgetSpent)
+    .event(Event::Baited { by: by() })
+    .when("workspace clean", recovered(Workspace::Clean, 2, 2))
+    .when("workspace changed", recovered(Workspace::Changed, 2, 2))
+    .when("workspace gone", recovered(Workspace::Missing, 2, 2))
+    .when("none left", recovered(Workspace::Clean, 0, 2))
+    .when("none left, last attempt", recovered(Workspace::Clean, 0, 0))
+    .event(Event::Retried {
+        by: by(),
+        fresh: fresh.clone(),
+    })
+    .event(Event::TicketEdited)
+    .event(Event::Submitted)
+    .event(Event::ChecksPassed)
+    .when(
+        "checks",
+        Event::Returned {
+            prompt: Prompt::ChecksFailed {
+                which: "true".to_owned(),
+                output: why(),
+            },
+        },
+    )
+    .when(
+        "conflict",
+        Event::Returned {
+            prompt: Prompt::MergeConflict {
+                paths: vec!["a".to_owned()],
+            },
+        },
+    )
+    .event(Event::Reaped { why: why() });
+    all.0
+}
+
+/// What matters of an attempt.
+#[must_use]
+pub fn shape(attempt: &Attempt) -> String {
+    let state = match &attempt.state {
+        State::Working(w) => {
+            let said = w.next == Prompt::LastChance;
+            format!(
+                "working {} {said} {} {}",
+                w.last_chance,
+                w.bait.is_some(),
+                w.due.is_some()
+            )
+        }
+        State::Stuck { why: Stuck::Errors } => "stuck".to_owned(),
+        State::Stuck {
+            why: Stuck::Auth | Stuck::Breaker,
+        } => "stuck for a person".to_owned(),
+        State::Preparing
+        | State::Ready
+        | State::WaitingForInput { .. }
+        | State::WaitingForWakeup { .. }
+        | State::Verifying
+        | State::Done
+        | State::Reaped { .. } => attempt.state.name().to_owned(),
+    };
+    let worker = attempt.worker.as_ref().map(|w| w.state);
+    let worker = worker.filter(|_| attempt.has_live_worker());
+    let stopping = match &attempt.stopping {
+        None => "",
+        Some(Then::Retry { .. }) => "retry",
+        Some(Then::Pause) => "pause",
+        Some(Then::Release { .. }) => "release",
+        Some(Then::Reap { .. }) => "reap",
+        Some(Then::Drop { .. }) => "drop",
+    };
+    format!(
+        "{state} {worker:?} {stopping} {:?} {}",
+        attempt.session.state, attempt.seated
+    )
+}
+
+/// The machine, explored.
+#[must_use]
+pub fn explored() -> Explored {
+    machine::explore::<Machine>(&[first()], alphabet, shape)
+}

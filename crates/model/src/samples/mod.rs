@@ -1,0 +1,125 @@
+//! What each machine is explored with: first states, an alphabet of events that names its guards, and which differences
+//! between states matter. The diagrams, the matrices and the random histories of the tests are made of these.
+
+pub mod attempt;
+pub mod project;
+pub mod session;
+pub mod ticket;
+pub mod worker;
+
+use crate::machine::{self, Explored, Sample};
+use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
+
+/// A machine, explored.
+#[derive(Clone, Debug)]
+pub struct Picture {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a sentence or two.
+    pub about: &'static str,
+    /// All that was found.
+    pub explored: Explored,
+    /// Its diagram, in Mermaid.
+    pub diagram: String,
+}
+
+/// Every machine's name, the outermost first.
+pub const NAMES: [&str; 5] = ["project", "ticket", "attempt", "session", "worker"];
+
+/// Explores the machine of that name; none when there is no such machine.
+#[must_use]
+pub fn picture(name: &str) -> Option<Picture> {
+    let (name, about, explored) = match name {
+        "project" => ("project", project::ABOUT, project::explored()),
+        "ticket" => ("ticket", ticket::ABOUT, ticket::explored()),
+        "attempt" => ("attempt", attempt::ABOUT, attempt::explored()),
+        "session" => ("session", session::ABOUT, session::explored()),
+        "worker" => ("worker", worker::ABOUT, worker::explored()),
+        _ => return None,
+    };
+    let diagram = explored.mermaid(|state| match name {
+        "ticket" => ticket::boxed(state),
+        _ => state.to_owned(),
+    });
+    Some(Picture {
+        name,
+        about,
+        explored,
+        diagram,
+    })
+}
+
+/// Explores every machine.
+#[must_use]
+pub fn machines() -> Vec<Picture> {
+    NAMES.iter().filter_map(|name| picture(name)).collect()
+}
+
+/// An alphabet being written down.
+struct Alphabet<E>(Vec<Sample<E>>);
+
+impl<E> Alphabet<E> {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// An event whose fields decide nothing.
+    fn event(&mut self, event: E) -> &mut Self {
+        self.when("", event)
+    }
+
+    fn when(&mut self, guard: &'static str, event: E) -> &mut Self {
+        self.0.push(Sample { guard, event });
+        self
+    }
+}
+
+/// An alphabet that is the same in every state.
+fn fixed<S, E: Clone>(samples: Vec<Sample<E>>) -> impl Fn(&S) -> Vec<Sample<E>> {
+    move |_| samples.clone()
+}
+
+fn explore_plain<M>(initial: &[M::State], events: impl IntoIterator<Item = M::Event>) -> Explored
+where
+    M: machine::Machine,
+{
+    let samples = events
+        .into_iter()
+        .map(|event| Sample { guard: "", event })
+        .collect();
+    machine::explore::<M>(initial, fixed(samples), M::state_name)
+}
+
+// Names that are known to be good; nothing depends on which they are.
+
+fn agent(text: &str) -> AgentName {
+    good(AgentName::new(text))
+}
+
+fn ticket_id(text: &str) -> TicketId {
+    good(TicketId::new(text))
+}
+
+fn oid(digit: char) -> Oid {
+    good(Oid::new(String::from(digit).repeat(40)))
+}
+
+fn run(fence: Fence, n: u32) -> RunId {
+    RunId::of_step(&ticket_id("t-1"), fence, n)
+}
+
+fn session_id(n: u32) -> SessionId {
+    SessionId(uuid::Uuid::from_u128(u128::from(n)))
+}
+
+fn good<T>(name: Result<T, crate::ids::Error>) -> T {
+    name.unwrap_or_else(|error| unreachable!("a sample is not a name: {error}"))
+}
+
+/// Before everything.
+const EARLY: Time = Time(1_000);
+/// After everything.
+const LATE: Time = Time(9_000);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! The project machine's alphabet.
+
+use super::{Alphabet, agent};
+use crate::machine::{self, Explored, Machine as _, Sample};
+use crate::project::{Event, Machine, Project};
+
+/// What it is.
+pub const ABOUT: &str = "The project is the life of one engine on one repository, and the roster of its agents. A crashed \
+    engine leaves any state behind: the next one opens it from there.";
+
+/// Every event, with its guards.
+#[must_use]
+pub fn alphabet() -> Vec<Sample<Event>> {
+    let mut all = Alphabet::new();
+    all.event(Event::Opened)
+        .event(Event::Initialized)
+        .event(Event::AgentsBusy)
+        .event(Event::AgentsIdle)
+        .event(Event::Closing)
+        .event(Event::Closed)
+        .when("new name", Event::AgentSpawned { name: agent("ann") })
+        .when("retired name", Event::AgentSpawned { name: agent("old") })
+        .when("known", Event::AgentRetired { name: agent("ann") })
+        .when(
+            "unknown",
+            Event::AgentRetired {
+                name: agent("nobody"),
+            },
+        );
+    all.0
+}
+
+/// The machine, explored.
+#[must_use]
+pub fn explored() -> Explored {
+    let retired = [agent("old")].into();
+    let first = Project {
+        retired,
+        ..Project::default()
+    };
+    let shape = |p: &Project| format!("{} {:?} {:?}", Machine::state_name(p), p.agents, p.retired);
+    machine::explore::<Machine>(&[first], super::fixed(alphabet()), shape)
+}

@@ -1,0 +1,248 @@
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::*;
+use crate::machine::Explored;
+use crate::{attempt, project as projects, session as sessions, ticket as tickets, worker as workers};
+
+/// Every variant of an enum, by its stored name: serde lists them when it is given one that does not exist.
+fn variants<T: DeserializeOwned>() -> BTreeSet<String> {
+    let Err(error) = serde_json::from_str::<T>("\"no such variant\"") else {
+        panic!("a variant of that name exists")
+    };
+    let error = error.to_string();
+    let (_, list) = error.split_once("expected ").unwrap();
+    let names: BTreeSet<String> = list.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    assert!(names.len() > 1, "{error}");
+    names
+}
+
+/// The stored name of a value's variant.
+fn variant<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value).unwrap() {
+        serde_json::Value::String(name) => name,
+        serde_json::Value::Object(fields) => fields.keys().next().unwrap().clone(),
+        other => panic!("not a variant: {other}"),
+    }
+}
+
+fn events_of<E: DeserializeOwned + Serialize>(samples: &[Sample<E>]) {
+    let tried: BTreeSet<String> = samples.iter().map(|s| variant(&s.event)).collect();
+    assert_eq!(tried, variants::<E>(), "every event is in the alphabet");
+}
+
+fn every_event_is_accepted_somewhere(explored: &Explored) {
+    let events = |keys: Vec<&machine::Key>| keys.into_iter().map(|k| (k.1, k.2)).collect::<BTreeSet<_>>();
+    let accepted = events(explored.accepted.keys().collect());
+    let names: BTreeSet<&str> = accepted.iter().map(|(event, _)| *event).collect();
+    let tried: BTreeSet<&str> = explored
+        .rejected
+        .keys()
+        .map(|k| k.1)
+        .chain(names.iter().copied())
+        .collect();
+    let never: Vec<&&str> = tried.difference(&names).collect();
+    assert!(
+        never.is_empty(),
+        "{}: never accepted: {never:?}",
+        explored.machine
+    );
+}
+
+#[test]
+fn alphabets_are_whole() {
+    events_of(&session::EVENTS.map(|event| Sample { guard: "", event }));
+    events_of(&worker::EVENTS.map(|event| Sample { guard: "", event }));
+    events_of(&project::alphabet());
+    events_of(&super::attempt::alphabet(&super::attempt::first()));
+    events_of(&ticket::alphabet(&ticket::first()));
+    let nested = |s: &Sample<tickets::Event>| match &s.event {
+        tickets::Event::Attempt(event) => Some(variant(event)),
+        _ => None,
+    };
+    let nested: BTreeSet<String> = ticket::alphabet(&ticket::first())
+        .iter()
+        .filter_map(nested)
+        .collect();
+    let left_out = super::attempt::alphabet(&super::attempt::first());
+    let left_out = left_out
+        .iter()
+        .filter(|s| ticket::is_said_by_the_ticket(&s.event))
+        .map(|s| variant(&s.event))
+        .collect();
+    assert_eq!(&variants::<attempt::Event>() - &nested, left_out);
+}
+
+#[test]
+fn a_guard_names_one_sample() {
+    let ticket = ticket::first();
+    let mut seen = BTreeSet::new();
+    for sample in ticket::alphabet(&ticket) {
+        let nested = matches!(sample.event, tickets::Event::Attempt(_));
+        let key = (nested, sample.event.name(), sample.guard);
+        assert!(seen.insert(key), "{key:?} stands for two events");
+    }
+}
+
+#[test]
+fn every_state_is_reached_and_every_event_accepted_somewhere() {
+    let reached = |name| picture(name).unwrap().explored;
+    for name in ["session", "worker", "project", "attempt"] {
+        let explored = reached(name);
+        let states = match name {
+            "session" => variants::<sessions::State>(),
+            "worker" => variants::<workers::State>(),
+            "project" => variants::<projects::State>(),
+            _ => variants::<attempt::State>(),
+        };
+        assert_eq!(explored.states, states, "{name}");
+        every_event_is_accepted_somewhere(&explored);
+    }
+
+    let explored = reached("ticket");
+    let parts = |at: usize| -> BTreeSet<String> {
+        let plain = explored.states.iter().map(|s| s.trim_end_matches(" (held)"));
+        plain
+            .filter_map(|s| s.split('/').nth(at))
+            .map(str::to_owned)
+            .collect()
+    };
+    assert_eq!(parts(0), variants::<tickets::State>());
+    assert!(
+        parts(1).is_superset(&variants::<tickets::Done>()),
+        "{:?}",
+        parts(1)
+    );
+    let at_work: BTreeSet<String> = [
+        "preparing",
+        "ready",
+        "working",
+        "waiting_for_input",
+        "waiting_for_wakeup",
+        "stuck",
+    ]
+    .map(str::to_owned)
+    .into();
+    assert!(parts(1).is_superset(&at_work));
+    assert!(parts(1).is_superset(&["checking", "reviewing", "landing"].map(str::to_owned).into()));
+    // What is over has left the attempt behind, whatever state that was in.
+    assert!(parts(1).is_disjoint(&["verifying", "done", "reaped"].map(str::to_owned).into()));
+    for state in [
+        "open",
+        "in_progress/stuck",
+        "verify/checking",
+        "verify/reviewing",
+        "verify/landing",
+    ] {
+        assert!(
+            explored.states.contains(&format!("{state} (held)")),
+            "{state} is never held"
+        );
+    }
+    every_event_is_accepted_somewhere(&explored);
+}
+
+#[test]
+fn what_the_ticket_says_itself_is_refused_from_outside() {
+    for ticket in shapes() {
+        let child = ticket.attempt().map_or_else(super::attempt::first, Clone::clone);
+        let samples = super::attempt::alphabet(&child);
+        for sample in samples
+            .into_iter()
+            .filter(|s| ticket::is_said_by_the_ticket(&s.event))
+        {
+            let event = tickets::Event::Attempt(sample.event);
+            assert!(
+                <tickets::Machine as machine::Machine>::transition(&ticket, &event).is_err(),
+                "{event:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_hold_is_reached_and_a_person_can_end_each() {
+    let mut kinds = BTreeSet::new();
+    for ticket in shapes() {
+        let Some(held) = &ticket.held else { continue };
+        kinds.insert(held.why.name().to_owned());
+        let accepts = |event: tickets::Event| {
+            <tickets::Machine as machine::Machine>::transition(&ticket, &event).is_ok()
+        };
+        let (by, reason) = ("someone".to_owned(), "so".to_owned());
+        assert!(
+            accepts(tickets::Event::Dropped {
+                by: by.clone(),
+                reason
+            }),
+            "{ticket:?}"
+        );
+        for seat in [true, false] {
+            let fresh = session_id(99);
+            assert!(
+                accepts(tickets::Event::Retried {
+                    by: by.clone(),
+                    seat,
+                    fresh
+                }),
+                "{ticket:?}"
+            );
+        }
+    }
+    let all = variants::<tickets::Why>()
+        .into_iter()
+        .map(|name| name.replace('_', " "))
+        .collect();
+    assert_eq!(kinds, all);
+}
+
+/// One ticket of every shape that can be reached.
+fn shapes() -> Vec<tickets::Ticket> {
+    let found = std::cell::RefCell::new(Vec::new());
+    machine::explore::<tickets::Machine>(
+        &[ticket::first()],
+        |t| {
+            found.borrow_mut().push(t.clone());
+            ticket::alphabet(t)
+        },
+        ticket::shape,
+    );
+    found.into_inner()
+}
+
+#[test]
+fn matrices() {
+    for Picture { name, explored, .. } in machines() {
+        insta::assert_snapshot!(name, explored.matrix());
+    }
+}
+
+#[test]
+fn diagrams_hold_nothing_that_mermaid_stumbles_over() {
+    for Picture { name, diagram, .. } in machines() {
+        for line in diagram.lines().skip(1) {
+            let line = line.trim();
+            if let Some(rest) = line.strip_prefix("state ") {
+                let (label, id) = rest.split_once(" as ").unwrap();
+                assert!(
+                    label.starts_with('"') && label.ends_with('"') && !id.contains(' '),
+                    "{name}: {line}"
+                );
+                continue;
+            }
+            let (arrow, label) = line.split_once(" : ").unwrap_or((line, ""));
+            assert!(!label.contains([':', ';', '"', '{', '}', '#']), "{name}: {line}");
+            let (from, to) = arrow.split_once(" --> ").unwrap();
+            for id in [from, to] {
+                let plain = id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+                assert!(id == "[*]" || plain, "{name}: {id}");
+                assert!(
+                    !["end", "state", "note", "class", "direction"].contains(&id),
+                    "{name}: {id} is a keyword"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The ticket machine's alphabet: its own events, and its attempt's.
+
+use super::{Alphabet, EARLY, LATE, agent, attempt, oid, session_id, ticket_id};
+
+use crate::machine::{self, Explored, Sample};
+use crate::ticket::{Candidate, Event, Machine, Released, Spec, Stage, State, Ticket, Verify};
+
+/// What it is.
+pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
+    stages, `done`. In any state but done it can be held until a person moves it on. In the diagram one box stands for all \
+    states of the attempt while it is in progress, and an arrow says that at least one of them accepts the event; the tables \
+    have each state by itself, and the attempt's own diagram has its inside.";
+
+/// The merged result in every sample.
+#[must_use]
+pub fn candidate() -> Candidate {
+    Candidate {
+        commit: oid('c'),
+        tree: oid('d'),
+        target: oid('b'),
+        tip: oid('a'),
+        passed: Vec::new(),
+    }
+}
+
+/// A ticket of which nothing is stored yet.
+#[must_use]
+pub fn first() -> Ticket {
+    Ticket::new(ticket_id("t-1"))
+}
+
+/// What a file says.
+#[must_use]
+pub fn spec() -> Spec {
+    let recovers = Some(ticket_id("t-0"));
+    Spec {
+        title: "Do it".to_owned(),
+        kind: "task".to_owned(),
+        recovers,
+        digest: "1".to_owned(),
+        ..Spec::default()
+    }
+}
+
+/// Every event that fits `ticket`, with its guards.
+#[must_use]
+pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
+    let session = session_id(ticket.attempt().map_or(0, |a| a.session.number) + 1);
+    let claimed = |fence, at, eligible| Event::Claimed {
+        agent: agent("ann"),
+        fence,
+        session: session.clone(),
+        at,
+        eligible,
+    };
+    let next = ticket.fence.next();
+    let by = || "someone".to_owned();
+    let why = || "so".to_owned();
+    let paths = || vec!["a".to_owned()];
+    let released = |why| Event::Released { why };
+    let workspace_failed = |attempts_left| {
+        released(Released::WorkspaceFailed {
+            why: why(),
+            attempts_left,
+            reopen_at: LATE,
+        })
+    };
+    let checks_failed = |steps_left| Event::ChecksFailed {
+        which: "true".to_owned(),
+        output: why(),
+        steps_left,
+        reopen_at: LATE,
+    };
+    let rejected = |attempts_left| Event::Rejected {
+        reason: why(),
+        feedback: why(),
+        attempts_left,
+        reopen_at: LATE,
+    };
+    let retried = |seat| Event::Retried {
+        by: by(),
+        seat,
+        fresh: session.clone(),
+    };
+    let passed = |tree, review| Event::ChecksPassed {
+        tree,
+        passed: vec!["true".to_owned()],
+        review,
+    };
+    let approved = |test: &str| Event::Approved {
+        acceptance_test: test.to_owned(),
+        feedback: why(),
+    };
+
+    let mut all = Alphabet::new();
+    all.event(Event::Created { spec: spec() })
+        .when(
+            "tags",
+            Event::Edited {
+                spec: Spec {
+                    tags: ["x".to_owned()].into(),
+                    ..ticket.spec.clone()
+                },
+            },
+        )
+        .when(
+            "text",
+            Event::Edited {
+                spec: Spec {
+                    digest: "2".to_owned(),
+                    ..spec()
+                },
+            },
+        )
+        .when("eligible", claimed(next, LATE, true))
+        .when("not due", claimed(next, EARLY, true))
+        .when("not eligible", claimed(next, LATE, false))
+        .when("old fence", claimed(ticket.fence, LATE, true))
+        .event(Event::Submitted { by: by(), at: LATE })
+        .when(
+            "attempts left",
+            Event::WorkerGaveUp {
+                attempts_left: 2,
+                reopen_at: LATE,
+            },
+        )
+        .when(
+            "none left",
+            Event::WorkerGaveUp {
+                attempts_left: 0,
+                reopen_at: LATE,
+            },
+        )
+        .when(
+            "attempts left",
+            Event::WorkerCrashed {
+                attempts_left: 2,
+                reopen_at: LATE,
+            },
+        )
+        .when(
+            "none left",
+            Event::WorkerCrashed {
+                attempts_left: 0,
+                reopen_at: LATE,
+            },
+        )
+        .event(Event::WorkerLost)
+        .event(Event::Blocked { why: why() })
+        .when("killed", released(Released::Killed { by: by() }))
+        .when("reaped", released(Released::Reaped { why: why() }))
+        .when("workspace failed, attempts left", workspace_failed(2))
+        .when("workspace failed, none left", workspace_failed(0))
+        .when("workspace lost", released(Released::WorkspaceLost))
+        .event(Event::CheckStarted)
+        .event(Event::CandidateBuilt {
+            candidate: candidate(),
+        })
+        .when("no review", passed(oid('d'), false))
+        .when("review", passed(oid('d'), true))
+        .when("another tree", passed(oid('e'), false))
+        .when("steps left", checks_failed(3))
+        .when("none left", checks_failed(0))
+        .when(
+            "steps left",
+            Event::NoCommits {
+                steps_left: 3,
+                reopen_at: LATE,
+            },
+        )
+        .when(
+            "none left",
+            Event::NoCommits {
+                steps_left: 0,
+                reopen_at: LATE,
+            },
+        )
+        .when(
+            "resolutions left",
+            Event::Conflicted {
+                paths: paths(),
+                resolutions_left: 2,
+            },
+        )
+        .when(
+            "none left",
+            Event::Conflicted {
+                paths: paths(),
+                resolutions_left: 0,
+            },
+        )
+        .event(Event::CouldNotRun {
+            why: why(),
+            retry_at: LATE,
+        })
+        .event(Event::TargetRed {
+            which: "true".to_owned(),
+            retry_at: LATE,
+        })
+        .event(Event::SensitivePaths {
+            paths: paths(),
+            tip: oid('a'),
+        })
+        .event(Event::ReviewClaimed {
+            agent: agent("eve"),
+            fence: next,
+        })
+        .when("tries left", Event::ReviewCrashed { left: 2, due: LATE })
+        .when("none left", Event::ReviewCrashed { left: 0, due: LATE })
+        .when("tries left", Event::ReviewGaveUp { left: 2, due: LATE })
+        .when("none left", Event::ReviewGaveUp { left: 0, due: LATE })
+        .when("tested", approved("ran it"))
+        .when("untested", approved(" "))
+        .when("attempts left", rejected(2))
+        .when("none left", rejected(0))
+        .event(Event::WorkFailed { reason: why() })
+        .when("the candidate", Event::Landed { commit: oid('c') })
+        .when("another commit", Event::Landed { commit: oid('e') })
+        .event(Event::TargetMoved)
+        .event(Event::CheckoutEdited {
+            paths: paths(),
+            retry_at: LATE,
+        })
+        .event(Event::LandingRetried)
+        .event(Event::RecoveryNotNeeded)
+        .event(Event::RetryDue)
+        .when("seat free", retried(true))
+        .when("seat taken", retried(false))
+        .event(Event::Waived {
+            by: by(),
+            reason: why(),
+        })
+        .event(Event::PathsApproved { by: by() })
+        .event(Event::Dropped {
+            by: by(),
+            reason: why(),
+        })
+        .event(Event::ClosedByPerson)
+        .event(Event::Reopened { by: by() })
+        .event(Event::FileDrifted);
+    // The attempt's events are tried where there is none too: their refusal is part of the matrix.
+    let child = ticket.attempt().map_or_else(attempt::first, Clone::clone);
+    for Sample { guard, event } in attempt::alphabet(&child)
+        .into_iter()
+        .filter(|s| !is_said_by_the_ticket(&s.event))
+    {
+        all.when(guard, Event::Attempt(event));
+    }
+    all.0
+}
+
+/// Events of the attempt that only the ticket itself brings about, by an event of its own: from outside they are refused
+/// in every state.
+#[must_use]
+pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
+    use crate::attempt::Event as Child;
+    match event {
+        Child::Submitted
+        | Child::ChecksPassed
+        | Child::Returned { .. }
+        | Child::Retried { .. }
+        | Child::Reaped { .. } => true,
+        Child::WorkspaceReady { .. }
+        | Child::StepStarted { .. }
+        | Child::WorkerSpawned
+        | Child::StopOrdered { .. }
+        | Child::StepFinished { .. }
+        | Child::StepFailed { .. }
+        | Child::Answered { .. }
+        | Child::Woken
+        | Child::WaitTimedOut
+        | Child::BudgetSpent
+        | Child::Baited { .. }
+        | Child::Recovered { .. }
+        | Child::TicketEdited => false,
+    }
+}
+
+/// What matters of a ticket.
+#[must_use]
+pub fn shape(ticket: &Ticket) -> String {
+    let held = ticket.held.as_ref().map(|h| (h.why.name(), h.retry_at.is_some()));
+    let state = match &ticket.state {
+        State::New | State::Done(_) => String::new(),
+        State::Open => format!("{}", ticket.due.is_some()),
+        State::InProgress(attempt) => attempt::shape(attempt),
+        State::Verify(verify) => verify_shape(verify),
+    };
+    format!("{} {held:?} {state}", ticket.state_name())
+}
+
+fn verify_shape(verify: &Verify) -> String {
+    let stage = match &verify.stage {
+        Stage::Queued => "queued".to_owned(),
+        Stage::Building => "building".to_owned(),
+        Stage::Checking(_) => "checking".to_owned(),
+        Stage::Reviewing { reviewer, due, .. } => {
+            format!("reviewing {} {}", reviewer.is_some(), due.is_some())
+        }
+        Stage::Landing { waiting, .. } => format!("landing {}", waiting.is_some()),
+    };
+    // Of the attempt only what the way back depends on: everything else is behind it.
+    format!(
+        "{stage} {} {} {}",
+        verify.approved.is_some(),
+        verify.attempt.seated,
+        verify.attempt.state.name()
+    )
+}
+
+/// The box a state is drawn in: one for all states of the attempt while it is in progress.
+#[must_use]
+pub fn boxed(state: &str) -> String {
+    match state.strip_prefix("in_progress/") {
+        Some(rest) if rest.ends_with("(held)") => "in_progress (held)".to_owned(),
+        Some(_) => "in_progress".to_owned(),
+        None => state.to_owned(),
+    }
+}
+
+/// The machine, explored.
+#[must_use]
+pub fn explored() -> Explored {
+    machine::explore::<Machine>(&[first()], alphabet, shape)
+}

@@ -1,0 +1,17 @@
+//! The worker machine's alphabet.
+
+use crate::machine::Explored;
+use crate::worker::{Event, Machine, State};
+
+/// What it is.
+pub const ABOUT: &str = "A worker is the process of one step, a child of the attempt. Its end is heard once, and only by \
+    its attempt.";
+
+/// Every event.
+pub const EVENTS: [Event; 4] = [Event::Spawned, Event::Exited, Event::Failed, Event::Killed];
+
+/// The machine, explored.
+#[must_use]
+pub fn explored() -> Explored {
+    super::explore_plain::<Machine>(&[State::Spawning], EVENTS)
+}
