@@ -4,6 +4,7 @@
 
 pub mod attempt;
 pub mod command;
+pub mod diagram;
 pub mod ids;
 pub mod journal;
 pub mod machine;

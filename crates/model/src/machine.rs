@@ -151,6 +151,9 @@ fn label(event: &str, guard: &str) -> String {
     }
 }
 
+/// Events, each with those of its guards that something holds for.
+type Guarded = BTreeMap<&'static str, BTreeSet<&'static str>>;
+
 impl Explored {
     /// The machine as a Mermaid state diagram, one box for each name that `boxed` gives: states that share a box are drawn
     /// as one, and an arrow stands for what at least one of them accepts. What leaves a box as it is, is not drawn.
@@ -160,15 +163,13 @@ impl Explored {
             let plain = name.replace(|c: char| !c.is_ascii_alphanumeric(), " ");
             plain.split_whitespace().collect::<Vec<_>>().join("_")
         };
-        let mut arrows: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+        let mut arrows: BTreeMap<(String, String), Guarded> = BTreeMap::new();
         for ((from, event, guard), targets) in &self.accepted {
             for to in targets {
                 let (from, to) = (boxed(from), boxed(to));
                 if from != to {
-                    arrows
-                        .entry((id(&from), id(&to)))
-                        .or_default()
-                        .insert(label(event, guard));
+                    let events = arrows.entry((id(&from), id(&to))).or_default();
+                    events.entry(event).or_default().insert(guard);
                 }
             }
         }
@@ -184,10 +185,14 @@ impl Explored {
         for name in self.first.iter().map(|name| boxed(name)).collect::<BTreeSet<_>>() {
             let _ = writeln!(out, "    [*] --> {}", id(&name));
         }
-        for ((from, to), labels) in arrows {
+        let guards = self.guards();
+        for ((from, to), events) in arrows {
             // One arrow with a line for each event: parallel arrows are drawn over one another.
-            let labels: Vec<String> = labels.into_iter().collect();
-            let _ = writeln!(out, "    {from} --> {to} : {}", labels.join("<br/>"));
+            let _ = writeln!(
+                out,
+                "    {from} --> {to} : {}",
+                labels(&guards, &events).join("<br/>")
+            );
         }
         out
     }
@@ -221,13 +226,13 @@ impl Explored {
     /// The matrix for reading, in Markdown: for each state what it accepts, as a table, and what it refuses, by reason.
     #[must_use]
     pub fn tables(&self) -> String {
+        let guards = self.guards();
         let mut out = String::new();
         for state in &self.states {
             let _ = writeln!(out, "### `{state}`\n");
-            let mut rows = Vec::new();
-            let mut refused: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-            for key in self.keys(state) {
-                let label = label(key.1, key.2);
+            let mut rows: BTreeMap<(&str, String, String), Guarded> = BTreeMap::new();
+            let mut refused: BTreeMap<&str, Guarded> = BTreeMap::new();
+            for key @ (_, event, guard) in self.keys(state) {
                 let whys = self.rejected.get(key);
                 if let Some(targets) = self.accepted.get(key) {
                     let to = |t: &String| {
@@ -239,24 +244,30 @@ impl Explored {
                     };
                     let to: Vec<String> = targets.iter().map(to).collect();
                     let but: Vec<&str> = whys.into_iter().flatten().map(String::as_str).collect();
-                    rows.push(format!("| {label} | {} | {} |", to.join(" or "), but.join(" / ")));
+                    let row = rows.entry((event, to.join(" or "), but.join(" / "))).or_default();
+                    row.entry(event).or_default().insert(guard);
                 } else {
                     for why in whys.into_iter().flatten() {
-                        refused.entry(why).or_default().push(label.clone());
+                        refused
+                            .entry(why)
+                            .or_default()
+                            .entry(event)
+                            .or_default()
+                            .insert(guard);
                     }
                 }
             }
             if rows.is_empty() {
                 let _ = writeln!(out, "Accepts nothing.\n");
             } else {
-                let _ = writeln!(
-                    out,
-                    "| event | leads to | refused when |\n|---|---|---|\n{}\n",
-                    rows.join("\n")
-                );
+                let _ = writeln!(out, "| event | leads to | refused when |\n|---|---|---|");
+                for ((_, to, but), events) in &rows {
+                    let _ = writeln!(out, "| {} | {to} | {but} |", labels(&guards, events).join(", "));
+                }
+                out.push('\n');
             }
-            for (why, labels) in &refused {
-                let _ = writeln!(out, "* refused, {why}: {}", labels.join(", "));
+            for (why, events) in &refused {
+                let _ = writeln!(out, "* refused, {why}: {}", labels(&guards, events).join(", "));
             }
             if !refused.is_empty() {
                 out.push('\n');
@@ -272,4 +283,24 @@ impl Explored {
             .filter(|key| key.0 == state)
             .collect()
     }
+
+    /// Every event that was tried, with every guard it was tried with.
+    fn guards(&self) -> Guarded {
+        let mut all = Guarded::new();
+        for (_, event, guard) in self.accepted.keys().chain(self.rejected.keys()) {
+            all.entry(event).or_default().insert(guard);
+        }
+        all
+    }
+}
+
+/// One label for each event: with the guards it holds for, or without, when it holds for all there are.
+fn labels(all: &Guarded, events: &Guarded) -> Vec<String> {
+    let one = |(event, some): (&&'static str, &BTreeSet<&'static str>)| {
+        if all.get(event) == Some(some) {
+            return (*event).to_owned();
+        }
+        label(event, &some.iter().copied().collect::<Vec<_>>().join(" / "))
+    };
+    events.iter().map(one).collect()
 }

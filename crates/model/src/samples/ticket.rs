@@ -113,7 +113,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             },
         )
         .when("eligible", claimed(next, LATE, true))
-        .when("not due", claimed(next, EARLY, true))
+        .when("early", claimed(next, EARLY, true))
         .when("not eligible", claimed(next, LATE, false))
         .when("old fence", claimed(ticket.fence, LATE, true))
         .event(Event::Submitted { by: by(), at: LATE })
