@@ -110,14 +110,12 @@ fn tests(root: &Path) -> Outcome {
         );
     }
     println!("cargo-nextest is not installed: `cargo test` runs the same tests, more slowly");
-    let arguments = [
-        "test",
-        "--locked",
-        "--workspace",
-        "--all-targets",
-        "--no-fail-fast",
-    ];
-    program::run(root, "cargo", &arguments)
+    // Without `--all-targets`, which would build the examples that tests start as tests themselves.
+    program::run(
+        root,
+        "cargo",
+        &["test", "--locked", "--workspace", "--no-fail-fast"],
+    )
 }
 
 fn examples(root: &Path) -> Outcome {
