@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::spec::MARKER;
 
+/// The executable of this process, even when its file was replaced by an upgrade.
+pub(crate) const THIS_EXECUTABLE: &str = "/proc/self/exe";
+
 /// A process, told apart from every later one with the same number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Identity {
@@ -334,13 +337,8 @@ pub(crate) fn signals() -> Result<OwnedFd, Errno> {
             }
         }
         let handler: extern "C" fn(libc::c_int) = note;
-        for number in [
-            libc::SIGTERM,
-            libc::SIGINT,
-            libc::SIGHUP,
-            libc::SIGQUIT,
-            libc::SIGCHLD,
-        ] {
+        // The last one: a file too large, by a limit that crew was started under, is to be a write error and not our end.
+        for number in ENDS.into_iter().chain([libc::SIGCHLD, libc::SIGXFSZ]) {
             libc::signal(number, handler as libc::sighandler_t);
         }
         let mut none: libc::sigset_t = std::mem::zeroed();
@@ -357,7 +355,10 @@ pub(crate) fn asked_to_end(signals: BorrowedFd<'_>) -> bool {
     while let Ok(count @ 1..) = rustix::io::read(signals, &mut noted) {
         asked |= noted[..count]
             .iter()
-            .any(|signal| i32::from(*signal) != libc::SIGCHLD);
+            .any(|signal| ENDS.contains(&i32::from(*signal)));
     }
     asked
 }
+
+/// The signals that ask the shim to end its run.
+const ENDS: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];

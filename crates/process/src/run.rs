@@ -38,7 +38,7 @@ impl Shim {
     /// This very executable, even when its file was replaced by an upgrade.
     pub fn this_executable(args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self {
-            program: "/proc/self/exe".into(),
+            program: linux::THIS_EXECUTABLE.into(),
             args: args.into_iter().map(Into::into).collect(),
         }
     }
@@ -111,7 +111,8 @@ impl Run {
                 .map_err(Error::file("write", &path))?;
         }
         files::replace(&temporary, files::ENV, &env, Sync::Boot)?;
-        files::replace(&temporary, files::SPEC, &kept, Sync::Boot)?;
+        // After a power cut it is whole or not there.
+        files::replace(&temporary, files::SPEC, &kept, Sync::Disk)?;
         fs::rename(&temporary, &dir).map_err(Error::file("create", &dir))?;
         Ok(Self { dir })
     }

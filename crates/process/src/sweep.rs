@@ -130,7 +130,10 @@ fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errn
         }),
         _ => None,
     };
-    linux::of_run(run_id, root)
+    let mut found = linux::of_run(run_id, root)?;
+    // An agent may have started the very crew that sweeps.
+    found.retain(|process| process.pid != std::process::id());
+    Ok(found)
 }
 
 /// Who was killed, and who would not die.

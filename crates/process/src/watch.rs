@@ -8,6 +8,9 @@ use crate::error::{Error, Result};
 use crate::linux;
 use crate::run::{Run, Status};
 
+/// How long the lock may be held by what a dead shim was about to start.
+const SETTLES: Duration = Duration::from_secs(1);
+
 /// Sees the shim of a run end. Hold it until then: it also takes the dead shim out of the process table when the
 /// shim is our child (else that happens when the engine ends).
 #[derive(Debug)]
@@ -52,7 +55,16 @@ impl Watch {
             }
             linux::reap(shim);
         }
-        self.run.status().map(Some)
+        // A shim that was killed while it started the program has lent its lock to it, for the microseconds until that
+        // is another program.
+        let settled = Deadline::after(SETTLES);
+        loop {
+            let status = self.run.status()?;
+            if self.shim.is_none() || !matches!(status, Status::Running { .. }) || settled.passed() {
+                return Ok(Some(status));
+            }
+            let _ = linux::poll(&mut [], Duration::from_millis(1));
+        }
     }
 }
 

@@ -158,3 +158,56 @@ fn a_dead_shim_of_ours_does_not_stay_a_zombie() {
     watch.wait(LONG).unwrap().unwrap();
     assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
 }
+
+#[test]
+fn a_shim_killed_at_any_moment_leaves_nothing_and_starts_nothing_twice() {
+    let world = World::new();
+    let mut seen = std::collections::BTreeMap::<&str, u32>::new();
+    for round in 0..24_u32 {
+        let ran = world.path(&format!("ran-{round}"));
+        let run = world.create(&world.sh(&format!(
+            "echo ran >> ran-{round}; (setsid sleep 1000 &); exec sleep 1000"
+        )));
+        let mut shim_process = Command::new(shim().program)
+            .arg(run.dir())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        // Later in its life each round: by looks at its directory, which take about as long as what it does there.
+        until("the shim is there", || {
+            run.dir().join("lock").exists().then_some(())
+        });
+        for _ in 0..round * 25 {
+            std::hint::black_box(run.dir().join("shim.json").exists());
+        }
+        kill(shim_process.id());
+        shim_process.wait().unwrap();
+        let status = until("the lock is free", || match run.status().unwrap() {
+            Status::Running { .. } => None,
+            status => Some(status),
+        });
+        match status {
+            Status::NotStarted => {
+                *seen.entry("before it began").or_default() += 1;
+                // Nothing has happened: another shim may do it.
+                assert!(!ran.exists());
+                let watch = run.start(&shim()).unwrap();
+                run.stop().unwrap();
+                assert_eq!(exit(watch.wait(LONG).unwrap().unwrap()).reason, Reason::Stopped);
+            }
+            Status::Lost { .. } => {
+                *seen.entry("after it began").or_default() += 1;
+                assert_eq!(run.sweep().unwrap().exit.reason, Reason::Lost);
+                run.start(&shim()).unwrap();
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(
+            find_marked(&run.spec().unwrap().run_id).unwrap(),
+            Vec::<u32>::new()
+        );
+        assert!(fs::read_to_string(&ran).unwrap_or_default().lines().count() <= 1);
+        assert!(!run.dir().join("env.json").exists());
+    }
+    assert!(seen.contains_key("after it began"), "{seen:?}");
+}

@@ -141,3 +141,27 @@ fn a_busy_child_shows_in_cpu_time() {
         run.beat().unwrap().filter(|beat| beat.children_cpu_ms >= 50)
     });
 }
+
+#[test]
+fn a_full_disk_does_not_stop_the_program() {
+    let world = World::new();
+    let run = world.create(&world.sh("yes | head -c 300000; echo; echo DONE; exit 4"));
+    // A limit on the size of files stands for a disk that is full: 32 KiB and no byte more.
+    let script = format!(
+        "ulimit -f 64; exec {} {}",
+        shim().program.display(),
+        run.dir().display()
+    );
+    let ran = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    let exit = exit(run.status().unwrap());
+    assert_eq!((exit.code, exit.out.bytes), (Some(4), 300_006));
+    assert_eq!(
+        exit.out.bytes - exit.out.dropped,
+        run.dir().join("out").metadata().unwrap().len()
+    );
+    assert!(exit.out.dropped > 200_000, "{exit:?}");
+}

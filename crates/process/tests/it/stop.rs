@@ -190,3 +190,28 @@ fn a_signal_to_the_shim_from_elsewhere_stops_the_run_in_order() {
     rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
     assert_eq!(exit(watch.wait(LONG).unwrap().unwrap()).reason, Reason::Stopped);
 }
+
+#[test]
+fn processes_that_multiply_are_killed_all() {
+    let world = World::new();
+    // Each generation begets the next in a session of its own and ends; four at a time, for ever.
+    fs::write(
+        world.path("breed.sh"),
+        "sleep 0.01\nsetsid sh breed.sh &\nexit 0\n",
+    )
+    .unwrap();
+    let run =
+        world.create(&world.sh("for i in 1 2 3 4; do setsid sh breed.sh & done; echo ready; sleep 1000"));
+    let watch = run.start(&shim()).unwrap();
+    until("it is ready", || {
+        text(&run, Stream::Out).contains("ready").then_some(())
+    });
+    run.stop().unwrap();
+    let exit = exit(watch.wait(LONG).unwrap().unwrap());
+    assert!(exit.reason == Reason::Stopped && exit.survivors >= 4, "{exit:?}");
+    assert_eq!(
+        find_marked(&run.spec().unwrap().run_id).unwrap(),
+        Vec::<u32>::new()
+    );
+    assert_eq!(run.sweep().unwrap().killed, 0);
+}
