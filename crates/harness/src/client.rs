@@ -8,7 +8,7 @@ use process::{Exit, Stream};
 use crate::error::Result;
 use crate::event::Event;
 use crate::outcome::Outcome;
-use crate::step::{Launch, StepRequest};
+use crate::step::{Launch, Session, StepRequest};
 
 /// An agent client. Made from its table in the settings and the environment; holds no state of any step.
 pub trait Harness: Debug + Send + Sync {
@@ -21,8 +21,8 @@ pub trait Harness: Debug + Send + Sync {
     /// How to start a step. Pure: the same request gives the same launch, and nothing is written or started.
     fn start(&self, step: &StepRequest) -> Result<Launch>;
 
-    /// A reader for the output of one run that [`start`](Self::start) described.
-    fn reader(&self) -> Box<dyn Reader>;
+    /// A reader for the output of one run that [`start`](Self::start) described, for a step of this session.
+    fn reader(&self, session: &Session) -> Box<dyn Reader>;
 }
 
 /// What is known of a client.

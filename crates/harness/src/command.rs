@@ -4,10 +4,11 @@
 //! `BLOCKED: why`, `QUESTION: text`, `MODE: plan`, `SUMMARY: text`, and in JSON what it used:
 //! `{"crew":"usage","input_tokens":N,"output_tokens":N,"cost_usd":X}`. Exit 0: the step ended well.
 
+use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use process::{Exit, Stream, find_program};
+use process::{Exit, Reason, Stream, find_program};
 use serde_json::Value;
 
 use crate::client::{Facts, Harness, Reader};
@@ -17,7 +18,7 @@ use crate::event::{Event, Mode, Usage};
 use crate::lines::{Line, Lines};
 use crate::outcome::{Failure, Outcome, Signal};
 use crate::sanitise;
-use crate::step::{Launch, StepRequest};
+use crate::step::{Launch, Session, StepRequest};
 
 /// A program of the user's own.
 #[derive(Clone, Debug)]
@@ -93,7 +94,7 @@ impl Harness for Command {
         })
     }
 
-    fn reader(&self) -> Box<dyn Reader> {
+    fn reader(&self, _session: &Session) -> Box<dyn Reader> {
         Box::new(Said::default())
     }
 }
@@ -116,8 +117,8 @@ struct Words {
     usage: Usage,
     mode: Option<Mode>,
     summary: Option<String>,
-    /// The last line of standard error, for the message of a failure.
-    complaint: String,
+    /// The last lines of standard error, raw, for the message of a failure.
+    complaints: VecDeque<Vec<u8>>,
     /// How many notes were made.
     notes: usize,
     news: News,
@@ -126,7 +127,8 @@ struct Words {
 /// What one call of `feed` has found. Of each kind the last or the sum, so that a flood of lines is a few events.
 #[derive(Debug, Default)]
 struct News {
-    text: Option<String>,
+    /// Raw: of a flood of lines only the last is worth the cleaning.
+    text: Vec<u8>,
     usage: Usage,
     question: Option<String>,
     mode: Option<Mode>,
@@ -134,6 +136,8 @@ struct News {
     notes: Vec<String>,
 }
 
+/// Lines of standard error that are kept: the last may be nothing but colour.
+const COMPLAINTS: usize = 4;
 /// Notes of one run: a program that gets it wrong once may get it wrong in every line.
 const NOTES: usize = 20;
 /// More tokens than any step can use, or dollars in millionths: a line that claims more is wrong.
@@ -154,12 +158,14 @@ impl Reader for Said {
         self.err.finish(|line| words.err(&line));
         self.out.finish(|line| words.out(&line));
         let events = words.take_news();
-        let words = std::mem::take(words);
+        let mut words = std::mem::take(words);
         let result = match Failure::of_exit(exit) {
-            None => Ok(words.signal.unwrap_or(Signal::None)),
+            None => Ok(words.signal.take().unwrap_or(Signal::None)),
             Some(mut failure) => {
-                if matches!(exit.reason, process::Reason::Exited) && !words.complaint.is_empty() {
-                    failure.message = format!("{}: {}", failure.message, words.complaint);
+                if exit.reason == Reason::Exited
+                    && let Some(complaint) = words.complaint()
+                {
+                    failure.message = format!("{}: {complaint}", failure.message);
                 }
                 Err(failure)
             }
@@ -182,10 +188,25 @@ impl Reader for Said {
 
 impl Words {
     fn err(&mut self, line: &Line<'_>) {
-        if let Some(text) = shown(line) {
-            self.complaint = sanitise::fit(&text, 300);
-            self.news.text = Some(text);
+        if let Some(head) = head(line) {
+            if self.complaints.len() == COMPLAINTS {
+                self.complaints.pop_front();
+            }
+            self.complaints.push_back(head.to_owned());
+            self.news.text(head);
         }
+    }
+
+    /// The last of the complaints that can be seen.
+    fn complaint(&self) -> Option<String> {
+        let shown = |line: &Vec<u8>| sanitise::line(&String::from_utf8_lossy(line));
+        let last = self
+            .complaints
+            .iter()
+            .rev()
+            .map(shown)
+            .find(|line| !line.is_empty())?;
+        Some(sanitise::fit(&last, 300))
     }
 
     fn out(&mut self, line: &Line<'_>) {
@@ -196,8 +217,8 @@ impl Words {
         } else if self.said(line.bytes) {
             return;
         }
-        if let Some(text) = shown(line) {
-            self.news.text = Some(text);
+        if let Some(head) = head(line) {
+            self.news.text(head);
         }
     }
 
@@ -280,16 +301,25 @@ impl Words {
         events.extend(mode.map(|mode| Event::Mode { mode }));
         events.extend(summary.map(|text| Event::Summary { text }));
         events.extend(question.map(|text| Event::Question { text }));
-        events.extend(text.map(|line| Event::Text { line }));
+        let line = sanitise::line(&String::from_utf8_lossy(&text));
+        events.extend((!line.is_empty()).then_some(Event::Text { line }));
         events
     }
 }
 
-/// A line as it is shown; `None` when nothing of it can be seen.
-fn shown(line: &Line<'_>) -> Option<String> {
-    // More than a screen can show; the file has the rest.
+impl News {
+    fn text(&mut self, line: &[u8]) {
+        self.text.clear();
+        self.text.extend_from_slice(line);
+    }
+}
+
+/// As much of a line as can be shown, the file has the rest; `None` when nothing of it can be seen.
+fn head<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
     let head = &line.bytes[..line.bytes.len().min(sanitise::EXCERPT)];
-    Some(sanitise::line(&String::from_utf8_lossy(head))).filter(|text| !text.is_empty())
+    head.iter()
+        .any(|byte| byte.is_ascii_graphic() || !byte.is_ascii())
+        .then_some(head)
 }
 
 /// Whether a line is meant for crew's ledger: JSON with a `crew` in it that says `usage`. An agent's own JSON is text.

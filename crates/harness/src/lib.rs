@@ -22,4 +22,4 @@ pub use error::{Error, Result};
 pub use event::{Event, Mode, Usage};
 pub use lines::LINE_LIMIT;
 pub use outcome::{Class, Failure, Outcome, Signal};
-pub use step::{Launch, Role, StepRequest};
+pub use step::{Launch, Role, Session, StepRequest};

@@ -8,6 +8,7 @@ use process::Spec;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::event::Usage;
 
 /// One step of one agent at one ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,10 +23,8 @@ pub struct StepRequest {
     pub role: Role,
     /// Counted from 1.
     pub step: u32,
-    /// The session's id.
-    pub session: String,
-    /// Whether this is the first step of the session.
-    pub session_is_new: bool,
+    /// The session it goes on with, or opens.
+    pub session: Session,
     /// Its working directory, absolute.
     pub workspace: PathBuf,
     /// What it is told.
@@ -40,6 +39,17 @@ pub struct StepRequest {
     pub tickets_dir: PathBuf,
     /// Further variables for this step, on top of the client's.
     pub env: Environment,
+}
+
+/// The conversation that a step belongs to, as it stood before the step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Session {
+    /// Its id: of crew's making, or the client's own ([`Event::Started`](crate::Event::Started)).
+    pub id: String,
+    /// Whether the step is its first.
+    pub is_new: bool,
+    /// What its earlier steps have used: some clients report totals over the session.
+    pub used: Usage,
 }
 
 /// What an agent works as.
@@ -88,8 +98,8 @@ impl StepRequest {
             ("CREW_AGENT", self.agent.clone().into()),
             ("CREW_ROLE", self.role.name().into()),
             ("CREW_STEP", self.step.to_string().into()),
-            ("CREW_SESSION_ID", self.session.clone().into()),
-            ("CREW_SESSION_NEW", flag(self.session_is_new)),
+            ("CREW_SESSION_ID", self.session.id.clone().into()),
+            ("CREW_SESSION_NEW", flag(self.session.is_new)),
             ("CREW_LEADER", self.leader.clone().into()),
             ("CREW_HAS_TOOLS", flag(self.has_tools)),
             ("CREW_INSTRUCTIONS", self.instructions.clone().into()),

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use harness::environment::Environment;
 use harness::{
-    Class, Command, Error, Event, Failure, Harness, LINE_LIMIT, Mode, Outcome, Role, Signal, StepRequest,
-    Usage,
+    Class, Command, Error, Event, Failure, Harness, LINE_LIMIT, Mode, Outcome, Role, Session, Signal,
+    StepRequest, Usage,
 };
 use process::{Captured, Exit, Fault, Reason, Stream};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn harness(command: &[&str]) -> Command {
 
 /// What comes of output in pieces.
 fn read(pieces: &[(Stream, &[u8])], exit: &Exit) -> (Vec<Event>, Outcome) {
-    let mut reader = harness(&["x"]).reader();
+    let mut reader = harness(&["x"]).reader(&Session::default());
     let mut events: Vec<Event> = pieces
         .iter()
         .flat_map(|(stream, bytes)| reader.feed(*stream, bytes))
@@ -342,7 +342,7 @@ fn the_exit_decides_whether_a_step_ended_well() {
 
 #[test]
 fn a_crash_tells_the_last_complaint() {
-    let err = b"warning\nTraceback:\n\x1b[31mKeyError: 'x'\x1b[0m\n\n";
+    let err = b"warning\nTraceback:\n\x1b[31mKeyError: 'x'\x1b[0m\n\n\x1b[0m\n";
     let (_, outcome) = read(&[(Stream::Err, err)], &exit(Reason::Exited, Some(1), None));
     let Err(Failure { message, .. }) = outcome.result else {
         panic!()
@@ -378,7 +378,7 @@ fn the_last_line_is_shown() {
 
 #[test]
 fn a_flood_is_a_few_events() {
-    let mut reader = harness(&["x"]).reader();
+    let mut reader = harness(&["x"]).reader(&Session::default());
     let lines =
         "{\"crew\":\"usage\",\"input_tokens\":1}\ntext\nMODE: dance\nQUESTION: q\nBLOCKED:\n".repeat(20_000);
     let events = reader.feed(Stream::Out, lines.as_bytes());
@@ -394,7 +394,7 @@ fn a_flood_is_a_few_events() {
 
 #[test]
 fn a_line_of_a_hundred_megabytes_means_nothing_and_hurts_nothing() {
-    let mut reader = harness(&["x"]).reader();
+    let mut reader = harness(&["x"]).reader(&Session::default());
     reader.feed(Stream::Out, b"DONE");
     for _ in 0..100 {
         assert!(reader.feed(Stream::Out, &vec![b' '; 1 << 20]).is_empty());
@@ -418,8 +418,11 @@ fn request() -> StepRequest {
         agent: "ada".into(),
         role: Role::Worker,
         step: 3,
-        session: "s-1".into(),
-        session_is_new: true,
+        session: Session {
+            id: "s-1".into(),
+            is_new: true,
+            used: Usage::default(),
+        },
         workspace: "/state/ada-t-1".into(),
         prompt: "Do it.\n".into(),
         leader: "crew".into(),
@@ -477,7 +480,10 @@ fn a_launch_is_exactly_what_the_settings_and_the_step_say() {
     );
 
     let later = StepRequest {
-        session_is_new: false,
+        session: Session {
+            id: "s-1".into(),
+            ..Session::default()
+        },
         has_tools: true,
         role: Role::Gatekeeper,
         ..request()

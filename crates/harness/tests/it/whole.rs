@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use harness::environment::{Environment, assemble};
-use harness::{Class, Command, Event, Harness, Mode, Outcome, Role, Signal, StepRequest, Usage};
+use harness::{Class, Command, Event, Harness, Mode, Outcome, Role, Session, Signal, StepRequest, Usage};
 use process::{Run, Shim, Status, Stream, Tail};
 use tempfile::TempDir;
 
@@ -32,8 +32,11 @@ fn step(world: &TempDir, script: &str) -> (Vec<Event>, Outcome, Run) {
             agent: "ada".into(),
             role: Role::Worker,
             step: 1,
-            session: "s-1".into(),
-            session_is_new: true,
+            session: Session {
+                id: "s-1".into(),
+                is_new: true,
+                used: Usage::default(),
+            },
             workspace,
             prompt: "Fix the bug.\n".into(),
             leader: "crew".into(),
@@ -71,7 +74,7 @@ fn step(world: &TempDir, script: &str) -> (Vec<Event>, Outcome, Run) {
         panic!("{status:?}")
     };
 
-    let mut reader = harness.reader();
+    let mut reader = harness.reader(&Session::default());
     let mut events = Vec::new();
     for stream in [Stream::Out, Stream::Err] {
         let mut tail = Tail::new(&run, stream, 0);
