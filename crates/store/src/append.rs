@@ -264,3 +264,24 @@ pub struct Appended {
     /// Whether its key was known: then this is the first one's result, and nothing was written now.
     pub repeated: bool,
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The least that begins a stream.
+    pub(crate) fn minimal(stream: &str) -> Append {
+        let event = NewEvent {
+            kind: "happened".to_owned(),
+            body: "1".to_owned(),
+            schema: 1,
+            cause: None,
+            state_after: "1".to_owned(),
+            effects: Vec::new(),
+        };
+        Append {
+            events: vec![event],
+            ..Append::new(stream, "ticket", Version(0), Millis(0))
+        }
+    }
+}

@@ -173,6 +173,12 @@ impl Bell {
         self.0.send_modify(|rings| *rings = rings.wrapping_add(1));
     }
 
+    /// How often it rang.
+    #[cfg(test)]
+    pub(crate) fn rings(&self) -> u64 {
+        *self.0.borrow()
+    }
+
     pub(crate) fn changes(&self) -> Changes {
         Changes(self.0.subscribe())
     }

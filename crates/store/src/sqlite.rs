@@ -205,3 +205,33 @@ impl Journal for Sqlite {
         Ok(problems)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_waits_shares_a_transaction() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Sqlite::create(&folder.path().join("journal.db"), "id")
+            .await
+            .unwrap();
+        let crowd: Vec<_> = (0..64)
+            .map(|n| {
+                let journal = journal.clone();
+                let append = crate::append::tests::minimal(&format!("stream-{n}"));
+                tokio::spawn(async move { journal.append(vec![append]).await })
+            })
+            .collect();
+        for one in crowd {
+            one.await.unwrap().unwrap();
+        }
+        assert_eq!(journal.head().await.unwrap(), Seq(64));
+        // The bell rings once for each transaction. On one thread, all are in line before the writer looks.
+        assert!(
+            journal.shared.bell.rings() <= 2,
+            "{} transactions",
+            journal.shared.bell.rings()
+        );
+    }
+}

@@ -303,16 +303,13 @@ pub(super) async fn meta(conn: &mut SqliteConnection, key: &str) -> Result<Optio
         .map_err(|e| sort("reading the journal", e))
 }
 
-/// What the first append under this key became; `None` for a new key.
-pub(super) async fn repeated(
-    conn: &mut SqliteConnection,
-    key: &str,
-    stream: &StreamId,
-) -> Result<Option<Appended>> {
+/// What the first append under this known key became.
+pub(super) async fn repeated(conn: &mut SqliteConnection, key: &str, stream: &StreamId) -> Result<Appended> {
     let query = sqlx::query("SELECT * FROM keys WHERE key = ?").bind(key.to_owned());
-    let Some(found) = first::<Key>(conn, query).await? else {
-        return Ok(None);
+    let lost = || Error::Damaged {
+        what: format!("idempotency key `{key}` is both there and not"),
     };
+    let found: Key = first(conn, query).await?.ok_or_else(lost)?;
     if found.stream != *stream {
         return Err(Error::KeyReused {
             key: found.key,
@@ -324,13 +321,13 @@ pub(super) async fn repeated(
         .bind(place(found.first.0))
         .bind(place(found.last.0));
     let effects: Vec<Effect> = all(conn, query).await?;
-    Ok(Some(Appended {
+    Ok(Appended {
         first_seq: found.first,
         last_seq: found.last,
         version: found.version,
         effects: effects.into_iter().map(|effect| effect.id).collect(),
         repeated: true,
-    }))
+    })
 }
 
 /// Reads everything, in one transaction of the caller's.

@@ -194,3 +194,68 @@ impl Drop for Draft {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Journal, Seq, Sqlite};
+
+    const NEXT: &str = "ALTER TABLE commands ADD COLUMN urgency INTEGER NOT NULL DEFAULT 0";
+
+    async fn connected(path: &Path) -> SqliteConnection {
+        options(path).connect().await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_older_schema_is_brought_up_to_date_with_what_it_holds() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let journal = Sqlite::create(&path, "id").await.unwrap();
+        journal
+            .append(vec![crate::append::tests::minimal("x")])
+            .await
+            .unwrap();
+
+        let newer = &[STEPS[0], NEXT];
+        let mut conn = connected(&path).await;
+        migrate(&mut conn, newer).await.unwrap();
+        migrate(&mut conn, newer).await.unwrap();
+        assert_eq!(version(&mut conn).await.unwrap(), 2);
+        let columns = "SELECT count(*) FROM pragma_table_info('commands') WHERE name = 'urgency'";
+        let columns: i64 = sqlx::query_scalar(columns).fetch_one(&mut conn).await.unwrap();
+        assert_eq!(columns, 1);
+        assert_eq!(journal.head().await.unwrap(), Seq(1));
+        // Who knows only the older one is refused.
+        assert!(matches!(
+            migrate(&mut conn, STEPS).await,
+            Err(Error::NewerSchema { found: 2, known: 1 })
+        ));
+        assert!(matches!(
+            Sqlite::open(&path).await,
+            Err(Error::NewerSchema { .. })
+        ));
+    }
+
+    #[tokio::test]
+    async fn a_step_that_fails_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        create(&path, "id", STEPS).await.unwrap();
+        let mut conn = connected(&path).await;
+        let broken = &[STEPS[0], NEXT, "ALTER TABLE no_such_table ADD COLUMN a"];
+        migrate(&mut conn, broken).await.unwrap_err();
+        drop(conn);
+        assert_eq!(version(&mut connected(&path).await).await.unwrap(), 1);
+        Sqlite::open(&path).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_creation_that_was_killed_is_no_journal_and_in_nobodys_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        let left = Draft::new(&path).unwrap();
+        assert!(matches!(Sqlite::open(&path).await, Err(Error::Missing { .. })));
+        Sqlite::create(&path, "id").await.unwrap();
+        drop(left);
+    }
+}

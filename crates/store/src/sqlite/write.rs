@@ -1,5 +1,6 @@
 //! What can be written, in SQL: each check is in the statement that writes, or in its transaction.
 
+use sqlx::AssertSqlSafe;
 use sqlx::sqlite::{Sqlite, SqliteArguments};
 
 use super::fault::sort;
@@ -44,9 +45,9 @@ impl Write for Batch {
 
 async fn one(tx: &mut Tx<'_>, append: &Append) -> Result<Appended> {
     if let Some(key) = &append.key
-        && let Some(first) = read::repeated(tx.conn, key, &append.stream).await?
+        && !claim(tx, append, key).await?
     {
-        return Ok(first);
+        return read::repeated(tx.conn, key, &append.stream).await;
     }
     stream(tx, append).await?;
     if let Some(timer) = &append.fires {
@@ -64,18 +65,23 @@ async fn one(tx: &mut Tx<'_>, append: &Append) -> Result<Appended> {
     for change in &append.timers {
         timer(tx, &append.stream, change).await?;
     }
-    let appended = events(tx, append).await?;
-    if let Some(key) = &append.key {
-        let insert = "INSERT INTO keys (key, stream, first_seq, last_seq, version) VALUES (?, ?, ?, ?, ?)";
-        let query = sqlx::query(insert)
-            .bind(key.clone())
-            .bind(append.stream.0.clone());
-        let query = query
-            .bind(int(appended.first_seq.0))
-            .bind(int(appended.last_seq.0));
-        tx.wrote(query.bind(int(appended.version.0))).await?;
-    }
-    Ok(appended)
+    facts(tx, append).await
+}
+
+/// Writes the key, if it is new, for the facts that are about to be written.
+async fn claim(tx: &mut Tx<'_>, append: &Append, key: &str) -> Result<bool> {
+    let count = append.events.len() as u64;
+    let version = append.expected.0.saturating_add(count);
+    let insert = "INSERT INTO keys (key, stream, first_seq, last_seq, version) VALUES (?, ?, ?, ?, ?) \
+                  ON CONFLICT DO NOTHING";
+    let query = sqlx::query(insert)
+        .bind(key.to_owned())
+        .bind(append.stream.0.clone());
+    let query = query
+        .bind(int(tx.head + 1))
+        .bind(int(tx.head + count))
+        .bind(int(version));
+    Ok(tx.wrote(query).await? == 1)
 }
 
 /// Moves the stream on: only from the expected version, only under the given fence.
@@ -126,7 +132,19 @@ async fn stream(tx: &mut Tx<'_>, append: &Append) -> Result<()> {
     })
 }
 
-async fn events(tx: &mut Tx<'_>, append: &Append) -> Result<Appended> {
+const EVENT: &str = "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after) \
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);";
+const EFFECT: &str = "INSERT INTO outbox (seq, \"index\", stream, effect) VALUES (?, ?, ?, ?);";
+
+/// Writes the events and their effects. All their statements go to the database at once: the way there costs more
+/// than they do.
+async fn facts(tx: &mut Tx<'_>, append: &Append) -> Result<Appended> {
+    let statements = append
+        .events
+        .iter()
+        .flat_map(|event| std::iter::once(EVENT).chain(event.effects.iter().map(|_effect| EFFECT)));
+    // Only the constants above are in it.
+    let mut query = sqlx::query(AssertSqlSafe(statements.collect::<String>()));
     let first_seq = Seq(tx.head + 1);
     let mut version = append.expected;
     let mut effects = Vec::new();
@@ -134,29 +152,28 @@ async fn events(tx: &mut Tx<'_>, append: &Append) -> Result<Appended> {
         tx.head += 1;
         version.0 += 1;
         let seq = Seq(tx.head);
-        let insert = "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after) \
-                      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-        let query = sqlx::query(insert)
+        query = query
             .bind(int(seq.0))
             .bind(append.stream.0.clone())
             .bind(int(version.0));
-        let query = query
+        query = query
             .bind(append.at.0)
             .bind(event.cause.clone())
             .bind(event.kind.clone());
-        let query = query
+        query = query
             .bind(event.schema)
             .bind(event.body.clone())
             .bind(event.state_after.clone());
-        tx.wrote(query).await?;
         for (index, body) in (0_u32..).zip(&event.effects) {
-            let insert = "INSERT INTO outbox (seq, \"index\", stream, effect) VALUES (?, ?, ?, ?)";
-            let query = sqlx::query(insert).bind(int(seq.0)).bind(index);
-            tx.wrote(query.bind(append.stream.0.clone()).bind(body.clone()))
-                .await?;
+            query = query
+                .bind(int(seq.0))
+                .bind(index)
+                .bind(append.stream.0.clone())
+                .bind(body.clone());
             effects.push(EffectId { seq, index });
         }
     }
+    tx.wrote(query).await?;
     Ok(Appended {
         first_seq,
         last_seq: Seq(tx.head),

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use sqlx::sqlite::SqliteConnection;
-use sqlx::{ConnectOptions, Connection, Executor};
+use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{mpsc, oneshot};
 
 use super::fault::{breaks_transaction, sort};
@@ -195,41 +195,50 @@ impl Desk {
             }
         };
         let told = |e| sort("writing to the journal", e);
-        conn.execute("BEGIN IMMEDIATE").await.map_err(told)?;
-        let head = head(conn).await?;
+        let head = begin(conn).await?;
         let mut tx = Tx { conn, head };
-        let shared = tasks.len() > 1;
+        if tasks.len() == 1 {
+            let result = tasks[0].run(&mut tx).await;
+            return match result {
+                Ok(()) => commit(tx, vec![Ok(())]).await,
+                Err(error) if breaks_transaction(&error) => Err(error.into()),
+                Err(refused) => {
+                    sqlx::query("ROLLBACK").execute(tx.conn).await.map_err(told)?;
+                    Ok(vec![Err(refused)])
+                }
+            };
+        }
         let mut results = Vec::with_capacity(tasks.len());
+        sqlx::query("SAVEPOINT one")
+            .execute(&mut *tx.conn)
+            .await
+            .map_err(told)?;
         for task in tasks {
-            if shared {
-                tx.conn.execute("SAVEPOINT one").await.map_err(told)?;
-            }
             let head = tx.head;
             let result = task.run(&mut tx).await;
-            match &result {
-                Ok(()) => {}
+            let next = match &result {
+                Ok(()) => "RELEASE one; SAVEPOINT one",
                 Err(error) if breaks_transaction(error) => return Err(error.clone().into()),
-                Err(_refused) if shared => {
-                    tx.conn.execute("ROLLBACK TO one").await.map_err(told)?;
-                    tx.head = head;
-                }
                 Err(_refused) => {
-                    tx.conn.execute("ROLLBACK").await.map_err(told)?;
-                    return Ok(vec![result]);
+                    tx.head = head;
+                    "ROLLBACK TO one"
                 }
-            }
-            if shared {
-                tx.conn.execute("RELEASE one").await.map_err(told)?;
-            }
+            };
+            sqlx::query(next).execute(&mut *tx.conn).await.map_err(told)?;
             results.push(result);
         }
-        match tx.conn.execute("COMMIT").await {
-            Ok(_) => Ok(results),
-            Err(e) => Err(Failed {
-                error: sort("committing to the journal", e),
-                may_be_durable: true,
-            }),
-        }
+        commit(tx, results).await
+    }
+}
+
+/// Commits, which ends an open savepoint too.
+async fn commit(tx: Tx<'_>, results: Vec<Result<()>>) -> Result<Vec<Result<()>>, Failed> {
+    match sqlx::query("COMMIT").execute(tx.conn).await {
+        Ok(_) => Ok(results),
+        Err(e) => Err(Failed {
+            error: sort("committing to the journal", e),
+            may_be_durable: true,
+        }),
     }
 }
 
@@ -248,14 +257,15 @@ impl From<Error> for Failed {
     }
 }
 
-/// The place of the last event, if the schema is still the one that this process knows: a newer crew may have
-/// changed it since.
-async fn head(conn: &mut SqliteConnection) -> Result<u64> {
-    let query = "SELECT (SELECT value FROM meta WHERE key = 'schema'), (SELECT max(seq) FROM events)";
+/// Begins, and gives the place of the last event, if the schema is still the one that this process knows: a newer crew
+/// may have changed it since.
+async fn begin(conn: &mut SqliteConnection) -> Result<u64> {
+    let query = "BEGIN IMMEDIATE; \
+                 SELECT (SELECT value FROM meta WHERE key = 'schema'), (SELECT max(seq) FROM events)";
     let (schema, head): (Option<String>, Option<i64>) = sqlx::query_as(query)
         .fetch_one(conn)
         .await
-        .map_err(|e| sort("reading the journal's head", e))?;
+        .map_err(|e| sort("beginning to write to the journal", e))?;
     schema::up_to_date(schema::parse(schema.as_deref())?, schema::STEPS)?;
     super::read::number("the last event", head.unwrap_or(0))
 }
