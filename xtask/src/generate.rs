@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use crate::{Outcome, program};
 
-/// A file or folder, and the command of the `crew` binary that makes it.
+/// A file or folder, and the program of ours that makes it.
 struct Generator {
     /// Relative to the root.
     output: Output,
-    /// What `crew` is given. For a folder, the folder to write into is appended.
+    /// What `cargo run` is given. For a folder, the folder to write into is appended.
     arguments: &'static [&'static str],
-    /// Whether the binary has the command yet: switch it on together with the command.
+    /// Whether the program is there yet: switch it on together with it.
     state: State,
 }
 
@@ -33,13 +33,13 @@ enum State {
 const GENERATORS: &[Generator] = &[
     Generator {
         output: Output::File("docs/crew.schema.json"),
-        arguments: &["config", "--schema"],
+        arguments: &["--package", "crew", "--", "config", "--schema"],
         state: State::Later,
     },
     Generator {
         output: Output::Folder("docs/machines", "md"),
-        arguments: &["diagram", "--all"],
-        state: State::Later,
+        arguments: &["--package", "model", "--example", "diagrams", "--"],
+        state: State::Ready,
     },
 ];
 
@@ -106,12 +106,12 @@ fn ready() -> impl Iterator<Item = &'static Generator> {
 /// What the generators make now; `None` when there are none.
 fn generate(root: &Path) -> Result<Option<Files>, String> {
     if ready().next().is_none() {
-        println!("nothing to generate: the commands that do it are not there yet");
+        println!("nothing to generate: the programs that do it are not there yet");
         return Ok(None);
     }
     let mut files = Files::new();
     for generator in ready() {
-        let mut arguments: Vec<String> = ["run", "--quiet", "--locked", "--package", "crew", "--"]
+        let mut arguments: Vec<String> = ["run", "--quiet", "--locked"]
             .iter()
             .chain(generator.arguments)
             .map(|argument| (*argument).to_owned())
