@@ -390,8 +390,8 @@ fn append(write: Write) -> Result<Append> {
 fn fold(row: Event) -> Result<Fold> {
     if row.schema > SCHEMA {
         return Err(Error::NewerSchema {
-            found: row.schema,
-            known: SCHEMA,
+            found: i64::from(row.schema),
+            known: i64::from(SCHEMA),
         });
     }
     let stream = stream(&row.stream)?;
