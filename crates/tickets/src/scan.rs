@@ -197,3 +197,29 @@ fn digest(value: &(impl Hash + ?Sized)) -> u64 {
     value.hash(&mut hasher);
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_within_one_tick_of_the_clock_is_seen() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("ab-1.md");
+        std::fs::write(&path, "---\nstatus: open\npriority: 2\n---\n").unwrap();
+        let stamp = |path| Stamp::of(&std::fs::metadata(path).unwrap());
+        let now = Timestamp::from_nanosecond(stamp(&path).mtime_ns).unwrap();
+        let mut scan = Scan::new(Folder::at(root.path()).unwrap());
+        scan.rescan(now).unwrap();
+        std::fs::write(&path, "---\nstatus: open\npriority: 1\n---\n").unwrap();
+        // As if the file system's clock had not moved between the two writes.
+        if let Some(seen) = scan.files.get_mut("ab-1") {
+            seen.stamp = stamp(&path);
+        }
+        let wanted = Change {
+            name: "ab-1".to_owned(),
+            kind: Kind::Changed,
+        };
+        assert_eq!(scan.rescan(now).unwrap(), [wanted]);
+    }
+}

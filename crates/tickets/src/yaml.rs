@@ -35,12 +35,19 @@ pub(crate) struct Fault {
 /// Reads the value of one entry. `entry` is its whole text from the key on, `first` what stands after the colon on its first
 /// line, `lines` how many lines it has.
 pub(crate) fn parse(entry: &str, first: &str, lines: usize) -> Result<Value, Fault> {
-    if lines == 1
-        && let Some(value) = simple(split_comment(first).0.trim())
-    {
-        return Ok(value);
+    let simple = if lines == 1 {
+        simple(split_comment(first).0.trim())
+    } else {
+        None
+    };
+    let value = simple.map_or_else(|| parsed(entry), Ok)?;
+    match value {
+        Value::List(items) if items.len() > MAX_ITEMS => Err(Fault {
+            line: 0,
+            message: format!("a list of more than {MAX_ITEMS} items"),
+        }),
+        value => Ok(value),
     }
-    parsed(entry)
 }
 
 fn simple(text: &str) -> Option<Value> {

@@ -1,6 +1,6 @@
 //! Many writers at once, of crew and of other programs: nothing anyone wrote is lost.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tickets::*;
@@ -147,6 +147,7 @@ fn an_editor_that_knows_no_lock_loses_nothing_to_crew() {
     q.plain("ab-1", "open", "");
     let path = q.folder.file(&shared);
     let passing = q.folder.path().join("editor.swp");
+    let done = AtomicUsize::new(0);
     let ended = AtomicBool::new(false);
     let count = |text: &str| -> usize {
         text.lines()
@@ -164,7 +165,10 @@ fn an_editor_that_knows_no_lock_loses_nothing_to_crew() {
                     Status::Open
                 };
                 match q.folder.set_status(&shared, status) {
-                    Ok(()) => edits += 1,
+                    Ok(()) => {
+                        edits += 1;
+                        done.store(edits, Ordering::SeqCst);
+                    }
                     Err(Error::Busy { .. }) => busy += 1,
                     Err(error) => panic!("{error}"),
                 }
@@ -188,11 +192,17 @@ fn an_editor_that_knows_no_lock_loses_nothing_to_crew() {
             let next = bare.replacen("priority: 2\n", &format!("priority: 2\noutside: {round}\n"), 1);
             std::fs::write(&passing, next).unwrap();
             std::fs::rename(&passing, &path).unwrap();
+            // Without a pause now and then crew would never get in between, and rightly say that the file is busy.
+            let before = done.load(Ordering::SeqCst);
+            while round % 8 == 0 && done.load(Ordering::SeqCst) == before {
+                assert!(Instant::now() < deadline, "crew writes nothing");
+                std::thread::yield_now();
+            }
         }
         ended.store(true, Ordering::SeqCst);
         crew.join().unwrap()
     });
-    assert!(edits > 0, "crew wrote too (busy {busy})");
+    assert!(edits >= 50, "crew wrote too (busy {busy})");
     q.folder.add_note(&shared, "the last", at(0)).unwrap();
     let ticket = q.folder.read(&shared).unwrap();
     assert_eq!(count(ticket.document.text()), 400);
@@ -244,13 +254,33 @@ fn a_change_between_reading_and_writing_is_the_new_base() {
     assert!(q.text("ab-1").ends_with("14\n15\n"));
 }
 
+/// One waits for the lock, its file is deleted, the holder lets go: what the waiter then gets must still keep others out.
 #[test]
-fn a_lock_file_that_is_deleted_keeps_nobody_in() {
+#[expect(clippy::disallowed_methods, reason = "a deadline for what must come to pass")]
+fn a_lock_on_a_deleted_file_counts_for_nothing() {
     let q = Queue::new();
-    let a = q.plain("ab-1", "open", "");
+    let path = q.folder.path().join(".lock");
+    let open = || {
+        let fds = std::fs::read_dir("/proc/self/fd").unwrap().flatten();
+        fds.filter(|fd| std::fs::read_link(fd.path()).is_ok_and(|to| to == path))
+            .count()
+    };
     let held = q.folder.lock().unwrap();
-    std::fs::remove_file(q.folder.path().join(".lock")).unwrap();
-    drop(held);
-    q.folder.set_status(&a, Status::Closed).unwrap();
-    assert_eq!(q.folder.read(&a).unwrap().status, Status::Closed);
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| {
+            let _lock = q.folder.lock().unwrap();
+            path.exists()
+        });
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while open() < 2 {
+            assert!(Instant::now() < deadline, "nobody waits");
+            std::thread::yield_now();
+        }
+        std::fs::remove_file(&path).unwrap();
+        drop(held);
+        assert!(
+            waiter.join().unwrap(),
+            "the lock is held on a file that nobody else can find"
+        );
+    });
 }
