@@ -105,11 +105,7 @@ impl Repository {
         committer: &Identity,
         at: Time,
     ) -> Result<Outcome> {
-        for commit in [target, tip] {
-            if self.commit_named(commit.as_str())?.is_none() {
-                return Err(self.no_such_commit(commit.as_str()));
-            }
-        }
+        self.require_commits(&[target, tip])?;
         if self.is_ancestor(tip, target)? {
             return Ok(Outcome::NoCommits);
         }

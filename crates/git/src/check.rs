@@ -47,9 +47,7 @@ impl Repository {
     /// [`Error::CheckBusy`] when it is in use; [`Error::CheckUnequal`] when it cannot be made equal;
     /// [`Error::NoSuchCommit`].
     pub fn check_checkout(&self, folder: &Path, commit: &Oid) -> Result<CheckCheckout> {
-        if self.commit_named(commit.as_str())?.is_none() {
-            return Err(self.no_such_commit(commit.as_str()));
-        }
+        self.require_commits(&[commit])?;
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)

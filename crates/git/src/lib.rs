@@ -7,6 +7,9 @@
 //!
 //! git [`Version::MINIMUM`] or newer is needed.
 
+#[cfg(test)]
+extern crate self as git;
+
 mod beneath;
 mod candidate;
 mod check;
@@ -22,6 +25,8 @@ mod id;
 mod identity;
 mod import;
 mod keep;
+#[cfg(test)]
+mod kill_tests;
 mod land;
 mod lock;
 mod oid;

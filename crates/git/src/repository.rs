@@ -357,6 +357,25 @@ impl Repository {
         self.rev_parse(&format!("{name}^{{commit}}"))
     }
 
+    /// That all of these are commits, in one call.
+    pub(crate) fn require_commits(&self, commits: &[&Oid]) -> Result<()> {
+        let list: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        let said = self
+            .call("cat-file")
+            .arg("--batch-check=%(objecttype)")
+            .input(list.as_bytes())?
+            .ok()?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        match commits
+            .iter()
+            .zip(said.lines())
+            .find(|(_, kind)| *kind != "commit")
+        {
+            Some((commit, _)) => Err(self.no_such_commit(commit.as_str())),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn no_such_commit(&self, name: &str) -> Error {
         Error::NoSuchCommit {
             name: shortened(name, 80),

@@ -224,11 +224,7 @@ impl Repository {
     /// somewhere else than the start; [`Error::NoSuchCommit`]; [`Error::Io`].
     pub fn prepare(&self, spec: &Spec) -> Result<Workspace> {
         let workspace = Workspace::of(spec);
-        for commit in [&spec.base, &spec.start] {
-            if self.commit_named(commit.as_str())?.is_none() {
-                return Err(self.no_such_commit(commit.as_str()));
-            }
-        }
+        self.require_commits(&[&spec.base, &spec.start])?;
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -236,27 +232,29 @@ impl Repository {
             .doing("make", &spec.root)?;
         let _claim = workspace.claim()?;
         let record = workspace.beside().join("made");
-        self.pin(&workspace.base_ref(), &spec.base)?;
         let branch = workspace.branch();
-        let tip = self.branch_tip(&branch)?;
-        if workspace.path().symlink_metadata().is_ok() {
-            if std::fs::read_to_string(&record).ok().as_deref() != Some(&workspace.record()) {
-                return Err(Error::WorkspaceTaken {
-                    path: workspace.path(),
-                });
-            }
-            if tip.is_none() {
-                self.move_ref(&branch.full(), None, Some(&spec.start), "crew: workspace")?;
-            }
-            return Ok(workspace);
-        }
-        if let Some(now) = tip.filter(|tip| *tip != spec.start) {
-            return Err(Error::BranchTaken {
-                branch: branch.short().to_owned(),
-                now,
+        let stands = workspace.path().symlink_metadata().is_ok();
+        if stands && std::fs::read_to_string(&record).ok().as_deref() != Some(&workspace.record()) {
+            return Err(Error::WorkspaceTaken {
+                path: workspace.path(),
             });
         }
-        self.move_ref(&branch.full(), None, Some(&spec.start), "crew: workspace")?;
+        self.pin(&workspace.base_ref(), &spec.base)?;
+        match self.move_ref(&branch.full(), None, Some(&spec.start), "crew: workspace") {
+            Ok(()) => {}
+            // The work has gone on since it was made.
+            Err(Error::RefMoved { now: Some(_), .. }) if stands => {}
+            Err(Error::RefMoved { now: Some(now), .. }) => {
+                return Err(Error::BranchTaken {
+                    branch: branch.short().to_owned(),
+                    now,
+                });
+            }
+            Err(other) => return Err(other),
+        }
+        if stands {
+            return Ok(workspace);
+        }
         crash::point("prepare.refs");
         let tree = workspace.beside().join("tree");
         delete_tree(&tree)?;
@@ -340,11 +338,12 @@ impl Repository {
 
     /// Makes a ref that only pins a commit; an old pin of the same name gives way.
     fn pin(&self, name: &str, commit: &Oid) -> Result<()> {
-        let now = self.rev_parse(name)?;
-        if now.as_ref() == Some(commit) {
-            return Ok(());
+        match self.move_ref(name, None, Some(commit), "crew: base") {
+            Err(Error::RefMoved { now: Some(now), .. }) => {
+                self.move_ref(name, Some(&now), Some(commit), "crew: base")
+            }
+            other => other,
         }
-        self.move_ref(name, now.as_ref(), Some(commit), "crew: base")
     }
 }
 

@@ -89,7 +89,7 @@ impl Inspection {
         let index = looker.index()?;
         let mut states = Vec::new();
         for change in &changes {
-            states.push(looker.find(&change.path)?);
+            states.push(looker.find(change)?);
         }
         let old_ids = looker.content_ids(old, &changes, &states, |change| &change.old)?;
         let new_ids = looker.content_ids(new, &changes, &states, |change| &change.new)?;
@@ -197,6 +197,7 @@ struct Looker<'a> {
     root: OwnedFd,
     mode_counts: bool,
     deleted: BTreeSet<PathBuf>,
+    changed: BTreeSet<PathBuf>,
 }
 
 impl<'a> Looker<'a> {
@@ -209,6 +210,7 @@ impl<'a> Looker<'a> {
             checkout,
             root: beneath::root(&checkout.root).doing("open", &checkout.root)?,
             mode_counts: said.stdout.trim_ascii() != b"false",
+            changed: changes.iter().map(|change| change.path.clone()).collect(),
             deleted: changes
                 .iter()
                 .filter(|change| change.new.is_none())
@@ -251,17 +253,23 @@ impl<'a> Looker<'a> {
 
     /// What is at a path; a file where a folder is needed, or a folder with things of the user's where a file is
     /// needed, comes back as an obstacle.
-    fn find(&self, path: &Path) -> Result<(Found, Vec<(PathBuf, Obstacle)>)> {
+    fn find(&self, change: &Change) -> Result<(Found, Vec<(PathBuf, Obstacle)>)> {
+        let path = change.path.as_path();
         let mut obstacles = Vec::new();
         let found = self.look(path)?;
         match found {
             Found::Absent => {
                 if let Some(above) = self.file_above(path)?
-                    && !self.deleted.contains(&above)
+                    && !self.changed.contains(&above)
                 {
                     obstacles.push((above, Obstacle::Untracked));
                 }
             }
+            // A folder where a file goes away: the file is gone, whatever is in the folder.
+            Found::Folder if change.new.is_none() && !matches!(change.old, Some((Mode::Submodule, _))) => {
+                return Ok((Found::Absent, obstacles));
+            }
+            Found::Folder if matches!(change.new, Some((Mode::Submodule, _))) => {}
             Found::Folder => {
                 let mut inside = Vec::new();
                 self.walk(path, &mut inside)?;
@@ -366,6 +374,8 @@ impl<'a> Looker<'a> {
             .flat_map(|path| &path.obstacles)
             .filter(|(_, what)| *what == Obstacle::Untracked);
         for (path, _) in untracked {
+            // A leading colon would be pathspec magic, which this command takes even where it is switched off.
+            names.extend_from_slice(b"./");
             names.extend_from_slice(path.as_os_str().as_bytes());
             names.push(0);
         }
@@ -373,6 +383,7 @@ impl<'a> Looker<'a> {
             return Ok(());
         }
         let said = users_call(self.repository, self.checkout, "check-ignore")
+            .env("GIT_LITERAL_PATHSPECS", "0")
             .args(["--no-index", "-z", "--stdin"])
             .input(&names)?
             .run()?;
@@ -380,7 +391,7 @@ impl<'a> Looker<'a> {
             return Err(said.failed());
         }
         let ignored: BTreeSet<PathBuf> = fields(&said.stdout)
-            .map(|path| path_of(path).to_owned())
+            .map(|path| path_of(path.strip_prefix(b"./").unwrap_or(path)).to_owned())
             .collect();
         for (path, what) in paths.iter_mut().flat_map(|path| &mut path.obstacles) {
             if *what == Obstacle::Untracked && ignored.contains(path) {

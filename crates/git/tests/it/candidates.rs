@@ -1,1 +1,264 @@
-//! To come.
+//! Merges without a checkout: rules 3 and 8, F19 and F20.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use git::{Candidate, Identity, Intent, Landing, Outcome};
+
+use crate::support::{AT, World, main_branch, merged, message, put};
+
+fn outcome(world: &World, tip: &str) -> Outcome {
+    let who = Identity::new("crew", "crew@example.org");
+    world
+        .open()
+        .candidate(&world.oid("main"), &world.oid(tip), &message(), &who, &who, AT)
+        .unwrap()
+}
+
+#[test]
+fn the_same_input_gives_the_same_merge_commit_and_touches_nothing() {
+    let world = World::new();
+    world.git(&["checkout", "-q", "-b", "side"]);
+    world.write("side.txt", "side\n");
+    world.commit_all("side");
+    world.git(&["checkout", "-q", "main"]);
+    world.write("README", "edited, not committed\n");
+    let (status, refs) = (world.status(), world.refs());
+    let repository = world.open();
+    let first = merged(&repository, &world.head(), &world.oid("side"));
+    let second = merged(&repository, &world.head(), &world.oid("side"));
+    assert_eq!(first, second);
+    assert_eq!((world.status(), world.refs()), (status, refs));
+    let Candidate {
+        commit,
+        tree,
+        changes,
+    } = first;
+    assert_eq!(repository.tree_of(&commit).unwrap(), tree);
+    assert_eq!(changes.len(), 1);
+    let text = world.git(&["log", "-1", "--format=%P%n%B", commit.as_str()]);
+    let expected = format!(
+        "{} {}\nLand t-1\n\nBecause.\n\nTicket: t-1\nAgent: ada\nAttempt: 1",
+        world.head(),
+        world.oid("side")
+    );
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn a_branch_without_commits_is_no_candidate() {
+    let world = World::new();
+    world.git(&["branch", "side"]);
+    assert_eq!(outcome(&world, "side"), Outcome::NoCommits);
+}
+
+#[test]
+fn unrelated_histories_are_named() {
+    let world = World::new();
+    let tree = world.git(&["rev-parse", "HEAD^{tree}"]);
+    let orphan = world.git(&["commit-tree", "-m", "orphan", &tree]);
+    world.git(&["branch", "side", &orphan]);
+    let who = Identity::new("crew", "crew@example.org");
+    let said = world
+        .open()
+        .candidate(&world.oid("main"), &world.oid("side"), &message(), &who, &who, AT);
+    assert!(matches!(said, Err(git::Error::Unrelated { .. })));
+}
+
+/// Two sides from one commit, each a list of shell-free steps.
+fn sides(world: &World, ours: impl Fn(&World), theirs: impl Fn(&World)) -> Outcome {
+    world.git(&["checkout", "-q", "-b", "side"]);
+    theirs(world);
+    world.commit_all("theirs");
+    world.git(&["checkout", "-q", "main"]);
+    ours(world);
+    world.commit_all("ours");
+    outcome(world, "side")
+}
+
+#[test]
+fn every_kind_of_conflict_names_its_paths() {
+    type Step = fn(&World);
+    let remove: Step = |world| std::fs::remove_file(world.root().join("src/lib.txt")).unwrap();
+    let edit_a: Step = |world| world.write("src/lib.txt", "one\nA\nthree\n");
+    let edit_b: Step = |world| world.write("src/lib.txt", "one\nB\nthree\n");
+    let move_a: Step =
+        |world| std::fs::rename(world.root().join("src/lib.txt"), world.root().join("a.txt")).unwrap();
+    let move_b: Step =
+        |world| std::fs::rename(world.root().join("src/lib.txt"), world.root().join("b.txt")).unwrap();
+    let add_a: Step = |world| world.write("new.txt", "a\n");
+    let add_b: Step = |world| world.write("new.txt", "b\n");
+    let binary_a: Step = |world| std::fs::write(world.root().join("src/lib.txt"), b"\0a").unwrap();
+    let binary_b: Step = |world| std::fs::write(world.root().join("src/lib.txt"), b"\0b").unwrap();
+    let folder: Step = |world| {
+        std::fs::remove_file(world.root().join("README")).unwrap();
+        world.write("README/inside", "x\n");
+    };
+    let readme: Step = |world| world.write("README", "other\n");
+    let cases: [(&str, Step, Step, &str); 6] = [
+        ("text", edit_a, edit_b, "src/lib.txt"),
+        ("delete and modify", remove, edit_b, "src/lib.txt"),
+        ("rename and rename", move_a, move_b, "src/lib.txt"),
+        ("both add", add_a, add_b, "new.txt"),
+        ("binary", binary_a, binary_b, "src/lib.txt"),
+        ("folder and file", readme, folder, "README"),
+    ];
+    for (kind, ours, theirs, path) in cases {
+        let world = World::new();
+        match sides(&world, ours, theirs) {
+            Outcome::Conflict { paths, messages } => {
+                assert!(
+                    paths
+                        .iter()
+                        .any(|one| one.starts_with(path) || one.to_string_lossy().contains(path)),
+                    "{kind}: {paths:?}"
+                );
+                assert!(!messages.is_empty(), "{kind}");
+            }
+            other => panic!("{kind}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn names_of_any_bytes_go_through() {
+    let world = World::new();
+    let name = OsStr::from_bytes(b"a\n\"b\xff\t");
+    std::fs::write(world.root().join(name), "x\n").unwrap();
+    world.commit_all("odd");
+    let odd = |content: &'static str| {
+        move |world: &World| std::fs::write(world.root().join(name), content).unwrap()
+    };
+    match sides(&world, odd("ours\n"), odd("theirs\n")) {
+        Outcome::Conflict { paths, .. } => assert_eq!(paths, [PathBuf::from(name)]),
+        other => panic!("{other:?}"),
+    }
+    let changes = world
+        .open()
+        .changes(&world.oid("main~1"), &world.oid("main"))
+        .unwrap();
+    assert_eq!(changes[0].path, PathBuf::from(name));
+}
+
+/// Rule 8. The naive version reads attributes from around: a merge driver named in the agent's tree and known to the
+/// user's settings runs in crew.
+#[test]
+fn no_merge_driver_runs() {
+    let world = World::new();
+    let proof = world.folder.path().join("ran");
+    world.git(&[
+        "config",
+        "merge.evil.driver",
+        &format!("touch '{}'; true", proof.display()),
+    ]);
+    world.write(".gitattributes", "* merge=evil\n");
+    world.commit_all("attributes");
+    let outcome = sides(
+        &world,
+        |world| world.write("src/lib.txt", "A\n"),
+        |world| world.write("src/lib.txt", "B\n"),
+    );
+    assert!(matches!(outcome, Outcome::Conflict { .. }), "{outcome:?}");
+    assert!(!proof.exists());
+    // The naive version.
+    world.try_git_at(&world.root(), &["merge-tree", "--write-tree", "main", "side"]);
+    assert!(proof.exists());
+}
+
+/// F19: somebody else moves the target, in both ways, or deletes it.
+#[test]
+fn a_target_that_moved_is_never_overwritten() {
+    let world = World::new();
+    world.git(&["checkout", "-q", "-b", "side"]);
+    world.write("side.txt", "side\n");
+    world.commit_all("side");
+    world.git(&["checkout", "-q", "main"]);
+    let repository = world.open_locked();
+    let old = world.head();
+    let candidate = merged(&repository, &old, &world.oid("side"));
+    let intent = Intent {
+        target: main_branch(),
+        old: old.clone(),
+        new: candidate.commit.clone(),
+    };
+
+    let pushed = world.commit_all("pushed meanwhile");
+    assert_eq!(
+        repository.land(&intent).unwrap(),
+        Landing::TargetMoved {
+            now: Some(pushed.clone())
+        }
+    );
+    assert_eq!(world.oid("main"), pushed);
+
+    world.git(&["checkout", "-q", "--orphan", "rewritten"]);
+    let rewritten = world.commit_all("rewritten");
+    world.git(&["branch", "-f", "main", rewritten.as_str()]);
+    assert_eq!(
+        repository.land(&intent).unwrap(),
+        Landing::TargetMoved { now: Some(rewritten) }
+    );
+
+    world.git(&["branch", "-q", "-D", "main"]);
+    assert_eq!(
+        repository.land(&intent).unwrap(),
+        Landing::TargetMoved { now: None }
+    );
+
+    world.git(&["branch", "main", old.as_str()]);
+    assert_eq!(
+        repository.land(&intent).unwrap(),
+        Landing::Landed { left: vec![] }
+    );
+    assert_eq!(world.oid("main"), candidate.commit);
+    // The report was lost: the intent is carried out again.
+    assert_eq!(
+        repository.land(&intent).unwrap(),
+        Landing::Landed { left: vec![] }
+    );
+}
+
+/// Rule 3. The naive version is `git merge` in a checkout: killed between its steps it leaves a lock or a dirty tree. Here
+/// the target is in nobody's checkout and yet moves, and objects are fsynced before the ref is.
+#[test]
+fn landing_needs_no_checkout_and_is_read_back_from_the_log() {
+    let world = World::new();
+    world.git(&["checkout", "-q", "-b", "side"]);
+    world.write("side.txt", "side\n");
+    let tip = world.commit_all("side");
+    let repository = world.open_locked();
+    let old = world.oid("main");
+    let candidate = merged(&repository, &old, &tip);
+    let intent = Intent {
+        target: main_branch(),
+        old: old.clone(),
+        new: candidate.commit.clone(),
+    };
+    assert_eq!(
+        repository.land(&intent).unwrap(),
+        Landing::Landed { left: vec![] }
+    );
+    let landed = repository.landed(&world.oid("main"), 10).unwrap();
+    assert_eq!(landed.len(), 1);
+    assert_eq!(
+        (
+            landed[0].ticket.as_str(),
+            landed[0].agent.as_str(),
+            landed[0].attempt.as_str()
+        ),
+        ("t-1", "ada", "1")
+    );
+    assert_eq!(
+        (&landed[0].info.commit, &landed[0].tip, landed[0].info.at),
+        (&candidate.commit, &tip, AT)
+    );
+    let commits = repository.commits(&old, &tip, 10).unwrap();
+    assert_eq!(
+        commits.iter().map(|one| one.subject.as_str()).collect::<Vec<_>>(),
+        ["side"]
+    );
+    let stat = repository.diff_stat(&old, &candidate.commit).unwrap();
+    assert_eq!((stat.files, stat.added, stat.deleted), (1, 1, 0));
+    put(&world.folder.path().join("unused"), "");
+}

@@ -1,1 +1,191 @@
-//! To come.
+//! The repository's lock, and the locks of git's own: rule 5.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, SystemTime};
+
+use git::{Error, Git, Id, Intent, Landing, Lock, Repository, Surroundings};
+
+use crate::support::{World, limits, main_branch, merged, path_variable, put};
+
+#[test]
+fn a_second_taker_is_told_who_holds_it() {
+    let world = World::new();
+    let path = world.open().lock_path();
+    assert_eq!(Lock::holder(&path).unwrap(), None);
+    let lock = Lock::take(&path).unwrap();
+    match Lock::take(&path) {
+        Err(Error::Held { by, .. }) => {
+            assert_eq!(by.pid, Some(std::process::id()));
+            assert!(!by.host.is_empty() && by.started.is_some());
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(
+        Lock::holder(&path).unwrap().unwrap().pid,
+        Some(std::process::id())
+    );
+    drop(lock);
+    assert_eq!(Lock::holder(&path).unwrap(), None);
+    Lock::take(&path).unwrap();
+}
+
+/// A git that tells when it runs and ends when a file is gone, in front of the real one.
+fn waiting_git(folder: &Path) -> Git {
+    let bin = folder.join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let running = folder.join("running");
+    let script = format!(
+        "#!/bin/sh\nPATH={}\ncase \"$*\" in *update-ref*) echo $$ > '{}'; while [ -e '{}' ]; do sleep 0.02; done;; esac\nexec git \"$@\"\n",
+        path_variable().to_str().unwrap(),
+        running.display(),
+        running.display(),
+    );
+    std::fs::write(bin.join("git"), script).unwrap();
+    std::fs::set_permissions(bin.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut path = bin.into_os_string();
+    path.push(":");
+    path.push(path_variable());
+    Git::find(Surroundings {
+        path,
+        ..Surroundings::default()
+    })
+    .unwrap()
+}
+
+/// The naive version gives git children nothing: the engine dies, its git works on, and a new engine begins beside it.
+#[test]
+fn a_git_child_keeps_the_lock_when_its_engine_is_killed() {
+    let world = World::new();
+    let path = world.open().lock_path();
+    let running = world.folder.path().join("running");
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test's own program plays the engine that is killed"
+    )]
+    let mut engine = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "locking::an_engine_that_is_killed", "--ignored"])
+        .env("CREW_TEST_WORLD", world.folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_until(|| running.metadata().is_ok_and(|meta| meta.len() > 0));
+    engine.kill().unwrap();
+    engine.wait().unwrap();
+    match Lock::take(&path) {
+        Err(Error::Held { by, .. }) => assert_eq!(by.pid, Some(engine.id())),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(world.git(&["for-each-ref", "refs/crew/"]), "");
+    std::fs::remove_file(&running).unwrap();
+    wait_until(|| Lock::take(&path).is_ok());
+    assert_eq!(
+        world.git(&["for-each-ref", "refs/crew/"]).lines().count(),
+        1,
+        "the orphan did its work first"
+    );
+}
+
+#[test]
+#[ignore = "run, and killed, by the test above"]
+fn an_engine_that_is_killed() {
+    #[expect(clippy::disallowed_methods, reason = "the test above says where its world is")]
+    let folder = std::path::PathBuf::from(std::env::var_os("CREW_TEST_WORLD").unwrap());
+    let git = waiting_git(&folder);
+    let repository = Repository::open(&git, &folder.join("project")).unwrap();
+    let lock = Lock::take(&repository.lock_path()).unwrap();
+    let head = repository.resolve("HEAD").unwrap();
+    repository
+        .locked(&lock)
+        .keep_attempt(&Id::parse("t-1").unwrap(), &head)
+        .unwrap();
+}
+
+fn wait_until(fact: impl Fn() -> bool) {
+    let limit = SystemTime::UNIX_EPOCH.elapsed().unwrap() + Duration::from_secs(30);
+    while !fact() {
+        assert!(
+            SystemTime::UNIX_EPOCH.elapsed().unwrap() < limit,
+            "waited in vain"
+        );
+        std::thread::yield_now();
+    }
+}
+
+fn old_file(path: &Path) {
+    put(path, "");
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000))
+        .unwrap();
+}
+
+/// The naive version either fails for ever on a lock that a killed git left, or removes one that is in use.
+#[test]
+fn a_stale_ref_lock_goes_only_for_the_holder_and_only_when_it_is_old() {
+    let world = World::new();
+    let stale = world.root().join(".git/refs/heads/main.lock");
+    let old = world.head();
+    let plain = world.open();
+    let workspace = plain.prepare(&world.spec("ada", "t-1")).unwrap();
+    put(&workspace.path().join("new.txt"), "new\n");
+    let tip = plain
+        .save(&workspace, "work", crate::support::AT, &limits())
+        .unwrap()
+        .imported
+        .tip;
+    let candidate = merged(&plain, &old, &tip);
+    let intent = Intent {
+        target: main_branch(),
+        old,
+        new: candidate.commit.clone(),
+    };
+
+    old_file(&stale);
+    assert!(matches!(plain.land(&intent), Err(Error::RefBusy { .. })));
+    assert!(stale.exists());
+
+    let locked = world.open_locked();
+    std::fs::write(&stale, "").unwrap();
+    assert!(
+        matches!(locked.land(&intent), Err(Error::RefBusy { .. })),
+        "a young lock is somebody's"
+    );
+    assert!(stale.exists());
+
+    old_file(&stale);
+    assert!(matches!(locked.land(&intent), Ok(Landing::Landed { .. })));
+    assert_eq!(world.head(), candidate.commit);
+    assert!(!stale.exists());
+}
+
+/// A killed `git` leaves its lock; the test shows it with the real one.
+#[test]
+fn the_lock_of_a_git_that_was_killed_is_one() {
+    let world = World::new();
+    #[expect(clippy::disallowed_methods, reason = "a test plays the user")]
+    let mut child = std::process::Command::new("git")
+        .args(["update-ref", "--stdin"])
+        .current_dir(world.root())
+        .env("HOME", world.home())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let text = format!("start\nupdate refs/heads/main {0} {0}\nprepare\n", world.head());
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), text.as_bytes()).unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "start: ok");
+    assert_eq!(lines.next().unwrap().unwrap(), "prepare: ok");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let lock = world.root().join(".git/refs/heads/main.lock");
+    assert!(lock.exists());
+    assert!(
+        !world
+            .try_git_at(&world.root(), &["commit", "-q", "--allow-empty", "-m", "x"])
+            .status
+            .success()
+    );
+}

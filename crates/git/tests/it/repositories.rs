@@ -1,1 +1,203 @@
-//! To come.
+//! Which repositories crew works in, and how it says no to the others.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use git::{Branch, Error, Git, Repository, Surroundings};
+
+use crate::support::{World, main_branch, path_variable};
+
+fn refused(world: &World, folder: &std::path::Path) -> Error {
+    let error = Repository::open(&world.crews_git(), folder).unwrap_err();
+    assert!(error.hint().is_some(), "{error}");
+    error
+}
+
+#[test]
+fn it_is_found_from_a_subfolder_and_from_a_linked_worktree() {
+    let world = World::new();
+    let from_root = world.open();
+    assert_eq!(from_root.root(), world.root());
+    let from_folder = Repository::open(&world.crews_git(), &world.root().join("src")).unwrap();
+    assert_eq!(from_folder.root(), world.root());
+    assert_eq!(from_folder.folder_name(), from_root.folder_name());
+    let linked = world.folder.path().join("linked\ntree");
+    world.git(&["worktree", "add", "-q", "-b", "side", linked.to_str().unwrap()]);
+    let from_linked = Repository::open(&world.crews_git(), &linked).unwrap();
+    assert_eq!(from_linked.root(), world.root());
+    assert_eq!(from_linked.here(), linked);
+    assert_eq!(from_linked.lock_path(), from_root.lock_path());
+    assert_eq!(from_linked.current_branch().unwrap().unwrap().short(), "side");
+    assert_eq!(from_root.require_branch().unwrap(), main_branch());
+}
+
+#[test]
+fn one_that_crew_cannot_work_in_is_named() {
+    let world = World::new();
+    let elsewhere = world.folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    assert!(matches!(
+        refused(&world, &elsewhere),
+        Error::NotARepository { .. }
+    ));
+    assert!(matches!(
+        refused(&world, &elsewhere.join("missing")),
+        Error::NotARepository { .. }
+    ));
+
+    world.git(&["init", "-q", "--bare", "../bare"]);
+    assert!(matches!(
+        refused(&world, &world.folder.path().join("bare")),
+        Error::Bare { .. }
+    ));
+
+    world.git(&["init", "-q", "../empty"]);
+    assert!(matches!(
+        refused(&world, &world.folder.path().join("empty")),
+        Error::Empty { .. }
+    ));
+
+    world.commit_all("second");
+    let url = format!("file://{}", world.root().display());
+    world.git(&["clone", "-q", "--depth=1", &url, "../shallow"]);
+    assert!(matches!(
+        refused(&world, &world.folder.path().join("shallow")),
+        Error::Shallow { .. }
+    ));
+
+    world.git(&["config", "uploadpack.allowFilter", "true"]);
+    world.git(&[
+        "clone",
+        "-q",
+        "--filter=blob:none",
+        "--no-checkout",
+        &url,
+        "../partial",
+    ]);
+    assert!(matches!(
+        refused(&world, &world.folder.path().join("partial")),
+        Error::PartialClone { .. }
+    ));
+}
+
+#[test]
+fn an_agents_workspace_is_no_repository_of_the_users() {
+    let world = World::new();
+    let workspace = world.workspace(&world.open_locked());
+    assert!(matches!(
+        refused(&world, &workspace.path()),
+        Error::InsideWorkspace { .. }
+    ));
+}
+
+#[test]
+fn a_detached_head_matters_only_where_a_branch_is_needed() {
+    let world = World::new();
+    world.git(&["checkout", "-q", "--detach"]);
+    let repository = world.open();
+    assert_eq!(repository.current_branch().unwrap(), None);
+    assert!(matches!(repository.require_branch(), Err(Error::Detached { .. })));
+    assert_eq!(repository.target(&main_branch()).unwrap(), world.head());
+}
+
+#[test]
+fn a_missing_target_is_named() {
+    let world = World::new();
+    let error = world.open().target(&Branch::parse("trunk").unwrap()).unwrap_err();
+    assert!(matches!(&error, Error::TargetMissing { branch, .. } if branch == "trunk"));
+    assert!(error.to_string().contains("trunk") && error.hint().is_some());
+}
+
+#[test]
+fn revisions_that_are_options_or_garbage_are_only_names() {
+    let world = World::new();
+    let repository = world.open();
+    assert_eq!(repository.resolve("HEAD").unwrap(), world.head());
+    for name in [
+        "--help",
+        "-x",
+        "--output=/nowhere",
+        "",
+        "nope",
+        "HEAD:README",
+        "a\nb",
+    ] {
+        assert!(
+            matches!(repository.resolve(name), Err(Error::NoSuchCommit { .. })),
+            "{name:?}"
+        );
+    }
+}
+
+fn with_fake_git(script: &str) -> Result<Git, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("git");
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Git::find(Surroundings {
+        path: folder.path().into(),
+        ..Surroundings::default()
+    })
+}
+
+#[test]
+fn a_git_that_is_too_old_or_strange_or_missing_is_refused() {
+    let error = with_fake_git("echo git version 2.40.1").unwrap_err();
+    assert!(matches!(error, Error::GitTooOld { .. }), "{error}");
+    assert!(
+        error.to_string().contains("git too old") && error.to_string().contains("2.41"),
+        "{error}"
+    );
+    assert!(matches!(
+        with_fake_git("echo hello"),
+        Err(Error::GitVersion { .. })
+    ));
+    assert!(matches!(with_fake_git("exit 3"), Err(Error::GitVersion { .. })));
+    let nowhere = Surroundings {
+        path: "/nonexistent:relative".into(),
+        ..Surroundings::default()
+    };
+    assert!(matches!(Git::find(nowhere), Err(Error::GitMissing)));
+    assert!(with_fake_git("echo git version 2.41.0").is_ok());
+}
+
+/// The naive version waits for the end of the output, which a grandchild holds open, or for a child that never ends.
+#[test]
+fn a_call_that_does_not_end_is_ended_and_a_held_pipe_hangs_nothing() {
+    let git = with_fake_git("sleep 600 & echo git version 2.45.0").unwrap();
+    assert_eq!(git.version().to_string(), "2.45.0");
+
+    let world = World::new();
+    let slow = world.folder.path().join("bin");
+    std::fs::create_dir(&slow).unwrap();
+    let script =
+        "#!/bin/sh\ncase \"$*\" in version|*' version') echo git version 2.45.0;; *) sleep 600;; esac\n";
+    std::fs::write(slow.join("git"), script).unwrap();
+    std::fs::set_permissions(slow.join("git"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut path = slow.into_os_string();
+    path.push(":");
+    path.push(path_variable());
+    let git = Git::find(Surroundings {
+        path,
+        ..Surroundings::default()
+    })
+    .unwrap();
+    let error = Repository::open(&git.with_deadline(Duration::from_millis(300)), &world.root()).unwrap_err();
+    assert!(matches!(error, Error::Deadline { .. }), "{error}");
+}
+
+#[test]
+fn excluding_is_done_once_and_keeps_what_was_there() {
+    let world = World::new();
+    let exclude = world.root().join(".git/info/exclude");
+    std::fs::write(&exclude, "mine").unwrap();
+    let repository = world.open();
+    assert!(repository.exclude(&["/.crew/", "/.client/"]).unwrap());
+    assert!(!repository.exclude(&["/.crew/"]).unwrap());
+    assert_eq!(
+        std::fs::read_to_string(exclude).unwrap(),
+        "mine\n/.crew/\n/.client/\n"
+    );
+    world.write(".crew/journal.db", "x");
+    assert_eq!(world.status(), "");
+}

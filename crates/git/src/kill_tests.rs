@@ -1,0 +1,357 @@
+//! Every operation is killed at each of its points, by a real SIGKILL, and repeated.
+//!
+//! The killed process is this test program, started again with the point's name; see [`crate::crash`].
+
+#[expect(dead_code, reason = "shared with the integration tests, which use the rest")]
+#[path = "../tests/it/support.rs"]
+mod support;
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use crate::{Id, Intent, Landing, Obstacle, Repository};
+use support::{AT, World, limits, main_branch, merged, put};
+
+/// Runs one of the `killed_…` helpers of this module in a process of its own, to be killed at `point`.
+fn killed_at(point: &str, helper: &str, world: &World) -> bool {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test's own program plays the engine that is killed"
+    )]
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &format!("kill_tests::{helper}"), "--ignored"])
+        .env("CREW_TEST_WORLD", world.folder.path())
+        .env("CREW_CRASH_AT", point)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(
+        status.success() || status.code().is_none(),
+        "{helper} failed at {point} instead of being killed"
+    );
+    !status.success()
+}
+
+/// The world of the process that started this one; it does not clean up, being killed.
+fn given_world() -> World {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the parent test says where its world is"
+    )]
+    let path = PathBuf::from(std::env::var_os("CREW_TEST_WORLD").unwrap());
+    let mut folder = tempfile::tempdir().unwrap();
+    folder.disable_cleanup(true);
+    std::fs::remove_dir(folder.path()).unwrap();
+    symlink(path, folder.path()).unwrap();
+    World { folder }
+}
+
+/// A world whose `main` can land a change of every kind, with edits of the user's beside it.
+fn world_to_land() -> (World, Intent) {
+    let world = World::new();
+    for name in ["gone.txt", "turns/into/file", "tool", "becomes-folder"] {
+        world.write(name, "old\n");
+    }
+    symlink("README", world.root().join("link")).unwrap();
+    world.write("users.txt", "committed\n");
+    world.write("staged.txt", "committed\n");
+    world.write(".gitignore", "*.secret\n");
+    let old = world.commit_all("old");
+    world.git(&["checkout", "-q", "-b", "side"]);
+    std::fs::remove_file(world.root().join("gone.txt")).unwrap();
+    std::fs::remove_dir_all(world.root().join("turns")).unwrap();
+    world.write("turns", "a file now\n");
+    std::fs::remove_file(world.root().join("becomes-folder")).unwrap();
+    world.write("becomes-folder/inside", "new\n");
+    std::fs::set_permissions(world.root().join("tool"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::remove_file(world.root().join("link")).unwrap();
+    symlink("src", world.root().join("link")).unwrap();
+    world.write("src/lib.txt", "one\nTWO\nthree\n");
+    world.write("added/deep/new.txt", "new\n");
+    let tip = world.commit_all("new");
+    world.git(&["checkout", "-q", "main"]);
+    let candidate = merged(&world.open(), &old, &tip);
+    world.git(&["tag", "candidate", candidate.commit.as_str()]);
+    world.write("users.txt", "edited\n");
+    world.write("staged.txt", "staged\n");
+    world.git(&["add", "staged.txt"]);
+    world.write("untracked.txt", "mine\n");
+    world.write("key.secret", "mine\n");
+    (
+        world,
+        Intent {
+            target: main_branch(),
+            old,
+            new: candidate.commit,
+        },
+    )
+}
+
+fn intent_of(world: &World) -> Intent {
+    let new = world.oid("candidate");
+    Intent {
+        target: main_branch(),
+        old: world.oid("candidate^1"),
+        new,
+    }
+}
+
+fn assert_followed(world: &World, intent: &Intent, point: &str) {
+    assert_eq!(world.oid("main"), intent.new, "{point}");
+    assert_eq!(
+        world.status(),
+        "M  staged.txt\n M users.txt\n?? untracked.txt".trim_start(),
+        "{point}"
+    );
+    assert_eq!(world.read("users.txt"), "edited\n", "{point}");
+    assert_eq!(world.read("staged.txt"), "staged\n", "{point}");
+    assert_eq!(world.read("key.secret"), "mine\n", "{point}");
+    assert_eq!(world.read("turns"), "a file now\n", "{point}");
+    assert_eq!(world.read("added/deep/new.txt"), "new\n", "{point}");
+    for left in ["index.lock", "crew-follow", "crew-index"] {
+        assert!(
+            !world.root().join(".git").join(left).exists(),
+            "{point}: {left} is left"
+        );
+    }
+}
+
+const LANDING: &[&str] = &[
+    "land.index_locked",
+    "land.checked",
+    "land.moved",
+    "follow.staged",
+    "follow.moved_aside",
+    "follow.moved_aside:3",
+    "follow.deleted:2",
+    "follow.exchanged",
+    "follow.exchanged:3",
+    "follow.written",
+    "follow.written:4",
+    "follow.files",
+    "follow.index_built",
+    "follow.index",
+    "follow.cleaned",
+    "land.followed",
+];
+
+/// Rule 4. The naive version is `merge --ff-only` or `read-tree -u`: of the killed ones, half cannot be repeated.
+#[test]
+fn landing_and_following_are_killed_anywhere_and_repeated() {
+    for point in LANDING {
+        let (world, intent) = world_to_land();
+        assert!(
+            killed_at(point, "killed_landing", &world),
+            "{point} is never reached"
+        );
+        let repository = world.open_locked();
+        assert_eq!(
+            repository.land(&intent).unwrap(),
+            Landing::Landed { left: vec![] },
+            "{point}"
+        );
+        assert_followed(&world, &intent, point);
+    }
+}
+
+#[test]
+fn landing_is_killed_twice_in_a_row() {
+    for pair in [
+        ["land.moved", "follow.written:2"],
+        ["follow.exchanged:2", "follow.staged"],
+        ["follow.deleted", "follow.index_built"],
+    ] {
+        let (world, intent) = world_to_land();
+        for point in pair {
+            assert!(
+                killed_at(point, "killed_landing", &world),
+                "{point} is never reached"
+            );
+        }
+        assert_eq!(
+            world.open_locked().land(&intent).unwrap(),
+            Landing::Landed { left: vec![] }
+        );
+        assert_followed(&world, &intent, &pair.join(" then "));
+    }
+}
+
+#[test]
+#[ignore = "run, and killed, by the tests above"]
+fn killed_landing() {
+    let world = given_world();
+    world.open_locked().land(&intent_of(&world)).unwrap();
+}
+
+/// An editor saves in the instant between looking and replacing, and the engine is killed in the next: the edit stands
+/// in crew's staging folder, and must come back.
+#[test]
+fn an_edit_that_was_caught_between_two_renames_comes_back() {
+    let (world, intent) = world_to_land();
+    assert!(killed_at("follow.exchanged:2", "killed_landing", &world));
+    let staged = world.root().join(".git/crew-follow/new/src/lib.txt");
+    assert_eq!(std::fs::read_to_string(&staged).unwrap(), "one\ntwo\nthree\n");
+    std::fs::write(&staged, "an edit\n").unwrap();
+    match world.open_locked().land(&intent).unwrap() {
+        Landing::Landed { left } => {
+            assert_eq!(left.len(), 1);
+            assert_eq!(left[0].obstacle, Obstacle::Edited);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(world.read("src/lib.txt"), "an edit\n");
+}
+
+/// A user's git runs while a killed landing's lock stands: it is kept out, so it cannot commit the old index onto the new
+/// commit (which would take the landed change back).
+#[test]
+fn the_user_cannot_commit_between_the_ref_and_the_index() {
+    let (world, intent) = world_to_land();
+    assert!(killed_at("land.moved", "killed_landing", &world));
+    assert!(
+        !world
+            .try_git_at(&world.root(), &["commit", "-q", "-m", "in between"])
+            .status
+            .success()
+    );
+    world.open_locked().land(&intent).unwrap();
+    world.git(&["commit", "-q", "-m", "afterwards"]);
+    assert_eq!(
+        world.git(&["diff", "--name-only", "candidate", "HEAD"]),
+        "staged.txt"
+    );
+}
+
+#[test]
+fn preparing_is_killed_anywhere_and_repeated() {
+    for point in [
+        "prepare.refs",
+        "prepare.gitdir",
+        "prepare.built",
+        "prepare.recorded",
+        "prepare.renamed",
+    ] {
+        let world = World::new();
+        assert!(
+            killed_at(point, "killed_preparing", &world),
+            "{point} is never reached"
+        );
+        assert_eq!(
+            world.workspaces().join("ada-t-1").exists(),
+            point == "prepare.renamed",
+            "{point}"
+        );
+        let repository = world.open_locked();
+        let workspace = world.workspace(&repository);
+        assert_eq!(
+            world.git_at(&workspace.path(), &["status", "--porcelain"]),
+            "",
+            "{point}"
+        );
+        assert_eq!(
+            std::fs::read_to_string(workspace.instructions()).unwrap(),
+            "do it\n",
+            "{point}"
+        );
+        assert_eq!(
+            std::fs::read_dir(world.workspaces()).unwrap().count(),
+            2,
+            "{point}: rubbish stays"
+        );
+    }
+}
+
+#[test]
+#[ignore = "run, and killed, by the test above"]
+fn killed_preparing() {
+    let world = given_world();
+    world.workspace(&world.open_locked());
+}
+
+/// The naive version (reliability.md A.2: egg lost 110 minutes and 33 files) removes the dirty workspace first.
+#[test]
+fn removing_is_killed_anywhere_and_nothing_is_lost() {
+    for point in ["remove.rescued", "remove.renamed"] {
+        let world = World::new();
+        let workspace = world.workspace(&world.open());
+        put(&workspace.path().join("work.txt"), "work\n");
+        assert!(
+            killed_at(point, "killed_removing", &world),
+            "{point} is never reached"
+        );
+        let repository = world.open_locked();
+        assert!(
+            repository.remove(&workspace).unwrap().kept.is_empty(),
+            "{point}: kept twice"
+        );
+        assert!(!workspace.exists());
+        assert_eq!(
+            std::fs::read_dir(world.workspaces()).unwrap().count(),
+            0,
+            "{point}: rubbish stays"
+        );
+        let kept = repository.kept(Some(&Id::parse("t-1").unwrap())).unwrap();
+        assert_eq!(kept.len(), 1);
+        assert_eq!(
+            world.git(&["show", &format!("{}:work.txt", kept[0].name)]),
+            "work"
+        );
+    }
+}
+
+#[test]
+#[ignore = "run, and killed, by the test above"]
+fn killed_removing() {
+    let world = given_world();
+    let repository = world.open_locked();
+    let workspace = crate::Workspace::of(&world.spec("ada", "t-1"));
+    repository.remove(&workspace).unwrap();
+}
+
+#[test]
+fn a_check_checkout_is_killed_anywhere_and_repeated() {
+    for point in ["check.begun", "check.read"] {
+        let world = World::new();
+        let folder = world.folder.path().join("check");
+        let first = world.head();
+        let repository: Repository = world.open();
+        drop(repository.check_checkout(&folder, &first).unwrap());
+        world.write("README", "second\n");
+        let second = world.commit_all("second");
+        assert!(
+            killed_at(point, "killed_check", &world),
+            "{point} is never reached"
+        );
+        put(&folder.join("index.lock"), "");
+        let checkout = repository.check_checkout(&folder, &second).unwrap();
+        assert_eq!(
+            std::fs::read_to_string(checkout.path().join("README")).unwrap(),
+            "second\n"
+        );
+    }
+}
+
+#[test]
+#[ignore = "run, and killed, by the test above"]
+fn killed_check() {
+    let world = given_world();
+    world
+        .open()
+        .check_checkout(&world.folder.path().join("check"), &world.head())
+        .unwrap();
+}
+
+/// Saving has no half: it is repeated whole.
+#[test]
+fn saving_twice_gives_one_commit() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("work.txt"), "work\n");
+    let first = repository.save(&workspace, "leftovers", AT, &limits()).unwrap();
+    let second = repository.save(&workspace, "leftovers", AT, &limits()).unwrap();
+    assert_eq!(first.imported, second.imported);
+    assert!(first.leftovers.is_some() && second.leftovers.is_none());
+}
