@@ -40,7 +40,7 @@ pub struct Core {
     /// Tickets with an attempt.
     pub(crate) active: BTreeSet<TicketId>,
     /// Deadlines ahead, so that the next one is found without a search.
-    deadlines: BTreeSet<(Time, TicketId)>,
+    deadlines: BTreeMap<Time, BTreeSet<TicketId>>,
     pub(crate) duty: Duty,
     pub(crate) stopping: Option<OnStop>,
     pub(crate) out: Output,
@@ -104,7 +104,7 @@ impl Core {
             read: false,
             dirty: true,
             active: BTreeSet::new(),
-            deadlines: BTreeSet::new(),
+            deadlines: BTreeMap::new(),
             duty: Duty::Drain,
             stopping: None,
             out: Output::default(),
@@ -145,8 +145,7 @@ impl Core {
     /// The next moment after `now` at which a ticket's timer is due.
     #[must_use]
     pub fn next_deadline(&self, now: Time) -> Option<Time> {
-        let after = (Time(now.0.saturating_add(1)), None::<TicketId>);
-        self.deadlines.iter().map(|(at, _)| *at).find(|at| *at >= after.0)
+        self.deadlines.range(Time(now.0.saturating_add(1))..).next().map(|(at, _)| *at)
     }
 
     /// Takes new settings; what is under way goes on under them.
@@ -248,11 +247,16 @@ impl Core {
     fn put(&mut self, id: TicketId, ticket: Ticket, version: u64) {
         self.dirty = true;
         self.versions.insert(id.clone(), version);
-        if let Some(old) = self.tickets.get(&id).and_then(Ticket::deadline) {
-            self.deadlines.remove(&(old.at, id.clone()));
+        if let Some(old) = self.tickets.get(&id).and_then(Ticket::deadline)
+            && let Some(there) = self.deadlines.get_mut(&old.at)
+        {
+            there.remove(&id);
+            if there.is_empty() {
+                self.deadlines.remove(&old.at);
+            }
         }
         if let Some(new) = ticket.deadline() {
-            self.deadlines.insert((new.at, id.clone()));
+            self.deadlines.entry(new.at).or_default().insert(id.clone());
         }
         if ticket.attempt().is_some() {
             self.active.insert(id.clone());

@@ -1,1 +1,21 @@
-//! The engine's shell: observes, appends, performs, keeps time.
+//! The engine's shell: it observes the world, drives the core, makes its decisions durable and performs them.
+//!
+//! * [`Place`] is where everything of one repository stands.
+//! * [`run`] is the engine in the foreground; [`carry_out`] runs the ring for one command while no engine runs.
+
+mod check;
+mod clock;
+mod error;
+mod hands;
+mod observe;
+mod perform;
+mod place;
+mod prompt;
+mod queue;
+mod ring;
+mod start;
+mod state_file;
+
+pub use error::{Error, Result};
+pub use place::{Holder, Place};
+pub use start::{Options, Signal, carry_out, run};

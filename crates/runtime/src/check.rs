@@ -1,0 +1,200 @@
+//! The checks: run on the merged result, in a clean checkout that no agent can write, each under a shim.
+//!
+//! A run is found again by what it is about (tree, command, environment) and by the effect that asked for it; so an engine
+//! that takes over goes on with a check that runs, and a tree that passed is not checked again.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::{Report, Verdict};
+use git::CheckCheckout;
+use model::ticket::Candidate;
+use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
+
+use crate::hands::{Hands, private_dir};
+use crate::perform::{git_oid, words};
+
+/// How much of a failed check's output its agent gets to see.
+const OUTPUT: usize = 8 * 1024;
+/// What a shell says of a command that it cannot find or execute.
+const NOT_A_COMMAND: [i32; 2] = [126, 127];
+
+/// What one command said of one tree.
+enum Said {
+    Passed,
+    Failed(String),
+}
+
+impl Hands {
+    /// The verdict on a candidate; blocks for as long as the checks take. `key` names the effect that asks.
+    pub(crate) fn check(&self, candidate: &Candidate, key: &str) -> Report {
+        let commands = &self.settings.checks.commands;
+        if commands.is_empty() {
+            return Report::Checked(Verdict::Passed { commands: Vec::new() });
+        }
+        // One checkout for all of them: whoever waits here is next.
+        let _turn = self.checking.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let judged = self.judge(candidate, key);
+        Report::Checked(judged.unwrap_or_else(|why| Verdict::CouldNotRun { why }))
+    }
+
+    fn judge(&self, candidate: &Candidate, key: &str) -> Result<Verdict, String> {
+        let commands = &self.settings.checks.commands;
+        for command in commands {
+            if let Said::Failed(output) = self.say(command, &candidate.commit, &candidate.tree, key)? {
+                // Only the target's own run proves whose fault it is.
+                let target = git_oid(&candidate.target).map_err(|e| e.to_string())?;
+                let tree = self.repository.tree_of(&target).map_err(|e| words(&e))?.0;
+                let tree = crate::perform::model_oid(&tree)?;
+                let which = command.clone();
+                return Ok(match self.say(command, &candidate.target, &tree, key)? {
+                    Said::Passed => Verdict::Failed { which, output },
+                    Said::Failed(_) => Verdict::TargetRed { which },
+                });
+            }
+        }
+        Ok(Verdict::Passed { commands: commands.clone() })
+    }
+
+    fn say(&self, command: &str, commit: &model::Oid, tree: &model::Oid, key: &str) -> Result<Said, String> {
+        let about = self.about(command, tree);
+        let dir = self.place.checks_dir.join("runs").join(&about);
+        private_dir(&dir).map_err(|e| words(&e))?;
+        let passed = dir.join("passed");
+        if passed.exists() {
+            return Ok(Said::Passed);
+        }
+        let run_dir = dir.join(key);
+        let exit = match Run::open(&run_dir) {
+            // An engine before this one asked; its run goes on, or has ended.
+            Ok(run) => self.finish(&run)?,
+            Err(_) => {
+                let checkout = self.checkout(commit)?;
+                let spec = self.spec_of(command, &about, key, &checkout);
+                let run = Run::create(&run_dir, &spec, None).map_err(|e| words(&e))?;
+                self.note_current(&run_dir)?;
+                run.start(&self.shim).map_err(|e| words(&e))?;
+                self.finish(&run)?
+            }
+        };
+        let said = verdict(command, &exit, &run_dir)?;
+        if let Said::Passed = said {
+            std::fs::write(&passed, key).map_err(|e| format!("cannot write {}: {e}", passed.display()))?;
+        }
+        Ok(said)
+    }
+
+    /// Names a verdict by what it depends on.
+    fn about(&self, command: &str, tree: &model::Oid) -> String {
+        let mut text = format!("{tree}\0{command}\0{}\0", self.settings.checks.setup.join("\0")).into_bytes();
+        for (name, value) in &self.check_env {
+            text.extend(name.as_bytes());
+            text.push(b'=');
+            text.extend(value.as_bytes());
+            text.push(0);
+        }
+        uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, &text).simple().to_string()
+    }
+
+    fn spec_of(&self, command: &str, about: &str, key: &str, checkout: &CheckCheckout) -> Spec {
+        // The one shell: the command is the user's own setting, whole.
+        let mut spec = Spec::new(format!("check-{about}-{key}"), "/bin/sh", checkout.path());
+        spec.args = vec![OsString::from("-c"), OsString::from(command)];
+        spec.env = self.check_env.clone();
+        spec.timeout_ms = u64::try_from(self.settings.checks.timeout.as_millis()).ok();
+        spec
+    }
+
+    /// A clean checkout of the commit, set up, with nothing of an earlier check running in it.
+    fn checkout(&self, commit: &model::Oid) -> Result<CheckCheckout, String> {
+        self.clear_current()?;
+        let commit = git_oid(commit).map_err(|e| e.to_string())?;
+        let folder = self.place.checks_dir.join("checkout");
+        let checkout = self.repository.check_checkout(&folder, &commit).map_err(|e| words(&e))?;
+        let done = folder.join("set-up");
+        let wanted = self.settings.checks.setup.join("\n");
+        let is_set_up = std::fs::read_to_string(&done).is_ok_and(|text| text == wanted);
+        if wanted.is_empty() || (is_set_up && !checkout.is_fresh()) {
+            return Ok(checkout);
+        }
+        drop(std::fs::remove_file(&done));
+        for (n, command) in self.settings.checks.setup.iter().enumerate() {
+            let key = format!("set-up-{}-{n}", crate::clock::now().0);
+            let run_dir = self.place.checks_dir.join("runs").join(&key);
+            let spec = self.spec_of(command, "set-up", &key, &checkout);
+            let run = Run::create(&run_dir, &spec, None).map_err(|e| words(&e))?;
+            self.note_current(&run_dir)?;
+            run.start(&self.shim).map_err(|e| words(&e))?;
+            let exit = self.finish(&run)?;
+            if !exit.is_success() {
+                return Err(format!("the set-up command `{command}` failed:\n{}", tail(&run_dir)));
+            }
+        }
+        std::fs::write(&done, wanted).map_err(|e| format!("cannot write {}: {e}", done.display()))?;
+        Ok(checkout)
+    }
+
+    /// Which run uses the checkout, so that a later engine does not change it underneath.
+    fn note_current(&self, run_dir: &Path) -> Result<(), String> {
+        let path = self.current();
+        std::fs::write(&path, run_dir.as_os_str().as_bytes()).map_err(|e| format!("cannot write {}: {e}", path.display()))
+    }
+
+    fn current(&self) -> PathBuf {
+        self.place.checks_dir.join("current")
+    }
+
+    /// Ends whatever an earlier engine left running in the checkout and nobody waits for.
+    fn clear_current(&self) -> Result<(), String> {
+        let Ok(text) = std::fs::read(self.current()) else { return Ok(()) };
+        let dir = PathBuf::from(std::ffi::OsStr::from_bytes(&text));
+        let Ok(run) = Run::open(dir) else { return Ok(()) };
+        if let Ok(Status::Running { .. }) = run.status() {
+            run.stop().map_err(|e| words(&e))?;
+            self.finish(&run)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started.
+    fn finish(&self, run: &Run) -> Result<Exit, String> {
+        let watch = run.start(&self.shim).map_err(|e| words(&e))?;
+        while watch.wait(Duration::from_secs(60)).map_err(|e| words(&e))?.is_none() {}
+        Ok(run.sweep().map_err(|e| words(&e))?.exit)
+    }
+}
+
+/// What a command's end says of the tree; an error where it says nothing.
+fn verdict(command: &str, exit: &Exit, run_dir: &Path) -> Result<Said, String> {
+    match (&exit.reason, exit.code) {
+        (Reason::Exited, Some(0)) => Ok(Said::Passed),
+        (Reason::Exited, Some(code)) if NOT_A_COMMAND.contains(&code) => {
+            Err(format!("`{command}` cannot be run (exit code {code}):\n{}", tail(run_dir)))
+        }
+        (Reason::Exited, Some(code)) => Ok(Said::Failed(format!("{}\n(exit code {code})", tail(run_dir)))),
+        (Reason::TimedOut, _) => Ok(Said::Failed(format!("{}\n(it took longer than checks.timeout)", tail(run_dir)))),
+        (Reason::Exited, None) => Err(format!("`{command}` was ended by signal {}", exit.signal.unwrap_or_default())),
+        (Reason::Stopped, _) => Err(format!("`{command}` was stopped")),
+        (Reason::Lost, _) => Err(format!("`{command}` vanished: its shim was killed")),
+        (Reason::SpawnFailed { error, .. }, _) => Err(format!("`{command}` could not be started: {error}")),
+    }
+}
+
+/// The end of what a run printed, fit to be shown.
+fn tail(run_dir: &Path) -> String {
+    let Ok(run) = Run::open(run_dir) else { return String::new() };
+    let mut text = String::new();
+    for stream in [Stream::Out, Stream::Err] {
+        let path = run_dir.join(stream.file());
+        let length = std::fs::metadata(path).map_or(0, |m| m.len());
+        let from = length.saturating_sub(OUTPUT as u64);
+        let said = Tail::new(&run, stream, from).read_text(OUTPUT, true).unwrap_or_default();
+        if !text.is_empty() && !said.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(said.trim_end());
+    }
+    harness::sanitise::text(&text)
+}

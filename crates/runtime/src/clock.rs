@@ -1,0 +1,8 @@
+//! The one place that reads the clock.
+
+use model::Time;
+
+/// Now.
+pub(crate) fn now() -> Time {
+    Time(jiff::Timestamp::now().as_millisecond())
+}

@@ -1,0 +1,117 @@
+//! Why the engine does not start, or stops.
+
+use std::path::PathBuf;
+
+use model::settings::Diagnostic;
+
+use crate::Holder;
+
+/// The result of this crate's calls.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Every way in which this crate fails.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// git, or the repository.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// The journal.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The ticket folder.
+    #[error(transparent)]
+    Tickets(#[from] tickets::Error),
+    /// An agent client.
+    #[error(transparent)]
+    Harness(#[from] harness::Error),
+    /// A run under a shim.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// The journal's contents.
+    #[error(transparent)]
+    Engine(#[from] engine::Error),
+    /// There is no `crew.toml`.
+    #[error("{} has no crew.toml", .root.display())]
+    NotInitialised {
+        /// The repository.
+        root: PathBuf,
+    },
+    /// `crew.toml` is wrong.
+    #[error("{}", list(.0))]
+    Settings(Vec<Diagnostic>),
+    /// Another engine runs here.
+    #[error("another engine holds this repository: {by}")]
+    Held {
+        /// Who.
+        by: Holder,
+    },
+    /// No harness is chosen.
+    #[error("no harness is chosen: which agent client is to work?")]
+    NoHarness,
+    /// The harness asked for has no table.
+    #[error("there is no harness named `{name}` in crew.toml")]
+    UnknownHarness {
+        /// The name.
+        name: String,
+    },
+    /// Neither `HOME` nor `XDG_STATE_HOME` says where workspaces may stand.
+    #[error("neither HOME nor XDG_STATE_HOME is set, so there is no place for workspaces")]
+    NoStateDir,
+    /// A prompt template.
+    #[error("the prompt template `{name}` cannot be used: {why}")]
+    Prompt {
+        /// The template.
+        name: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A file of crew's own.
+    #[error("cannot {doing} {}", .path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To which file.
+        path: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
+    /// The folder cannot be watched for changes.
+    #[error("cannot watch {} for changes", .path.display())]
+    Watch {
+        /// The folder.
+        path: PathBuf,
+        /// The system's answer.
+        source: notify::Error,
+    },
+}
+
+impl Error {
+    /// What a person can do about it, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Error::Git(error) => error.hint().map(str::to_owned),
+            Error::Store(error) => error.hint().map(str::to_owned),
+            Error::Tickets(error) => error.hint(),
+            Error::Harness(error) => error.hint(),
+            Error::Process(error) => error.hint().map(str::to_owned),
+            Error::NotInitialised { .. } => Some("`crew init` writes one".to_owned()),
+            Error::Held { .. } => {
+                Some("`crew ps` shows what it does; `crew stop` ends it".to_owned())
+            }
+            Error::NoHarness => Some(
+                "name one in crew.toml: [agents] harness = \"mine\", and a table [harness.mine] with kind = \"command\" \
+                 and command = [\"./agent.sh\"]"
+                    .to_owned(),
+            ),
+            Error::UnknownHarness { name } => Some(format!("add a table [harness.{name}], or choose another with --harness")),
+            Error::NoStateDir => Some("set HOME, or workspace_dir in crew.toml".to_owned()),
+            Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Io { .. } | Error::Watch { .. } => None,
+        }
+    }
+}
+
+fn list(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

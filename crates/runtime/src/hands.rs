@@ -1,0 +1,85 @@
+//! What the effects are performed with.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use git::{Branch, Lock, Repository};
+use harness::Harness;
+use model::settings::Settings;
+use process::Shim;
+
+use crate::prompt::Prompts;
+use crate::start::{Options, harness};
+use crate::{Error, Place, Result};
+
+/// Everything an effect needs. Shared by all that are performed at once; each call blocks.
+#[derive(Debug)]
+pub(crate) struct Hands {
+    pub(crate) place: Place,
+    /// The repository, worked on as the holder of its lock.
+    pub(crate) repository: Repository,
+    pub(crate) settings: Settings,
+    pub(crate) target: Branch,
+    /// None while only a command is carried out, which starts no step.
+    pub(crate) harness: Option<Box<dyn Harness>>,
+    pub(crate) shim: Shim,
+    pub(crate) workspaces: PathBuf,
+    pub(crate) prompts: Prompts,
+    /// What checks get to see of the caller's environment.
+    pub(crate) check_env: BTreeMap<OsString, OsString>,
+    /// One checkout for all checks: one candidate at a time.
+    pub(crate) checking: Mutex<()>,
+    /// Held for the engine's life, and by every git child.
+    _lock: Lock,
+}
+
+impl Hands {
+    /// Takes the repository and looks at everything that could keep the engine from working.
+    ///
+    /// # Errors
+    /// [`Error::Held`]; a target branch that is missing; a harness that cannot be started.
+    pub(crate) fn new(place: &Place, settings: &Settings, options: &Options, steps: bool) -> Result<Self> {
+        let target = Branch::parse(&settings.project.target)?;
+        place.repository.target(&target)?;
+        let harness = if steps {
+            let harness = harness(place, settings, options)?;
+            harness.check()?;
+            Some(harness)
+        } else {
+            None
+        };
+        let prompts = Prompts::load(settings.prompts_dir.as_ref().map(|dir| place.root.join(dir)))?;
+        let lock = Lock::take(&place.repository.lock_path()).map_err(|error| match error {
+            git::Error::Held { by, .. } => Error::Held { by: by.into() },
+            other => Error::Git(other),
+        })?;
+        let check_env = harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?;
+        private_dir(&place.crew_dir)?;
+        private_dir(&place.runs_dir)?;
+        private_dir(&place.checks_dir)?;
+        place.repository.exclude(&["/.crew/"])?;
+        Ok(Self {
+            repository: place.repository.clone().locked(&lock),
+            workspaces: place.workspaces_dir(settings)?,
+            place: place.clone(),
+            settings: settings.clone(),
+            target,
+            harness,
+            shim: options.shim.clone().unwrap_or_else(|| Shim::this_executable(["shim"])),
+            prompts,
+            check_env,
+            checking: Mutex::new(()),
+            _lock: lock,
+        })
+    }
+}
+
+/// A folder that only its owner can enter (security.md R-9).
+pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
+    use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+    let io = |doing| move |source| Error::Io { doing, path: path.to_owned(), source };
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io("make"))?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(io("protect"))
+}

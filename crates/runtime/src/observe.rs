@@ -1,0 +1,172 @@
+//! Steps that run: watched for their end by the kernel, looked at now and then, read to the end once they have ended.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+use engine::{End, Input, RunEnd};
+use harness::Harness;
+use model::attempt::{Class, Failure, Mode, Signal, Usage};
+use model::policy::stall::Sample;
+use model::{RunId, Time};
+use process::{Beat, Run, Status, Stream, Tail};
+use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::clock;
+use crate::ring::Heard;
+
+/// How often a step that runs is looked at (machines.md §5).
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How much output is read at a time.
+const PIECE: usize = 256 * 1024;
+
+/// Watches a run until it has ended, and tells of it. Ends early when nobody listens any more.
+pub(crate) async fn watch(dir: std::path::PathBuf, id: RunId, session: harness::Session, hands: std::sync::Arc<crate::hands::Hands>, tell: UnboundedSender<Heard>) {
+    loop {
+        match wait(&dir, &id, &tell).await {
+            Ok(()) => break,
+            Err(error) => {
+                tracing::warn!(run = %id, %error, "a run cannot be watched; looking again");
+                if tell.is_closed() {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        }
+    }
+    let run_id = id.clone();
+    let ended = tokio::task::spawn_blocking(move || {
+        hands.harness.as_deref().map_or_else(|| stopped(&dir, &run_id), |harness| end(&dir, &run_id, harness, &session))
+    })
+    .await;
+    let end = ended.unwrap_or_else(|_| failed(&id, Class::Lost, "its record could not be read"));
+    drop(tell.send(Heard::Input(Input::RunEnded(end))));
+}
+
+async fn wait(dir: &Path, id: &RunId, tell: &UnboundedSender<Heard>) -> Result<(), process::Error> {
+    let watch = Run::open(dir)?.watch()?;
+    let Some(pidfd) = watch.try_clone_pidfd()? else { return Ok(()) };
+    let Some(pidfd) = readable(pidfd) else { return Ok(()) };
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    loop {
+        tokio::select! {
+            _ = pidfd.readable() => return Ok(()),
+            _ = looks.tick() => {
+                if let Ok(Some(beat)) = watch.run().beat() {
+                    let sample = sample(&beat, clock::now());
+                    drop(tell.send(Heard::Input(Input::Sampled { run: id.clone(), sample })));
+                }
+            }
+        }
+    }
+}
+
+#[expect(deprecated, reason = "sound for a descriptor that is owned; the successor asks for `unsafe`, which only `process` may use")]
+fn readable(pidfd: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(pidfd, tokio::io::Interest::READABLE).ok()
+}
+
+fn sample(beat: &Beat, at: Time) -> Sample {
+    let mut children = DefaultHasher::new();
+    for child in &beat.children {
+        child.pid.hash(&mut children);
+    }
+    Sample {
+        at,
+        heard: beat.out_bytes.saturating_add(beat.err_bytes),
+        cpu_ms: beat.children_cpu_ms,
+        children: children.finish(),
+    }
+}
+
+/// The end of a run: nothing of it is left alive, all its output is read, and what it comes to is known.
+fn end(dir: &Path, id: &RunId, harness: &dyn Harness, session: &harness::Session) -> RunEnd {
+    match read(dir, harness, session) {
+        Ok(outcome) => of_outcome(id, outcome),
+        Err(error) => failed(id, Class::Lost, &error.to_string()),
+    }
+}
+
+/// The end of a run that was to be stopped, while no harness is at hand to read it.
+fn stopped(dir: &Path, id: &RunId) -> RunEnd {
+    match Run::open(dir).and_then(|run| run.sweep()) {
+        Ok(_) => failed(id, Class::KilledByUs, "it was stopped"),
+        Err(error) => failed(id, Class::Lost, &error.to_string()),
+    }
+}
+
+fn read(dir: &Path, harness: &dyn Harness, session: &harness::Session) -> Result<harness::Outcome, process::Error> {
+    let run = Run::open(dir)?;
+    if let Status::Running { .. } = run.status()? {
+        run.watch()?.wait(Duration::from_secs(5))?;
+    }
+    let exit = run.sweep()?.exit;
+    let mut reader = harness.reader(session);
+    for stream in [Stream::Out, Stream::Err] {
+        let mut tail = Tail::new(&run, stream, 0);
+        loop {
+            let piece = tail.read(PIECE)?;
+            if piece.is_empty() {
+                break;
+            }
+            reader.feed(stream, &piece);
+        }
+    }
+    Ok(reader.end(&exit).1)
+}
+
+fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {
+    let end = match outcome.result {
+        Ok(signal) => End::Finished(match signal {
+            harness::Signal::None => Signal::None,
+            harness::Signal::Done => Signal::Done,
+            harness::Signal::Blocked { why } => Signal::Blocked { why },
+            harness::Signal::Asked { question } => Signal::Asked { question },
+            harness::Signal::Wakeup { after_ms, why } => {
+                Signal::WakeupSet { at: clock::now() + Duration::from_millis(after_ms), why }
+            }
+        }),
+        Err(failure) => End::Failed(Failure { class: class(failure.class), message: failure.message }),
+    };
+    RunEnd {
+        run: id.clone(),
+        usage: Usage {
+            input_tokens: outcome.usage.input_tokens,
+            output_tokens: outcome.usage.output_tokens,
+            cost_micro_usd: outcome.usage.cost_micro_usd,
+        },
+        summary: outcome.summary,
+        mode: outcome.mode.map(|mode| match mode {
+            harness::Mode::Execute => Mode::Execute,
+            harness::Mode::Delegate => Mode::Delegate,
+            harness::Mode::Plan => Mode::Plan,
+            harness::Mode::BreakUp => Mode::BreakUp,
+            harness::Mode::Unify => Mode::Unify,
+        }),
+        end,
+    }
+}
+
+fn class(class: harness::Class) -> Class {
+    match class {
+        harness::Class::Transient => Class::Transient,
+        harness::Class::RateLimited => Class::RateLimited,
+        harness::Class::Overloaded => Class::Overloaded,
+        harness::Class::Auth => Class::Auth,
+        harness::Class::SessionInUse => Class::SessionInUse,
+        harness::Class::SessionMissing => Class::SessionMissing,
+        harness::Class::Timeout => Class::Timeout,
+        harness::Class::Crash => Class::Crash,
+        harness::Class::Lost => Class::Lost,
+        harness::Class::KilledByUs => Class::KilledByUs,
+        harness::Class::MalformedOutput => Class::MalformedOutput,
+        harness::Class::Budget => Class::Budget,
+    }
+}
+
+fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
+    let failure = Failure { class, message: message.to_owned() };
+    RunEnd { run: id.clone(), usage: Usage::default(), summary: None, mode: None, end: End::Failed(failure) }
+}

@@ -1,0 +1,125 @@
+//! The merged result of a branch and the target: what is checked is what lands.
+
+use engine::Report;
+use git::{Limits, Message, Outcome, Saved, Workspace};
+use model::ticket::{Candidate, Ticket};
+use model::{AgentName, Oid};
+
+use super::{could_not, crew, git_oid, identity, model_oid};
+use crate::clock;
+use crate::hands::Hands;
+
+impl Hands {
+    pub(super) fn build(&self, ticket: &Ticket, agent: &AgentName, number: u32, approved: Option<&Oid>) -> Report {
+        match self.try_build(ticket, agent, number, approved) {
+            Ok(report) => report,
+            Err(git::Error::Refused { refusals, .. }) => {
+                let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+                Report::ImportRefused { why: why.join("\n") }
+            }
+            Err(error) => could_not(&error),
+        }
+    }
+
+    fn try_build(&self, ticket: &Ticket, agent: &AgentName, number: u32, approved: Option<&Oid>) -> git::Result<Report> {
+        let repository = &self.repository;
+        let Some(workspace) = self.workspace(ticket, agent, number)? else { return Ok(Report::NoCommits) };
+        let tip = if workspace.exists() {
+            self.save(ticket, &workspace)?.imported.tip
+        } else {
+            // Verified but the workspace is gone: land from the branch.
+            match repository.branch_tip(&workspace.branch())? {
+                Some(tip) => tip,
+                None => return Ok(Report::NoCommits),
+            }
+        };
+        let target = repository.target(&self.target)?;
+        let message = Message {
+            subject: format!("Merge {}: {}", ticket.id, ticket.spec.title),
+            body: ticket.attempt().and_then(|a| a.summary.clone()).unwrap_or_default(),
+            trailers: vec![
+                ("Ticket".to_owned(), ticket.id.to_string()),
+                ("Agent".to_owned(), agent.to_string()),
+                ("Attempt".to_owned(), number.to_string()),
+            ],
+        };
+        match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
+            Outcome::NoCommits => Ok(Report::NoCommits),
+            Outcome::Conflict { paths, .. } => {
+                Ok(Report::Conflicted { paths: paths.iter().map(|p| p.display().to_string()).collect() })
+            }
+            Outcome::Candidate(built) => {
+                let sensitive: Vec<String> = built
+                    .changes
+                    .iter()
+                    .map(|change| change.path.display().to_string())
+                    .filter(|path| self.settings.holds(path) || self.is_ticket(path))
+                    .collect();
+                let oid = |oid: &git::Oid| model_oid(oid);
+                let (tip, target) = match (oid(&tip), oid(&target)) {
+                    (Ok(tip), Ok(target)) => (tip, target),
+                    (Err(why), _) | (_, Err(why)) => return Ok(Report::CouldNotRun { why }),
+                };
+                if !sensitive.is_empty() && approved != Some(&tip) {
+                    return Ok(Report::SensitivePaths { paths: sensitive, tip });
+                }
+                match (oid(&built.commit), oid(&built.tree.0)) {
+                    (Ok(commit), Ok(tree)) => {
+                        Ok(Report::Built { candidate: Candidate { commit, tree, target, tip, passed: Vec::new() } })
+                    }
+                    (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
+                }
+            }
+        }
+    }
+
+    /// A branch that changes the queue would steer crew.
+    fn is_ticket(&self, path: &str) -> bool {
+        let folder = self.place.tickets_dir.strip_prefix(&self.place.root);
+        folder.is_ok_and(|folder| std::path::Path::new(path).starts_with(folder))
+    }
+
+    /// Commits what the agent left uncommitted, and takes the branch over. What stands apart from it is kept under a ref.
+    pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
+        let message = format!("Save what was not committed of {}", ticket.id);
+        let saved = self.repository.save(workspace, &message, git_time(), &Limits::default())?;
+        for nested in &saved.nested {
+            tracing::info!(ticket = %ticket.id, path = %nested.path.display(), kept = %nested.kept, "a nested repository was kept apart");
+        }
+        for left in &saved.unsaved {
+            tracing::warn!(ticket = %ticket.id, path = %left.path.display(), why = %left.why, "a path cannot be saved");
+        }
+        Ok(saved)
+    }
+
+    pub(super) fn land(&self, candidate: &Candidate) -> Report {
+        match self.try_land(candidate) {
+            Ok(report) => report,
+            Err(error) => could_not(&error),
+        }
+    }
+
+    fn try_land(&self, candidate: &Candidate) -> git::Result<Report> {
+        let intent = git::Intent {
+            target: self.target.clone(),
+            old: git_oid(&candidate.target)?,
+            new: git_oid(&candidate.commit)?,
+        };
+        Ok(match self.repository.land(&intent)? {
+            git::Landing::Landed { left } => {
+                for blocked in left {
+                    tracing::warn!(%blocked, "left as it is in a checkout");
+                }
+                Report::Landed { commit: candidate.commit.clone() }
+            }
+            git::Landing::TargetMoved { .. } => Report::TargetMoved,
+            git::Landing::InTheWay(blocked) => {
+                Report::CheckoutEdited { paths: blocked.iter().map(ToString::to_string).collect() }
+            }
+        })
+    }
+}
+
+fn git_time() -> git::Time {
+    git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or(0))
+}

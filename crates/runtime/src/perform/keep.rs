@@ -1,0 +1,65 @@
+//! The end of an attempt's workspace: what it holds is kept first.
+
+use engine::Report;
+use git::Workspace;
+use model::AgentName;
+use model::ticket::Ticket;
+
+use super::could_not;
+use crate::hands::Hands;
+
+impl Hands {
+    /// Keeps the attempt's tip for the next one, then removes workspace and branch.
+    pub(super) fn keep_work(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
+        self.end_workspace(ticket, agent, number, |workspace| {
+            let tip = match workspace.exists().then(|| self.save(ticket, workspace)) {
+                Some(Ok(saved)) => Some(saved.imported.tip),
+                // What may not land may be kept: `remove` rescues it from the workspace as it is.
+                Some(Err(git::Error::Refused { .. })) | None => self.repository.branch_tip(&workspace.branch())?,
+                Some(Err(error)) => return Err(error),
+            };
+            if let Some(tip) = tip
+                && tip != *workspace.base()
+            {
+                self.repository.keep_attempt(workspace.ticket(), &tip)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The work has landed.
+    pub(super) fn remove_workspace(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Report {
+        self.end_workspace(ticket, agent, number, |_| Ok(()))
+    }
+
+    fn end_workspace(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        keep: impl FnOnce(&Workspace) -> git::Result<()>,
+    ) -> Report {
+        let ended = self.workspace(ticket, agent, number).and_then(|workspace| {
+            // Without its pin there never was one, or all of this was done before.
+            let Some(workspace) = workspace else { return Ok(()) };
+            keep(&workspace)?;
+            match self.repository.remove(&workspace) {
+                Ok(_) => {}
+                Err(git::Error::Unsaved { workspace, left }) => {
+                    let left: Vec<_> = left.iter().map(|one| one.path.display().to_string()).collect();
+                    tracing::warn!(workspace = %workspace.display(), ?left, "kept, since this cannot be saved");
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
+            if let Some(tip) = self.repository.branch_tip(&workspace.branch())? {
+                self.repository.delete_branch(&workspace.branch(), &tip)?;
+            }
+            self.repository.unpin(&workspace)
+        });
+        match ended {
+            Ok(()) => Report::Done,
+            Err(error) => could_not(&error),
+        }
+    }
+}

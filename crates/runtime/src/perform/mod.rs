@@ -1,0 +1,138 @@
+//! Effects, performed: each is an "ensure", so that performing it twice, or again after a crash, changes nothing.
+
+mod candidate;
+mod keep;
+mod prepare;
+mod step;
+
+use engine::Report;
+use model::attempt::{self, Failure};
+use model::ticket::{Effect, Ticket};
+use model::{AgentName, Oid};
+
+use crate::hands::Hands;
+use crate::prompt::Facts;
+
+impl Hands {
+    /// Performs an effect that needs no more than the hands; blocks. The ticket is as it was when the effect's turn came.
+    pub(crate) fn perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
+        match effect {
+            Effect::PrepareWorkspace { agent, number, from, .. } => self.prepare(ticket, agent, *number, from),
+            Effect::Attempt(attempt::Effect::StartStep {
+                agent, run, number, step, session, new_session, prompt, edited, ..
+            }) => {
+                let step = step::Step { agent, run, number: *number, step: *step, session, new_session: *new_session, prompt, edited: *edited };
+                self.start_step(ticket, &step)
+            }
+            Effect::Attempt(attempt::Effect::StopRun { run }) => self.stop_run(run),
+            Effect::Attempt(attempt::Effect::InspectWorkspace { agent }) => self.inspect(ticket, agent),
+            Effect::BuildCandidate { agent, number, approved, .. } => self.build(ticket, agent, *number, approved.as_ref()),
+            Effect::RunChecks { candidate } => self.check(candidate, key),
+            Effect::Land { candidate, .. } => self.land(candidate),
+            Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
+            Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
+            Effect::WriteFile(_) | Effect::AddNote { .. } => Report::Done,
+        }
+    }
+
+    /// The workspace of an attempt, as crew knows it.
+    pub(crate) fn workspace(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Result<Option<git::Workspace>, git::Error> {
+        let pin = format!("refs/crew/base/{}/{number}", ticket.id);
+        let base = match self.repository.resolve(&pin) {
+            Ok(base) => base,
+            Err(git::Error::NoSuchCommit { .. }) => return Ok(None),
+            Err(other) => return Err(other),
+        };
+        let spec = self.spec(ticket, agent, number, base.clone(), base, Vec::new())?;
+        Ok(Some(git::Workspace::of(&spec)))
+    }
+
+    pub(crate) fn spec(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        base: git::Oid,
+        start: git::Oid,
+        instructions: Vec<u8>,
+    ) -> Result<git::Spec, git::Error> {
+        Ok(git::Spec {
+            root: self.workspaces.clone(),
+            agent: git::Id::parse(agent.as_str())?,
+            ticket: git::Id::parse(ticket.id.as_str())?,
+            attempt: number,
+            base,
+            start,
+            identity: identity(agent),
+            excludes: Vec::new(),
+            instructions,
+        })
+    }
+
+    /// What the templates can speak of.
+    pub(crate) fn facts(&self, ticket: &Ticket, agent: &AgentName, step: u32) -> Facts {
+        let body = tickets::Folder::at(&self.place.tickets_dir)
+            .ok()
+            .and_then(|folder| folder.read(&tickets::Id::new(ticket.id.as_str()).ok()?).ok())
+            .map(|read| read.body().to_owned());
+        let target_commit = self.repository.target(&self.target).map_or_else(|_| String::new(), |oid| oid.to_string());
+        Facts {
+            ticket: ticket.id.to_string(),
+            title: ticket.spec.title.clone(),
+            // A file that cannot be read at this moment: what the journal has of it must do.
+            body: body.unwrap_or_else(|| format!("# {}\n", ticket.spec.title)),
+            agent: agent.to_string(),
+            branch: format!("agent/{agent}-{}", ticket.id),
+            target: self.settings.project.target.clone(),
+            target_commit,
+            step,
+            max_steps: self.settings.run.max_steps,
+            feedback: ticket.feedback.clone(),
+            edited: false,
+            new_session: false,
+            checks: self.settings.checks.commands.clone(),
+        }
+    }
+}
+
+/// Who an agent's commits are by.
+pub(crate) fn identity(agent: &AgentName) -> git::Identity {
+    git::Identity::new(agent.as_str(), &format!("{agent}@crew.invalid"))
+}
+
+/// Who crew's merges are by.
+pub(crate) fn crew() -> git::Identity {
+    git::Identity::new("crew", "crew@crew.invalid")
+}
+
+/// A git object id as the model has it.
+pub(crate) fn model_oid(oid: &git::Oid) -> Result<Oid, String> {
+    Oid::new(oid.as_str()).map_err(|e| e.to_string())
+}
+
+/// An object id of the model's for git.
+pub(crate) fn git_oid(oid: &Oid) -> Result<git::Oid, git::Error> {
+    git::Oid::parse(oid.as_str())
+}
+
+/// A failure to do what only the world outside can be blamed for.
+pub(crate) fn could_not(error: &dyn std::error::Error) -> Report {
+    Report::CouldNotRun { why: words(error) }
+}
+
+/// An error with what caused it.
+pub(crate) fn words(error: &dyn std::error::Error) -> String {
+    let mut out = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        out.push_str(": ");
+        out.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    out
+}
+
+/// A step that could not be started.
+pub(crate) fn not_spawned(class: attempt::Class, message: String) -> Report {
+    Report::StepNotSpawned { failure: Failure { class, message } }
+}

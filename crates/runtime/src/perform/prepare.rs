@@ -1,0 +1,44 @@
+//! A workspace for an attempt.
+
+use engine::Report;
+use model::AgentName;
+use model::attempt::From;
+use model::ticket::Ticket;
+
+use super::{model_oid, words};
+use crate::hands::Hands;
+
+impl Hands {
+    pub(super) fn prepare(&self, ticket: &Ticket, agent: &AgentName, number: u32, from: &From) -> Report {
+        match self.try_prepare(ticket, agent, number, from) {
+            Ok((base, earlier_work)) => match model_oid(&base) {
+                Ok(base) => Report::WorkspaceReady { base, earlier_work },
+                Err(why) => Report::WorkspaceFailed { why },
+            },
+            Err(error) => Report::WorkspaceFailed { why: words(&error) },
+        }
+    }
+
+    fn try_prepare(&self, ticket: &Ticket, agent: &AgentName, number: u32, from: &From) -> crate::Result<(git::Oid, bool)> {
+        let repository = &self.repository;
+        // Repeated after a crash, it must be the workspace that it was to be: the pin says on which commit.
+        let base = match self.workspace(ticket, agent, number)? {
+            Some(begun) => begun.base().clone(),
+            None => repository.target(&self.target)?,
+        };
+        let start = match from {
+            From::Target => base.clone(),
+            From::Kept { .. } => {
+                let id = git::Id::parse(ticket.id.as_str())?;
+                let kept = repository.kept(Some(&id))?;
+                let last = kept.into_iter().filter(|kept| kept.kind == git::KeptKind::Attempt).next_back();
+                last.map_or_else(|| base.clone(), |kept| kept.commit)
+            }
+        };
+        let instructions = self.prompts.instructions(&self.facts(ticket, agent, 1))?;
+        let earlier_work = start != base;
+        let spec = self.spec(ticket, agent, number, base.clone(), start, instructions.into_bytes())?;
+        repository.prepare(&spec)?;
+        Ok((base, earlier_work))
+    }
+}

@@ -1,0 +1,113 @@
+//! A step's process: started once, stopped, and its workspace looked at.
+
+use engine::Report;
+use harness::{Role, StepRequest};
+use model::attempt::{Class, Prompt, Workspace};
+use model::ticket::Ticket;
+use model::{AgentName, RunId, SessionId};
+use process::Run;
+
+use super::{could_not, not_spawned, words};
+use crate::hands::Hands;
+
+/// What the ticket's attempt has used so far.
+fn used(ticket: &Ticket) -> harness::Usage {
+    let usage = ticket.attempt().map(|a| a.usage).unwrap_or_default();
+    harness::Usage {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cost_micro_usd: usage.cost_micro_usd,
+    }
+}
+
+/// A step to be started.
+pub(super) struct Step<'a> {
+    pub(super) agent: &'a AgentName,
+    pub(super) run: &'a RunId,
+    pub(super) number: u32,
+    pub(super) step: u32,
+    pub(super) session: &'a SessionId,
+    pub(super) new_session: bool,
+    pub(super) prompt: &'a Prompt,
+    pub(super) edited: bool,
+}
+
+impl Hands {
+    pub(super) fn start_step(&self, ticket: &Ticket, step: &Step<'_>) -> Report {
+        let dir = self.place.runs_dir.join(step.run.as_str());
+        // Started before, by this engine or one that was killed: it is not started twice, whatever it came to.
+        if let Ok(run) = Run::open(&dir) {
+            return match run.start(&self.shim) {
+                Ok(_) => Report::StepSpawned,
+                Err(error) => not_spawned(Class::Crash, words(&error)),
+            };
+        }
+        let Some(harness) = self.harness.as_deref() else {
+            return Report::CouldNotRun { why: "no harness is at hand".to_owned() };
+        };
+        let workspace = match self.workspace(ticket, step.agent, step.number) {
+            Ok(Some(workspace)) if workspace.exists() => workspace,
+            Ok(_) => return Report::WorkspaceMissing,
+            Err(error) => return could_not(&error),
+        };
+        match self.launch(ticket, step, harness, &workspace, &dir) {
+            Ok(()) => Report::StepSpawned,
+            Err(error) => not_spawned(Class::Crash, words(&error)),
+        }
+    }
+
+    fn launch(
+        &self,
+        ticket: &Ticket,
+        step: &Step<'_>,
+        harness: &dyn harness::Harness,
+        workspace: &git::Workspace,
+        dir: &std::path::Path,
+    ) -> crate::Result<()> {
+        let mut facts = self.facts(ticket, step.agent, step.step);
+        (facts.edited, facts.new_session) = (step.edited, step.new_session);
+        let request = StepRequest {
+            run_id: step.run.to_string(),
+            ticket: ticket.id.to_string(),
+            agent: step.agent.to_string(),
+            role: if matches!(step.prompt, Prompt::MergeConflict { .. }) { Role::Resolver } else { Role::Worker },
+            step: step.step,
+            session: harness::Session { id: step.session.to_string(), is_new: step.new_session, used: used(ticket) },
+            workspace: workspace.path(),
+            prompt: self.prompts.step(step.prompt, &facts)?,
+            leader: "crew".to_owned(),
+            has_tools: false,
+            instructions: workspace.instructions(),
+            tickets_dir: self.place.tickets_dir.clone(),
+            env: [("GIT_CEILING_DIRECTORIES".into(), workspace.ceiling().into())].into(),
+        };
+        let launch = harness.start(&request)?;
+        let run = Run::create(dir, &launch.spec(), launch.stdin.as_deref().map(str::as_bytes))?;
+        run.start(&self.shim)?;
+        Ok(())
+    }
+
+    pub(super) fn stop_run(&self, run: &RunId) -> Report {
+        let stopped = Run::open(self.place.runs_dir.join(run.as_str())).and_then(|run| run.stop());
+        match stopped {
+            Ok(()) | Err(process::Error::NoRun { .. }) => Report::Stopped,
+            Err(error) => could_not(&error),
+        }
+    }
+
+    /// Uncommitted work is committed on the way: it is never in danger, and a look tells the same afterwards.
+    pub(super) fn inspect(&self, ticket: &Ticket, agent: &AgentName) -> Report {
+        let number = ticket.attempt().map_or(ticket.attempts, |a| a.number);
+        let workspace = match self.workspace(ticket, agent, number) {
+            Ok(Some(workspace)) if workspace.exists() => workspace,
+            Ok(_) => return Report::Inspected { workspace: Workspace::Missing },
+            Err(error) => return could_not(&error),
+        };
+        match self.save(ticket, &workspace) {
+            Ok(saved) if saved.imported.commits == 0 => Report::Inspected { workspace: Workspace::Clean },
+            // What cannot be taken over is work all the same.
+            Ok(_) | Err(git::Error::Refused { .. }) => Report::Inspected { workspace: Workspace::Changed },
+            Err(error) => could_not(&error),
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Where everything of one repository stands.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use git::{Git, Repository, Surroundings};
+use model::settings::{self, Settings};
+use store::{Ledger, Sqlite};
+
+use crate::{Error, Result};
+
+/// One repository, and where crew keeps what belongs to it.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The repository, as git sees it.
+    pub repository: Repository,
+    /// The root of its main checkout.
+    pub root: PathBuf,
+    /// `.crew`: journal, runs and checks; readable by its owner only.
+    pub crew_dir: PathBuf,
+    /// The journal's file.
+    pub journal: PathBuf,
+    /// A directory for each step's run.
+    pub runs_dir: PathBuf,
+    /// Checkouts and runs of checks.
+    pub checks_dir: PathBuf,
+    /// The queue.
+    pub tickets_dir: PathBuf,
+    /// `crew.toml`.
+    pub settings_path: PathBuf,
+    /// The caller's environment.
+    pub env: BTreeMap<String, String>,
+}
+
+/// Who holds a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Its process, when it is known.
+    pub pid: Option<u32>,
+    /// Its host.
+    pub host: String,
+    /// Since when: seconds since 1970.
+    pub since: Option<u64>,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pid {
+            Some(pid) => write!(f, "process {pid}")?,
+            None => f.write_str("an unknown process")?,
+        }
+        if !self.host.is_empty() {
+            write!(f, " on {}", self.host)?;
+        }
+        Ok(())
+    }
+}
+
+impl From<git::Holder> for Holder {
+    fn from(holder: git::Holder) -> Self {
+        Self { pid: holder.pid, host: holder.host, since: holder.started }
+    }
+}
+
+impl Place {
+    /// The place of the repository that `dir` (absolute) is in: its root, a folder of it, or a linked worktree.
+    ///
+    /// # Errors
+    /// No git, git too old, no repository, or one that crew cannot work on; each distinct, nothing written.
+    pub fn find(dir: &Path, env: &BTreeMap<String, String>) -> Result<Self> {
+        let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
+        let git = Git::find(Surroundings {
+            path: set("PATH").map(Into::into).unwrap_or_default(),
+            home: set("HOME").map(PathBuf::from),
+            config_home: set("XDG_CONFIG_HOME").map(PathBuf::from),
+        })?;
+        let repository = Repository::open(&git, dir)?;
+        let root = repository.root().to_owned();
+        let crew_dir = root.join(".crew");
+        let tickets_dir = match set("TICKETS_DIR") {
+            Some(given) => dir.join(given),
+            None => root.join(".tickets"),
+        };
+        Ok(Self {
+            journal: crew_dir.join("journal.db"),
+            runs_dir: crew_dir.join("runs"),
+            checks_dir: crew_dir.join("checks"),
+            settings_path: root.join(settings::FILE_NAME),
+            repository,
+            root,
+            crew_dir,
+            tickets_dir,
+            env: env.clone(),
+        })
+    }
+
+    /// The settings.
+    ///
+    /// # Errors
+    /// [`Error::NotInitialised`]; [`Error::Settings`] with every diagnostic; [`Error::Io`].
+    pub fn settings(&self) -> Result<Settings> {
+        let bytes = match std::fs::read(&self.settings_path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::NotInitialised { root: self.root.clone() });
+            }
+            Err(source) => return Err(Error::Io { doing: "read", path: self.settings_path.clone(), source }),
+        };
+        Settings::parse_bytes(&bytes, settings::FILE_NAME).map_err(Error::Settings)
+    }
+
+    /// Where the workspaces stand: the user's state directory, or where the settings put them.
+    ///
+    /// # Errors
+    /// [`Error::NoStateDir`].
+    pub fn workspaces_dir(&self, settings: &Settings) -> Result<PathBuf> {
+        if let Some(dir) = &settings.workspace_dir {
+            return Ok(self.root.join(dir));
+        }
+        let set = |name: &str| self.env.get(name).filter(|value| value.starts_with('/')).map(PathBuf::from);
+        let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
+        Ok(state.ok_or(Error::NoStateDir)?.join("crew").join(self.repository.folder_name()))
+    }
+
+    /// Who holds the repository, if anybody does.
+    ///
+    /// # Errors
+    /// When the lock cannot be looked at.
+    pub fn holder(&self) -> Result<Option<Holder>> {
+        Ok(git::Lock::holder(&self.repository.lock_path())?.map(Into::into))
+    }
+
+    /// Opens the journal, making it if there is none and `create` says so.
+    ///
+    /// # Errors
+    /// [`store::Error`]: missing, damaged, of a newer crew.
+    pub async fn open_journal(&self, create: bool) -> Result<Ledger<Sqlite>> {
+        if create && !self.journal.exists() {
+            #[expect(clippy::disallowed_methods, reason = "the journal's id is minted here, once in its life")]
+            let id = uuid::Uuid::now_v7().to_string();
+            return Ok(Ledger(Sqlite::create(&self.journal, &id).await?));
+        }
+        Ok(Ledger(Sqlite::open(&self.journal).await?))
+    }
+}

@@ -1,0 +1,152 @@
+//! The ticket folder: one thread reads and writes it, so that what it tells is in the order in which it was true.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use engine::Sighting;
+use jiff::Timestamp;
+use model::ticket::{FileStatus, Filing, Spec};
+use model::{TicketId, Time};
+use tickets::{Folder, Kind, Scan, Seen, Status, Ticket, Watch};
+
+use crate::Result;
+
+/// What the thread is asked.
+pub(crate) enum Ask {
+    /// Look for changes.
+    Look,
+    /// Make a file say this.
+    File(TicketId, Filing, Reply),
+    /// Add a note.
+    Note(TicketId, String, Reply),
+}
+
+/// Called with what came of it: an error in words, to be tried again.
+pub(crate) type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
+
+/// The thread's handle: it ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    asks: Sender<Ask>,
+    _watch: Option<Watch>,
+}
+
+impl Queue {
+    /// Starts the thread and asks it for a first, full look. `saw` is called on the thread.
+    pub(crate) fn open(dir: &Path, saw: impl Fn(Vec<Sighting>) + Send + 'static) -> Result<Self> {
+        let folder = Folder::at(dir)?;
+        let (asks, asked) = channel();
+        let told = asks.clone();
+        // Full or closed does not matter here: the channel is unbounded, and a thread that is gone needs no telling.
+        let watch = Watch::new(&folder, move || drop(told.send(Ask::Look))).ok();
+        let mut scan = Scan::new(folder);
+        let spawned = std::thread::Builder::new().name("tickets".to_owned()).spawn(move || serve(&mut scan, &asked, &saw));
+        spawned.map_err(|source| crate::Error::Io { doing: "start the thread for", path: dir.to_owned(), source })?;
+        let queue = Self { asks, _watch: watch };
+        queue.ask(Ask::Look);
+        Ok(queue)
+    }
+
+    pub(crate) fn ask(&self, ask: Ask) {
+        drop(self.asks.send(ask));
+    }
+}
+
+fn serve(scan: &mut Scan, asked: &Receiver<Ask>, saw: &impl Fn(Vec<Sighting>)) {
+    let mut first = true;
+    while let Ok(ask) = asked.recv() {
+        // Many changes are one look: every look that waits is answered by this one.
+        let mut asks = vec![ask];
+        asks.extend(asked.try_iter());
+        let mut replies = Vec::new();
+        let folder = scan.folder().clone();
+        for ask in asks {
+            match ask {
+                Ask::Look => {}
+                Ask::File(id, filing, reply) => replies.push((reply, write(&folder, &id, &filing))),
+                Ask::Note(id, text, reply) => {
+                    let noted = resolve(&folder, &id).map(|id| match id {
+                        Some(id) => folder.add_note(&id, &text, Timestamp::now()).map_err(|e| e.to_string()),
+                        None => Ok(()),
+                    });
+                    replies.push((reply, noted.and_then(|noted| noted)));
+                }
+            }
+        }
+        match scan.rescan(Timestamp::now()) {
+            Ok(changes) => {
+                let seen: Vec<Sighting> = changes.iter().filter_map(|c| sighting(scan, &c.name, c.kind)).collect();
+                if first || !seen.is_empty() {
+                    first = false;
+                    saw(seen);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),
+        }
+        for (reply, outcome) in replies {
+            reply(outcome);
+        }
+    }
+}
+
+/// The ticket's id in the folder; none when its file is gone, which is not an error: there is nothing to be written.
+fn resolve(folder: &Folder, id: &TicketId) -> Result<Option<tickets::Id>, String> {
+    let id = tickets::Id::new(id.as_str()).map_err(|e| e.to_string())?;
+    Ok(folder.file(&id).exists().then_some(id))
+}
+
+fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), String> {
+    let Some(id) = resolve(folder, id)? else { return Ok(()) };
+    let status = match filing.status {
+        FileStatus::Open => Status::Open,
+        FileStatus::InProgress => Status::InProgress,
+        FileStatus::Closed => Status::Closed,
+    };
+    let set: Vec<&str> = filing.tags.iter().map(String::as_str).collect();
+    let all = Filing::all_tags();
+    let unset: Vec<&str> = all.iter().map(String::as_str).filter(|tag| !filing.tags.contains(*tag)).collect();
+    folder.mark(&id, Some(status), &set, &unset).map_err(|e| e.to_string())
+}
+
+fn sighting(scan: &Scan, name: &str, kind: Kind) -> Option<Sighting> {
+    let ticket = TicketId::new(name).ok()?;
+    let now = crate::clock::now();
+    match kind {
+        Kind::Removed => Some(Sighting::Gone { ticket, at: now }),
+        Kind::Unreadable | Kind::StillUnreadable => Some(Sighting::Unreadable { ticket, at: now }),
+        Kind::Added | Kind::Changed => {
+            let seen = scan.files().get(name)?;
+            let read = seen.outcome.as_ref().ok()?;
+            // What is neither open nor closed, or waits for what cannot be an id, is not given out on a guess.
+            let deps = read.deps.iter().chain(&read.recovers);
+            if read.status == Status::Unknown || deps.clone().any(|id| TicketId::new(id.as_str()).is_err()) {
+                return Some(Sighting::Unreadable { ticket, at: now });
+            }
+            Some(read_sighting(ticket, read, seen))
+        }
+    }
+}
+
+fn read_sighting(ticket: TicketId, read: &Ticket, seen: &Seen) -> Sighting {
+    let crews = Filing::all_tags();
+    let (tags, own): (BTreeSet<String>, BTreeSet<String>) = read.tags.iter().cloned().partition(|tag| crews.contains(tag));
+    let status = match read.status {
+        Status::InProgress => FileStatus::InProgress,
+        Status::Closed => FileStatus::Closed,
+        Status::Open | Status::Unknown => FileStatus::Open,
+    };
+    let spec = Spec {
+        title: read.title.clone(),
+        kind: read.kind.clone(),
+        priority: read.priority,
+        deps: read.deps.iter().filter_map(|id| TicketId::new(id.as_str()).ok()).collect(),
+        tags: own,
+        assignee: read.assignee.clone(),
+        recovers: read.recovers.as_ref().and_then(|id| TicketId::new(id.as_str()).ok()),
+        created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
+        acceptance: read.acceptance.clone(),
+        digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, read.body().as_bytes()).simple().to_string(),
+    };
+    Sighting::Read { ticket, spec, status, tags, changed_at: Time(seen.changed_at.as_millisecond()) }
+}

@@ -1,0 +1,524 @@
+//! The ring: hear, decide, make durable, perform, and hear again.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Core, Duty, Input, Loaded, Output, Report, Rest};
+use model::attempt;
+use model::command::{Command, OnStop};
+use model::journal::{EffectId, TimerRef};
+use model::settings::Settings;
+use model::ticket::{Effect, Ticket};
+use model::{RunId, TicketId, Time};
+use notify::Watcher as _;
+use store::{Journal as _, Ledger, Ordered, Sqlite};
+use tokio::sync::{Semaphore, mpsc, watch};
+
+use crate::hands::Hands;
+use crate::queue::{Ask, Queue};
+use crate::{Error, Place, Result, Signal, clock, observe, state_file};
+
+/// Everything is looked at again this often, whatever was or was not told.
+const TICK: Duration = Duration::from_secs(30);
+/// The inbox is looked at this often, should the file system not tell of a write.
+const POLL: Duration = Duration::from_secs(2);
+/// Effects performed at once. More would only wait for the same disk and cores.
+const HANDS: usize = 16;
+/// Inputs decided on in one transaction.
+const BATCH: usize = 64;
+
+/// What the loop hears.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    /// Something for the core.
+    Input(Input),
+    /// An effect was performed.
+    Performed {
+        ordered: Ordered,
+        report: Report,
+    },
+    /// The journal's folder changed: perhaps a command was asked.
+    JournalChanged,
+}
+
+/// When the loop ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Until {
+    /// When it is asked to.
+    Stopped,
+    /// When nothing can move any more.
+    Idle,
+    /// When a command's own effects are done.
+    CarriedOut(String),
+}
+
+/// The engine: a core with its journal and its hands.
+pub(crate) struct Ring {
+    place: Place,
+    settings: Settings,
+    ledger: Ledger<Sqlite>,
+    journal: uuid::Uuid,
+    hands: Arc<Hands>,
+    duty: Duty,
+    core: Core,
+    heard: mpsc::UnboundedReceiver<Heard>,
+    tell: mpsc::UnboundedSender<Heard>,
+    queue: Queue,
+    /// Effects of each ticket, waiting for the one before them.
+    waiting: BTreeMap<TicketId, VecDeque<Ordered>>,
+    /// Tickets of which an effect is being performed.
+    performing: BTreeSet<TicketId>,
+    /// Effects that failed and are performed again then.
+    again: BTreeMap<(Time, EffectId), Ordered>,
+    /// Timers this core has heard of: one is told once.
+    told: BTreeSet<TimerRef>,
+    /// The last command heard.
+    inbox: u64,
+    wake_at: Option<Time>,
+    ended: bool,
+    room: Arc<Semaphore>,
+    /// Runs that are watched.
+    watched: BTreeSet<RunId>,
+    state_file: state_file::StateFile,
+    /// The journal's folder tells of commands; none when it cannot be watched, and then it is polled.
+    _watcher: Option<notify::RecommendedWatcher>,
+}
+
+impl Ring {
+    /// Takes the journal up: adopts what runs, then performs what was ordered and not done.
+    pub(crate) async fn start(
+        place: Place,
+        settings: Settings,
+        ledger: Ledger<Sqlite>,
+        hands: Hands,
+        duty: Duty,
+    ) -> Result<Self> {
+        let journal = ledger.0.meta("id").await?.and_then(|id| id.parse().ok()).unwrap_or_default();
+        let (tell, heard) = mpsc::unbounded_channel();
+        let saw = tell.clone();
+        let queue = Queue::open(&place.tickets_dir, move |seen| drop(saw.send(Heard::Input(Input::Sighted(seen)))))?;
+        let watcher = watch_journal(&place, tell.clone());
+        let core = Core::load(settings.clone(), journal, Loaded::default())?;
+        let state_file = state_file::StateFile::new(&place, &settings)?;
+        let mut ring = Self {
+            place,
+            settings,
+            ledger,
+            journal,
+            hands: Arc::new(hands),
+            duty,
+            core,
+            heard,
+            tell,
+            queue,
+            waiting: BTreeMap::new(),
+            performing: BTreeSet::new(),
+            again: BTreeMap::new(),
+            told: BTreeSet::new(),
+            inbox: 0,
+            wake_at: None,
+            ended: false,
+            room: Arc::new(Semaphore::new(HANDS)),
+            watched: BTreeSet::new(),
+            state_file,
+            _watcher: watcher,
+        };
+        ring.load().await?;
+        Ok(ring)
+    }
+
+    /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
+    async fn load(&mut self) -> Result<()> {
+        let streams = self.ledger.streams().await?;
+        let pending = self.ledger.pending(Time(i64::MAX)).await?;
+        let loaded = Loaded {
+            streams,
+            pending: pending.iter().map(|o| (o.id, o.ticket.clone(), o.effect.clone())).collect(),
+        };
+        self.core = Core::load(self.settings.clone(), self.journal, loaded)?;
+        self.waiting.clear();
+        self.again.clear();
+        self.told.clear();
+        self.inbox = 0;
+        let output = self.core.open(clock::now(), self.duty.clone());
+        self.absorb(vec![output]).await?;
+        if let Duty::Drain = self.duty {
+            let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
+            let starting: BTreeSet<RunId> = pending.iter().filter_map(|o| started_run(&o.effect).cloned()).collect();
+            for run in live {
+                // One whose start is still to be performed is watched once that is done.
+                if !starting.contains(&run) {
+                    self.watch(run);
+                }
+            }
+            for ordered in pending {
+                self.enqueue(ordered);
+            }
+        }
+        Ok(())
+    }
+
+    /// Turns until it is time to end; gives what waits for a person then.
+    pub(crate) async fn turn(
+        &mut self,
+        until: Until,
+        on_stop: OnStop,
+        mut signals: Option<watch::Receiver<Signal>>,
+    ) -> Result<Rest> {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut poll = tokio::time::interval(POLL);
+        poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            self.state_file.refresh(&self.core);
+            if self.ended || self.is_over(&until).await? {
+                break;
+            }
+            let due = self.next_due();
+            tokio::select! {
+                heard = self.heard.recv() => {
+                    let Some(first) = heard else { break };
+                    self.hear(first).await?;
+                }
+                _ = tokio::time::sleep(due), if due < TICK => self.wake().await?,
+                _ = tick.tick() => {
+                    self.queue.ask(Ask::Look);
+                    self.step(vec![Input::Ticked]).await?;
+                }
+                _ = poll.tick() => self.read_inbox().await?,
+                signal = signalled(&mut signals) => {
+                    let running = match signal {
+                        Signal::None => continue,
+                        Signal::Stop => on_stop,
+                        Signal::Leave => OnStop::Leave,
+                    };
+                    let id = format!("signal-{}-{:?}", clock::now().0, running);
+                    self.step(vec![Input::Commanded { id, by: "signal".to_owned(), command: Command::Stop { running } }]).await?;
+                }
+            }
+        }
+        self.state_file.write(&self.core);
+        Ok(self.core.rest())
+    }
+
+    async fn is_over(&mut self, until: &Until) -> Result<bool> {
+        let quiet = self.performing.is_empty() && self.waiting.is_empty() && self.heard.is_empty();
+        Ok(match until {
+            Until::Stopped => false,
+            Until::Idle => {
+                if !quiet || !self.again.is_empty() || self.core.rest().moving {
+                    return Ok(false);
+                }
+                let closing = Input::Commanded {
+                    id: format!("idle-{}", clock::now().0),
+                    by: "crew".to_owned(),
+                    command: Command::Stop { running: OnStop::Finish },
+                };
+                self.step(vec![closing]).await?;
+                self.ended
+            }
+            Until::CarriedOut(id) => {
+                quiet && self.ledger.outcome(id).await?.is_some() && self.watched.is_empty() && !self.is_landing()
+            }
+        })
+    }
+
+    /// Whether the ticket that a command brings to landing is still on its way.
+    fn is_landing(&self) -> bool {
+        let Duty::Command { lands: Some(id) } = &self.duty else { return false };
+        self.core.ticket(id).is_some_and(|t| {
+            t.held.is_none() && t.deadline().is_none() && matches!(t.state, model::ticket::State::Verify(_))
+        })
+    }
+
+    async fn hear(&mut self, first: Heard) -> Result<()> {
+        let mut inputs = Vec::new();
+        let mut next = Some(first);
+        let mut inbox = false;
+        while let Some(heard) = next {
+            match heard {
+                Heard::Input(input) => {
+                    if let Input::RunEnded(end) = &input {
+                        self.watched.remove(&end.run);
+                    }
+                    inputs.push(input);
+                }
+                Heard::Performed { ordered, report } => {
+                    self.performing.remove(&ordered.ticket);
+                    if let (Some(run), Report::StepSpawned) = (started_run(&ordered.effect), &report) {
+                        self.watch(run.clone());
+                    }
+                    let Ordered { id, ticket, effect } = ordered;
+                    inputs.push(Input::Reported { id, ticket, effect, report });
+                }
+                Heard::JournalChanged => inbox = true,
+            }
+            next = if inputs.len() < BATCH { self.heard.try_recv().ok() } else { None };
+        }
+        self.step(inputs).await?;
+        if inbox {
+            self.read_inbox().await?;
+        }
+        Ok(())
+    }
+
+    /// A moment that was waited for has come.
+    async fn wake(&mut self) -> Result<()> {
+        let now = clock::now();
+        if self.wake_at.is_some_and(|at| at <= now) {
+            self.wake_at = None;
+        }
+        while let Some(first) = self.again.first_entry() {
+            if first.key().0 > now {
+                break;
+            }
+            let ordered = first.remove();
+            self.enqueue(ordered);
+        }
+        let due = self.ledger.due(now).await?;
+        let mut inputs: Vec<Input> = due
+            .into_iter()
+            .filter(|timer| self.told.insert(timer.clone()))
+            .map(Input::TimerDue)
+            .collect();
+        inputs.push(Input::Ticked);
+        self.step(inputs).await
+    }
+
+    fn next_due(&self) -> Duration {
+        let now = clock::now();
+        let again = self.again.first_key_value().map(|((at, _), _)| *at);
+        // Timers that are due already were told; those ahead are in the core's own states.
+        let deadline = self.core.next_deadline(now);
+        let next = [self.wake_at, again, deadline].into_iter().flatten().min();
+        next.map_or(TICK, |at| at.since(now).max(Duration::from_millis(1)))
+    }
+
+    async fn read_inbox(&mut self) -> Result<()> {
+        let asked = self.ledger.asked(self.inbox, clock::now()).await?;
+        let mut inputs = Vec::new();
+        for asked in asked {
+            self.inbox = self.inbox.max(asked.number);
+            inputs.push(Input::Commanded { id: asked.id, by: asked.by, command: asked.command });
+        }
+        if inputs.is_empty() { Ok(()) } else { self.step(inputs).await }
+    }
+
+    async fn step(&mut self, inputs: Vec<Input>) -> Result<()> {
+        let outputs = inputs.into_iter().map(|input| self.core.step(input, clock::now())).collect();
+        self.absorb(outputs).await
+    }
+
+    /// Makes decisions durable, then performs what they order.
+    async fn absorb(&mut self, outputs: Vec<Output>) -> Result<()> {
+        let now = clock::now();
+        let (mut writes, mut finished, mut again, mut answers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for output in outputs {
+            writes.extend(output.writes);
+            finished.extend(output.finished);
+            again.extend(output.again);
+            answers.extend(output.answers);
+            for no in output.refused {
+                tracing::info!("{no}");
+            }
+            if let Some(at) = output.wake_at {
+                self.wake_at = Some(self.wake_at.map_or(at, |old| old.min(at)));
+            }
+            self.ended |= output.ended;
+        }
+        self.state_file.dirty |= !writes.is_empty();
+        // A signal's stop came from no inbox, so there is nobody to be answered.
+        for write in &mut writes {
+            write.answers.take_if(|(id, _)| is_own(id));
+        }
+        let ordered = match self.ledger.record(writes).await {
+            Ok(ordered) => ordered,
+            Err(error) if is_conflict(&error) => {
+                tracing::warn!(%error, "a decision was refused; starting over from the journal");
+                return Box::pin(self.load()).await;
+            }
+            Err(error) => return Err(Error::Store(error)),
+        };
+        self.ledger.finish(&finished, now).await?;
+        for (id, outcome) in answers {
+            if !is_own(&id) {
+                self.ledger.answer(&id, &outcome, now).await?;
+            }
+        }
+        for (id, at) in again {
+            self.ledger.postpone(id, at).await?;
+            if let Some(effect) = self.ledger.pending(Time(i64::MAX)).await?.into_iter().find(|o| o.id == id) {
+                self.again.insert((at, id), effect);
+            }
+        }
+        for ordered in ordered {
+            self.enqueue(ordered);
+        }
+        self.perform_what_can_be();
+        Ok(())
+    }
+
+    fn enqueue(&mut self, ordered: Ordered) {
+        // A stop overtakes whatever its ticket is doing.
+        if let Effect::Attempt(attempt::Effect::StopRun { run }) = &ordered.effect {
+            let run = run.clone();
+            self.perform(ordered, false);
+            self.watch(run);
+            return;
+        }
+        self.waiting.entry(ordered.ticket.clone()).or_default().push_back(ordered);
+        self.perform_what_can_be();
+    }
+
+    fn perform_what_can_be(&mut self) {
+        let ready: Vec<TicketId> = self.waiting.keys().filter(|id| !self.performing.contains(*id)).cloned().collect();
+        for id in ready {
+            let Some(line) = self.waiting.get_mut(&id) else { continue };
+            let next = line.pop_front();
+            if line.is_empty() {
+                self.waiting.remove(&id);
+            }
+            if let Some(ordered) = next {
+                self.performing.insert(id);
+                self.perform(ordered, true);
+            }
+        }
+    }
+
+    fn perform(&mut self, ordered: Ordered, in_line: bool) {
+        let tell = self.tell.clone();
+        match &ordered.effect {
+            Effect::WriteFile(filing) => {
+                let ask = Ask::File(ordered.ticket.clone(), filing.clone(), reply(ordered, tell));
+                self.queue.ask(ask);
+            }
+            Effect::AddNote { text } => {
+                let ask = Ask::Note(ordered.ticket.clone(), text.clone(), reply(ordered, tell));
+                self.queue.ask(ask);
+            }
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(_)
+            | Effect::BuildCandidate { .. }
+            | Effect::RunChecks { .. }
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. } => {
+                let hands = Arc::clone(&self.hands);
+                let room = Arc::clone(&self.room);
+                let id = &ordered.ticket;
+                let ticket = self.core.ticket(id).cloned().unwrap_or_else(|| Ticket::new(id.clone()));
+                // Checks wait for processes, not for the disk: they take no room from others.
+                let long = matches!(ordered.effect, Effect::RunChecks { .. });
+                tokio::spawn(async move {
+                    let _room = if long { None } else { room.acquire_owned().await.ok() };
+                    let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
+                    let effect = ordered.effect.clone();
+                    let performed = tokio::task::spawn_blocking(move || hands.perform(&ticket, &effect, &key)).await;
+                    let report = performed.unwrap_or_else(|_| Report::CouldNotRun { why: "it failed unexpectedly".to_owned() });
+                    let heard = if in_line {
+                        Heard::Performed { ordered, report }
+                    } else {
+                        let Ordered { id, ticket, effect } = ordered;
+                        Heard::Input(Input::Reported { id, ticket, effect, report })
+                    };
+                    drop(tell.send(heard));
+                });
+            }
+        }
+    }
+
+    /// The conversation that a run is a step of.
+    fn session_of(&self, run: &RunId) -> harness::Session {
+        let attempt = self.core.tickets().find(|t| t.live_run() == Some(run)).and_then(Ticket::attempt);
+        attempt.map_or_else(harness::Session::default, |a| harness::Session {
+            id: a.session.id.to_string(),
+            is_new: a.runs == 1,
+            used: harness::Usage {
+                input_tokens: a.usage.input_tokens,
+                output_tokens: a.usage.output_tokens,
+                cost_micro_usd: a.usage.cost_micro_usd,
+            },
+        })
+    }
+
+    /// Watches a run for its end, once.
+    fn watch(&mut self, run: RunId) {
+        if self.watched.insert(run.clone()) {
+            let dir = self.place.runs_dir.join(run.as_str());
+            let session = self.session_of(&run);
+            tokio::spawn(observe::watch(dir, run, session, Arc::clone(&self.hands), self.tell.clone()));
+        }
+    }
+}
+
+fn reply(ordered: Ordered, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::Reply {
+    Box::new(move |outcome| {
+        let report = match outcome {
+            Ok(()) => Report::Done,
+            Err(why) => Report::CouldNotRun { why },
+        };
+        drop(tell.send(Heard::Performed { ordered, report }));
+    })
+}
+
+fn started_run(effect: &Effect) -> Option<&RunId> {
+    match effect {
+        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => Some(run),
+        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::PrepareWorkspace { .. }
+        | Effect::BuildCandidate { .. }
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => None,
+    }
+}
+
+/// Whether a command came from this loop itself, not from the inbox.
+fn is_own(id: &str) -> bool {
+    id.starts_with("signal-") || id.starts_with("idle-")
+}
+
+/// Whether an append was refused because the core's picture is out of date.
+fn is_conflict(error: &store::Error) -> bool {
+    matches!(
+        error,
+        store::Error::VersionConflict { .. }
+            | store::Error::StaleFence { .. }
+            | store::Error::StaleTimer { .. }
+            | store::Error::SlotTaken { .. }
+            | store::Error::AlreadyDone { .. }
+            | store::Error::AlreadySettled { .. }
+    )
+}
+
+async fn signalled(signals: &mut Option<watch::Receiver<Signal>>) -> Signal {
+    match signals {
+        Some(receiver) => match receiver.changed().await {
+            Ok(()) => *receiver.borrow_and_update(),
+            // Nobody is left who could signal.
+            Err(_) => {
+                *signals = None;
+                Signal::None
+            }
+        },
+        None => std::future::pending().await,
+    }
+}
+
+fn watch_journal(place: &Place, tell: mpsc::UnboundedSender<Heard>) -> Option<notify::RecommendedWatcher> {
+    let concerns = |event: &notify::Event| {
+        event.paths.iter().any(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("journal.db")))
+    };
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        if event.as_ref().map_or(true, |e| !e.kind.is_access() && concerns(e)) {
+            drop(tell.send(Heard::JournalChanged));
+        }
+    })
+    .ok()?;
+    watcher.watch(&place.crew_dir, notify::RecursiveMode::NonRecursive).ok()?;
+    Some(watcher)
+}

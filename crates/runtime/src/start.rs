@@ -1,0 +1,98 @@
+//! The engine's beginning and end.
+
+use std::collections::BTreeMap;
+
+use engine::{Duty, Rest};
+use model::TicketId;
+use model::command::{Command, OnStop};
+use model::settings;
+use tokio::sync::watch;
+
+use crate::hands::Hands;
+use crate::ring::{Ring, Until};
+use crate::{Error, Place, Result};
+
+/// How the engine is to run.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// End when nothing can move any more.
+    pub until_idle: bool,
+    /// Agents busy at once, instead of the settings' number.
+    pub agents: Option<u32>,
+    /// The harness, instead of the settings' one.
+    pub harness: Option<String>,
+    /// How a shim is started; the default is this very program, with `shim`.
+    pub shim: Option<process::Shim>,
+    /// The caller's environment, from which agents get what the settings allow.
+    pub env: BTreeMap<std::ffi::OsString, std::ffi::OsString>,
+}
+
+/// What a terminal asks of the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Signal {
+    /// Nothing.
+    #[default]
+    None,
+    /// Stop, as the settings say.
+    Stop,
+    /// Stop now; what runs is left to the next engine.
+    Leave,
+}
+
+/// Runs the engine until it is stopped, or until nothing can move any more. Gives what waits for a person then.
+///
+/// # Errors
+/// [`Error::Held`] when another engine runs here; what keeps this one from starting or going on.
+pub async fn run(place: Place, options: Options, signals: watch::Receiver<Signal>) -> Result<Rest> {
+    let mut settings = place.settings()?;
+    if let Some(count) = options.agents {
+        settings.agents.count = count;
+        settings.agents.names.clear();
+    }
+    let on_stop = match settings.run.on_stop {
+        settings::OnStop::Finish => OnStop::Finish,
+        settings::OnStop::Leave => OnStop::Leave,
+        settings::OnStop::Kill => OnStop::Kill,
+    };
+    let hands = Hands::new(&place, &settings, &options, true)?;
+    let ledger = place.open_journal(true).await?;
+    let until = if options.until_idle { Until::Idle } else { Until::Stopped };
+    let mut ring = Ring::start(place, settings, ledger, hands, Duty::Drain).await?;
+    ring.turn(until, on_stop, Some(signals)).await
+}
+
+/// Runs the ring for one command of the inbox, while no engine runs: until its own effects are done.
+///
+/// # Errors
+/// As [`run`].
+pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<()> {
+    let settings = place.settings()?;
+    let hands = Hands::new(&place, &settings, &options, false)?;
+    let ledger = place.open_journal(true).await?;
+    let asked = ledger.asked(0, crate::clock::now()).await?.into_iter().find(|asked| asked.id == command);
+    let lands: Option<TicketId> = match asked.map(|asked| asked.command) {
+        Some(Command::Merge { ticket }) => Some(ticket),
+        _ => None,
+    };
+    let mut ring = Ring::start(place, settings, ledger, hands, Duty::Command { lands }).await?;
+    ring.turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None).await?;
+    Ok(())
+}
+
+/// The harness that is to work.
+pub(crate) fn harness(
+    place: &Place,
+    settings: &settings::Settings,
+    options: &Options,
+) -> Result<Box<dyn harness::Harness>> {
+    let asked = options.harness.as_deref();
+    let Some((name, chosen)) = settings.chosen_harness(asked) else {
+        return Err(asked.map_or(Error::NoHarness, |name| Error::UnknownHarness { name: name.to_owned() }));
+    };
+    match chosen.kind {
+        settings::HarnessKind::Command => {
+            let env = harness::environment::assemble(&options.env, &chosen.env, &chosen.pass_env)?;
+            Ok(Box::new(harness::Command::new(name, &chosen.command, &chosen.args, &place.root, env)))
+        }
+    }
+}
