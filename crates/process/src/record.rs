@@ -49,7 +49,8 @@ impl Exit {
 pub enum Reason {
     /// The program ended by itself: see the code or the signal.
     Exited,
-    /// It was asked to stop, before or while it ran; the code or signal may still tell how it took it.
+    /// It was asked to stop, before or while it ran, by crew or by a signal to the shim (TERM, INT, HUP, QUIT); the
+    /// code or signal tells how it took it.
     Stopped,
     /// Its hard timeout passed.
     TimedOut,

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use process::{Error, Fault, Reason, Run, Status, Stream, find_marked};
 
-use crate::support::{LONG, World, shim, text};
+use crate::support::{LONG, World, bare_shim, shim, text};
 
 #[test]
 fn exit_codes_are_told() {
@@ -260,11 +260,7 @@ fn an_ended_run_is_never_started_again() {
     }
     // Nor by a shim that is started all the same, nor by making it again.
     Run::create(run.dir(), &spec, None).unwrap();
-    let code = std::process::Command::new(shim().program)
-        .arg(run.dir())
-        .status()
-        .unwrap()
-        .code();
+    let code = bare_shim(&run).status().unwrap().code();
     assert_eq!(code, Some(3));
     assert_eq!(fs::read_to_string(world.path("ran")).unwrap(), "ran\n");
 }
@@ -273,14 +269,7 @@ fn an_ended_run_is_never_started_again() {
 fn many_shims_on_one_run_start_one_program() {
     let world = World::new();
     let run = world.create(&world.sh("echo ran >> ran; while [ ! -e go ]; do sleep 0.01; done"));
-    let mut shims: Vec<_> = (0..8)
-        .map(|_| {
-            std::process::Command::new(shim().program)
-                .arg(run.dir())
-                .spawn()
-                .unwrap()
-        })
-        .collect();
+    let mut shims: Vec<_> = (0..8).map(|_| bare_shim(&run).spawn().unwrap()).collect();
     // A ninth, as the engine does it, with the status looked at all the time by others.
     let watch = std::thread::scope(|scope| {
         scope.spawn(|| (0..200).for_each(|_| drop(run.status().unwrap())));

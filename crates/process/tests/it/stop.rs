@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use process::{Error, Reason, Status, Stream, find_marked};
 
-use crate::support::{LONG, World, exit, lives, pid_in, shim, text, until};
+use crate::support::{LONG, World, bare_shim, exit, lives, pid_in, shim, text, until};
 
 /// A program that answers TERM, once it can.
 const POLITE: &str = "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.01; done";
@@ -79,26 +79,14 @@ fn daemons_and_other_sessions_die_with_it() {
 #[test]
 fn a_daemon_that_dropped_its_environment_is_found_by_the_tree() {
     let world = World::new();
-    let run = world.create(&world.sh("(setsid env -i sh -c 'echo $$ > daemon; exec sleep 1000' &); exit 0"));
-    let watch = run.start(&shim()).unwrap();
-    // The program may have ended, and the daemon with it, before it wrote who it is.
-    let exit = exit(watch.wait(LONG).unwrap().unwrap());
-    assert_eq!(exit.code, Some(0));
-    if world.path("daemon").exists() {
-        let text = fs::read_to_string(world.path("daemon")).unwrap();
-        assert!(text.trim().parse().map_or(true, |pid| !lives(pid)));
-    }
-    let run = world.create(&world.sh(
-        "(setsid env -i sh -c 'echo $$ > stripped; exec sleep 1000' &); while [ ! -s stripped ]; do sleep 0.01; done",
-    ));
-    let watch = run.start(&shim()).unwrap();
-    let exit = crate::support::exit(watch.wait(LONG).unwrap().unwrap());
+    let daemon = "(setsid env -i sh -c 'echo $$ > stripped; exec sleep 1000' &)";
+    let (_, exit) = world.run(&world.sh(&format!("{daemon}; while [ ! -s stripped ]; do sleep 0.01; done")));
     assert_eq!((exit.code, exit.survivors), (Some(0), 1));
     assert!(!lives(pid_in(&world.path("stripped"))));
 }
 
 #[test]
-fn a_stopped_program_can_be_suspended() {
+fn a_suspended_program_is_stopped() {
     let world = World::new();
     let run = world.create(&world.sh("echo $$ > pid; kill -STOP $$"));
     let watch = run.start(&shim()).unwrap();
@@ -129,14 +117,7 @@ fn a_stop_before_the_start_means_it_never_starts() {
     run.stop().unwrap();
     assert_eq!(run.status().unwrap(), Status::NotStarted);
     assert_eq!(run.sweep().unwrap().exit.reason, Reason::Stopped);
-    assert_eq!(
-        std::process::Command::new(shim().program)
-            .arg(run.dir())
-            .status()
-            .unwrap()
-            .code(),
-        Some(3)
-    );
+    assert_eq!(bare_shim(&run).status().unwrap().code(), Some(3));
     assert!(!world.path("ran").exists());
 }
 

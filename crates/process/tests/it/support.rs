@@ -144,3 +144,10 @@ pub(crate) fn kill(pid: u32) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
+
+/// A shim started by hand for a run, as an engine that did not look before would.
+pub(crate) fn bare_shim(run: &Run) -> std::process::Command {
+    let mut command = std::process::Command::new(shim().program);
+    command.arg(run.dir()).stdout(std::process::Stdio::null());
+    command
+}
