@@ -59,7 +59,7 @@ impl Hands {
         private_dir(&place.crew_dir)?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
-        place.repository.exclude(&["/.crew/"])?;
+        place.repository.exclude(&["/.crew/", "/.tickets/.lock"])?;
         Ok(Self {
             repository: place.repository.clone().locked(&lock),
             workspaces: place.workspaces_dir(settings)?,
