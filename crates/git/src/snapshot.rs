@@ -105,6 +105,19 @@ impl Repository {
         let (files, mut nested) = untracked(&call, workspace)?;
         let mut paths: Vec<PathBuf> = fields(&changed).map(|path| path_of(path).to_owned()).collect();
         paths.extend(files);
+        for link in links(&call)? {
+            match at.join(&link).symlink_metadata() {
+                // A link to a commit says nothing about the files: they are saved apart, with or without their `.git`.
+                Ok(meta) if meta.is_dir() => {
+                    let mut inside = std::fs::read_dir(at.join(&link)).doing("look into", at.join(&link))?;
+                    if inside.next().is_some() {
+                        nested.push(link);
+                    }
+                }
+                Ok(_) => paths.push(link),
+                Err(_) => {}
+            }
+        }
         let mut unsaved = Vec::new();
         self.add(&call, &at, &paths, limits, &mut unsaved)?;
         // What is still not in the index after it was added was silently passed over by git.
@@ -205,6 +218,14 @@ impl Repository {
             .ok()?;
         Some(head)
     }
+}
+
+/// Entries of the index that stand for another repository.
+fn links(call: &dyn Fn(&'static str) -> Call) -> Result<Vec<PathBuf>> {
+    let said = call("ls-files").args(["-s", "-z"]).output_limit(1 << 30).ok()?;
+    let links = fields(&said).filter(|field| field.starts_with(b"160000 "));
+    let paths = links.filter_map(|field| field.splitn(2, |byte| *byte == b'\t').nth(1));
+    Ok(paths.map(|path| path_of(path).to_owned()).collect())
 }
 
 /// Files that are neither in the index nor ignored, and repositories among them.

@@ -1,1 +1,345 @@
-//! To come.
+//! Leftovers, rescue and removal: rule 2, G7, F7.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+
+use git::{Error, KeptKind, Limits, Refusal, Repository, Saved, Spec, Workspace};
+
+use crate::support::{AT, World, limits, put};
+
+fn save(repository: &Repository, workspace: &Workspace) -> Saved {
+    repository.save(workspace, "Leftovers", AT, &limits()).unwrap()
+}
+
+fn names(world: &World, revision: &str) -> Vec<String> {
+    world
+        .git(&["ls-tree", "-r", "--name-only", revision])
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn modified_staged_untracked_and_deleted_are_committed_and_ignored_is_not() {
+    let world = World::new();
+    world.write(".gitignore", "*.log\n");
+    world.commit_all("ignore");
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    put(&at.join("committed.txt"), "c\n");
+    world.git_at(&at, &["add", "-A"]);
+    world.git_at(&at, &["commit", "-q", "-m", "mine"]);
+    put(&at.join("src/lib.txt"), "modified\n");
+    put(&at.join("staged.txt"), "staged\n");
+    world.git_at(&at, &["add", "staged.txt"]);
+    put(&at.join("untracked/deep.txt"), "untracked\n");
+    put(&at.join("noise.log"), "noise\n");
+    put(&at.join(".client/state"), "excluded\n");
+    std::fs::remove_file(at.join("README")).unwrap();
+    std::fs::write(at.join(OsStr::from_bytes(b"odd\n\xff")), "odd\n").unwrap();
+    std::os::unix::fs::symlink("src", at.join("link")).unwrap();
+    std::fs::set_permissions(at.join("staged.txt"), std::fs::Permissions::from_mode(0o755)).unwrap();
+
+    let saved = save(&repository, &workspace);
+    assert_eq!(saved.imported.commits, 2);
+    assert!(saved.leftovers.is_some() && saved.unsaved.is_empty() && saved.lost_head.is_none());
+    let tip = saved.imported.tip.as_str();
+    let expected = [
+        ".gitignore",
+        "committed.txt",
+        "link",
+        "\"odd\\n\\377\"",
+        "src/lib.txt",
+        "staged.txt",
+        "untracked/deep.txt",
+    ];
+    assert_eq!(names(&world, tip), expected);
+    assert!(world.git(&["ls-tree", tip, "staged.txt"]).starts_with("100755"));
+    assert_eq!(world.git(&["log", "-1", "--format=%an %s", tip]), "ada Leftovers");
+    // The agent goes on from there, its work clean.
+    assert_eq!(world.git_at(&at, &["status", "--porcelain"]), "");
+    assert_eq!(world.git_at(&at, &["rev-parse", "HEAD"]), tip);
+    put(&at.join("more.txt"), "more\n");
+    world.git_at(&at, &["add", "-A"]);
+    world.git_at(&at, &["commit", "-q", "-m", "more"]);
+    let after = save(&repository, &workspace);
+    assert_eq!((after.imported.commits, after.imported.replaced), (3, None));
+}
+
+/// The naive version runs `git add -A` in the workspace: a repository inside becomes an empty link, its files are nowhere.
+#[test]
+fn repositories_inside_are_saved_apart() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let inside = workspace.path().join("sub/project");
+    put(&inside.join("file.txt"), "committed\n");
+    world.git_at(&inside, &["init", "-q"]);
+    world.git_at(&inside, &["add", "-A"]);
+    world.git_at(
+        &inside,
+        &[
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@x",
+            "commit",
+            "-q",
+            "-m",
+            "inner",
+        ],
+    );
+    put(&inside.join("file.txt"), "edited\n");
+    put(&inside.join("deeper/more.txt"), "more\n");
+    world.git_at(&inside.join("deeper"), &["init", "-q"]);
+    put(&workspace.path().join("own.txt"), "own\n");
+
+    let saved = save(&repository, &workspace);
+    assert_eq!(
+        names(&world, saved.imported.tip.as_str()),
+        ["README", "own.txt", "src/lib.txt"]
+    );
+    assert_eq!(saved.nested.len(), 2);
+    let of = |name: &str| saved.nested.iter().find(|one| one.path.ends_with(name)).unwrap();
+    let outer = of("sub/project");
+    assert_eq!(
+        world.git(&["show", &format!("{}:file.txt", outer.kept)]),
+        "edited"
+    );
+    assert_eq!(
+        world.git(&["log", "-1", "--format=%s", &format!("{}^", outer.kept)]),
+        "inner"
+    );
+    assert_eq!(
+        world.git(&["show", &format!("{}:more.txt", of("deeper").kept)]),
+        "more"
+    );
+    // Nothing is kept twice.
+    assert_eq!(save(&repository, &workspace).nested, saved.nested);
+    assert_eq!(repository.kept(Some(workspace.ticket())).unwrap().len(), 2);
+
+    // The naive version.
+    world.git_at(&workspace.path(), &["add", "-A"]);
+    assert!(
+        world
+            .git_at(&workspace.path(), &["ls-files", "-s", "sub"])
+            .starts_with("160000")
+    );
+}
+
+#[test]
+fn an_agent_that_rewrites_its_branch_loses_nothing() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("a.txt"), "a\n");
+    let first = save(&repository, &workspace);
+    world.git_at(&workspace.path(), &["reset", "-q", "--hard", "HEAD~1"]);
+    put(&workspace.path().join("b.txt"), "b\n");
+    let second = save(&repository, &workspace);
+    let replaced = second.imported.replaced.unwrap();
+    assert_eq!(world.oid(&replaced), first.imported.tip);
+    assert_eq!(
+        names(&world, second.imported.tip.as_str()),
+        ["README", "b.txt", "src/lib.txt"]
+    );
+}
+
+#[test]
+fn a_workspace_without_its_git_directory_is_saved_as_files() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("a.txt"), "a\n");
+    let first = save(&repository, &workspace);
+    std::fs::remove_dir_all(workspace.path().join(".git")).unwrap();
+    put(&workspace.path().join("b.txt"), "b\n");
+    let second = save(&repository, &workspace);
+    assert!(second.lost_head.is_some());
+    assert!(
+        repository
+            .is_ancestor(&first.imported.tip, &second.imported.tip)
+            .unwrap()
+    );
+    assert_eq!(
+        names(&world, second.imported.tip.as_str()),
+        ["README", "a.txt", "b.txt", "src/lib.txt"]
+    );
+    assert!(
+        matches!(repository.import(&workspace, &limits()), Err(Error::Refused { refusals, .. }) if matches!(refusals[0], Refusal::Head { .. }))
+    );
+}
+
+#[test]
+fn removing_keeps_commits_of_other_branches_stashes_and_leftovers() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    world.git_at(&at, &["checkout", "-q", "-b", "experiment"]);
+    put(&at.join("experiment.txt"), "e\n");
+    world.git_at(&at, &["add", "-A"]);
+    world.git_at(&at, &["commit", "-q", "-m", "experiment"]);
+    world.git_at(&at, &["checkout", "-q", "agent/ada-t-1"]);
+    put(&at.join("README"), "stashed\n");
+    world.git_at(&at, &["stash", "-q"]);
+    put(&at.join("amended.txt"), "1\n");
+    world.git_at(&at, &["add", "-A"]);
+    world.git_at(&at, &["commit", "-q", "-m", "before amending"]);
+    world.git_at(&at, &["commit", "-q", "--amend", "-m", "after amending"]);
+    world.git_at(&at, &["pack-refs", "--all"]);
+    put(&at.join("leftover.txt"), "left\n");
+
+    let rescued = repository.remove(&workspace).unwrap();
+    assert!(rescued.unsaved.is_empty());
+    let kept: Vec<String> = rescued.kept.iter().map(|one| one.name.clone()).collect();
+    let holds = |path: &str, content: &str| {
+        kept.iter().any(|name| {
+            let said = world.try_git_at(&world.root(), &["show", &format!("{name}:{path}")]);
+            said.status.success() && String::from_utf8_lossy(&said.stdout) == content
+        })
+    };
+    assert!(
+        holds("experiment.txt", "e\n") && holds("README", "stashed\n") && holds("leftover.txt", "left\n")
+    );
+    let subjects = world.git(&["log", "--all", "--format=%s"]);
+    assert!(subjects.contains("before amending") && subjects.contains("after amending"));
+    assert!(!workspace.exists());
+    assert_eq!(repository.remove(&workspace).unwrap(), git::Rescued::default());
+    world.git(&["gc", "-q", "--prune=now"]);
+    world.git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn work_that_is_saved_already_is_not_kept_again() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("a.txt"), "a\n");
+    let saved = save(&repository, &workspace);
+    assert!(repository.remove(&workspace).unwrap().kept.is_empty());
+
+    // The next attempt starts from the kept tip of the first.
+    let tip = saved.imported.tip;
+    let kept = repository.keep_attempt(workspace.ticket(), &tip).unwrap();
+    assert_eq!(
+        (kept.kind, kept.number, kept.name.as_str()),
+        (KeptKind::Attempt, 1, "refs/crew/attempts/t-1/1")
+    );
+    assert_eq!(repository.keep_attempt(workspace.ticket(), &tip).unwrap(), kept);
+    repository.delete_branch(&workspace.branch(), &tip).unwrap();
+    repository.delete_branch(&workspace.branch(), &tip).unwrap();
+    let second = Spec {
+        attempt: 2,
+        start: tip.clone(),
+        ..world.spec("bob", "t-1")
+    };
+    let workspace = repository.prepare(&second).unwrap();
+    assert_eq!(
+        std::fs::read_to_string(workspace.path().join("a.txt")).unwrap(),
+        "a\n"
+    );
+    let imported = repository.import(&workspace, &limits()).unwrap();
+    assert_eq!((imported.tip, imported.commits), (tip, 1));
+    repository.forget(&kept).unwrap();
+    assert!(repository.kept(None).unwrap().is_empty());
+    repository.unpin(&workspace).unwrap();
+    assert_eq!(world.git(&["for-each-ref", "refs/crew/base/t-1/2"]), "");
+}
+
+#[test]
+fn a_branch_that_moved_is_not_deleted() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let seen = world.head();
+    put(&workspace.path().join("a.txt"), "a\n");
+    let saved = save(&repository, &workspace);
+    match repository.delete_branch(&workspace.branch(), &seen) {
+        Err(Error::RefMoved { now, .. }) => assert_eq!(now, Some(saved.imported.tip)),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_too_much_stays_and_is_named() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("small.txt"), "s\n");
+    let big = std::fs::File::create(workspace.path().join("big.bin")).unwrap();
+    big.set_len(2 << 30).unwrap();
+    let saved = save(&repository, &workspace);
+    assert_eq!(saved.unsaved.len(), 1);
+    assert_eq!(saved.unsaved[0].path.to_str(), Some("big.bin"));
+    assert!(names(&world, saved.imported.tip.as_str()).contains(&"small.txt".to_owned()));
+    assert!(matches!(
+        repository.remove(&workspace),
+        Err(Error::Unsaved { .. })
+    ));
+    assert!(workspace.path().join("big.bin").exists());
+}
+
+#[test]
+fn folders_that_forbid_deletion_are_deleted() {
+    let world = World::new();
+    world.write(".gitignore", "cache/\n");
+    world.commit_all("ignore");
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("cache/go/mod/file"), "x");
+    std::fs::set_permissions(
+        workspace.path().join("cache/go/mod"),
+        std::fs::Permissions::from_mode(0o555),
+    )
+    .unwrap();
+    repository.remove(&workspace).unwrap();
+    assert!(!workspace.exists());
+}
+
+#[test]
+fn too_many_objects_are_refused() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    for number in 0..50 {
+        put(
+            &workspace.path().join(format!("f/{number}")),
+            &format!("{number}\n"),
+        );
+    }
+    world.git_at(&workspace.path(), &["add", "-A"]);
+    world.git_at(&workspace.path(), &["commit", "-q", "-m", "many"]);
+    let refused = |limits: Limits| match repository.import(&workspace, &limits) {
+        Err(Error::Refused { refusals, .. }) => match refusals[0] {
+            Refusal::TooMuch { what, .. } => what,
+            ref other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        refused(Limits {
+            objects: 20,
+            ..limits()
+        }),
+        "objects"
+    );
+    assert_eq!(
+        refused(Limits {
+            bytes: 100,
+            ..limits()
+        }),
+        "bytes"
+    );
+    assert_eq!(
+        refused(Limits {
+            paths: 20,
+            ..limits()
+        }),
+        "paths"
+    );
+    assert_eq!(world.oid("refs/heads/agent/ada-t-1"), world.head());
+    assert_eq!(repository.import(&workspace, &limits()).unwrap().commits, 1);
+}
