@@ -2,6 +2,8 @@
 
 mod change;
 mod event;
+#[cfg(test)]
+mod tests;
 mod transition;
 
 use std::collections::BTreeSet;

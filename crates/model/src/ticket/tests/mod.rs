@@ -1,0 +1,2 @@
+mod histories;
+mod rows;

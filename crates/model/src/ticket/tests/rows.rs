@@ -1,0 +1,596 @@
+//! Rows of the table that are easy to get wrong, told as stories.
+
+use crate::attempt::{self, Class, Event as Of, Failure, Prompt, Signal, Then, Usage, Workspace};
+use crate::machine::Rejected;
+use crate::samples::ticket::{candidate, first, spec};
+use crate::ticket::{
+    Change, Done, Effect, Event, FileStatus, Label, Released, Spec, Stage, State, Ticket, Verify, Why,
+};
+use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
+
+/// A ticket to which things happen, one second apart.
+struct Story {
+    ticket: Ticket,
+    now: Time,
+    effects: Vec<Effect>,
+}
+
+impl Story {
+    /// A ticket that was seen.
+    fn open() -> Self {
+        let mut story = Self {
+            ticket: first(),
+            now: Time(0),
+            effects: Vec::new(),
+        };
+        story.then(Event::Created { spec: spec() });
+        story
+    }
+
+    /// Its agent has a workspace.
+    fn ready() -> Self {
+        let mut story = Self::open();
+        story.claim();
+        story.of(Of::WorkspaceReady {
+            base: oid('a'),
+            earlier_work: false,
+        });
+        story
+    }
+
+    /// Its first step runs.
+    fn running() -> Self {
+        let mut story = Self::ready();
+        story.start();
+        story
+    }
+
+    /// Its first step asked to be verified.
+    fn submitted() -> Self {
+        let mut story = Self::running();
+        story.finish(Signal::Done, 9);
+        story
+    }
+
+    /// Its merged result is being checked.
+    fn checking() -> Self {
+        let mut story = Self::submitted();
+        story.then(Event::CheckStarted);
+        story.then(Event::CandidateBuilt {
+            candidate: candidate(),
+        });
+        story
+    }
+
+    fn attempt(&mut self, event: &Event) -> Result<Change, Rejected> {
+        self.now.0 += 1_000;
+        self.ticket.after(event, self.now)
+    }
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "an event is written where it happens"
+    )]
+    fn then(&mut self, event: Event) -> &mut Self {
+        let change = self.attempt(&event).unwrap();
+        (self.ticket, self.effects) = (change.ticket, change.effects);
+        self
+    }
+
+    fn of(&mut self, event: Of) -> &mut Self {
+        self.then(Event::Attempt(event))
+    }
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "an event is written where it happens"
+    )]
+    fn refuses(&mut self, event: Event) -> String {
+        self.attempt(&event).expect_err("it is refused").why
+    }
+
+    fn claim(&mut self) -> &mut Self {
+        let agent = AgentName::new("ann").unwrap();
+        let (fence, at) = (self.ticket.fence.next(), Time(i64::MAX));
+        self.then(Event::Claimed {
+            agent,
+            fence,
+            session: session(fence, 1),
+            at,
+            eligible: true,
+        })
+    }
+
+    fn start(&mut self) -> &mut Self {
+        let attempt = self.ticket.attempt().unwrap();
+        let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
+        self.of(Of::StepStarted { run }).of(Of::WorkerSpawned)
+    }
+
+    fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
+        self.of(Of::StepFinished {
+            usage: Usage::default(),
+            signal,
+            summary: None,
+            mode: None,
+            steps_left,
+            attempts_left: 2,
+            reopen_at: Time(500_000),
+        })
+    }
+
+    fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
+        let attempt = self.ticket.attempt().unwrap();
+        let fresh = session(attempt.fence, attempt.session.number + 1);
+        let failure = Failure {
+            class,
+            message: "no".to_owned(),
+        };
+        let (usage, retry_at) = (Usage::default(), Time(400_000));
+        self.of(Of::StepFailed {
+            usage,
+            failure,
+            retry_at,
+            errors_left,
+            repeats_left: 2,
+            fresh,
+        })
+    }
+
+    /// The prompt and whether the text is told to have changed, of the step that was just started.
+    fn started(&mut self) -> (Prompt, bool) {
+        let attempt = self.ticket.attempt().unwrap();
+        let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
+        self.of(Of::StepStarted { run });
+        let told = self.effects.iter().find_map(|e| match e {
+            Effect::Attempt(attempt::Effect::StartStep { prompt, edited, .. }) => {
+                Some((prompt.clone(), *edited))
+            }
+            _ => None,
+        });
+        told.unwrap()
+    }
+
+    fn edit(&mut self, digest: &str) -> &mut Self {
+        let spec = Spec {
+            digest: digest.to_owned(),
+            ..self.ticket.spec.clone()
+        };
+        self.then(Event::Edited { spec })
+    }
+
+    fn name(&self) -> String {
+        self.ticket.state_name()
+    }
+
+    fn held(&self) -> &Why {
+        &self.ticket.held.as_ref().expect("it is held").why
+    }
+
+    fn verify(&self) -> &Verify {
+        let State::Verify(verify) = &self.ticket.state else {
+            panic!("not submitted: {}", self.name())
+        };
+        verify
+    }
+}
+
+fn oid(digit: char) -> Oid {
+    Oid::new(String::from(digit).repeat(40)).unwrap()
+}
+
+fn session(fence: Fence, n: u32) -> SessionId {
+    SessionId::of_attempt(uuid::Uuid::from_u128(7), &TicketId::new("t-1").unwrap(), fence, n)
+}
+
+fn boss() -> String {
+    "boss".to_owned()
+}
+
+#[test]
+fn the_way_there_is_strict() {
+    let mut story = Story::checking();
+    assert_eq!(story.name(), "verify/checking");
+    story.then(Event::ChecksPassed {
+        tree: oid('d'),
+        passed: vec!["make".to_owned()],
+        review: false,
+    });
+    assert!(
+        matches!(story.effects.as_slice(), [Effect::Land { .. }]),
+        "{:?}",
+        story.effects
+    );
+    story.then(Event::Landed { commit: oid('c') });
+    let State::Done(Done::Landed { acceptance, .. }) = &story.ticket.state else {
+        panic!("{}", story.name())
+    };
+    assert_eq!(acceptance, "make");
+    assert_eq!(story.ticket.filing().unwrap().status, FileStatus::Closed);
+}
+
+#[test]
+fn a_ticket_seen_for_the_first_time_is_not_written() {
+    assert_eq!(Story::open().effects, []);
+}
+
+#[test]
+fn the_limit_never_means_done_one_more_step_says_so_and_then_it_goes_back() {
+    let mut story = Story::running();
+    story.finish(Signal::None, 0);
+    assert_eq!(story.started().0, Prompt::LastChance);
+    story.finish(Signal::None, 0);
+    assert_eq!(
+        (story.name(), story.ticket.due),
+        ("open".to_owned(), Some(Time(500_000)))
+    );
+    assert!(story.ticket.labels.contains(&Label::AgentIncomplete));
+    assert_eq!(story.ticket.from, attempt::From::Kept { number: 1 });
+}
+
+#[test]
+fn a_last_chance_that_comes_while_a_step_runs_is_the_step_after_it() {
+    let mut story = Story::running();
+    story.of(Of::Baited { by: boss() });
+    story.finish(Signal::None, 9);
+    assert_eq!(story.name(), "in_progress/working", "this step was not told");
+    assert_eq!(story.started().0, Prompt::LastChance);
+    story.finish(Signal::None, 9);
+    assert_eq!(
+        (story.name(), story.held()),
+        ("open (held)".to_owned(), &Why::Reaped),
+        "bait was cut"
+    );
+    assert!(
+        story
+            .effects
+            .iter()
+            .any(|e| matches!(e, Effect::KeepWork { number: 1, .. })),
+        "its branch is kept"
+    );
+}
+
+#[test]
+fn a_last_chance_does_not_swallow_an_answer() {
+    let mut story = Story::running();
+    story.finish(
+        Signal::Asked {
+            question: "which?".to_owned(),
+        },
+        9,
+    );
+    story
+        .of(Of::Answered {
+            by: boss(),
+            text: "the left one".to_owned(),
+        })
+        .of(Of::BudgetSpent);
+    assert_eq!(
+        story.started().0,
+        Prompt::Answer {
+            text: "the left one".to_owned()
+        }
+    );
+    story.finish(Signal::None, 9);
+    assert_eq!(story.started().0, Prompt::LastChance);
+    story.finish(Signal::Done, 9);
+    assert_eq!(story.name(), "verify/checking");
+}
+
+#[test]
+fn an_edit_is_told_until_a_step_that_told_it_has_ended_well() {
+    let mut story = Story::ready();
+    story.edit("before");
+    assert!(
+        !story.started().1,
+        "an agent that was told nothing is told the new text anyway"
+    );
+    story.edit("during");
+    story.finish(Signal::None, 9);
+    assert!(story.started().1);
+    story.fail(Class::Crash, 3);
+    assert!(story.started().1, "the step that told it was lost");
+    story.finish(Signal::None, 9);
+    assert!(!story.started().1);
+}
+
+#[test]
+fn a_persons_kill_is_not_undone_by_a_step_that_ends_before_it() {
+    let mut story = Story::running();
+    story.of(Of::StopOrdered {
+        then: Then::Release { by: boss() },
+    });
+    let stalled = Then::Retry {
+        class: Class::Stalled,
+    };
+    assert_eq!(
+        story.refuses(Event::Attempt(Of::StopOrdered { then: stalled })),
+        "it is being stopped already"
+    );
+    let dropped = || Event::Dropped {
+        by: boss(),
+        reason: "no".to_owned(),
+    };
+    assert!(story.refuses(dropped()).contains("stopped first"));
+    story.of(Of::StopOrdered {
+        then: Then::Drop {
+            by: boss(),
+            reason: "no".to_owned(),
+        },
+    });
+    story.finish(Signal::Done, 9);
+    assert_eq!(
+        story.name(),
+        "in_progress/working",
+        "what it asks for is not heeded any more"
+    );
+    story.then(dropped());
+    assert_eq!(story.name(), "done/dropped");
+}
+
+#[test]
+fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
+    let mut story = Story::checking();
+    let failed = Event::ChecksFailed {
+        which: "make".to_owned(),
+        output: "boom".to_owned(),
+        steps_left: 3,
+        reopen_at: Time(0),
+    };
+    story.then(failed);
+    let told = Prompt::ChecksFailed {
+        which: "make".to_owned(),
+        output: "boom".to_owned(),
+    };
+    assert_eq!(story.started().0, told);
+    story
+        .of(Of::StopOrdered {
+            then: Then::Retry {
+                class: Class::Stalled,
+            },
+        })
+        .fail(Class::Stalled, 4);
+    let attempt = story.ticket.attempt().unwrap();
+    assert_eq!(
+        (attempt.errors, attempt.session.number, attempt.session.is_new()),
+        (1, 2, true)
+    );
+    assert_eq!(story.ticket.deadline().unwrap().at, Time(400_000));
+    assert_eq!(story.started().0, told);
+}
+
+#[test]
+fn candidates_are_numbered_over_all_submissions_of_an_attempt() {
+    let mut story = Story::submitted();
+    story.then(Event::CheckStarted);
+    story.then(Event::NoCommits {
+        steps_left: 3,
+        reopen_at: Time(0),
+    });
+    story.start().finish(Signal::Done, 9).then(Event::CheckStarted);
+    assert!(
+        matches!(
+            story.effects.as_slice(),
+            [Effect::BuildCandidate { round: 2, .. }]
+        ),
+        "{:?}",
+        story.effects
+    );
+}
+
+#[test]
+fn the_line_is_kept_in_the_order_of_submitting() {
+    let mut story = Story::submitted();
+    let at = story.now;
+    assert_eq!(story.verify().submitted_at, at);
+    story.then(Event::CheckStarted);
+    story.then(Event::CandidateBuilt {
+        candidate: candidate(),
+    });
+    story.then(Event::ChecksPassed {
+        tree: oid('d'),
+        passed: Vec::new(),
+        review: false,
+    });
+    story.then(Event::TargetMoved);
+    assert_eq!(
+        (&story.verify().stage, story.verify().submitted_at),
+        (&Stage::Queued, at),
+        "it does not go to the end"
+    );
+}
+
+#[test]
+fn a_person_may_close_the_file_in_any_state() {
+    let submit = || Event::Submitted {
+        by: boss(),
+        at: Time(0),
+    };
+    assert_eq!(
+        Story::open().then(Event::ClosedByPerson).name(),
+        "done/closed_by_person"
+    );
+
+    let mut story = Story::ready();
+    assert!(story.refuses(Event::ClosedByPerson).contains("submits it"));
+    assert_eq!(story.then(submit()).name(), "verify/checking");
+    assert!(
+        story
+            .refuses(Event::ClosedByPerson)
+            .contains("when it has landed")
+    );
+
+    let mut story = Story::running();
+    assert!(
+        story.refuses(submit()).contains("stopped first"),
+        "the step's end decides"
+    );
+
+    let mut story = Story::running();
+    story.fail(Class::Auth, 4);
+    assert_eq!(
+        (story.name(), story.held()),
+        ("in_progress/stuck (held)".to_owned(), &Why::Auth)
+    );
+    assert_eq!(
+        story.then(submit()).name(),
+        "verify/checking",
+        "the hold ends with it"
+    );
+
+    let mut story = Story::checking();
+    story.then(Event::TargetRed {
+        which: "make".to_owned(),
+        retry_at: Time(600_000),
+    });
+    assert_eq!(story.then(Event::ClosedByPerson).name(), "done/closed_by_person");
+    assert!(story.effects.iter().any(|e| matches!(e, Effect::KeepWork { .. })));
+}
+
+#[test]
+fn labels_say_what_is_true_now() {
+    let mut story = Story::running();
+    story.finish(Signal::None, 0).start().finish(Signal::None, 0);
+    assert!(story.ticket.labels.contains(&Label::AgentIncomplete));
+    story.claim().of(Of::WorkspaceReady {
+        base: oid('a'),
+        earlier_work: true,
+    });
+    assert!(
+        story.ticket.labels.contains(&Label::AgentIncomplete),
+        "the last attempt was"
+    );
+    assert_eq!(story.started().0, Prompt::Resume);
+    story.finish(Signal::Done, 9);
+    assert!(story.ticket.labels.is_empty(), "{:?}", story.ticket.labels);
+}
+
+#[test]
+fn a_workspace_that_could_not_be_made_costs_an_attempt_and_moves_no_start() {
+    let failed = |attempts_left| Event::Released {
+        why: Released::WorkspaceFailed {
+            why: "disk full".to_owned(),
+            attempts_left,
+            reopen_at: Time(500_000),
+        },
+    };
+    let mut story = Story::open();
+    story.claim().then(failed(1));
+    assert_eq!(
+        (story.name(), &story.ticket.from),
+        ("open".to_owned(), &attempt::From::Target)
+    );
+    story.claim().then(failed(0));
+    assert_eq!(story.held(), &Why::Failed);
+    assert!(story.ticket.held.as_ref().unwrap().note.contains("disk full"));
+    assert_eq!(Story::ready().refuses(failed(1)), "its workspace was made");
+}
+
+#[test]
+fn stuck_is_recovered_by_what_is_found_and_only_so_often() {
+    let stuck = || {
+        let mut story = Story::running();
+        story.fail(Class::Crash, 0);
+        assert!(matches!(
+            story.effects.as_slice(),
+            [Effect::Attempt(attempt::Effect::InspectWorkspace { .. })]
+        ));
+        story
+    };
+    let found = |workspace, recoveries_left| {
+        let fresh = session(Fence(1), 2);
+        Of::Recovered {
+            workspace,
+            fresh,
+            recoveries_left,
+            attempts_left: 2,
+            reopen_at: Time(500_000),
+        }
+    };
+    assert_eq!(stuck().of(found(Workspace::Clean, 1)).name(), "in_progress/ready");
+    let mut story = stuck();
+    story.of(found(Workspace::Changed, 1));
+    assert_eq!(story.started().0, Prompt::Resume);
+    let mut story = stuck();
+    story.of(found(Workspace::Missing, 1));
+    assert_eq!((story.name(), story.ticket.due), ("open".to_owned(), None));
+    assert!(story.ticket.labels.contains(&Label::AutoRecovered));
+    let mut story = stuck();
+    story.of(found(Workspace::Changed, 0));
+    assert_eq!(
+        (story.name(), story.ticket.due),
+        ("open".to_owned(), Some(Time(500_000)))
+    );
+    assert!(story.ticket.labels.contains(&Label::AgentError));
+}
+
+#[test]
+fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
+    let mut story = Story::submitted();
+    story.then(Event::CheckStarted);
+    story.then(Event::SensitivePaths {
+        paths: vec!["crew.toml".to_owned()],
+        tip: oid('a'),
+    });
+    assert_eq!(story.ticket.seat(), None, "its agent is free");
+    story
+        .then(Event::PathsApproved { by: boss() })
+        .then(Event::CheckStarted);
+    assert!(
+        matches!(&story.effects[..], [Effect::BuildCandidate { approved: Some(tip), .. }] if *tip == oid('a'))
+    );
+    // Its agent is gone: what comes back goes to the queue, and the story with it.
+    story.then(Event::Conflicted {
+        paths: vec!["a".to_owned()],
+        resolutions_left: 2,
+    });
+    assert_eq!(
+        (story.name(), story.ticket.feedback.len()),
+        ("open".to_owned(), 1)
+    );
+}
+
+#[test]
+fn what_is_waived_lands_with_the_name_and_the_reason() {
+    let mut story = Story::checking();
+    story.then(Event::TargetRed {
+        which: "make".to_owned(),
+        retry_at: Time(600_000),
+    });
+    story.then(Event::Waived {
+        by: boss(),
+        reason: "known".to_owned(),
+    });
+    story.then(Event::Landed { commit: oid('c') });
+    let State::Done(Done::Landed { acceptance, .. }) = &story.ticket.state else {
+        panic!("{}", story.name())
+    };
+    assert_eq!(acceptance, "waived by boss: known");
+}
+
+#[test]
+fn nothing_that_lands_was_not_accepted() {
+    let mut story = Story::checking();
+    story.then(Event::ChecksPassed {
+        tree: oid('d'),
+        passed: Vec::new(),
+        review: true,
+    });
+    let approved = |test: &str| Event::Approved {
+        acceptance_test: test.to_owned(),
+        feedback: String::new(),
+    };
+    assert_eq!(story.refuses(approved("ran it")), "nobody reviews it");
+    story.then(Event::ReviewClaimed {
+        agent: AgentName::new("eve").unwrap(),
+        fence: Fence(2),
+    });
+    assert!(story.refuses(approved(" ")).contains("how the work was tested"));
+    story
+        .then(approved("ran it"))
+        .then(Event::Landed { commit: oid('c') });
+    let State::Done(Done::Landed { acceptance, .. }) = &story.ticket.state else {
+        panic!("{}", story.name())
+    };
+    assert_eq!(acceptance, "ran it");
+}
