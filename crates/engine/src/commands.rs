@@ -36,7 +36,10 @@ impl Core {
             Command::Retry { ticket } => self.retry(&ticket, by),
             Command::Drop { ticket, reason } => self.drop_ticket(&ticket, by, &reason),
             Command::Waive { ticket, reason } => {
-                let event = Event::Waived { by: by.to_owned(), reason };
+                let event = Event::Waived {
+                    by: by.to_owned(),
+                    reason,
+                };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
             Command::Approve { ticket } => {
@@ -45,8 +48,15 @@ impl Core {
             }
             Command::Answer { agent, text } => match self.ticket_of(&agent).cloned() {
                 Some(ticket) => {
-                    let event = attempt::Event::Answered { by: by.to_owned(), text };
-                    self.act(&ticket, Event::Attempt(event), format!("{agent} hears it at its next step"))
+                    let event = attempt::Event::Answered {
+                        by: by.to_owned(),
+                        text,
+                    };
+                    self.act(
+                        &ticket,
+                        Event::Attempt(event),
+                        format!("{agent} hears it at its next step"),
+                    )
                 }
                 None => Err(self.idle(&agent)),
             },
@@ -83,22 +93,33 @@ impl Core {
                 return Err(format!("there is an agent named {name}"));
             }
             if self.project.retired.contains(name) {
-                return Err(format!("{name} was retired, and its name is not given again: choose another"));
+                return Err(format!(
+                    "{name} was retired, and its name is not given again: choose another"
+                ));
             }
         }
         let list: Vec<&str> = named.iter().map(AgentName::as_str).collect();
         let message = format!("spawned {}", list.join(", "));
-        self.tell_project(named.into_iter().map(|name| project::Event::AgentSpawned { name }), "");
+        self.tell_project(
+            named
+                .into_iter()
+                .map(|name| project::Event::AgentSpawned { name }),
+            "",
+        );
         self.dirty = true;
         Ok(message)
     }
 
     fn assign(&mut self, agent: &AgentName, ticket: &TicketId) -> Answer {
         if !self.project.agents.contains(agent) {
-            return Err(format!("there is no agent named {agent}: `crew spawn {agent}` makes one"));
+            return Err(format!(
+                "there is no agent named {agent}: `crew spawn {agent}` makes one"
+            ));
         }
         if let Some(other) = self.ticket_of(agent) {
-            return Err(format!("{agent} is at work on {other}: only an idle agent can be assigned"));
+            return Err(format!(
+                "{agent} is at work on {other}: only an idle agent can be assigned"
+            ));
         }
         match route::eligible(self.queue(), ticket) {
             // A person who assigns has read it: neither its last edit nor a backoff needs to be waited out.
@@ -112,17 +133,29 @@ impl Core {
     }
 
     fn kill(&mut self, agent: &AgentName, by: &str) -> Answer {
-        let Some(id) = self.ticket_of(agent).cloned() else { return Err(self.idle(agent)) };
-        let Some(ticket) = self.ticket(&id) else { return Err(unknown(&id)) };
+        let Some(id) = self.ticket_of(agent).cloned() else {
+            return Err(self.idle(agent));
+        };
+        let Some(ticket) = self.ticket(&id) else {
+            return Err(unknown(&id));
+        };
         let (event, message) = if ticket.live_run().is_some() {
             let then = Then::Release { by: by.to_owned() };
-            (Event::Attempt(attempt::Event::StopOrdered { then }), format!("{agent} is being stopped; {id} goes back, held"))
+            (
+                Event::Attempt(attempt::Event::StopOrdered { then }),
+                format!("{agent} is being stopped; {id} goes back, held"),
+            )
         } else if let State::Verify(verify) = &ticket.state {
             let stage = verify.stage.name();
-            return Err(format!("{agent} has no process to kill: {id} is submitted ({stage}); `crew drop {id}` gives it up"));
+            return Err(format!(
+                "{agent} has no process to kill: {id} is submitted ({stage}); `crew drop {id}` gives it up"
+            ));
         } else {
             let why = Released::Killed { by: by.to_owned() };
-            (Event::Released { why }, format!("{id} is back in the queue, held: `crew retry {id}` gives it out again"))
+            (
+                Event::Released { why },
+                format!("{id} is back in the queue, held: `crew retry {id}` gives it out again"),
+            )
         };
         self.act(&id, event, message)
     }
@@ -135,12 +168,16 @@ impl Core {
                 Err(self.idle(agent))
             };
         };
-        let Some(ticket) = self.ticket(&id) else { return Err(unknown(&id)) };
+        let Some(ticket) = self.ticket(&id) else {
+            return Err(unknown(&id));
+        };
         if ticket.live_run().is_some() {
             return Err(format!("a step of {agent} is running: `crew kill {agent}` first"));
         }
         if let State::Verify(_) = ticket.state {
-            return Err(format!("the work of {agent} on {id} is submitted; its workspace goes when it has landed"));
+            return Err(format!(
+                "the work of {agent} on {id} is submitted; its workspace goes when it has landed"
+            ));
         }
         let why = Released::Killed { by: by.to_owned() };
         let message = format!("the workspace of {agent} is removed, its work on {id} kept; {id} is held");
@@ -148,42 +185,64 @@ impl Core {
     }
 
     fn merge(&mut self, id: &TicketId, by: &str) -> Answer {
-        let Some(ticket) = self.ticket(id) else { return Err(unknown(id)) };
+        let Some(ticket) = self.ticket(id) else {
+            return Err(unknown(id));
+        };
         match &ticket.state {
             State::Done(done) => Err(format!("{id} is done ({})", done.name().replace('_', " "))),
             State::New | State::Open => Err(format!("nothing of {id} was submitted: no agent has it")),
             State::Verify(_) if ticket.held.is_some() => self.retry(id, by),
             State::Verify(verify) => Ok(format!("{id} is on its way: {}", verify.stage.name())),
-            State::InProgress(_) if ticket.live_run().is_some() => {
-                Err(format!("a step is running on {id}: it can be merged between two steps"))
-            }
+            State::InProgress(_) if ticket.live_run().is_some() => Err(format!(
+                "a step is running on {id}: it can be merged between two steps"
+            )),
             State::InProgress(_) => {
-                let event = Event::Submitted { by: by.to_owned(), at: self.now };
+                let event = Event::Submitted {
+                    by: by.to_owned(),
+                    at: self.now,
+                };
                 self.act(id, event, format!("{id} is submitted as it is"))
             }
         }
     }
 
     fn retry(&mut self, id: &TicketId, by: &str) -> Answer {
-        let Some(ticket) = self.ticket(id) else { return Err(unknown(id)) };
+        let Some(ticket) = self.ticket(id) else {
+            return Err(unknown(id));
+        };
         if ticket.held.is_none() {
             return Err(format!("{id} is not held: it is {}", ticket.state_name()));
         }
         let agent = ticket.attempt().map(|a| a.agent.clone());
         let seat = agent.is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
-        let event = Event::Retried { by: by.to_owned(), seat, fresh: self.fresh_session(id) };
+        let event = Event::Retried {
+            by: by.to_owned(),
+            seat,
+            fresh: self.fresh_session(id),
+        };
         self.act(id, event, format!("{id} is tried again"))
     }
 
     fn drop_ticket(&mut self, id: &TicketId, by: &str, reason: &str) -> Answer {
-        let Some(ticket) = self.ticket(id) else { return Err(unknown(id)) };
+        let Some(ticket) = self.ticket(id) else {
+            return Err(unknown(id));
+        };
         let (by, reason) = (by.to_owned(), reason.to_owned());
         if ticket.live_run().is_some() {
-            let event = attempt::Event::StopOrdered { then: Then::Drop { by, reason } };
-            return self.act(id, Event::Attempt(event), format!("its agent is being stopped; then {id} is dropped"));
+            let event = attempt::Event::StopOrdered {
+                then: Then::Drop { by, reason },
+            };
+            return self.act(
+                id,
+                Event::Attempt(event),
+                format!("its agent is being stopped; then {id} is dropped"),
+            );
         }
         let message = match ticket.attempt() {
-            Some(a) => format!("{id} is dropped; its work is kept as refs/crew/attempts/{id}/{}", a.number),
+            Some(a) => format!(
+                "{id} is dropped; its work is kept as refs/crew/attempts/{id}/{}",
+                a.number
+            ),
             None => format!("{id} is dropped"),
         };
         self.act(id, Event::Dropped { by, reason }, message)
@@ -191,12 +250,17 @@ impl Core {
 
     fn stop(&mut self, running: OnStop) -> Answer {
         self.stopping = Some(running);
-        let live = self.active_tickets().filter(|(_, t)| t.live_run().is_some()).count();
+        let live = self
+            .active_tickets()
+            .filter(|(_, t)| t.live_run().is_some())
+            .count();
         self.tell_project([project::Event::Closing], "");
         Ok(match (running, live) {
             (_, 0) => "the engine stops".to_owned(),
             (OnStop::Finish, n) => format!("the engine stops when {n} running steps have ended"),
-            (OnStop::Leave, n) => format!("the engine stops; {n} steps run on, and the next engine adopts them"),
+            (OnStop::Leave, n) => {
+                format!("the engine stops; {n} steps run on, and the next engine adopts them")
+            }
             (OnStop::Kill, n) => format!("the engine stops when {n} running steps have been ended"),
         })
     }

@@ -79,7 +79,10 @@ pub(crate) struct Answering {
 
 impl Answering {
     pub(crate) fn because(cause: impl Into<String>) -> Self {
-        Self { cause: cause.into(), ..Self::default() }
+        Self {
+            cause: cause.into(),
+            ..Self::default()
+        }
     }
 }
 
@@ -145,7 +148,10 @@ impl Core {
     /// The next moment after `now` at which a ticket's timer is due.
     #[must_use]
     pub fn next_deadline(&self, now: Time) -> Option<Time> {
-        self.deadlines.range(Time(now.0.saturating_add(1))..).next().map(|(at, _)| *at)
+        self.deadlines
+            .range(Time(now.0.saturating_add(1))..)
+            .next()
+            .map(|(at, _)| *at)
     }
 
     /// Takes new settings; what is under way goes on under them.
@@ -178,7 +184,9 @@ impl Core {
 
     /// The runs whose processes may be alive, each with its ticket: to be watched, by whoever has just loaded this core.
     pub fn live_runs(&self) -> impl Iterator<Item = (&TicketId, &RunId)> {
-        self.active.iter().filter_map(|id| self.ticket(id)?.live_run().map(|run| (id, run)))
+        self.active
+            .iter()
+            .filter_map(|id| self.ticket(id)?.live_run().map(|run| (id, run)))
     }
 
     /// Hears `input` and decides.
@@ -188,7 +196,12 @@ impl Core {
             Input::Sighted(sightings) => self.sighted(sightings),
             Input::Commanded { id, by, command } => self.commanded(&id, &by, command),
             Input::TimerDue(timer) => self.timer_due(timer),
-            Input::Reported { id, ticket, effect, report } => self.reported(id, &ticket, &effect, report),
+            Input::Reported {
+                id,
+                ticket,
+                effect,
+                report,
+            } => self.reported(id, &ticket, &effect, report),
             Input::RunEnded(end) => self.run_ended(end),
             Input::Sampled { run, sample } => self.sampled(&run, sample),
             Input::Ticked => {}
@@ -209,7 +222,11 @@ impl Core {
         answering: Answering,
     ) -> Result<(), Rejected> {
         let version = self.versions.get(id).copied().unwrap_or(0);
-        let mut ticket = self.tickets.get(id).cloned().unwrap_or_else(|| Ticket::new(id.clone()));
+        let mut ticket = self
+            .tickets
+            .get(id)
+            .cloned()
+            .unwrap_or_else(|| Ticket::new(id.clone()));
         let fence = ticket.fence;
         let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
@@ -218,7 +235,11 @@ impl Core {
             timers.extend(change.timers);
             slots.extend(change.slots);
             let after = State::Ticket(ticket.clone());
-            entries.push(Entry { fact: Fact::Ticket(event), after, effects: change.effects });
+            entries.push(Entry {
+                fact: Fact::Ticket(event),
+                after,
+                effects: change.effects,
+            });
         }
         for entry in &entries {
             for effect in &entry.effects {
@@ -300,7 +321,11 @@ impl Core {
                 Ok(step) => {
                     self.project = step.state;
                     let after = State::Project(self.project.clone());
-                    entries.push(Entry { fact: Fact::Project(event), after, effects: Vec::new() });
+                    entries.push(Entry {
+                        fact: Fact::Project(event),
+                        after,
+                        effects: Vec::new(),
+                    });
                 }
                 Err(no) => self.out.refused.push(format!("project: {no}")),
             }
@@ -337,7 +362,9 @@ impl Core {
 
     /// The agent at work on, or waiting with, a ticket.
     pub(crate) fn ticket_of(&self, agent: &AgentName) -> Option<&TicketId> {
-        self.active.iter().find(|id| self.ticket(id).and_then(Ticket::seat) == Some(agent))
+        self.active
+            .iter()
+            .find(|id| self.ticket(id).and_then(Ticket::seat) == Some(agent))
     }
 
     /// The next session id of a ticket's attempt.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use model::attempt::{self, Then};
 use model::command::OnStop;
+use model::journal::TimerRef;
 use model::policy::{capacity, route};
 use model::project;
 use model::ticket::{Event, Stage, State, Ticket, TimerKey};
-use model::journal::TimerRef;
 use model::{AgentName, RunId, SessionId, TicketId};
 
 use crate::core::{Answering, Core, Duty};
@@ -40,7 +40,9 @@ impl Core {
     fn start_check(&mut self) {
         let mut next: Option<(model::Time, &TicketId)> = None;
         for (id, ticket) in self.active_tickets() {
-            let State::Verify(verify) = &ticket.state else { continue };
+            let State::Verify(verify) = &ticket.state else {
+                continue;
+            };
             if ticket.held.is_some() {
                 continue;
             }
@@ -68,7 +70,10 @@ impl Core {
 
     fn start_steps(&mut self) {
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let live = self.active_tickets().filter(|(_, t)| t.live_run().is_some()).count();
+        let live = self
+            .active_tickets()
+            .filter(|(_, t)| t.live_run().is_some())
+            .count();
         let free = (limits.workers as usize).saturating_sub(live);
         let mut ready: Vec<(model::Time, TicketId)> = self
             .active_tickets()
@@ -80,9 +85,15 @@ impl Core {
             .collect();
         ready.sort();
         for (_, id) in ready.into_iter().take(free) {
-            let Some(attempt) = self.ticket(&id).and_then(Ticket::attempt) else { continue };
+            let Some(attempt) = self.ticket(&id).and_then(Ticket::attempt) else {
+                continue;
+            };
             let run = RunId::of_step(&id, attempt.fence, attempt.runs + 1);
-            self.tell_or_note(&id, Event::Attempt(attempt::Event::StepStarted { run }), "it may be stepped");
+            self.tell_or_note(
+                &id,
+                Event::Attempt(attempt::Event::StepStarted { run }),
+                "it may be stepped",
+            );
         }
     }
 
@@ -97,7 +108,10 @@ impl Core {
         let further = capacity::further(&self.tickets, &self.project.agents, limits, work);
         for _ in 0..further {
             let name = names::next(&self.names_taken());
-            self.tell_project([project::Event::AgentSpawned { name }], "there is work for one more agent");
+            self.tell_project(
+                [project::Event::AgentSpawned { name }],
+                "there is work for one more agent",
+            );
         }
         let free = capacity::free(&self.tickets, limits);
         let idle = capacity::idle(&self.tickets, &self.project.agents);
@@ -150,7 +164,9 @@ impl Core {
         let fixed = &self.settings.agents.names;
         if !fixed.is_empty() {
             let missing = fixed.iter().filter(|n| !self.names_taken().contains(*n));
-            return missing.map(|name| project::Event::AgentSpawned { name: name.clone() }).collect();
+            return missing
+                .map(|name| project::Event::AgentSpawned { name: name.clone() })
+                .collect();
         }
         let mut taken = self.names_taken();
         let have = self.project.agents.len();
@@ -165,14 +181,22 @@ impl Core {
 
     /// Names that cannot be given to another agent.
     pub(crate) fn names_taken(&self) -> BTreeSet<AgentName> {
-        self.project.agents.union(&self.project.retired).cloned().collect()
+        self.project
+            .agents
+            .union(&self.project.retired)
+            .cloned()
+            .collect()
     }
 
     /// A timer's time has come; a stale one is passed over, and one that only opens a door is heeded by what follows.
     pub(crate) fn timer_due(&mut self, timer: TimerRef) {
         self.dirty = true;
-        let model::journal::Stream::Ticket(id) = timer.stream.clone() else { return };
-        let Some(deadline) = self.ticket(&id).and_then(Ticket::deadline) else { return };
+        let model::journal::Stream::Ticket(id) = timer.stream.clone() else {
+            return;
+        };
+        let Some(deadline) = self.ticket(&id).and_then(Ticket::deadline) else {
+            return;
+        };
         if TimerKey::parse(&timer.key) != Some(deadline.key) || deadline.at > self.now {
             return;
         }
@@ -182,7 +206,10 @@ impl Core {
             TimerKey::Wakeup => Event::Attempt(attempt::Event::Woken),
             TimerKey::Land => Event::LandingRetried,
         };
-        let answering = Answering { fires: Some(timer), ..Answering::because("its time has come") };
+        let answering = Answering {
+            fires: Some(timer),
+            ..Answering::because("its time has come")
+        };
         if let Err(no) = self.tell(&id, [event], answering) {
             self.out.refused.push(format!("{id}: {no}"));
         }
@@ -206,11 +233,18 @@ impl Core {
     /// A stop waits for what it was told to wait for.
     fn follow_stop(&mut self) {
         let Some(how) = self.stopping else { return };
-        let live: Vec<TicketId> =
-            self.active_tickets().filter(|(_, t)| t.live_run().is_some()).map(|(id, _)| id.clone()).collect();
+        let live: Vec<TicketId> = self
+            .active_tickets()
+            .filter(|(_, t)| t.live_run().is_some())
+            .map(|(id, _)| id.clone())
+            .collect();
         if let OnStop::Kill = how {
             for id in &live {
-                if self.ticket(id).and_then(Ticket::attempt).is_some_and(|a| a.stopping.is_none()) {
+                if self
+                    .ticket(id)
+                    .and_then(Ticket::attempt)
+                    .is_some_and(|a| a.stopping.is_none())
+                {
                     let event = attempt::Event::StopOrdered { then: Then::Pause };
                     self.tell_or_note(id, Event::Attempt(event), "the engine is being stopped");
                 }

@@ -8,8 +8,8 @@ use model::policy::route;
 use model::ticket::{Event, FileStatus, State};
 use model::{TicketId, Time};
 
-use crate::core::Core;
 use crate::Sighting;
+use crate::core::Core;
 
 /// Who is said to have done what was done to a file.
 const PERSON: &str = "a person, in the ticket's file";
@@ -19,7 +19,13 @@ impl Core {
         self.dirty = true;
         for sighting in sightings {
             match sighting {
-                Sighting::Read { ticket, spec, status, tags, changed_at } => {
+                Sighting::Read {
+                    ticket,
+                    spec,
+                    status,
+                    tags,
+                    changed_at,
+                } => {
                     self.gone.remove(&ticket);
                     let old = self.ticket(&ticket);
                     let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
@@ -27,7 +33,14 @@ impl Core {
                     let still = self.files.get(&ticket).filter(same).filter(|_| !edited && !new);
                     // What crew wrote itself does not unsettle a file: people are waited for, not oneself.
                     let changed_at = still.map_or(changed_at, |f| f.changed_at);
-                    self.files.insert(ticket.clone(), route::File { status, changed_at, unreadable: false });
+                    self.files.insert(
+                        ticket.clone(),
+                        route::File {
+                            status,
+                            changed_at,
+                            unreadable: false,
+                        },
+                    );
                     self.tags.insert(ticket.clone(), tags);
                     // A ticket that was closed before crew saw it needs no stream: its file alone says that it is done.
                     if new && status != FileStatus::Closed {
@@ -39,7 +52,11 @@ impl Core {
                 }
                 Sighting::Unreadable { ticket, at } => {
                     self.gone.remove(&ticket);
-                    let unseen = route::File { status: FileStatus::Open, changed_at: at, unreadable: true };
+                    let unseen = route::File {
+                        status: FileStatus::Open,
+                        changed_at: at,
+                        unreadable: true,
+                    };
                     self.files.entry(ticket).or_insert(unseen).unreadable = true;
                 }
                 Sighting::Gone { ticket, at } => {
@@ -71,11 +88,15 @@ impl Core {
         if self.filing.get(id).is_some_and(|n| *n > 0) {
             return;
         }
-        let (Some(file), Some(ticket)) = (self.files.get(id), self.ticket(id)) else { return };
+        let (Some(file), Some(ticket)) = (self.files.get(id), self.ticket(id)) else {
+            return;
+        };
         if file.unreadable {
             return;
         }
-        let same_tags = ticket.filing().is_none_or(|filing| self.tags.get(id) == Some(&filing.tags));
+        let same_tags = ticket
+            .filing()
+            .is_none_or(|filing| self.tags.get(id) == Some(&filing.tags));
         let event = match (&ticket.state, file.status) {
             (State::New, _) | (State::Done(_), FileStatus::Closed) => None,
             // In progress without a claim: a person has taken it, and crew leaves it alone.
@@ -83,13 +104,14 @@ impl Core {
             (State::Open, FileStatus::Closed) => Some(Event::ClosedByPerson),
             // Closed while an agent has it: see `submit_what_is_closed`, which waits for the step to end.
             (State::InProgress(_), FileStatus::Closed) => None,
-            (State::InProgress(_), FileStatus::Open) | (State::Verify(_), FileStatus::Open | FileStatus::Closed) => {
-                Some(Event::FileDrifted)
-            }
+            (State::InProgress(_), FileStatus::Open)
+            | (State::Verify(_), FileStatus::Open | FileStatus::Closed) => Some(Event::FileDrifted),
             (State::InProgress(_) | State::Verify(_), FileStatus::InProgress) => {
                 (!same_tags).then_some(Event::FileDrifted)
             }
-            (State::Done(_), FileStatus::Open | FileStatus::InProgress) => Some(Event::Reopened { by: PERSON.to_owned() }),
+            (State::Done(_), FileStatus::Open | FileStatus::InProgress) => Some(Event::Reopened {
+                by: PERSON.to_owned(),
+            }),
         };
         if let Some(event) = event {
             self.tell_or_note(id, event, "its file was changed by hand");
@@ -99,15 +121,23 @@ impl Core {
     /// A ticket whose file a person closed while an agent had it is submitted, between two steps.
     pub(crate) fn submit_what_is_closed(&mut self) {
         for id in self.active() {
-            let closed = self.files.get(&id).is_some_and(|f| f.status == FileStatus::Closed && !f.unreadable);
+            let closed = self
+                .files
+                .get(&id)
+                .is_some_and(|f| f.status == FileStatus::Closed && !f.unreadable);
             if !closed || self.filing.get(&id).is_some_and(|n| *n > 0) {
                 continue;
             }
-            let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else { continue };
+            let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else {
+                continue;
+            };
             if attempt.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
                 continue;
             }
-            let event = Event::Submitted { by: PERSON.to_owned(), at: self.now };
+            let event = Event::Submitted {
+                by: PERSON.to_owned(),
+                at: self.now,
+            };
             self.tell_or_note(&id, event, "its file was closed by hand");
         }
     }
@@ -117,7 +147,9 @@ impl Core {
         let settle = self.settings.run.settle;
         let gone: Vec<(TicketId, Time)> = self.gone.iter().map(|(id, at)| (id.clone(), *at)).collect();
         for (id, at) in gone {
-            let Some(ticket) = self.ticket(&id).filter(|t| !t.is_done()) else { continue };
+            let Some(ticket) = self.ticket(&id).filter(|t| !t.is_done()) else {
+                continue;
+            };
             if at + settle > self.now {
                 self.wake_at(at + settle);
                 continue;
@@ -126,7 +158,9 @@ impl Core {
             let event = if ticket.live_run().is_none() {
                 Event::Dropped { by, reason }
             } else if ticket.attempt().is_some_and(|a| a.stopping.is_none()) {
-                Event::Attempt(attempt::Event::StopOrdered { then: Then::Drop { by, reason } })
+                Event::Attempt(attempt::Event::StopOrdered {
+                    then: Then::Drop { by, reason },
+                })
             } else {
                 continue;
             };

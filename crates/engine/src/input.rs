@@ -9,7 +9,6 @@ use model::{Oid, RunId, TicketId, Time};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "inputs are handled one at a time, never stored in numbers")]
 pub enum Input {
     /// Ticket files were seen, changed or gone.
     Sighted(Vec<Sighting>),

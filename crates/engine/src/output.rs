@@ -30,12 +30,14 @@ pub struct Output {
 impl Output {
     /// Every effect ordered here, with its ticket, in order. Their ids come with the answer of the store.
     pub fn effects(&self) -> impl Iterator<Item = (&TicketId, &Effect)> {
-        self.writes.iter().flat_map(|write| {
-            write.entries.iter().filter_map(move |entry| match &write.stream {
-                model::journal::Stream::Ticket(id) => Some(entry.effects.iter().map(move |e| (id, e))),
-                model::journal::Stream::Project => None,
+        self.writes
+            .iter()
+            .flat_map(|write| {
+                write.entries.iter().filter_map(move |entry| match &write.stream {
+                    model::journal::Stream::Ticket(id) => Some(entry.effects.iter().map(move |e| (id, e))),
+                    model::journal::Stream::Project => None,
+                })
             })
-        })
-        .flatten()
+            .flatten()
     }
 }

@@ -1,10 +1,10 @@
 //! What a hand's report means to the ticket that ordered the effect.
 
+use model::TicketId;
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
-use model::ticket::{Effect, Event, Released};
 use model::policy::backoff;
-use model::TicketId;
+use model::ticket::{Effect, Event, Released};
 
 use crate::core::{Answering, Core};
 use crate::{Report, Verdict};
@@ -21,7 +21,9 @@ impl Core {
         if let Some(fence) = fence(effect)
             && self.ticket(ticket).is_none_or(|t| t.fence != fence)
         {
-            self.out.refused.push(format!("{ticket}: a report of an earlier claim"));
+            self.out
+                .refused
+                .push(format!("{ticket}: a report of an earlier claim"));
             self.out.finished.push(id);
             return;
         }
@@ -41,7 +43,10 @@ impl Core {
                 return;
             }
         };
-        let answering = Answering { completes: Some(id), ..Answering::because("an effect was reported") };
+        let answering = Answering {
+            completes: Some(id),
+            ..Answering::because("an effect was reported")
+        };
         if let Err(no) = self.tell(ticket, [event], answering) {
             self.out.refused.push(format!("{ticket}: {no}"));
             self.out.finished.push(id);
@@ -51,10 +56,18 @@ impl Core {
     /// A step that found no workspace: nobody's failure, and nothing to be tried again here. Start over from what is kept.
     fn workspace_missing(&mut self, id: EffectId, ticket: &TicketId) {
         let class = attempt::Class::KilledByUs;
-        let failure = Failure { class, message: "its workspace is gone".to_owned() };
+        let failure = Failure {
+            class,
+            message: "its workspace is gone".to_owned(),
+        };
         let failed = Event::Attempt(self.failed_step(ticket, Usage::default(), failure));
-        let released = Event::Released { why: Released::WorkspaceLost };
-        let answering = Answering { completes: Some(id), ..Answering::because("its workspace is gone") };
+        let released = Event::Released {
+            why: Released::WorkspaceLost,
+        };
+        let answering = Answering {
+            completes: Some(id),
+            ..Answering::because("its workspace is gone")
+        };
         if let Err(no) = self.tell(ticket, [failed, released], answering) {
             self.out.refused.push(format!("{ticket}: {no}"));
             self.out.finished.push(id);
@@ -66,14 +79,25 @@ impl Core {
         let reopen_at = self.reopen_at(id);
         match report {
             Report::WorkspaceReady { base, earlier_work } => {
-                event(Event::Attempt(attempt::Event::WorkspaceReady { base, earlier_work }))
+                event(Event::Attempt(attempt::Event::WorkspaceReady {
+                    base,
+                    earlier_work,
+                }))
             }
             Report::WorkspaceFailed { why } => {
                 let attempts_left = self.attempts_left(id);
-                event(Event::Released { why: Released::WorkspaceFailed { why, attempts_left, reopen_at } })
+                event(Event::Released {
+                    why: Released::WorkspaceFailed {
+                        why,
+                        attempts_left,
+                        reopen_at,
+                    },
+                })
             }
             Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
-            Report::StepNotSpawned { failure } => event(Event::Attempt(self.failed_step(id, Usage::default(), failure))),
+            Report::StepNotSpawned { failure } => {
+                event(Event::Attempt(self.failed_step(id, Usage::default(), failure)))
+            }
             Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
                 workspace,
                 fresh: self.fresh_session(id),
@@ -82,10 +106,14 @@ impl Core {
                 reopen_at,
             })),
             Report::Built { candidate } => event(Event::CandidateBuilt { candidate }),
-            Report::NoCommits => event(Event::NoCommits { steps_left: self.steps_left(id), reopen_at }),
-            Report::Conflicted { paths } => {
-                event(Event::Conflicted { paths, resolutions_left: self.resolutions_left(id) })
-            }
+            Report::NoCommits => event(Event::NoCommits {
+                steps_left: self.steps_left(id),
+                reopen_at,
+            }),
+            Report::Conflicted { paths } => event(Event::Conflicted {
+                paths,
+                resolutions_left: self.resolutions_left(id),
+            }),
             Report::ImportRefused { why } => event(Event::ChecksFailed {
                 which: "taking the branch over".to_owned(),
                 output: why,
@@ -94,22 +122,33 @@ impl Core {
             }),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
             Report::Checked(Verdict::Passed { commands }) => {
-                let Effect::RunChecks { candidate } = effect else { return Meaning::Nothing };
-                event(Event::ChecksPassed { tree: candidate.tree.clone(), passed: commands, review: false })
+                let Effect::RunChecks { candidate } = effect else {
+                    return Meaning::Nothing;
+                };
+                event(Event::ChecksPassed {
+                    tree: candidate.tree.clone(),
+                    passed: commands,
+                    review: false,
+                })
             }
-            Report::Checked(Verdict::Failed { which, output }) => {
-                event(Event::ChecksFailed { which, output, steps_left: self.steps_left(id), reopen_at })
-            }
-            Report::Checked(Verdict::TargetRed { which }) => {
-                event(Event::TargetRed { which, retry_at: self.check_again_at(id) })
-            }
+            Report::Checked(Verdict::Failed { which, output }) => event(Event::ChecksFailed {
+                which,
+                output,
+                steps_left: self.steps_left(id),
+                reopen_at,
+            }),
+            Report::Checked(Verdict::TargetRed { which }) => event(Event::TargetRed {
+                which,
+                retry_at: self.check_again_at(id),
+            }),
             Report::Checked(Verdict::CouldNotRun { why }) => self.could_not_run(id, effect, why),
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
             Report::Landed { commit } => event(Event::Landed { commit }),
             Report::TargetMoved => event(Event::TargetMoved),
-            Report::CheckoutEdited { paths } => {
-                event(Event::CheckoutEdited { paths, retry_at: self.now + backoff::LANDING_RETRY })
-            }
+            Report::CheckoutEdited { paths } => event(Event::CheckoutEdited {
+                paths,
+                retry_at: self.now + backoff::LANDING_RETRY,
+            }),
             Report::Stopped | Report::Done | Report::WorkspaceMissing => Meaning::Nothing,
         }
     }
@@ -117,9 +156,10 @@ impl Core {
     /// What stops a check holds the ticket; what stops anything else is tried again until it works.
     fn could_not_run(&self, id: &TicketId, effect: &Effect, why: String) -> Meaning {
         match effect {
-            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } => {
-                Meaning::Event(Event::CouldNotRun { why, retry_at: self.check_again_at(id) })
-            }
+            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } => Meaning::Event(Event::CouldNotRun {
+                why,
+                retry_at: self.check_again_at(id),
+            }),
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
             | Effect::Land { .. }
@@ -164,12 +204,18 @@ impl Core {
     }
 
     fn resolutions_left(&self, id: &TicketId) -> u32 {
-        let asked = self.ticket(id).and_then(|t| t.attempt()).map_or(0, |a| a.resolutions);
+        let asked = self
+            .ticket(id)
+            .and_then(|t| t.attempt())
+            .map_or(0, |a| a.resolutions);
         self.settings.run.conflict_resolutions.saturating_sub(asked)
     }
 
     fn recoveries_left(&self, id: &TicketId) -> u32 {
-        let recoveries = self.ticket(id).and_then(|t| t.attempt()).map_or(0, |a| a.recoveries);
+        let recoveries = self
+            .ticket(id)
+            .and_then(|t| t.attempt())
+            .map_or(0, |a| a.recoveries);
         self.settings.run.recoveries.saturating_sub(recoveries)
     }
 

@@ -1,9 +1,12 @@
 //! Whether anything can still move without a person, and what each ticket that cannot waits for.
 
-use model::attempt;
-use model::policy::{capacity, route::{self, Refusal}};
-use model::ticket::{Stage, State, Ticket};
 use model::TicketId;
+use model::attempt;
+use model::policy::{
+    capacity,
+    route::{self, Refusal},
+};
+use model::ticket::{Stage, State, Ticket};
 
 use crate::core::Core;
 
@@ -41,7 +44,10 @@ impl Core {
     /// Whether anything can still move without a person.
     #[must_use]
     pub fn rest(&self) -> Rest {
-        let mut rest = Rest { moving: !self.read, waits: Vec::new() };
+        let mut rest = Rest {
+            moving: !self.read,
+            waits: Vec::new(),
+        };
         for ticket in self.tickets.values() {
             let why = match self.standing(ticket) {
                 Standing::Over | Standing::NotCounted => continue,
@@ -56,12 +62,20 @@ impl Core {
                     format!("it waits for {}", ids.join(", "))
                 }
             };
-            rest.waits.push(Waits { ticket: ticket.id.clone(), title: ticket.spec.title.clone(), why });
+            rest.waits.push(Waits {
+                ticket: ticket.id.clone(),
+                title: ticket.spec.title.clone(),
+                why,
+            });
         }
         for (id, file) in &self.files {
             if file.unreadable && !self.tickets.contains_key(id) {
                 let why = Refusal::Unreadable.to_string();
-                rest.waits.push(Waits { ticket: id.clone(), title: String::new(), why });
+                rest.waits.push(Waits {
+                    ticket: id.clone(),
+                    title: String::new(),
+                    why,
+                });
             }
         }
         rest
@@ -98,16 +112,25 @@ impl Core {
                 | attempt::State::Reaped { .. } => Standing::Moving,
             },
             State::Verify(verify) => match &verify.stage {
-                Stage::Landing { waiting: Some(waiting), .. } => {
+                Stage::Landing {
+                    waiting: Some(waiting),
+                    ..
+                } => {
                     let paths = waiting.paths.join(", ");
-                    Standing::Waits(format!("edits in your checkout are in the way of landing it: {paths}"))
+                    Standing::Waits(format!(
+                        "edits in your checkout are in the way of landing it: {paths}"
+                    ))
                 }
-                Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } | Stage::Landing { .. } => {
-                    Standing::Moving
-                }
+                Stage::Queued
+                | Stage::Building
+                | Stage::Checking(_)
+                | Stage::Reviewing { .. }
+                | Stage::Landing { .. } => Standing::Moving,
             },
             State::Open => match self.explain(&ticket.id) {
-                Some(Refusal::Epic | Refusal::TakenByPerson | Refusal::FileClosed | Refusal::NoFile) => Standing::NotCounted,
+                Some(Refusal::Epic | Refusal::TakenByPerson | Refusal::FileClosed | Refusal::NoFile) => {
+                    Standing::NotCounted
+                }
                 Some(Refusal::WaitsFor { ids }) => Standing::Behind(ids),
                 Some(
                     why @ (Refusal::MissingDependency { .. }

@@ -12,13 +12,21 @@ impl Core {
     pub(crate) fn run_ended(&mut self, ended: RunEnd) {
         self.watches.remove(&ended.run);
         let Some(id) = self.ticket_of_run(&ended.run) else {
-            self.out.refused.push(format!("run {} ended, and no attempt waits for it", ended.run));
+            self.out
+                .refused
+                .push(format!("run {} ended, and no attempt waits for it", ended.run));
             return;
         };
-        let stopping = self.ticket(&id).and_then(Ticket::attempt).and_then(|a| a.stopping.clone());
+        let stopping = self
+            .ticket(&id)
+            .and_then(Ticket::attempt)
+            .and_then(|a| a.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
         let (usage, summary, mode) = (ended.usage, ended.summary, ended.mode);
-        let stopped = |class: Class, message: &str| Failure { class, message: message.to_owned() };
+        let stopped = |class: Class, message: &str| Failure {
+            class,
+            message: message.to_owned(),
+        };
         let mut events = Vec::new();
         match (stopping, ended.end) {
             // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
@@ -38,15 +46,26 @@ impl Core {
                 events.push(self.failed_step(&id, usage, stopped(class, message)));
             }
             (Some(Then::Release { .. } | Then::Reap { .. } | Then::Drop { .. }), _) => {
-                let message = if finished { "it was stopped as it ended" } else { "it was stopped" };
+                let message = if finished {
+                    "it was stopped as it ended"
+                } else {
+                    "it was stopped"
+                };
                 events.push(self.failed_step(&id, usage, stopped(Class::KilledByUs, message)));
             }
         }
-        let stopping = self.ticket(&id).and_then(Ticket::attempt).and_then(|a| a.stopping.clone());
+        let stopping = self
+            .ticket(&id)
+            .and_then(Ticket::attempt)
+            .and_then(|a| a.stopping.clone());
         let mut events: Vec<Event> = events.into_iter().map(Event::Attempt).collect();
         match stopping {
-            Some(Then::Release { by }) => events.push(Event::Released { why: Released::Killed { by } }),
-            Some(Then::Reap { why }) => events.push(Event::Released { why: Released::Reaped { why } }),
+            Some(Then::Release { by }) => events.push(Event::Released {
+                why: Released::Killed { by },
+            }),
+            Some(Then::Reap { why }) => events.push(Event::Released {
+                why: Released::Reaped { why },
+            }),
             Some(Then::Drop { by, reason }) => events.push(Event::Dropped { by, reason }),
             Some(Then::Pause | Then::Retry { .. }) | None => {}
         }
@@ -76,7 +95,10 @@ impl Core {
 
     pub(crate) fn sampled(&mut self, run: &RunId, sample: stall::Sample) {
         let Some(id) = self.ticket_of_run(run) else { return };
-        let stopping = self.ticket(&id).and_then(Ticket::attempt).is_some_and(|a| a.stopping.is_some());
+        let stopping = self
+            .ticket(&id)
+            .and_then(Ticket::attempt)
+            .is_some_and(|a| a.stopping.is_some());
         let limits = stall::Limits {
             stall_after: self.settings.run.stall_after,
             step_timeout: self.settings.run.step_timeout,
@@ -88,12 +110,16 @@ impl Core {
             stall::Verdict::TimedOut => Class::Timeout,
         };
         if !stopping {
-            let event = attempt::Event::StopOrdered { then: Then::Retry { class } };
+            let event = attempt::Event::StopOrdered {
+                then: Then::Retry { class },
+            };
             self.tell_or_note(&id, Event::Attempt(event), class.name());
         }
     }
 
     fn ticket_of_run(&self, run: &RunId) -> Option<TicketId> {
-        self.active_tickets().find(|(_, t)| t.live_run() == Some(run)).map(|(id, _)| id.clone())
+        self.active_tickets()
+            .find(|(_, t)| t.live_run() == Some(run))
+            .map(|(id, _)| id.clone())
     }
 }

@@ -63,7 +63,6 @@ pub enum State {
 
 /// A fact.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum Fact {
     /// Of the project.
     Project(project::Event),

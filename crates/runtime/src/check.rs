@@ -35,7 +35,10 @@ impl Hands {
             return Report::Checked(Verdict::Passed { commands: Vec::new() });
         }
         // One checkout for all of them: whoever waits here is next.
-        let _turn = self.checking.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let _turn = self
+            .checking
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         let judged = self.judge(candidate, key);
         Report::Checked(judged.unwrap_or_else(|why| Verdict::CouldNotRun { why }))
     }
@@ -55,7 +58,9 @@ impl Hands {
                 });
             }
         }
-        Ok(Verdict::Passed { commands: commands.clone() })
+        Ok(Verdict::Passed {
+            commands: commands.clone(),
+        })
     }
 
     fn say(&self, command: &str, commit: &model::Oid, tree: &model::Oid, key: &str) -> Result<Said, String> {
@@ -95,7 +100,9 @@ impl Hands {
             text.extend(value.as_bytes());
             text.push(0);
         }
-        uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, &text).simple().to_string()
+        uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, &text)
+            .simple()
+            .to_string()
     }
 
     fn spec_of(&self, command: &str, about: &str, key: &str, checkout: &CheckCheckout) -> Spec {
@@ -112,7 +119,10 @@ impl Hands {
         self.clear_current()?;
         let commit = git_oid(commit).map_err(|e| e.to_string())?;
         let folder = self.place.checks_dir.join("checkout");
-        let checkout = self.repository.check_checkout(&folder, &commit).map_err(|e| words(&e))?;
+        let checkout = self
+            .repository
+            .check_checkout(&folder, &commit)
+            .map_err(|e| words(&e))?;
         let done = folder.join("set-up");
         let wanted = self.settings.checks.setup.join("\n");
         let is_set_up = std::fs::read_to_string(&done).is_ok_and(|text| text == wanted);
@@ -129,7 +139,10 @@ impl Hands {
             run.start(&self.shim).map_err(|e| words(&e))?;
             let exit = self.finish(&run)?;
             if !exit.is_success() {
-                return Err(format!("the set-up command `{command}` failed:\n{}", tail(&run_dir)));
+                return Err(format!(
+                    "the set-up command `{command}` failed:\n{}",
+                    tail(&run_dir)
+                ));
             }
         }
         std::fs::write(&done, wanted).map_err(|e| format!("cannot write {}: {e}", done.display()))?;
@@ -139,7 +152,8 @@ impl Hands {
     /// Which run uses the checkout, so that a later engine does not change it underneath.
     fn note_current(&self, run_dir: &Path) -> Result<(), String> {
         let path = self.current();
-        std::fs::write(&path, run_dir.as_os_str().as_bytes()).map_err(|e| format!("cannot write {}: {e}", path.display()))
+        std::fs::write(&path, run_dir.as_os_str().as_bytes())
+            .map_err(|e| format!("cannot write {}: {e}", path.display()))
     }
 
     fn current(&self) -> PathBuf {
@@ -148,7 +162,9 @@ impl Hands {
 
     /// Ends whatever an earlier engine left running in the checkout and nobody waits for.
     fn clear_current(&self) -> Result<(), String> {
-        let Ok(text) = std::fs::read(self.current()) else { return Ok(()) };
+        let Ok(text) = std::fs::read(self.current()) else {
+            return Ok(());
+        };
         let dir = PathBuf::from(std::ffi::OsStr::from_bytes(&text));
         let Ok(run) = Run::open(dir) else { return Ok(()) };
         if let Ok(Status::Running { .. }) = run.status() {
@@ -161,7 +177,11 @@ impl Hands {
     /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started.
     fn finish(&self, run: &Run) -> Result<Exit, String> {
         let watch = run.start(&self.shim).map_err(|e| words(&e))?;
-        while watch.wait(Duration::from_secs(60)).map_err(|e| words(&e))?.is_none() {}
+        while watch
+            .wait(Duration::from_secs(60))
+            .map_err(|e| words(&e))?
+            .is_none()
+        {}
         Ok(run.sweep().map_err(|e| words(&e))?.exit)
     }
 }
@@ -170,12 +190,19 @@ impl Hands {
 fn verdict(command: &str, exit: &Exit, run_dir: &Path) -> Result<Said, String> {
     match (&exit.reason, exit.code) {
         (Reason::Exited, Some(0)) => Ok(Said::Passed),
-        (Reason::Exited, Some(code)) if NOT_A_COMMAND.contains(&code) => {
-            Err(format!("`{command}` cannot be run (exit code {code}):\n{}", tail(run_dir)))
-        }
+        (Reason::Exited, Some(code)) if NOT_A_COMMAND.contains(&code) => Err(format!(
+            "`{command}` cannot be run (exit code {code}):\n{}",
+            tail(run_dir)
+        )),
         (Reason::Exited, Some(code)) => Ok(Said::Failed(format!("{}\n(exit code {code})", tail(run_dir)))),
-        (Reason::TimedOut, _) => Ok(Said::Failed(format!("{}\n(it took longer than checks.timeout)", tail(run_dir)))),
-        (Reason::Exited, None) => Err(format!("`{command}` was ended by signal {}", exit.signal.unwrap_or_default())),
+        (Reason::TimedOut, _) => Ok(Said::Failed(format!(
+            "{}\n(it took longer than checks.timeout)",
+            tail(run_dir)
+        ))),
+        (Reason::Exited, None) => Err(format!(
+            "`{command}` was ended by signal {}",
+            exit.signal.unwrap_or_default()
+        )),
         (Reason::Stopped, _) => Err(format!("`{command}` was stopped")),
         (Reason::Lost, _) => Err(format!("`{command}` vanished: its shim was killed")),
         (Reason::SpawnFailed { error, .. }, _) => Err(format!("`{command}` could not be started: {error}")),
@@ -184,13 +211,17 @@ fn verdict(command: &str, exit: &Exit, run_dir: &Path) -> Result<Said, String> {
 
 /// The end of what a run printed, fit to be shown.
 fn tail(run_dir: &Path) -> String {
-    let Ok(run) = Run::open(run_dir) else { return String::new() };
+    let Ok(run) = Run::open(run_dir) else {
+        return String::new();
+    };
     let mut text = String::new();
     for stream in [Stream::Out, Stream::Err] {
         let path = run_dir.join(stream.file());
         let length = std::fs::metadata(path).map_or(0, |m| m.len());
         let from = length.saturating_sub(OUTPUT as u64);
-        let said = Tail::new(&run, stream, from).read_text(OUTPUT, true).unwrap_or_default();
+        let said = Tail::new(&run, stream, from)
+            .read_text(OUTPUT, true)
+            .unwrap_or_default();
         if !text.is_empty() && !said.is_empty() {
             text.push('\n');
         }

@@ -50,7 +50,8 @@ impl Hands {
         } else {
             None
         };
-        let prompts = Prompts::load(settings.prompts_dir.as_ref().map(|dir| place.root.join(dir)))?;
+        let prompts_dir = settings.prompts_dir.as_ref().map(|dir| place.root.join(dir));
+        let prompts = Prompts::load(prompts_dir.as_deref())?;
         let lock = Lock::take(&place.repository.lock_path()).map_err(|error| match error {
             git::Error::Held { by, .. } => Error::Held { by: by.into() },
             other => Error::Git(other),
@@ -59,7 +60,9 @@ impl Hands {
         private_dir(&place.crew_dir)?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
-        place.repository.exclude(&["/.crew/", "/.tickets/.lock"])?;
+        place
+            .repository
+            .exclude(&["/.crew/", "/.tickets/.lock", "/.tickets/.crew.tmp"])?;
         Ok(Self {
             repository: place.repository.clone().locked(&lock),
             workspaces: place.workspaces_dir(settings)?,
@@ -67,7 +70,10 @@ impl Hands {
             settings: settings.clone(),
             target,
             harness,
-            shim: options.shim.clone().unwrap_or_else(|| Shim::this_executable(["shim"])),
+            shim: options
+                .shim
+                .clone()
+                .unwrap_or_else(|| Shim::this_executable(["shim"])),
             prompts,
             check_env,
             checking: Mutex::new(()),
@@ -79,7 +85,17 @@ impl Hands {
 /// A folder that only its owner can enter (security.md R-9).
 pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
-    let io = |doing| move |source| Error::Io { doing, path: path.to_owned(), source };
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(io("make"))?;
+    let io = |doing| {
+        move |source| Error::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    };
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(io("make"))?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(io("protect"))
 }

@@ -23,7 +23,13 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 const PIECE: usize = 256 * 1024;
 
 /// Watches a run until it has ended, and tells of it. Ends early when nobody listens any more.
-pub(crate) async fn watch(dir: std::path::PathBuf, id: RunId, session: harness::Session, hands: std::sync::Arc<crate::hands::Hands>, tell: UnboundedSender<Heard>) {
+pub(crate) async fn watch(
+    dir: std::path::PathBuf,
+    id: RunId,
+    session: harness::Session,
+    hands: std::sync::Arc<crate::hands::Hands>,
+    tell: UnboundedSender<Heard>,
+) {
     loop {
         match wait(&dir, &id, &tell).await {
             Ok(()) => break,
@@ -38,7 +44,10 @@ pub(crate) async fn watch(dir: std::path::PathBuf, id: RunId, session: harness::
     }
     let run_id = id.clone();
     let ended = tokio::task::spawn_blocking(move || {
-        hands.harness.as_deref().map_or_else(|| stopped(&dir, &run_id), |harness| end(&dir, &run_id, harness, &session))
+        hands.harness.as_deref().map_or_else(
+            || stopped(&dir, &run_id),
+            |harness| end(&dir, &run_id, harness, &session),
+        )
     })
     .await;
     let end = ended.unwrap_or_else(|_| failed(&id, Class::Lost, "its record could not be read"));
@@ -47,8 +56,12 @@ pub(crate) async fn watch(dir: std::path::PathBuf, id: RunId, session: harness::
 
 async fn wait(dir: &Path, id: &RunId, tell: &UnboundedSender<Heard>) -> Result<(), process::Error> {
     let watch = Run::open(dir)?.watch()?;
-    let Some(pidfd) = watch.try_clone_pidfd()? else { return Ok(()) };
-    let Some(pidfd) = readable(pidfd) else { return Ok(()) };
+    let Some(pidfd) = watch.try_clone_pidfd()? else {
+        return Ok(());
+    };
+    let Some(pidfd) = readable(pidfd) else {
+        return Ok(());
+    };
     let mut looks = tokio::time::interval(LOOK_EVERY);
     loop {
         tokio::select! {
@@ -63,7 +76,10 @@ async fn wait(dir: &Path, id: &RunId, tell: &UnboundedSender<Heard>) -> Result<(
     }
 }
 
-#[expect(deprecated, reason = "sound for a descriptor that is owned; the successor asks for `unsafe`, which only `process` may use")]
+#[expect(
+    deprecated,
+    reason = "sound for a descriptor that is owned; the successor asks for `unsafe`, which only `process` may use"
+)]
 fn readable(pidfd: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(pidfd, tokio::io::Interest::READABLE).ok()
 }
@@ -97,7 +113,11 @@ fn stopped(dir: &Path, id: &RunId) -> RunEnd {
     }
 }
 
-fn read(dir: &Path, harness: &dyn Harness, session: &harness::Session) -> Result<harness::Outcome, process::Error> {
+fn read(
+    dir: &Path,
+    harness: &dyn Harness,
+    session: &harness::Session,
+) -> Result<harness::Outcome, process::Error> {
     let run = Run::open(dir)?;
     if let Status::Running { .. } = run.status()? {
         run.watch()?.wait(Duration::from_secs(5))?;
@@ -124,11 +144,15 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {
             harness::Signal::Done => Signal::Done,
             harness::Signal::Blocked { why } => Signal::Blocked { why },
             harness::Signal::Asked { question } => Signal::Asked { question },
-            harness::Signal::Wakeup { after_ms, why } => {
-                Signal::WakeupSet { at: clock::now() + Duration::from_millis(after_ms), why }
-            }
+            harness::Signal::Wakeup { after_ms, why } => Signal::WakeupSet {
+                at: clock::now() + Duration::from_millis(after_ms),
+                why,
+            },
         }),
-        Err(failure) => End::Failed(Failure { class: class(failure.class), message: failure.message }),
+        Err(failure) => End::Failed(Failure {
+            class: class(failure.class),
+            message: failure.message,
+        }),
     };
     RunEnd {
         run: id.clone(),
@@ -167,6 +191,15 @@ fn class(class: harness::Class) -> Class {
 }
 
 fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
-    let failure = Failure { class, message: message.to_owned() };
-    RunEnd { run: id.clone(), usage: Usage::default(), summary: None, mode: None, end: End::Failed(failure) }
+    let failure = Failure {
+        class,
+        message: message.to_owned(),
+    };
+    RunEnd {
+        run: id.clone(),
+        usage: Usage::default(),
+        summary: None,
+        mode: None,
+        end: End::Failed(failure),
+    }
 }

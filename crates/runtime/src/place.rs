@@ -59,7 +59,11 @@ impl fmt::Display for Holder {
 
 impl From<git::Holder> for Holder {
     fn from(holder: git::Holder) -> Self {
-        Self { pid: holder.pid, host: holder.host, since: holder.started }
+        Self {
+            pid: holder.pid,
+            host: holder.host,
+            since: holder.started,
+        }
     }
 }
 
@@ -103,9 +107,17 @@ impl Place {
         let bytes = match std::fs::read(&self.settings_path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Error::NotInitialised { root: self.root.clone() });
+                return Err(Error::NotInitialised {
+                    root: self.root.clone(),
+                });
             }
-            Err(source) => return Err(Error::Io { doing: "read", path: self.settings_path.clone(), source }),
+            Err(source) => {
+                return Err(Error::Io {
+                    doing: "read",
+                    path: self.settings_path.clone(),
+                    source,
+                });
+            }
         };
         Settings::parse_bytes(&bytes, settings::FILE_NAME).map_err(Error::Settings)
     }
@@ -118,9 +130,17 @@ impl Place {
         if let Some(dir) = &settings.workspace_dir {
             return Ok(self.root.join(dir));
         }
-        let set = |name: &str| self.env.get(name).filter(|value| value.starts_with('/')).map(PathBuf::from);
+        let set = |name: &str| {
+            self.env
+                .get(name)
+                .filter(|value| value.starts_with('/'))
+                .map(PathBuf::from)
+        };
         let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
-        Ok(state.ok_or(Error::NoStateDir)?.join("crew").join(self.repository.folder_name()))
+        Ok(state
+            .ok_or(Error::NoStateDir)?
+            .join("crew")
+            .join(self.repository.folder_name()))
     }
 
     /// Who holds the repository, if anybody does.
@@ -137,7 +157,10 @@ impl Place {
     /// [`store::Error`]: missing, damaged, of a newer crew.
     pub async fn open_journal(&self, create: bool) -> Result<Ledger<Sqlite>> {
         if create && !self.journal.exists() {
-            #[expect(clippy::disallowed_methods, reason = "the journal's id is minted here, once in its life")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the journal's id is minted here, once in its life"
+            )]
             let id = uuid::Uuid::now_v7().to_string();
             return Ok(Ledger(Sqlite::create(&self.journal, &id).await?));
         }

@@ -1,6 +1,6 @@
 //! What agents are told: templates, built in or the team's own.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use minijinja::{Environment, UndefinedBehavior, context};
 use model::attempt::Prompt;
@@ -54,23 +54,29 @@ pub(crate) struct Facts {
 }
 
 impl Prompts {
-    pub(crate) fn load(dir: Option<PathBuf>) -> Result<Self> {
+    pub(crate) fn load(dir: Option<&Path>) -> Result<Self> {
         let mut templates = Environment::new();
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
         templates.set_trim_blocks(true);
         templates.set_lstrip_blocks(true);
         for (name, built_in) in BUILT_IN {
-            let own = dir.as_ref().map(|dir| dir.join(format!("{name}.md")));
+            let own = dir.map(|dir| dir.join(format!("{name}.md")));
             let text = match own.as_ref().map(std::fs::read_to_string) {
                 None => built_in.to_owned(),
                 Some(Ok(text)) => text,
                 Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => built_in.to_owned(),
                 Some(Err(error)) => {
-                    return Err(Error::Prompt { name: name.to_owned(), why: error.to_string() });
+                    return Err(Error::Prompt {
+                        name: name.to_owned(),
+                        why: error.to_string(),
+                    });
                 }
             };
             let added = templates.add_template_owned(name, text);
-            added.map_err(|error| Error::Prompt { name: name.to_owned(), why: error.to_string() })?;
+            added.map_err(|error| Error::Prompt {
+                name: name.to_owned(),
+                why: error.to_string(),
+            })?;
         }
         Ok(Self(templates))
     }
@@ -86,16 +92,26 @@ impl Prompts {
             Prompt::Init => self.render("init", facts, context! {})?,
             Prompt::Resume => self.render("resume", facts, context! {})?,
             Prompt::Step => self.render("step", facts, context! {})?,
-            Prompt::ChecksFailed { which, output } => {
-                self.render("checks_failed", facts, context! { which, output, nothing_committed => false })?
-            }
-            Prompt::NothingCommitted => {
-                self.render("checks_failed", facts, context! { which => "", output => "", nothing_committed => true })?
-            }
+            Prompt::ChecksFailed { which, output } => self.render(
+                "checks_failed",
+                facts,
+                context! { which, output, nothing_committed => false },
+            )?,
+            Prompt::NothingCommitted => self.render(
+                "checks_failed",
+                facts,
+                context! { which => "", output => "", nothing_committed => true },
+            )?,
             Prompt::MergeConflict { paths } => self.render("merge_conflict", facts, context! { paths })?,
             Prompt::LastChance => self.render("last_chance", facts, context! {})?,
-            Prompt::Answer { text } => format!("The answer to your question:\n\n{text}\n\n{}", self.render("step", facts, context! {})?),
-            Prompt::Wakeup { why } => format!("You asked to be woken: {why}\n\n{}", self.render("step", facts, context! {})?),
+            Prompt::Answer { text } => format!(
+                "The answer to your question:\n\n{text}\n\n{}",
+                self.render("step", facts, context! {})?
+            ),
+            Prompt::Wakeup { why } => format!(
+                "You asked to be woken: {why}\n\n{}",
+                self.render("step", facts, context! {})?
+            ),
         };
         // A new conversation knows nothing yet: the task comes first.
         let tells_task = matches!(prompt, Prompt::Init | Prompt::Resume);
@@ -106,9 +122,16 @@ impl Prompts {
     }
 
     fn render(&self, name: &str, facts: &Facts, more: minijinja::Value) -> Result<String> {
-        let bad = |error: minijinja::Error| Error::Prompt { name: name.to_owned(), why: error.to_string() };
+        let bad = |error: minijinja::Error| Error::Prompt {
+            name: name.to_owned(),
+            why: error.to_string(),
+        };
         let context = context! { ..more, ..minijinja::Value::from_serialize(facts) };
-        self.0.get_template(name).map_err(bad)?.render(context).map_err(bad)
+        self.0
+            .get_template(name)
+            .map_err(bad)?
+            .render(context)
+            .map_err(bad)
     }
 }
 
@@ -141,42 +164,80 @@ mod tests {
             Prompt::Init,
             Prompt::Resume,
             Prompt::Step,
-            Prompt::ChecksFailed { which: "make".into(), output: "{{ boom }}".into() },
+            Prompt::ChecksFailed {
+                which: "make".into(),
+                output: "{{ boom }}".into(),
+            },
             Prompt::NothingCommitted,
-            Prompt::MergeConflict { paths: vec!["a.txt".into()] },
+            Prompt::MergeConflict {
+                paths: vec!["a.txt".into()],
+            },
             Prompt::LastChance,
             Prompt::Answer { text: "yes".into() },
-            Prompt::Wakeup { why: "the build".into() },
+            Prompt::Wakeup {
+                why: "the build".into(),
+            },
         ];
         for prompt in &all {
             let said = prompts.step(prompt, &facts()).unwrap();
-            assert!(said.contains("DONE"), "{prompt:?} does not say how to end:\n{said}");
+            assert!(
+                said.contains("DONE"),
+                "{prompt:?} does not say how to end:\n{said}"
+            );
         }
         let said = prompts.step(&Prompt::Init, &facts()).unwrap();
-        assert!(said.contains("Mend the {{ roof }}") && said.contains("{% raw %}"), "{said}");
+        assert!(
+            said.contains("Mend the {{ roof }}") && said.contains("{% raw %}"),
+            "{said}"
+        );
         assert!(prompts.instructions(&facts()).unwrap().contains("agent/ada-t-1"));
     }
 
     #[test]
     fn a_new_conversation_hears_its_task_whatever_else_it_hears() {
         let prompts = Prompts::load(None).unwrap();
-        let prompt = Prompt::ChecksFailed { which: "make".into(), output: "boom".into() };
-        let said = prompts.step(&prompt, &Facts { new_session: true, ..facts() }).unwrap();
+        let prompt = Prompt::ChecksFailed {
+            which: "make".into(),
+            output: "boom".into(),
+        };
+        let said = prompts
+            .step(
+                &prompt,
+                &Facts {
+                    new_session: true,
+                    ..facts()
+                },
+            )
+            .unwrap();
         assert!(said.contains("It leaks.") && said.contains("boom"), "{said}");
-        assert!(!prompts.step(&prompt, &Facts { edited: false, ..facts() }).unwrap().contains("It leaks."));
+        assert!(
+            !prompts
+                .step(
+                    &prompt,
+                    &Facts {
+                        edited: false,
+                        ..facts()
+                    }
+                )
+                .unwrap()
+                .contains("It leaks.")
+        );
     }
 
     #[test]
     fn the_teams_template_wins_and_a_bad_one_is_told() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("step.md"), "Go on, {{ agent }}. DONE when done.").unwrap();
-        let prompts = Prompts::load(Some(dir.path().to_owned())).unwrap();
-        assert_eq!(prompts.step(&Prompt::Step, &facts()).unwrap(), "Go on, ada. DONE when done.");
+        let prompts = Prompts::load(Some(dir.path())).unwrap();
+        assert_eq!(
+            prompts.step(&Prompt::Step, &facts()).unwrap(),
+            "Go on, ada. DONE when done."
+        );
         std::fs::write(dir.path().join("step.md"), "{{ agnt }}").unwrap();
-        let prompts = Prompts::load(Some(dir.path().to_owned())).unwrap();
+        let prompts = Prompts::load(Some(dir.path())).unwrap();
         let error = prompts.step(&Prompt::Step, &facts()).unwrap_err();
         assert!(error.to_string().contains("`step`"), "{error}");
         std::fs::write(dir.path().join("step.md"), "{% if").unwrap();
-        assert!(Prompts::load(Some(dir.path().to_owned())).is_err());
+        assert!(Prompts::load(Some(dir.path())).is_err());
     }
 }

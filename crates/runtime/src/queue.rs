@@ -20,6 +20,8 @@ pub(crate) enum Ask {
     File(TicketId, Filing, Reply),
     /// Add a note.
     Note(TicketId, String, Reply),
+    /// End.
+    End,
 }
 
 /// Called with what came of it: an error in words, to be tried again.
@@ -29,7 +31,6 @@ pub(crate) type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
 #[derive(Debug)]
 pub(crate) struct Queue {
     asks: Sender<Ask>,
-    _watch: Option<Watch>,
 }
 
 impl Queue {
@@ -39,11 +40,17 @@ impl Queue {
         let (asks, asked) = channel();
         let told = asks.clone();
         // Full or closed does not matter here: the channel is unbounded, and a thread that is gone needs no telling.
-        let watch = Watch::new(&folder, move || drop(told.send(Ask::Look))).ok();
+        let mut watch = Watch::new(&folder, move || drop(told.send(Ask::Look))).ok();
         let mut scan = Scan::new(folder);
-        let spawned = std::thread::Builder::new().name("tickets".to_owned()).spawn(move || serve(&mut scan, &asked, &saw));
-        spawned.map_err(|source| crate::Error::Io { doing: "start the thread for", path: dir.to_owned(), source })?;
-        let queue = Self { asks, _watch: watch };
+        let spawned = std::thread::Builder::new()
+            .name("tickets".to_owned())
+            .spawn(move || serve(&mut scan, watch.as_mut(), &asked, &saw));
+        spawned.map_err(|source| crate::Error::Io {
+            doing: "start the thread for",
+            path: dir.to_owned(),
+            source,
+        })?;
+        let queue = Self { asks };
         queue.ask(Ask::Look);
         Ok(queue)
     }
@@ -53,7 +60,18 @@ impl Queue {
     }
 }
 
-fn serve(scan: &mut Scan, asked: &Receiver<Ask>, saw: &impl Fn(Vec<Sighting>)) {
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.ask(Ask::End);
+    }
+}
+
+fn serve(
+    scan: &mut Scan,
+    mut watch: Option<&mut Watch>,
+    asked: &Receiver<Ask>,
+    saw: &impl Fn(Vec<Sighting>),
+) {
     let mut first = true;
     while let Ok(ask) = asked.recv() {
         // Many changes are one look: every look that waits is answered by this one.
@@ -64,19 +82,29 @@ fn serve(scan: &mut Scan, asked: &Receiver<Ask>, saw: &impl Fn(Vec<Sighting>)) {
         for ask in asks {
             match ask {
                 Ask::Look => {}
+                Ask::End => return,
                 Ask::File(id, filing, reply) => replies.push((reply, write(&folder, &id, &filing))),
                 Ask::Note(id, text, reply) => {
                     let noted = resolve(&folder, &id).map(|id| match id {
-                        Some(id) => folder.add_note(&id, &text, Timestamp::now()).map_err(|e| e.to_string()),
+                        Some(id) => folder
+                            .add_note(&id, &text, Timestamp::now())
+                            .map_err(|e| e.to_string()),
                         None => Ok(()),
                     });
                     replies.push((reply, noted.and_then(|noted| noted)));
                 }
             }
         }
+        if let Some(watch) = watch.as_mut() {
+            // A folder that was made anew is watched anew; where it cannot be, the tick looks.
+            drop(watch.renew());
+        }
         match scan.rescan(Timestamp::now()) {
             Ok(changes) => {
-                let seen: Vec<Sighting> = changes.iter().filter_map(|c| sighting(scan, &c.name, c.kind)).collect();
+                let seen: Vec<Sighting> = changes
+                    .iter()
+                    .filter_map(|c| sighting(scan, &c.name, c.kind))
+                    .collect();
                 if first || !seen.is_empty() {
                     first = false;
                     saw(seen);
@@ -97,7 +125,9 @@ fn resolve(folder: &Folder, id: &TicketId) -> Result<Option<tickets::Id>, String
 }
 
 fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), String> {
-    let Some(id) = resolve(folder, id)? else { return Ok(()) };
+    let Some(id) = resolve(folder, id)? else {
+        return Ok(());
+    };
     let status = match filing.status {
         FileStatus::Open => Status::Open,
         FileStatus::InProgress => Status::InProgress,
@@ -105,8 +135,14 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), String> 
     };
     let set: Vec<&str> = filing.tags.iter().map(String::as_str).collect();
     let all = Filing::all_tags();
-    let unset: Vec<&str> = all.iter().map(String::as_str).filter(|tag| !filing.tags.contains(*tag)).collect();
-    folder.mark(&id, Some(status), &set, &unset).map_err(|e| e.to_string())
+    let unset: Vec<&str> = all
+        .iter()
+        .map(String::as_str)
+        .filter(|tag| !filing.tags.contains(*tag))
+        .collect();
+    folder
+        .mark(&id, Some(status), &set, &unset)
+        .map_err(|e| e.to_string())
 }
 
 fn sighting(scan: &Scan, name: &str, kind: Kind) -> Option<Sighting> {
@@ -130,7 +166,8 @@ fn sighting(scan: &Scan, name: &str, kind: Kind) -> Option<Sighting> {
 
 fn read_sighting(ticket: TicketId, read: &Ticket, seen: &Seen) -> Sighting {
     let crews = Filing::all_tags();
-    let (tags, own): (BTreeSet<String>, BTreeSet<String>) = read.tags.iter().cloned().partition(|tag| crews.contains(tag));
+    let (tags, own): (BTreeSet<String>, BTreeSet<String>) =
+        read.tags.iter().cloned().partition(|tag| crews.contains(tag));
     let status = match read.status {
         Status::InProgress => FileStatus::InProgress,
         Status::Closed => FileStatus::Closed,
@@ -140,13 +177,28 @@ fn read_sighting(ticket: TicketId, read: &Ticket, seen: &Seen) -> Sighting {
         title: read.title.clone(),
         kind: read.kind.clone(),
         priority: read.priority,
-        deps: read.deps.iter().filter_map(|id| TicketId::new(id.as_str()).ok()).collect(),
+        deps: read
+            .deps
+            .iter()
+            .filter_map(|id| TicketId::new(id.as_str()).ok())
+            .collect(),
         tags: own,
         assignee: read.assignee.clone(),
-        recovers: read.recovers.as_ref().and_then(|id| TicketId::new(id.as_str()).ok()),
+        recovers: read
+            .recovers
+            .as_ref()
+            .and_then(|id| TicketId::new(id.as_str()).ok()),
         created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
         acceptance: read.acceptance.clone(),
-        digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, read.body().as_bytes()).simple().to_string(),
+        digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, read.body().as_bytes())
+            .simple()
+            .to_string(),
     };
-    Sighting::Read { ticket, spec, status, tags, changed_at: Time(seen.changed_at.as_millisecond()) }
+    Sighting::Read {
+        ticket,
+        spec,
+        status,
+        tags,
+        changed_at: Time(seen.changed_at.as_millisecond()),
+    }
 }

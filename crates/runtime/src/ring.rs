@@ -34,10 +34,7 @@ pub(crate) enum Heard {
     /// Something for the core.
     Input(Input),
     /// An effect was performed.
-    Performed {
-        ordered: Ordered,
-        report: Report,
-    },
+    Performed { ordered: Ordered, report: Report },
     /// The journal's folder changed: perhaps a command was asked.
     JournalChanged,
 }
@@ -94,10 +91,17 @@ impl Ring {
         hands: Hands,
         duty: Duty,
     ) -> Result<Self> {
-        let journal = ledger.0.meta("id").await?.and_then(|id| id.parse().ok()).unwrap_or_default();
+        let journal = ledger
+            .0
+            .meta("id")
+            .await?
+            .and_then(|id| id.parse().ok())
+            .unwrap_or_default();
         let (tell, heard) = mpsc::unbounded_channel();
         let saw = tell.clone();
-        let queue = Queue::open(&place.tickets_dir, move |seen| drop(saw.send(Heard::Input(Input::Sighted(seen)))))?;
+        let queue = Queue::open(&place.tickets_dir, move |seen| {
+            drop(saw.send(Heard::Input(Input::Sighted(seen))));
+        })?;
         let watcher = watch_journal(&place, tell.clone());
         let core = Core::load(settings.clone(), journal, Loaded::default())?;
         let state_file = state_file::StateFile::new(&place, &settings)?;
@@ -134,7 +138,10 @@ impl Ring {
         let pending = self.ledger.pending(Time(i64::MAX)).await?;
         let loaded = Loaded {
             streams,
-            pending: pending.iter().map(|o| (o.id, o.ticket.clone(), o.effect.clone())).collect(),
+            pending: pending
+                .iter()
+                .map(|o| (o.id, o.ticket.clone(), o.effect.clone()))
+                .collect(),
         };
         self.core = Core::load(self.settings.clone(), self.journal, loaded)?;
         self.waiting.clear();
@@ -145,7 +152,10 @@ impl Ring {
         self.absorb(vec![output]).await?;
         if let Duty::Drain = self.duty {
             let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
-            let starting: BTreeSet<RunId> = pending.iter().filter_map(|o| started_run(&o.effect).cloned()).collect();
+            let starting: BTreeSet<RunId> = pending
+                .iter()
+                .filter_map(|o| started_run(&o.effect).cloned())
+                .collect();
             for run in live {
                 // One whose start is still to be performed is watched once that is done.
                 if !starting.contains(&run) {
@@ -213,20 +223,27 @@ impl Ring {
                 let closing = Input::Commanded {
                     id: format!("idle-{}", clock::now().0),
                     by: "crew".to_owned(),
-                    command: Command::Stop { running: OnStop::Finish },
+                    command: Command::Stop {
+                        running: OnStop::Finish,
+                    },
                 };
                 self.step(vec![closing]).await?;
                 self.ended
             }
             Until::CarriedOut(id) => {
-                quiet && self.ledger.outcome(id).await?.is_some() && self.watched.is_empty() && !self.is_landing()
+                quiet
+                    && self.ledger.outcome(id).await?.is_some()
+                    && self.watched.is_empty()
+                    && !self.is_landing()
             }
         })
     }
 
     /// Whether the ticket that a command brings to landing is still on its way.
     fn is_landing(&self) -> bool {
-        let Duty::Command { lands: Some(id) } = &self.duty else { return false };
+        let Duty::Command { lands: Some(id) } = &self.duty else {
+            return false;
+        };
         self.core.ticket(id).is_some_and(|t| {
             t.held.is_none() && t.deadline().is_none() && matches!(t.state, model::ticket::State::Verify(_))
         })
@@ -250,11 +267,20 @@ impl Ring {
                         self.watch(run.clone());
                     }
                     let Ordered { id, ticket, effect } = ordered;
-                    inputs.push(Input::Reported { id, ticket, effect, report });
+                    inputs.push(Input::Reported {
+                        id,
+                        ticket,
+                        effect,
+                        report,
+                    });
                 }
                 Heard::JournalChanged => inbox = true,
             }
-            next = if inputs.len() < BATCH { self.heard.try_recv().ok() } else { None };
+            next = if inputs.len() < BATCH {
+                self.heard.try_recv().ok()
+            } else {
+                None
+            };
         }
         self.step(inputs).await?;
         if inbox {
@@ -300,20 +326,32 @@ impl Ring {
         let mut inputs = Vec::new();
         for asked in asked {
             self.inbox = self.inbox.max(asked.number);
-            inputs.push(Input::Commanded { id: asked.id, by: asked.by, command: asked.command });
+            inputs.push(Input::Commanded {
+                id: asked.id,
+                by: asked.by,
+                command: asked.command,
+            });
         }
-        if inputs.is_empty() { Ok(()) } else { self.step(inputs).await }
+        if inputs.is_empty() {
+            Ok(())
+        } else {
+            self.step(inputs).await
+        }
     }
 
     async fn step(&mut self, inputs: Vec<Input>) -> Result<()> {
-        let outputs = inputs.into_iter().map(|input| self.core.step(input, clock::now())).collect();
+        let outputs = inputs
+            .into_iter()
+            .map(|input| self.core.step(input, clock::now()))
+            .collect();
         self.absorb(outputs).await
     }
 
     /// Makes decisions durable, then performs what they order.
     async fn absorb(&mut self, outputs: Vec<Output>) -> Result<()> {
         let now = clock::now();
-        let (mut writes, mut finished, mut again, mut answers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut writes, mut finished, mut again, mut answers) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for output in outputs {
             writes.extend(output.writes);
             finished.extend(output.finished);
@@ -348,7 +386,13 @@ impl Ring {
         }
         for (id, at) in again {
             self.ledger.postpone(id, at).await?;
-            if let Some(effect) = self.ledger.pending(Time(i64::MAX)).await?.into_iter().find(|o| o.id == id) {
+            if let Some(effect) = self
+                .ledger
+                .pending(Time(i64::MAX))
+                .await?
+                .into_iter()
+                .find(|o| o.id == id)
+            {
                 self.again.insert((at, id), effect);
             }
         }
@@ -367,14 +411,24 @@ impl Ring {
             self.watch(run);
             return;
         }
-        self.waiting.entry(ordered.ticket.clone()).or_default().push_back(ordered);
+        self.waiting
+            .entry(ordered.ticket.clone())
+            .or_default()
+            .push_back(ordered);
         self.perform_what_can_be();
     }
 
     fn perform_what_can_be(&mut self) {
-        let ready: Vec<TicketId> = self.waiting.keys().filter(|id| !self.performing.contains(*id)).cloned().collect();
+        let ready: Vec<TicketId> = self
+            .waiting
+            .keys()
+            .filter(|id| !self.performing.contains(*id))
+            .cloned()
+            .collect();
         for id in ready {
-            let Some(line) = self.waiting.get_mut(&id) else { continue };
+            let Some(line) = self.waiting.get_mut(&id) else {
+                continue;
+            };
             let next = line.pop_front();
             if line.is_empty() {
                 self.waiting.remove(&id);
@@ -407,20 +461,36 @@ impl Ring {
                 let hands = Arc::clone(&self.hands);
                 let room = Arc::clone(&self.room);
                 let id = &ordered.ticket;
-                let ticket = self.core.ticket(id).cloned().unwrap_or_else(|| Ticket::new(id.clone()));
+                let ticket = self
+                    .core
+                    .ticket(id)
+                    .cloned()
+                    .unwrap_or_else(|| Ticket::new(id.clone()));
                 // Checks wait for processes, not for the disk: they take no room from others.
                 let long = matches!(ordered.effect, Effect::RunChecks { .. });
                 tokio::spawn(async move {
-                    let _room = if long { None } else { room.acquire_owned().await.ok() };
+                    let _room = if long {
+                        None
+                    } else {
+                        room.acquire_owned().await.ok()
+                    };
                     let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
                     let effect = ordered.effect.clone();
-                    let performed = tokio::task::spawn_blocking(move || hands.perform(&ticket, &effect, &key)).await;
-                    let report = performed.unwrap_or_else(|_| Report::CouldNotRun { why: "it failed unexpectedly".to_owned() });
+                    let performed =
+                        tokio::task::spawn_blocking(move || hands.perform(&ticket, &effect, &key)).await;
+                    let report = performed.unwrap_or_else(|_| Report::CouldNotRun {
+                        why: "it failed unexpectedly".to_owned(),
+                    });
                     let heard = if in_line {
                         Heard::Performed { ordered, report }
                     } else {
                         let Ordered { id, ticket, effect } = ordered;
-                        Heard::Input(Input::Reported { id, ticket, effect, report })
+                        Heard::Input(Input::Reported {
+                            id,
+                            ticket,
+                            effect,
+                            report,
+                        })
                     };
                     drop(tell.send(heard));
                 });
@@ -430,7 +500,11 @@ impl Ring {
 
     /// The conversation that a run is a step of.
     fn session_of(&self, run: &RunId) -> harness::Session {
-        let attempt = self.core.tickets().find(|t| t.live_run() == Some(run)).and_then(Ticket::attempt);
+        let attempt = self
+            .core
+            .tickets()
+            .find(|t| t.live_run() == Some(run))
+            .and_then(Ticket::attempt);
         attempt.map_or_else(harness::Session::default, |a| harness::Session {
             id: a.session.id.to_string(),
             is_new: a.runs == 1,
@@ -447,7 +521,13 @@ impl Ring {
         if self.watched.insert(run.clone()) {
             let dir = self.place.runs_dir.join(run.as_str());
             let session = self.session_of(&run);
-            tokio::spawn(observe::watch(dir, run, session, Arc::clone(&self.hands), self.tell.clone()));
+            tokio::spawn(observe::watch(
+                dir,
+                run,
+                session,
+                Arc::clone(&self.hands),
+                self.tell.clone(),
+            ));
         }
     }
 }
@@ -511,14 +591,22 @@ async fn signalled(signals: &mut Option<watch::Receiver<Signal>>) -> Signal {
 
 fn watch_journal(place: &Place, tell: mpsc::UnboundedSender<Heard>) -> Option<notify::RecommendedWatcher> {
     let concerns = |event: &notify::Event| {
-        event.paths.iter().any(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("journal.db")))
+        event.paths.iter().any(|p| {
+            p.file_name()
+                .is_some_and(|n| n.to_string_lossy().starts_with("journal.db"))
+        })
     };
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        if event.as_ref().map_or(true, |e| !e.kind.is_access() && concerns(e)) {
+        if event
+            .as_ref()
+            .map_or(true, |e| !e.kind.is_access() && concerns(e))
+        {
             drop(tell.send(Heard::JournalChanged));
         }
     })
     .ok()?;
-    watcher.watch(&place.crew_dir, notify::RecursiveMode::NonRecursive).ok()?;
+    watcher
+        .watch(&place.crew_dir, notify::RecursiveMode::NonRecursive)
+        .ok()?;
     Some(watcher)
 }

@@ -56,7 +56,11 @@ pub async fn run(place: Place, options: Options, signals: watch::Receiver<Signal
     };
     let hands = Hands::new(&place, &settings, &options, true)?;
     let ledger = place.open_journal(true).await?;
-    let until = if options.until_idle { Until::Idle } else { Until::Stopped };
+    let until = if options.until_idle {
+        Until::Idle
+    } else {
+        Until::Stopped
+    };
     let mut ring = Ring::start(place, settings, ledger, hands, Duty::Drain).await?;
     ring.turn(until, on_stop, Some(signals)).await
 }
@@ -69,13 +73,18 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
     let settings = place.settings()?;
     let hands = Hands::new(&place, &settings, &options, false)?;
     let ledger = place.open_journal(true).await?;
-    let asked = ledger.asked(0, crate::clock::now()).await?.into_iter().find(|asked| asked.id == command);
+    let asked = ledger
+        .asked(0, crate::clock::now())
+        .await?
+        .into_iter()
+        .find(|asked| asked.id == command);
     let lands: Option<TicketId> = match asked.map(|asked| asked.command) {
         Some(Command::Merge { ticket }) => Some(ticket),
         _ => None,
     };
     let mut ring = Ring::start(place, settings, ledger, hands, Duty::Command { lands }).await?;
-    ring.turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None).await?;
+    ring.turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None)
+        .await?;
     Ok(())
 }
 
@@ -87,12 +96,20 @@ pub(crate) fn harness(
 ) -> Result<Box<dyn harness::Harness>> {
     let asked = options.harness.as_deref();
     let Some((name, chosen)) = settings.chosen_harness(asked) else {
-        return Err(asked.map_or(Error::NoHarness, |name| Error::UnknownHarness { name: name.to_owned() }));
+        return Err(asked.map_or(Error::NoHarness, |name| Error::UnknownHarness {
+            name: name.to_owned(),
+        }));
     };
     match chosen.kind {
         settings::HarnessKind::Command => {
             let env = harness::environment::assemble(&options.env, &chosen.env, &chosen.pass_env)?;
-            Ok(Box::new(harness::Command::new(name, &chosen.command, &chosen.args, &place.root, env)))
+            Ok(Box::new(harness::Command::new(
+                name,
+                &chosen.command,
+                &chosen.args,
+                &place.root,
+                env,
+            )))
         }
     }
 }

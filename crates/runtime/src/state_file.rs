@@ -21,13 +21,20 @@ pub(crate) struct StateFile {
 impl StateFile {
     pub(crate) fn new(place: &Place, settings: &Settings) -> Result<Self> {
         let workspaces = place.workspaces_dir(settings)?;
-        Ok(Self { path: place.crew_dir.join("state.json"), workspaces, dirty: true, written: None })
+        Ok(Self {
+            path: place.crew_dir.join("state.json"),
+            workspaces,
+            dirty: true,
+            written: None,
+        })
     }
 
     /// Writes it if something changed, at most some times a second: it is for people.
     pub(crate) fn refresh(&mut self, core: &Core) {
         let now = std::time::Duration::from_millis(u64::try_from(crate::clock::now().0).unwrap_or(0));
-        let rested = self.written.is_none_or(|at| now.saturating_sub(at).as_millis() >= 250);
+        let rested = self
+            .written
+            .is_none_or(|at| now.saturating_sub(at).as_millis() >= 250);
         if self.dirty && rested {
             self.write(core);
             self.written = Some(now);
@@ -49,8 +56,14 @@ impl StateFile {
 }
 
 fn text(core: &Core, workspaces: &std::path::Path) -> String {
-    let seats: std::collections::BTreeMap<_, _> =
-        core.tickets().filter_map(|t| t.attempt().filter(|a| a.seated).map(|a| (a.agent.clone(), (t, a)))).collect();
+    let seats: std::collections::BTreeMap<_, _> = core
+        .tickets()
+        .filter_map(|t| {
+            t.attempt()
+                .filter(|a| a.seated)
+                .map(|a| (a.agent.clone(), (t, a)))
+        })
+        .collect();
     let agents: Vec<serde_json::Value> = core
         .project()
         .agents

@@ -10,7 +10,13 @@ use crate::clock;
 use crate::hands::Hands;
 
 impl Hands {
-    pub(super) fn build(&self, ticket: &Ticket, agent: &AgentName, number: u32, approved: Option<&Oid>) -> Report {
+    pub(super) fn build(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        approved: Option<&Oid>,
+    ) -> Report {
         match self.try_build(ticket, agent, number, approved) {
             Ok(report) => report,
             Err(git::Error::Refused { refusals, .. }) => {
@@ -21,9 +27,17 @@ impl Hands {
         }
     }
 
-    fn try_build(&self, ticket: &Ticket, agent: &AgentName, number: u32, approved: Option<&Oid>) -> git::Result<Report> {
+    fn try_build(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        approved: Option<&Oid>,
+    ) -> git::Result<Report> {
         let repository = &self.repository;
-        let Some(workspace) = self.workspace(ticket, agent, number)? else { return Ok(Report::NoCommits) };
+        let Some(workspace) = self.workspace(ticket, agent, number)? else {
+            return Ok(Report::NoCommits);
+        };
         let tip = if workspace.exists() {
             self.save(ticket, &workspace)?.imported.tip
         } else {
@@ -36,7 +50,10 @@ impl Hands {
         let target = repository.target(&self.target)?;
         let message = Message {
             subject: format!("Merge {}: {}", ticket.id, ticket.spec.title),
-            body: ticket.attempt().and_then(|a| a.summary.clone()).unwrap_or_default(),
+            body: ticket
+                .attempt()
+                .and_then(|a| a.summary.clone())
+                .unwrap_or_default(),
             trailers: vec![
                 ("Ticket".to_owned(), ticket.id.to_string()),
                 ("Agent".to_owned(), agent.to_string()),
@@ -45,9 +62,9 @@ impl Hands {
         };
         match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
             Outcome::NoCommits => Ok(Report::NoCommits),
-            Outcome::Conflict { paths, .. } => {
-                Ok(Report::Conflicted { paths: paths.iter().map(|p| p.display().to_string()).collect() })
-            }
+            Outcome::Conflict { paths, .. } => Ok(Report::Conflicted {
+                paths: paths.iter().map(|p| p.display().to_string()).collect(),
+            }),
             Outcome::Candidate(built) => {
                 let sensitive: Vec<String> = built
                     .changes
@@ -61,12 +78,21 @@ impl Hands {
                     (Err(why), _) | (_, Err(why)) => return Ok(Report::CouldNotRun { why }),
                 };
                 if !sensitive.is_empty() && approved != Some(&tip) {
-                    return Ok(Report::SensitivePaths { paths: sensitive, tip });
+                    return Ok(Report::SensitivePaths {
+                        paths: sensitive,
+                        tip,
+                    });
                 }
                 match (oid(&built.commit), oid(&built.tree.0)) {
-                    (Ok(commit), Ok(tree)) => {
-                        Ok(Report::Built { candidate: Candidate { commit, tree, target, tip, passed: Vec::new() } })
-                    }
+                    (Ok(commit), Ok(tree)) => Ok(Report::Built {
+                        candidate: Candidate {
+                            commit,
+                            tree,
+                            target,
+                            tip,
+                            passed: Vec::new(),
+                        },
+                    }),
                     (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
                 }
             }
@@ -82,7 +108,9 @@ impl Hands {
     /// Commits what the agent left uncommitted, and takes the branch over. What stands apart from it is kept under a ref.
     pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
         let message = format!("Save what was not committed of {}", ticket.id);
-        let saved = self.repository.save(workspace, &message, git_time(), &Limits::default())?;
+        let saved = self
+            .repository
+            .save(workspace, &message, git_time(), &Limits::default())?;
         for nested in &saved.nested {
             tracing::info!(ticket = %ticket.id, path = %nested.path.display(), kept = %nested.kept, "a nested repository was kept apart");
         }
@@ -110,12 +138,14 @@ impl Hands {
                 for blocked in left {
                     tracing::warn!(%blocked, "left as it is in a checkout");
                 }
-                Report::Landed { commit: candidate.commit.clone() }
+                Report::Landed {
+                    commit: candidate.commit.clone(),
+                }
             }
             git::Landing::TargetMoved { .. } => Report::TargetMoved,
-            git::Landing::InTheWay(blocked) => {
-                Report::CheckoutEdited { paths: blocked.iter().map(ToString::to_string).collect() }
-            }
+            git::Landing::InTheWay(blocked) => Report::CheckoutEdited {
+                paths: blocked.iter().map(ToString::to_string).collect(),
+            },
         })
     }
 }

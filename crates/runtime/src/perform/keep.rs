@@ -15,7 +15,9 @@ impl Hands {
             let tip = match workspace.exists().then(|| self.save(ticket, workspace)) {
                 Some(Ok(saved)) => Some(saved.imported.tip),
                 // What may not land may be kept: `remove` rescues it from the workspace as it is.
-                Some(Err(git::Error::Refused { .. })) | None => self.repository.branch_tip(&workspace.branch())?,
+                Some(Err(git::Error::Refused { .. })) | None => {
+                    self.repository.branch_tip(&workspace.branch())?
+                }
                 Some(Err(error)) => return Err(error),
             };
             if let Some(tip) = tip

@@ -17,16 +17,40 @@ impl Hands {
     /// Performs an effect that needs no more than the hands; blocks. The ticket is as it was when the effect's turn came.
     pub(crate) fn perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
         match effect {
-            Effect::PrepareWorkspace { agent, number, from, .. } => self.prepare(ticket, agent, *number, from),
+            Effect::PrepareWorkspace {
+                agent, number, from, ..
+            } => self.prepare(ticket, agent, *number, from),
             Effect::Attempt(attempt::Effect::StartStep {
-                agent, run, number, step, session, new_session, prompt, edited, ..
+                agent,
+                run,
+                number,
+                step,
+                session,
+                new_session,
+                prompt,
+                edited,
+                ..
             }) => {
-                let step = step::Step { agent, run, number: *number, step: *step, session, new_session: *new_session, prompt, edited: *edited };
+                let step = step::Step {
+                    agent,
+                    run,
+                    number: *number,
+                    step: *step,
+                    session,
+                    new_session: *new_session,
+                    prompt,
+                    edited: *edited,
+                };
                 self.start_step(ticket, &step)
             }
             Effect::Attempt(attempt::Effect::StopRun { run }) => self.stop_run(run),
             Effect::Attempt(attempt::Effect::InspectWorkspace { agent }) => self.inspect(ticket, agent),
-            Effect::BuildCandidate { agent, number, approved, .. } => self.build(ticket, agent, *number, approved.as_ref()),
+            Effect::BuildCandidate {
+                agent,
+                number,
+                approved,
+                ..
+            } => self.build(ticket, agent, *number, approved.as_ref()),
             Effect::RunChecks { candidate } => self.check(candidate, key),
             Effect::Land { candidate, .. } => self.land(candidate),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
@@ -36,7 +60,12 @@ impl Hands {
     }
 
     /// The workspace of an attempt, as crew knows it.
-    pub(crate) fn workspace(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Result<Option<git::Workspace>, git::Error> {
+    pub(crate) fn workspace(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+    ) -> Result<Option<git::Workspace>, git::Error> {
         let pin = format!("refs/crew/base/{}/{number}", ticket.id);
         let base = match self.repository.resolve(&pin) {
             Ok(base) => base,
@@ -75,7 +104,10 @@ impl Hands {
             .ok()
             .and_then(|folder| folder.read(&tickets::Id::new(ticket.id.as_str()).ok()?).ok())
             .map(|read| read.body().to_owned());
-        let target_commit = self.repository.target(&self.target).map_or_else(|_| String::new(), |oid| oid.to_string());
+        let target_commit = self
+            .repository
+            .target(&self.target)
+            .map_or_else(|_| String::new(), |oid| oid.to_string());
         Facts {
             ticket: ticket.id.to_string(),
             title: ticket.spec.title.clone(),
@@ -134,5 +166,7 @@ pub(crate) fn words(error: &dyn std::error::Error) -> String {
 
 /// A step that could not be started.
 pub(crate) fn not_spawned(class: attempt::Class, message: String) -> Report {
-    Report::StepNotSpawned { failure: Failure { class, message } }
+    Report::StepNotSpawned {
+        failure: Failure { class, message },
+    }
 }

@@ -19,7 +19,13 @@ impl Hands {
         }
     }
 
-    fn try_prepare(&self, ticket: &Ticket, agent: &AgentName, number: u32, from: &From) -> crate::Result<(git::Oid, bool)> {
+    fn try_prepare(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        from: &From,
+    ) -> crate::Result<(git::Oid, bool)> {
         let repository = &self.repository;
         // Repeated after a crash, it must be the workspace that it was to be: the pin says on which commit.
         let base = match self.workspace(ticket, agent, number)? {
@@ -31,13 +37,20 @@ impl Hands {
             From::Kept { .. } => {
                 let id = git::Id::parse(ticket.id.as_str())?;
                 let kept = repository.kept(Some(&id))?;
-                let last = kept.into_iter().filter(|kept| kept.kind == git::KeptKind::Attempt).next_back();
+                let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
                 last.map_or_else(|| base.clone(), |kept| kept.commit)
             }
         };
         let instructions = self.prompts.instructions(&self.facts(ticket, agent, 1))?;
         let earlier_work = start != base;
-        let spec = self.spec(ticket, agent, number, base.clone(), start, instructions.into_bytes())?;
+        let spec = self.spec(
+            ticket,
+            agent,
+            number,
+            base.clone(),
+            start,
+            instructions.into_bytes(),
+        )?;
         repository.prepare(&spec)?;
         Ok((base, earlier_work))
     }

@@ -43,7 +43,9 @@ impl Hands {
             };
         }
         let Some(harness) = self.harness.as_deref() else {
-            return Report::CouldNotRun { why: "no harness is at hand".to_owned() };
+            return Report::CouldNotRun {
+                why: "no harness is at hand".to_owned(),
+            };
         };
         let workspace = match self.workspace(ticket, step.agent, step.number) {
             Ok(Some(workspace)) if workspace.exists() => workspace,
@@ -70,9 +72,17 @@ impl Hands {
             run_id: step.run.to_string(),
             ticket: ticket.id.to_string(),
             agent: step.agent.to_string(),
-            role: if matches!(step.prompt, Prompt::MergeConflict { .. }) { Role::Resolver } else { Role::Worker },
+            role: if matches!(step.prompt, Prompt::MergeConflict { .. }) {
+                Role::Resolver
+            } else {
+                Role::Worker
+            },
             step: step.step,
-            session: harness::Session { id: step.session.to_string(), is_new: step.new_session, used: used(ticket) },
+            session: harness::Session {
+                id: step.session.to_string(),
+                is_new: step.new_session,
+                used: used(ticket),
+            },
             workspace: workspace.path(),
             prompt: self.prompts.step(step.prompt, &facts)?,
             leader: "crew".to_owned(),
@@ -100,13 +110,21 @@ impl Hands {
         let number = ticket.attempt().map_or(ticket.attempts, |a| a.number);
         let workspace = match self.workspace(ticket, agent, number) {
             Ok(Some(workspace)) if workspace.exists() => workspace,
-            Ok(_) => return Report::Inspected { workspace: Workspace::Missing },
+            Ok(_) => {
+                return Report::Inspected {
+                    workspace: Workspace::Missing,
+                };
+            }
             Err(error) => return could_not(&error),
         };
         match self.save(ticket, &workspace) {
-            Ok(saved) if saved.imported.commits == 0 => Report::Inspected { workspace: Workspace::Clean },
+            Ok(saved) if saved.imported.commits == 0 => Report::Inspected {
+                workspace: Workspace::Clean,
+            },
             // What cannot be taken over is work all the same.
-            Ok(_) | Err(git::Error::Refused { .. }) => Report::Inspected { workspace: Workspace::Changed },
+            Ok(_) | Err(git::Error::Refused { .. }) => Report::Inspected {
+                workspace: Workspace::Changed,
+            },
             Err(error) => could_not(&error),
         }
     }
