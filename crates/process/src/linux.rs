@@ -121,6 +121,8 @@ pub(crate) struct Process {
     /// Of the children it has waited for.
     pub(crate) waited_cpu_ms: u64,
     dead: bool,
+    /// Carries the marker that was looked for.
+    marked: bool,
 }
 
 impl Process {
@@ -148,20 +150,48 @@ fn from_stat(stat: &procfs::process::Stat) -> Process {
         cpu_ms: ms(stat.utime + stat.stime),
         waited_cpu_ms: ms(unsigned(stat.cutime) + unsigned(stat.cstime)),
         dead: matches!(stat.state, 'Z' | 'X' | 'x'),
+        marked: false,
     }
 }
 
-fn all() -> Result<Vec<Process>, Errno> {
-    let processes = procfs::process::all_processes().map_err(|_| Errno::NOENT)?;
-    // A process that went away while it was looked at is not an error: it is gone.
-    Ok(processes
-        .filter_map(|process| process.ok()?.stat().ok().map(|stat| from_stat(&stat)))
-        .collect())
+/// All processes, each looked at once; `marker` is the run whose marker is looked for.
+///
+/// A listing of `/proc` is older than the looks that follow it: who begets and dies in between would be missed with all
+/// its offspring. So it is listed again until nobody new is there.
+fn all(marker: Option<&str>) -> Result<Vec<Process>, Errno> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for _ in 0..LISTINGS {
+        let before = seen.len();
+        for entry in
+            fs::read_dir("/proc").map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?
+        {
+            let Ok(entry) = entry else { continue };
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                continue;
+            };
+            if !seen.insert(pid) {
+                continue;
+            }
+            // A process that went away while it was looked at is not an error: it is gone.
+            if let Some(mut process) = process(pid) {
+                process.marked = marker.is_some_and(|run_id| carries(pid, run_id));
+                found.push(process);
+            }
+        }
+        if seen.len() == before {
+            break;
+        }
+    }
+    Ok(found)
 }
+
+/// Listings of one look at `/proc`: on a machine where something is born all the time it has to end.
+const LISTINGS: u32 = 20;
 
 /// The living processes below this one, oldest first.
 pub(crate) fn descendants(root: u32) -> Result<Vec<Process>, Errno> {
-    Ok(below(all()?, root))
+    Ok(below(all(None)?, root))
 }
 
 fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
@@ -182,14 +212,13 @@ fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
 /// The living processes of a run: `root` itself if asked for, all below it, and whoever carries the run's marker, of
 /// those whose environment we may read.
 pub(crate) fn of_run(run_id: &str, root: Option<Root>) -> Result<Vec<Process>, Errno> {
-    let all = all()?;
+    let all = all(Some(run_id))?;
     let mut found = root.map_or_else(Vec::new, |root| below(all.clone(), root.pid));
     let known: BTreeSet<u32> = found.iter().map(|process| process.pid).collect();
     found.extend(all.into_iter().filter(|process| {
-        let is_root = root.is_some_and(|root| root.pid == process.pid);
         let counts = match root {
-            Some(root) if is_root => root.included,
-            _ => !known.contains(&process.pid) && carries(process.pid, run_id),
+            Some(root) if root.pid == process.pid => root.included,
+            _ => process.marked && !known.contains(&process.pid),
         };
         counts && !process.dead
     }));
@@ -286,6 +315,13 @@ pub(crate) fn next_dead() -> Option<(u32, Option<i32>, Option<i32>)> {
             Ok(None) | Err(_) => return None,
         }
     }
+}
+
+/// Whether this process has no child, alive or dead. As orphans fall to the shim, it then has no descendant either:
+/// the one proof of it that no race can spoil.
+pub(crate) fn is_childless() -> bool {
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    rustix::process::waitid(WaitId::All, look).is_err_and(|errno| errno == Errno::CHILD)
 }
 
 /// Signals a program that has not been waited for: its process group, and itself should it have left the group.

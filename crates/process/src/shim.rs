@@ -319,7 +319,11 @@ impl Watched {
                 while linux::next_dead().is_some() {}
             }
         };
-        sweep::kill(1, find, pause).map_or(0, |killed| killed.count)
+        let sure = |_| {
+            while linux::next_dead().is_some() {}
+            linux::is_childless()
+        };
+        sweep::kill(find, sure, pause).map_or(0, |killed| killed.count)
     }
 
     fn drain(&mut self, signals: &OwnedFd) {

@@ -53,11 +53,13 @@ impl Run {
         let lock = self.lock(|| Ok(false))?.ok_or_else(still)?;
         let run_id = self.spec()?.run_id;
         let started: Option<Started> = files::read(self.dir(), files::SHIM)?;
+        // One look can miss a process that is just becoming another program, and has no environment meanwhile.
+        let sure = |clean| clean > 1;
         let pause = |time| {
             let _ = linux::poll(&mut [], time);
         };
         let killed =
-            kill(2, || remains(&run_id, started.as_ref()), pause).map_err(Error::system("read /proc"))?;
+            kill(|| remains(&run_id, started.as_ref()), sure, pause).map_err(Error::system("read /proc"))?;
         if !killed.left.is_empty() {
             return Err(Error::Survivors {
                 dir: self.dir().to_owned(),
@@ -143,11 +145,11 @@ pub(crate) struct Killed {
     pub(crate) left: Vec<u32>,
 }
 
-/// Kills whatever `find` finds, until it finds nothing `sure` times in a row: new ones may be born meanwhile, and one
-/// look at `/proc` can miss a process that is just being born or changing its program. `pause` waits.
+/// Kills whatever `find` finds, until it finds nothing and `sure`, told for which time in a row, says that nothing is
+/// there: new ones may be born meanwhile. `pause` waits.
 pub(crate) fn kill(
-    sure: u32,
     mut find: impl FnMut() -> Result<Vec<Process>, Errno>,
+    mut sure: impl FnMut(u32) -> bool,
     mut pause: impl FnMut(Duration),
 ) -> Result<Killed, Errno> {
     let (polite, patience) = (Deadline::after(POLITE), Deadline::after(PATIENCE));
@@ -157,7 +159,7 @@ pub(crate) fn kill(
     loop {
         let found = find()?;
         clean = if found.is_empty() { clean + 1 } else { 0 };
-        if clean == sure || patience.passed() {
+        if (clean > 0 && sure(clean)) || patience.passed() {
             let left: BTreeSet<u32> = found.iter().map(|process| process.pid).collect();
             let count = u32::try_from(seen.len()).unwrap_or(u32::MAX);
             return Ok(Killed {
