@@ -58,6 +58,9 @@ pub enum Error {
     /// Neither `HOME` nor `XDG_STATE_HOME` says where workspaces may stand.
     #[error("neither HOME nor XDG_STATE_HOME is set, so there is no place for workspaces")]
     NoStateDir,
+    /// A setting that an engine cannot change while it runs.
+    #[error("another `project.target` or `workspace_dir` needs a new start: `crew stop`, then `crew run`")]
+    NeedsRestart,
     /// A prompt template.
     #[error("the prompt template `{name}` cannot be used: {why}")]
     Prompt {
@@ -107,7 +110,7 @@ impl Error {
             ),
             Error::UnknownHarness { name } => Some(format!("add a table [harness.{name}], or choose another with --harness")),
             Error::NoStateDir => Some("set HOME, or workspace_dir in crew.toml".to_owned()),
-            Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Io { .. } | Error::Watch { .. } => None,
+            Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Io { .. } | Error::Watch { .. } => None,
         }
     }
 }

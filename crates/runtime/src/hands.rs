@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use git::{Branch, Lock, Repository};
 use harness::Harness;
@@ -30,9 +30,9 @@ pub(crate) struct Hands {
     /// What checks get to see of the caller's environment.
     pub(crate) check_env: BTreeMap<OsString, OsString>,
     /// One checkout for all checks: one candidate at a time.
-    pub(crate) checking: Mutex<()>,
+    pub(crate) checking: Arc<Mutex<()>>,
     /// Held for the engine's life, and by every git child.
-    _lock: Lock,
+    lock: Lock,
 }
 
 impl Hands {
@@ -43,6 +43,44 @@ impl Hands {
     pub(crate) fn new(place: &Place, settings: &Settings, options: &Options, steps: bool) -> Result<Self> {
         let target = Branch::parse(&settings.project.target)?;
         place.repository.target(&target)?;
+        let lock = Lock::take(&place.repository.lock_path()).map_err(|error| match error {
+            git::Error::Held { by, .. } => Error::Held { by: by.into() },
+            other => Error::Git(other),
+        })?;
+        let hands = Self::holding(lock, Arc::default(), place, settings, options, steps)?;
+        private_dir(&place.crew_dir)?;
+        private_dir(&place.runs_dir)?;
+        private_dir(&place.checks_dir)?;
+        place
+            .repository
+            .exclude(&["/.crew/", "/.tickets/.lock", "/.tickets/.crew.tmp"])?;
+        Ok(hands)
+    }
+
+    /// The same hands under other settings; what is under way goes on under the old ones.
+    ///
+    /// # Errors
+    /// A harness or a template that cannot be used.
+    pub(crate) fn renewed(&self, settings: &Settings, options: &Options) -> Result<Self> {
+        let (lock, checking) = (self.lock.clone(), Arc::clone(&self.checking));
+        Self::holding(
+            lock,
+            checking,
+            &self.place,
+            settings,
+            options,
+            self.harness.is_some(),
+        )
+    }
+
+    fn holding(
+        lock: Lock,
+        checking: Arc<Mutex<()>>,
+        place: &Place,
+        settings: &Settings,
+        options: &Options,
+        steps: bool,
+    ) -> Result<Self> {
         let harness = if steps {
             let harness = harness(place, settings, options)?;
             harness.check()?;
@@ -51,33 +89,19 @@ impl Hands {
             None
         };
         let prompts_dir = settings.prompts_dir.as_ref().map(|dir| place.root.join(dir));
-        let prompts = Prompts::load(prompts_dir.as_deref())?;
-        let lock = Lock::take(&place.repository.lock_path()).map_err(|error| match error {
-            git::Error::Held { by, .. } => Error::Held { by: by.into() },
-            other => Error::Git(other),
-        })?;
-        let check_env = harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?;
-        private_dir(&place.crew_dir)?;
-        private_dir(&place.runs_dir)?;
-        private_dir(&place.checks_dir)?;
-        place
-            .repository
-            .exclude(&["/.crew/", "/.tickets/.lock", "/.tickets/.crew.tmp"])?;
+        let this_program = || Shim::this_executable(["shim"]);
         Ok(Self {
             repository: place.repository.clone().locked(&lock),
             workspaces: place.workspaces_dir(settings)?,
             place: place.clone(),
             settings: settings.clone(),
-            target,
+            target: Branch::parse(&settings.project.target)?,
             harness,
-            shim: options
-                .shim
-                .clone()
-                .unwrap_or_else(|| Shim::this_executable(["shim"])),
-            prompts,
-            check_env,
-            checking: Mutex::new(()),
-            _lock: lock,
+            shim: options.shim.clone().unwrap_or_else(this_program),
+            prompts: Prompts::load(prompts_dir.as_deref())?,
+            check_env: harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?,
+            checking,
+            lock,
         })
     }
 }

@@ -8,7 +8,6 @@ use engine::{Core, Duty, Input, Loaded, Output, Report, Rest};
 use model::attempt;
 use model::command::{Command, OnStop};
 use model::journal::{EffectId, TimerRef};
-use model::settings::Settings;
 use model::ticket::{Effect, Ticket};
 use model::{RunId, TicketId, Time};
 use notify::Watcher as _;
@@ -17,7 +16,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::hands::Hands;
 use crate::queue::{Ask, Queue};
-use crate::{Error, Place, Result, Signal, clock, observe, state_file};
+use crate::{Error, Options, Place, Result, Signal, clock, observe, state_file};
 
 /// Everything is looked at again this often, whatever was or was not told.
 const TICK: Duration = Duration::from_secs(30);
@@ -37,6 +36,8 @@ pub(crate) enum Heard {
     Performed { ordered: Ordered, report: Report },
     /// The journal's folder changed: perhaps a command was asked.
     JournalChanged,
+    /// `crew.toml` may have changed.
+    SettingsTouched,
 }
 
 /// When the loop ends.
@@ -52,8 +53,7 @@ pub(crate) enum Until {
 
 /// The engine: a core with its journal and its hands.
 pub(crate) struct Ring {
-    place: Place,
-    settings: Settings,
+    options: Options,
     ledger: Ledger<Sqlite>,
     journal: uuid::Uuid,
     hands: Arc<Hands>,
@@ -78,6 +78,8 @@ pub(crate) struct Ring {
     /// Runs that are watched.
     watched: BTreeSet<RunId>,
     state_file: state_file::StateFile,
+    /// Why the settings file as it is now is not in force; told once.
+    settings_error: Option<String>,
     /// The journal's folder tells of commands; none when it cannot be watched, and then it is polled.
     _watcher: Option<notify::RecommendedWatcher>,
 }
@@ -85,12 +87,13 @@ pub(crate) struct Ring {
 impl Ring {
     /// Takes the journal up: adopts what runs, then performs what was ordered and not done.
     pub(crate) async fn start(
-        place: Place,
-        settings: Settings,
         ledger: Ledger<Sqlite>,
         hands: Hands,
+        options: Options,
         duty: Duty,
     ) -> Result<Self> {
+        let place = hands.place.clone();
+        let settings = &hands.settings;
         let journal = ledger
             .0
             .meta("id")
@@ -102,12 +105,11 @@ impl Ring {
         let queue = Queue::open(&place.tickets_dir, move |seen| {
             drop(saw.send(Heard::Input(Input::Sighted(seen))));
         })?;
-        let watcher = watch_journal(&place, tell.clone());
+        let watcher = watch_files(&place, tell.clone());
         let core = Core::load(settings.clone(), journal, Loaded::default())?;
-        let state_file = state_file::StateFile::new(&place, &settings)?;
+        let state_file = state_file::StateFile::new(&place, settings)?;
         let mut ring = Self {
-            place,
-            settings,
+            options,
             ledger,
             journal,
             hands: Arc::new(hands),
@@ -126,6 +128,7 @@ impl Ring {
             room: Arc::new(Semaphore::new(HANDS)),
             watched: BTreeSet::new(),
             state_file,
+            settings_error: None,
             _watcher: watcher,
         };
         ring.load().await?;
@@ -143,7 +146,7 @@ impl Ring {
                 .map(|o| (o.id, o.ticket.clone(), o.effect.clone()))
                 .collect(),
         };
-        self.core = Core::load(self.settings.clone(), self.journal, loaded)?;
+        self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
         self.waiting.clear();
         self.again.clear();
         self.told.clear();
@@ -194,6 +197,7 @@ impl Ring {
                 _ = tokio::time::sleep(due), if due < TICK => self.wake().await?,
                 _ = tick.tick() => {
                     self.queue.ask(Ask::Look);
+                    self.reread_settings().await?;
                     self.step(vec![Input::Ticked]).await?;
                 }
                 _ = poll.tick() => self.read_inbox().await?,
@@ -252,7 +256,7 @@ impl Ring {
     async fn hear(&mut self, first: Heard) -> Result<()> {
         let mut inputs = Vec::new();
         let mut next = Some(first);
-        let mut inbox = false;
+        let (mut inbox, mut touched) = (false, false);
         while let Some(heard) = next {
             match heard {
                 Heard::Input(input) => {
@@ -275,6 +279,7 @@ impl Ring {
                     });
                 }
                 Heard::JournalChanged => inbox = true,
+                Heard::SettingsTouched => touched = true,
             }
             next = if inputs.len() < BATCH {
                 self.heard.try_recv().ok()
@@ -283,10 +288,48 @@ impl Ring {
             };
         }
         self.step(inputs).await?;
+        if touched {
+            self.reread_settings().await?;
+        }
         if inbox {
             self.read_inbox().await?;
         }
         Ok(())
+    }
+
+    /// Reads `crew.toml` again after a person's edit; a bad one keeps the last good settings and is told.
+    async fn reread_settings(&mut self) -> Result<()> {
+        match self.renewed_hands() {
+            Ok(None) => self.settings_error = None,
+            Ok(Some(hands)) => {
+                tracing::info!("crew.toml was read again");
+                self.settings_error = None;
+                self.core.set_settings(hands.settings.clone());
+                self.hands = Arc::new(hands);
+                self.step(vec![Input::Ticked]).await?;
+            }
+            Err(error) => {
+                let why = error.to_string();
+                if self.settings_error.as_ref() != Some(&why) {
+                    tracing::warn!("crew.toml changed, and the last good settings stand: {why}");
+                    self.settings_error = Some(why);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The hands under the settings as they are now; none when these are in force.
+    fn renewed_hands(&self) -> Result<Option<Hands>> {
+        let settings = self.options.over(self.hands.place.settings()?);
+        let old = &self.hands.settings;
+        if settings == *old {
+            return Ok(None);
+        }
+        if settings.project.target != old.project.target || settings.workspace_dir != old.workspace_dir {
+            return Err(Error::NeedsRestart);
+        }
+        self.hands.renewed(&settings, &self.options).map(Some)
     }
 
     /// A moment that was waited for has come.
@@ -519,7 +562,7 @@ impl Ring {
     /// Watches a run for its end, once.
     fn watch(&mut self, run: RunId) {
         if self.watched.insert(run.clone()) {
-            let dir = self.place.runs_dir.join(run.as_str());
+            let dir = self.hands.place.runs_dir.join(run.as_str());
             let session = self.session_of(&run);
             tokio::spawn(observe::watch(
                 dir,
@@ -589,24 +632,36 @@ async fn signalled(signals: &mut Option<watch::Receiver<Signal>>) -> Signal {
     }
 }
 
-fn watch_journal(place: &Place, tell: mpsc::UnboundedSender<Heard>) -> Option<notify::RecommendedWatcher> {
-    let concerns = |event: &notify::Event| {
-        event.paths.iter().any(|p| {
-            p.file_name()
-                .is_some_and(|n| n.to_string_lossy().starts_with("journal.db"))
-        })
-    };
+/// Watches the journal's folder and the repository's root, not the files: they are replaced, and come and go.
+fn watch_files(place: &Place, tell: mpsc::UnboundedSender<Heard>) -> Option<notify::RecommendedWatcher> {
+    let settings = place.settings_path.clone();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        if event
-            .as_ref()
-            .map_or(true, |e| !e.kind.is_access() && concerns(e))
-        {
+        let Ok(event) = event else {
+            // Whatever was lost, a look finds it.
+            drop(tell.send(Heard::JournalChanged));
+            drop(tell.send(Heard::SettingsTouched));
+            return;
+        };
+        if event.kind.is_access() {
+            return;
+        }
+        if event.paths.contains(&settings) {
+            drop(tell.send(Heard::SettingsTouched));
+        }
+        let is_journal = |path: &std::path::PathBuf| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("journal.db"))
+        };
+        if event.paths.iter().any(is_journal) {
             drop(tell.send(Heard::JournalChanged));
         }
     })
     .ok()?;
     watcher
         .watch(&place.crew_dir, notify::RecursiveMode::NonRecursive)
+        .ok()?;
+    watcher
+        .watch(&place.root, notify::RecursiveMode::NonRecursive)
         .ok()?;
     Some(watcher)
 }

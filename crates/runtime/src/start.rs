@@ -27,6 +27,17 @@ pub struct Options {
     pub env: BTreeMap<std::ffi::OsString, std::ffi::OsString>,
 }
 
+impl Options {
+    /// The settings, with what was asked for on the command line in their place.
+    pub(crate) fn over(&self, mut settings: settings::Settings) -> settings::Settings {
+        if let Some(count) = self.agents {
+            settings.agents.count = count;
+            settings.agents.names.clear();
+        }
+        settings
+    }
+}
+
 /// What a terminal asks of the engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Signal {
@@ -44,11 +55,7 @@ pub enum Signal {
 /// # Errors
 /// [`Error::Held`] when another engine runs here; what keeps this one from starting or going on.
 pub async fn run(place: Place, options: Options, signals: watch::Receiver<Signal>) -> Result<Rest> {
-    let mut settings = place.settings()?;
-    if let Some(count) = options.agents {
-        settings.agents.count = count;
-        settings.agents.names.clear();
-    }
+    let settings = options.over(place.settings()?);
     let on_stop = match settings.run.on_stop {
         settings::OnStop::Finish => OnStop::Finish,
         settings::OnStop::Leave => OnStop::Leave,
@@ -61,7 +68,7 @@ pub async fn run(place: Place, options: Options, signals: watch::Receiver<Signal
     } else {
         Until::Stopped
     };
-    let mut ring = Ring::start(place, settings, ledger, hands, Duty::Drain).await?;
+    let mut ring = Ring::start(ledger, hands, options, Duty::Drain).await?;
     ring.turn(until, on_stop, Some(signals)).await
 }
 
@@ -82,7 +89,7 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
         Some(Command::Merge { ticket }) => Some(ticket),
         _ => None,
     };
-    let mut ring = Ring::start(place, settings, ledger, hands, Duty::Command { lands }).await?;
+    let mut ring = Ring::start(ledger, hands, options, Duty::Command { lands }).await?;
     ring.turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None)
         .await?;
     Ok(())
