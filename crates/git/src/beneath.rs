@@ -65,12 +65,12 @@ pub(crate) fn read(root: &OwnedFd, relative: &Path, limit: u64) -> io::Result<Op
     Ok(Some(content))
 }
 
-/// Replaces a file in one rename, making folders that are missing.
+/// Replaces a file in one rename; its folder must be there.
 pub(crate) fn replace(root: &OwnedFd, relative: &Path, content: &[u8]) -> io::Result<()> {
     let name = relative
         .file_name()
         .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let folder = made_folder(root, relative.parent().unwrap_or(Path::new("")))?;
+    let folder = folder(root, relative.parent().unwrap_or(Path::new("")))?;
     let (mut file, temporary) = new_file(&folder)?;
     let written = file.write_all(content).and_then(|()| file.sync_all());
     let done = written.and_then(|()| renameat(&folder, &temporary, &folder, name).map_err(io::Error::from));

@@ -171,7 +171,7 @@ impl Repository {
             .config("core.sparseCheckout=false")
             .git_dir(self.common_dir())
             .work_tree(&place.tree)
-            .index(&place.index)
+            .throwaway_index(&place.index)
             .lock(self.lock().map(crate::lock::Lock::file))
             .deadline(Duration::from_secs(600))
     }

@@ -277,6 +277,13 @@ impl Call {
         self.env("GIT_INDEX_FILE", file)
     }
 
+    /// The index is one that can be made again, so it need not survive a power cut; objects must, together.
+    pub(crate) fn throwaway_index(self, file: &Path) -> Self {
+        self.index(file)
+            .config("core.fsync=all,-index")
+            .config("core.fsyncMethod=batch")
+    }
+
     /// One more object store to read from.
     pub(crate) fn alternate(self, objects: &Path) -> Self {
         let quoted = quote::c_style(objects);
@@ -638,4 +645,116 @@ fn end_group(child: &mut Child) {
         .ok();
     }
     kill_process_group(pid, Signal::KILL).ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fake(script: &str) -> (tempfile::TempDir, Git) {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("git");
+        let text =
+            format!("#!/bin/sh\ncase \"$*\" in *version) echo git version 2.45.0; exit;; esac\n{script}\n");
+        std::fs::write(&program, text).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let home = Some(PathBuf::from("/the-users-home"));
+        let git = Git::find(Surroundings {
+            path: folder.path().into(),
+            home,
+            config_home: None,
+        })
+        .unwrap();
+        (folder, git)
+    }
+
+    /// R-2. The naive version inherits the environment: `GIT_DIR`, `GIT_CONFIG_COUNT`, `GIT_SSH_COMMAND` and the rest count.
+    #[test]
+    fn a_call_sees_only_what_crew_gives_it() {
+        let (_folder, git) = fake(
+            "while read -r line; do echo \"$line\"; done < /proc/self/environ; tr '\\0' '\\n' < /proc/$$/environ; echo ARGS \"$@\"",
+        );
+        let mut path = git.surroundings.path.clone();
+        path.push(":/usr/bin:/bin");
+        let git = Git {
+            surroundings: Arc::new(Surroundings {
+                path,
+                ..(*git.surroundings).clone()
+            }),
+            ..git
+        };
+        let said = git
+            .call("x")
+            .users_settings()
+            .git_dir(Path::new("/g"))
+            .arg("a")
+            .ok()
+            .unwrap();
+        let users = String::from_utf8_lossy(&said).into_owned();
+        assert!(
+            users.contains("HOME=/the-users-home") && users.contains("GIT_DIR=/g"),
+            "{users}"
+        );
+
+        let (_folder, git) = fake("/usr/bin/env; echo ARGS \"$@\"");
+        let said = git.call("status").git_dir(Path::new("/g")).arg("a").ok().unwrap();
+        let text = String::from_utf8_lossy(&said).into_owned();
+        let (env, args) = text.split_once("ARGS ").unwrap();
+        let names: std::collections::BTreeSet<&str> = env
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, _)| name)
+            .collect();
+        for name in &names {
+            let known =
+                name.starts_with("GIT_") || matches!(*name, "LC_ALL" | "PWD" | "_" | "SHLVL" | "OLDPWD");
+            assert!(known, "{name} got through");
+        }
+        for name in [
+            "GIT_NO_REPLACE_OBJECTS",
+            "GIT_TERMINAL_PROMPT",
+            "GIT_CONFIG_GLOBAL",
+            "GIT_CONFIG_NOSYSTEM",
+        ] {
+            assert!(names.contains(name), "{name} is missing");
+        }
+        for pin in [
+            "core.hooksPath=/dev/null",
+            "core.fsmonitor=false",
+            "core.fsync=all",
+            "protocol.allow=never",
+            "gc.auto=0",
+            "safe.bareRepository=explicit",
+        ] {
+            assert!(args.contains(&format!("-c {pin} ")), "{pin} is missing");
+        }
+        assert!(args.trim().ends_with("status a"));
+    }
+
+    #[test]
+    fn output_without_end_is_cut_off() {
+        let (_folder, git) = fake("while :; do echo 0123456789012345678901234567890123456789; done");
+        let said = git.call("x").output_limit(1 << 20).run();
+        assert!(matches!(
+            said,
+            Err(Error::OutputTooLarge { limit: 1_048_576, .. })
+        ));
+    }
+
+    #[test]
+    fn a_deaf_child_is_killed_with_its_children() {
+        let (folder, git) = fake("trap '' TERM; /bin/sleep 600 & echo $! > \"${0%/*}/pid\"; wait; wait");
+        let said = git.call("x").deadline(Duration::from_millis(500)).run();
+        assert!(matches!(said, Err(Error::Deadline { .. })));
+        let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap();
+        let deadline = Deadline::after(Duration::from_secs(20));
+        let lives = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+            !stat.is_empty() && !stat.contains(") Z ")
+        };
+        while lives() {
+            assert!(!deadline.left().is_zero(), "the grandchild lives on");
+            crate::clock::pause(Duration::from_millis(10));
+        }
+    }
 }

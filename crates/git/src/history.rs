@@ -33,6 +33,9 @@ pub struct LandedMerge {
     pub attempt: String,
 }
 
+/// A commit, its parents, and its ticket, agent and attempt.
+type Record = (CommitInfo, Vec<Oid>, [String; 3]);
+
 const FORMAT: &str = "--format=%H%n%P%n%ct%n%an%n%s%n%(trailers:key=Ticket,valueonly,unfold,separator=%x20)%n\
                       %(trailers:key=Agent,valueonly,unfold,separator=%x20)%n\
                       %(trailers:key=Attempt,valueonly,unfold,separator=%x20)";
@@ -79,12 +82,7 @@ impl Repository {
         Ok(merges.collect())
     }
 
-    fn log(
-        &self,
-        options: &[&str],
-        range: &[&str],
-        limit: usize,
-    ) -> Result<Vec<(CommitInfo, Vec<Oid>, [String; 3])>> {
+    fn log(&self, options: &[&str], range: &[&str], limit: usize) -> Result<Vec<Record>> {
         let said = self
             .call("log")
             .args(["-z", FORMAT, "--no-notes", "--no-decorate"])
@@ -101,7 +99,7 @@ impl Repository {
     }
 }
 
-fn read(record: &str) -> Result<(CommitInfo, Vec<Oid>, [String; 3])> {
+fn read(record: &str) -> Result<Record> {
     let bad = || Error::unreadable("log", record);
     let lines: Vec<&str> = record.split('\n').collect();
     let [commit, parents, at, author, subject, ticket, agent, attempt] = lines[..] else {

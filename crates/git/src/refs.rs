@@ -20,9 +20,8 @@ impl Repository {
     /// was done is fine.
     pub(crate) fn move_ref(&self, name: &str, old: Option<&Oid>, new: Option<&Oid>, why: &str) -> Result<()> {
         self.clear_stale_locks(name)?;
-        let error = match self.try_move(name, old, new, why)? {
-            None => return self.settle(name),
-            Some(error) => error,
+        let Some(error) = self.try_move(name, old, new, why)? else {
+            return self.settle(name);
         };
         let now = self.rev_parse(name)?;
         if now.as_ref() == new {

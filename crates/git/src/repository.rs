@@ -15,6 +15,7 @@ pub struct Repository {
     git: Git,
     root: PathBuf,
     here: PathBuf,
+    git_dir: PathBuf,
     common: PathBuf,
     format: Format,
     lock: Option<Lock>,
@@ -95,6 +96,7 @@ impl Repository {
         {
             return Err(Error::PartialClone { path: root });
         }
+        let git_dir = ask("--absolute-git-dir")?.path();
         let said = ask("--show-object-format")?.stdout;
         let name = String::from_utf8_lossy(&said).trim().to_owned();
         let format = Format::parse(&name).ok_or_else(|| {
@@ -107,6 +109,7 @@ impl Repository {
             git: git.clone(),
             root,
             here,
+            git_dir,
             common,
             format,
             lock: None,
@@ -206,8 +209,7 @@ impl Repository {
         let said = self
             .git
             .call("symbolic-ref")
-            .users_settings()
-            .cwd(&self.here)
+            .git_dir(&self.git_dir)
             .args(["--quiet", "HEAD"])
             .run()?;
         let name = String::from_utf8_lossy(&said.stdout).trim().to_owned();

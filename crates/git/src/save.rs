@@ -222,12 +222,21 @@ impl Repository {
             let root = workspace.open().ok()?;
             let index = std::fs::read(&snapshot.index).ok()?;
             beneath::replace(&root, Path::new(".git/index"), &index).ok()?;
-            beneath::replace(
-                &root,
-                &Path::new(".git").join(branch),
-                format!("{tip}\n").as_bytes(),
-            )
-            .ok()
+            {
+                let file = Path::new(".git").join(branch);
+                // `git pack-refs` leaves no folder behind.
+                beneath::made_folder(&root, file.parent()?).ok()?;
+                beneath::replace(
+                    &root,
+                    &file,
+                    format!(
+                        "{tip}
+"
+                    )
+                    .as_bytes(),
+                )
+                .ok()
+            }
         };
         settle();
     }

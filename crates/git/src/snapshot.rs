@@ -80,7 +80,7 @@ impl Repository {
         let call = |subcommand| -> Call {
             self.call_without_attributes(subcommand)
                 .work_tree(&at)
-                .index(&index)
+                .throwaway_index(&index)
                 .deadline(limits.deadline)
         };
         let read = |from_scratch: bool| {

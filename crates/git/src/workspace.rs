@@ -281,7 +281,7 @@ impl Repository {
         let index = git_dir.join("index");
         self.call_without_attributes("read-tree")
             .work_tree(tree)
-            .index(&index)
+            .throwaway_index(&index)
             .deadline(std::time::Duration::from_secs(600))
             .args([
                 "-m",

@@ -244,7 +244,8 @@ impl<'a> Hands<'a> {
             return Ok(());
         }
         let index = self.staging.join("index");
-        let call = |subcommand| users_call(self.repository, self.checkout, subcommand).index(&index);
+        let call =
+            |subcommand| users_call(self.repository, self.checkout, subcommand).throwaway_index(&index);
         call("update-index")
             .args(["-z", "--index-info"])
             .input(&entries)?

@@ -320,9 +320,9 @@ impl<'a> Looker<'a> {
             }
             let path = folder.join(OsStr::from_bytes(name));
             if self.look(&path)? == Found::Folder {
-                self.walk(&path, files)?
+                self.walk(&path, files)?;
             } else {
-                files.push(path)
+                files.push(path);
             }
         }
         Ok(())

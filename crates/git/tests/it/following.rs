@@ -80,7 +80,7 @@ fn a_deleted_file_waits() {
     let intent = to_land(&world, |world| world.write("README", "theirs\n"));
     std::fs::remove_file(world.root().join("README")).unwrap();
     waits_then_lands(&world, &intent, "README", Obstacle::Edited, |world| {
-        drop(world.git(&["checkout", "-q", "--", "README"]))
+        world.git(&["checkout", "-q", "--", "README"]);
     });
 }
 
@@ -187,7 +187,7 @@ fn a_staged_file_under_a_new_files_name_waits() {
     world.git(&["add", "name/mine.txt"]);
     std::fs::remove_dir_all(world.root().join("name")).unwrap();
     waits_then_lands(&world, &intent, "name/mine.txt", Obstacle::Staged, |world| {
-        drop(world.git(&["reset", "-q"]))
+        world.git(&["reset", "-q"]);
     });
 }
 
@@ -417,4 +417,36 @@ fn an_edit_made_after_the_ref_moved_is_left_and_reported() {
         " M README",
         "only the edit, not the landed change taken back"
     );
+}
+
+/// An editor saves between the look and the replacement. The naive version looks, then writes: the edit is gone. Here a
+/// filter of the user's plays the editor, since it runs just then.
+#[test]
+fn an_edit_made_while_it_follows_is_left_and_reported() {
+    let world = World::new();
+    world.write(".gitattributes", "*.slow filter=slow\n");
+    world.write("gone.txt", "old\n");
+    world.commit_all("attributes");
+    let intent = to_land(&world, |world| {
+        world.write("a.slow", "slow\n");
+        world.write("README", "theirs\n");
+        std::fs::remove_file(world.root().join("gone.txt")).unwrap();
+    });
+    world.git(&[
+        "config",
+        "filter.slow.smudge",
+        "echo mine > README; echo mine > gone.txt; echo mine > src/lib.txt; cat",
+    ]);
+    let Landing::Landed { left } = world.open_locked().land(&intent).unwrap() else {
+        panic!()
+    };
+    let mut paths: Vec<_> = left.iter().map(|one| one.path.clone().unwrap()).collect();
+    paths.sort();
+    assert_eq!(paths, [Path::new("README"), Path::new("gone.txt")]);
+    assert!(left.iter().all(|one| one.obstacle == Obstacle::Edited));
+    assert_eq!(
+        (world.read("README"), world.read("gone.txt")),
+        ("mine\n".to_owned(), "mine\n".to_owned())
+    );
+    assert_eq!(world.read("a.slow"), "slow\n");
 }

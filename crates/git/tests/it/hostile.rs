@@ -208,7 +208,7 @@ fn a_head_that_leads_nowhere_loses_no_files() {
     type Tamper = fn(&Path);
     let others: [(&str, Tamper); 5] = [
         ("symlink", |head| {
-            std::os::unix::fs::symlink("../../../outside", head).unwrap()
+            std::os::unix::fs::symlink("../../../outside", head).unwrap();
         }),
         ("folder", |head| std::fs::create_dir(head).unwrap()),
         ("fifo", |head| rustix_fifo(head)),
@@ -550,7 +550,6 @@ fn a_thousand_races_never_lead_a_write_out() {
         });
         let mut written = 0;
         for _ in 0..1000 {
-            // A folder made in the gap makes the agent's own rename fail; that is its affair.
             written += u32::from(workspace.write_instructions(b"x\n").is_ok());
         }
         done.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -1,5 +1,7 @@
 //! The real git in temporary folders, with an empty HOME.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod candidates;
 mod check_checkouts;
 mod following;
