@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::machine::{self, Machine as _, Rejected};
+use crate::policy::reconcile::{self, Action};
 use crate::session::{self, Session};
 use crate::worker::{self, Worker};
 use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
@@ -1158,10 +1159,17 @@ impl Attempt {
         self.recoveries += 1;
         (self.errors, self.repeats) = (0, 0);
         self.replace_session(event, fresh)?;
-        match workspace {
-            Workspace::Missing => return Ok(Raised::WorkspaceLost),
-            Workspace::Clean => self.state = State::Ready,
-            Workspace::Changed => self.work(Prompt::Resume),
+        let facts = reconcile::Facts {
+            reached: reconcile::Reached::Work,
+            workspace: *workspace,
+            imported: false,
+        };
+        match reconcile::action(facts) {
+            Action::StartOver => return Ok(Raised::WorkspaceLost),
+            Action::Ready => self.state = State::Ready,
+            Action::Work => self.work(Prompt::Resume),
+            // Nothing of it was submitted: these cannot follow.
+            Action::Verify | Action::Land => return Err(self.reject(event, "it has not been submitted")),
         }
         Ok(Raised::Nothing)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::attempt::{Attempt, Failure};
+use crate::attempt::{Attempt, Class, Failure};
 use crate::policy::backoff;
 
 /// Failed steps in a row after which an attempt is stuck.
@@ -24,6 +24,35 @@ pub struct Next {
     pub repeats_left: u32,
 }
 
+/// What is made of a class of failures.
+enum Rule {
+    /// The step is said again at once; nothing is counted.
+    Free,
+    /// The service asked for time; nothing is counted.
+    Later,
+    /// It counts towards the five in a row.
+    Counted,
+    /// A fresh session is tried once; the second in a row is one too many.
+    Once,
+    /// On unchanged input it will be the same again: it counts towards the breaker too.
+    Same,
+}
+
+fn rule(class: Class) -> Rule {
+    match class {
+        Class::KilledByUs => Rule::Free,
+        Class::RateLimited | Class::Overloaded => Rule::Later,
+        Class::Timeout | Class::SessionInUse => Rule::Once,
+        Class::MalformedOutput | Class::Budget => Rule::Same,
+        Class::Transient
+        | Class::Auth
+        | Class::SessionMissing
+        | Class::Stalled
+        | Class::Crash
+        | Class::Lost => Rule::Counted,
+    }
+}
+
 /// What follows `failure`, in an attempt as it is before it.
 #[must_use]
 pub fn after(attempt: Option<&Attempt>, failure: &Failure) -> Next {
@@ -31,41 +60,119 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure) -> Next {
         let same = a.failure.as_ref() == Some(failure);
         (a.errors, if same { a.repeats } else { 0 })
     });
-    if !failure.class.counts() {
-        let waits = matches!(
-            failure.class,
-            crate::attempt::Class::RateLimited | crate::attempt::Class::Overloaded
-        );
-        let wait = if waits {
-            backoff::step(errors + 5)
-        } else {
-            Duration::ZERO
-        };
-        return Next {
-            wait,
-            errors_left: ERRORS - errors.min(ERRORS),
-            repeats_left: REPEATS,
-        };
-    }
-    let repeats_left = match failure.class {
-        crate::attempt::Class::MalformedOutput | crate::attempt::Class::Budget => {
-            REPEATS.saturating_sub(repeats + 1)
-        }
-        crate::attempt::Class::Transient
-        | crate::attempt::Class::RateLimited
-        | crate::attempt::Class::Overloaded
-        | crate::attempt::Class::Auth
-        | crate::attempt::Class::SessionInUse
-        | crate::attempt::Class::SessionMissing
-        | crate::attempt::Class::Timeout
-        | crate::attempt::Class::Stalled
-        | crate::attempt::Class::Crash
-        | crate::attempt::Class::Lost
-        | crate::attempt::Class::KilledByUs => REPEATS,
+    let before = attempt.and_then(|a| a.failure.as_ref()).filter(|_| errors > 0);
+    let again = before.is_some_and(|f| f.class == failure.class);
+    let uncounted = |wait| Next {
+        wait,
+        errors_left: ERRORS.saturating_sub(errors),
+        repeats_left: REPEATS,
     };
-    Next {
+    let counted = Next {
         wait: backoff::step(errors + 1),
         errors_left: ERRORS.saturating_sub(errors + 1),
-        repeats_left,
+        repeats_left: REPEATS,
+    };
+    match rule(failure.class) {
+        Rule::Free => uncounted(Duration::ZERO),
+        Rule::Later => uncounted(backoff::step(errors + ERRORS)),
+        Rule::Counted => counted,
+        Rule::Once if again => Next {
+            errors_left: 0,
+            ..counted
+        },
+        Rule::Once => counted,
+        Rule::Same => Next {
+            repeats_left: REPEATS.saturating_sub(repeats + 1),
+            ..counted
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attempt::{Event, State, Stuck, Usage};
+    use crate::samples;
+    use crate::{Fence, Oid, RunId, SessionId, TicketId, Time};
+
+    /// Steps that fail one after another, each judged by this policy: how the attempt stands after each.
+    fn fails(classes: &[Class]) -> Vec<State> {
+        let mut attempt = samples::attempt::first();
+        let mut take = |event: Event| {
+            attempt = attempt.after(&event).unwrap().0;
+            attempt.clone()
+        };
+        let mut now = take(Event::WorkspaceReady {
+            base: Oid::new("a".repeat(40)).unwrap(),
+            earlier_work: false,
+        });
+        let mut states = Vec::new();
+        for class in classes {
+            let run = RunId::of_step(&TicketId::new("t-1").unwrap(), Fence(1), now.runs + 1);
+            now = take(Event::StepStarted { run });
+            let failure = Failure {
+                class: *class,
+                message: "no".to_owned(),
+            };
+            let next = after(Some(&now), &failure);
+            now = take(Event::StepFailed {
+                usage: Usage::default(),
+                failure,
+                retry_at: Time(0) + next.wait,
+                errors_left: next.errors_left,
+                repeats_left: next.repeats_left,
+                fresh: SessionId(uuid::Uuid::from_u128(u128::from(now.session.number) + 100)),
+            });
+            states.push(now.state.clone());
+        }
+        states
+    }
+
+    fn waits(states: &[State]) -> Vec<i64> {
+        let due = |s: &State| match s {
+            State::Working(w) => w.due.map(|t| t.0 / 1000),
+            _ => None,
+        };
+        states.iter().filter_map(due).collect()
+    }
+
+    #[test]
+    fn the_fifth_in_a_row_is_one_too_many() {
+        let states = fails(&[Class::Crash; 5]);
+        assert_eq!(waits(&states), [2, 4, 8, 16]);
+        assert_eq!(states[4], State::Stuck { why: Stuck::Errors });
+    }
+
+    #[test]
+    fn what_is_nobodys_fault_is_never_one_too_many() {
+        let states = fails(&[Class::RateLimited, Class::Overloaded, Class::KilledByUs].repeat(5));
+        assert_eq!(waits(&states).len(), 15);
+        assert_eq!(waits(&states[..3]), [32, 32, 0]);
+    }
+
+    #[test]
+    fn a_fresh_session_is_tried_once() {
+        for class in [Class::Timeout, Class::SessionInUse] {
+            let states = fails(&[class, class]);
+            assert_eq!(
+                (waits(&states), &states[1]),
+                (vec![2], &State::Stuck { why: Stuck::Errors })
+            );
+            assert_eq!(
+                waits(&fails(&[class, Class::Crash, class])),
+                [2, 4, 8],
+                "not in a row"
+            );
+        }
+    }
+
+    #[test]
+    fn the_breaker_opens_at_the_third_of_the_same_and_bad_credentials_at_once() {
+        let states = fails(&[Class::MalformedOutput; 3]);
+        assert_eq!(
+            (waits(&states), &states[2]),
+            (vec![2, 4], &State::Stuck { why: Stuck::Breaker })
+        );
+        assert_eq!(fails(&[Class::Auth]), [State::Stuck { why: Stuck::Auth }]);
     }
 }

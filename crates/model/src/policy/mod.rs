@@ -3,5 +3,6 @@
 pub mod backoff;
 pub mod capacity;
 pub mod failure;
+pub mod reconcile;
 pub mod route;
 pub mod stall;

@@ -179,8 +179,22 @@ impl fmt::Display for Refusal {
 /// Whether the ticket may be given out at all, whoever is free.
 ///
 /// # Errors
-/// The first reason against it. A cycle is told as [`Refusal::WaitsFor`]: finding the way round is for [`explain`].
+/// The first reason against it. A cycle is told as [`Refusal::WaitsFor`]: finding the way round is for [`explain`] and
+/// [`refusals`].
 pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
+    look(queue, id, false)
+}
+
+/// Whether a person may give the ticket to an agent, out of turn: as [`eligible`], except that neither a file that changed
+/// a moment ago nor a person who has taken it is in the way. Whoever assigns it has read it, and speaks for people.
+///
+/// # Errors
+/// The first reason against it.
+pub fn assignable(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
+    look(queue, id, true)
+}
+
+fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     let file = queue.files.get(id);
     let Some(ticket) = queue.tickets.get(id) else {
         return Err(match file {
@@ -189,14 +203,6 @@ pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
             Some(_) => Refusal::Unsettled { until: queue.now },
         });
     };
-    match &ticket.state {
-        State::Done(done) => {
-            return Err(Refusal::Done {
-                outcome: done.name().to_owned(),
-            });
-        }
-        State::InProgress(_) | State::Verify(_) | State::New | State::Open => {}
-    }
     if let Some(held) = &ticket.held {
         return Err(Refusal::Held {
             note: held.note.clone(),
@@ -204,6 +210,8 @@ pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
         });
     }
     match &ticket.state {
+        State::Open => {}
+        State::New => return Err(Refusal::Unknown),
         State::InProgress(attempt) => {
             return Err(Refusal::InProgress {
                 agent: attempt.agent.clone(),
@@ -214,8 +222,11 @@ pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
                 stage: verify.stage.name().to_owned(),
             });
         }
-        State::New => return Err(Refusal::Unknown),
-        State::Open | State::Done(_) => {}
+        State::Done(done) => {
+            return Err(Refusal::Done {
+                outcome: done.name().to_owned(),
+            });
+        }
     }
     let Some(file) = file else {
         return Err(Refusal::NoFile);
@@ -224,38 +235,51 @@ pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
         return Err(Refusal::Unreadable);
     }
     match file.status {
-        FileStatus::Open => {}
-        FileStatus::InProgress => return Err(Refusal::TakenByPerson),
+        FileStatus::InProgress if !by_hand => return Err(Refusal::TakenByPerson),
+        FileStatus::Open | FileStatus::InProgress => {}
         FileStatus::Closed => return Err(Refusal::FileClosed),
     }
     if ticket.spec.kind == "epic" {
         return Err(Refusal::Epic);
     }
     let until = file.changed_at + queue.settle;
-    if until > queue.now {
+    if until > queue.now && !by_hand {
         return Err(Refusal::Unsettled { until });
     }
     depends(queue, ticket)?;
     if let Some(recovers) = &ticket.spec.recovers {
-        match recovery(queue, recovers) {
+        let recovers = recovers.clone();
+        match recovery(queue, &recovers) {
             Recovery::Needed => {}
-            Recovery::NotYet => {
-                return Err(Refusal::RecoveryNotNeededYet {
-                    recovers: recovers.clone(),
-                });
-            }
-            Recovery::NotNeeded => {
-                return Err(Refusal::RecoveryNotNeeded {
-                    recovers: recovers.clone(),
-                });
-            }
-            Recovery::Missing => return Err(Refusal::MissingDependency { id: recovers.clone() }),
+            Recovery::NotYet => return Err(Refusal::RecoveryNotNeededYet { recovers }),
+            Recovery::NotNeeded => return Err(Refusal::RecoveryNotNeeded { recovers }),
+            Recovery::Missing => return Err(Refusal::MissingDependency { id: recovers }),
         }
     }
     if let Some(until) = ticket.due.filter(|due| *due > queue.now) {
         return Err(Refusal::NotDue { until });
     }
     Ok(())
+}
+
+/// Why each ticket of the journal that is not eligible is not, whoever is free; cycles are told. One walk over the queue,
+/// however long: to be preferred to asking [`explain`] for each.
+#[must_use]
+pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
+    let ringed = on_or_behind_a_cycle(queue);
+    let refused = queue
+        .tickets
+        .keys()
+        .filter_map(|id| Some((id, eligible(queue, id).err()?)));
+    let told = refused.map(|(id, refusal)| match refusal {
+        Refusal::WaitsFor { ids } if ringed.contains(id) => (id, told(queue, id, ids)),
+        refusal => (id, refusal),
+    });
+    told.collect()
+}
+
+fn told(queue: Queue<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
+    cycle(queue, id).map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
 }
 
 /// Every eligible ticket, first to be given out first: by priority, then age, then id.
@@ -304,9 +328,7 @@ pub fn assign<'a>(queue: Queue<'a>, idle: &[&'a AgentName], free: u32) -> Vec<(&
 #[must_use]
 pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) -> Option<Refusal> {
     match eligible(queue, id) {
-        Err(Refusal::WaitsFor { ids }) => {
-            return Some(cycle(queue, id).map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path }));
-        }
+        Err(Refusal::WaitsFor { ids }) => return Some(told(queue, id, ids)),
         Err(refusal) => return Some(refusal),
         Ok(()) => {}
     }
@@ -399,6 +421,35 @@ fn depends(queue: Queue<'_>, ticket: &Ticket) -> Result<(), Refusal> {
     } else {
         Err(Refusal::WaitsFor { ids: waits })
     }
+}
+
+/// What is left when tickets that wait for nothing left are taken away, again and again.
+fn on_or_behind_a_cycle(queue: Queue<'_>) -> BTreeSet<&TicketId> {
+    let open: BTreeMap<&TicketId, &Ticket> = queue.tickets.iter().filter(|(_, t)| !t.is_done()).collect();
+    let mut waits: BTreeMap<&TicketId, usize> = BTreeMap::new();
+    let mut behind: BTreeMap<&TicketId, Vec<&TicketId>> = BTreeMap::new();
+    for (id, ticket) in &open {
+        let deps = ticket.spec.deps.iter().filter(|dep| open.contains_key(dep));
+        waits.insert(id, deps.clone().count());
+        deps.for_each(|dep| behind.entry(dep).or_default().push(id));
+    }
+    let mut free: Vec<&TicketId> = waits
+        .iter()
+        .filter(|(_, n)| **n == 0)
+        .map(|(id, _)| *id)
+        .collect();
+    while let Some(id) = free.pop() {
+        waits.remove(id);
+        for next in behind.get(id).into_iter().flatten() {
+            if let Some(n) = waits.get_mut(next) {
+                *n -= 1;
+                if *n == 0 {
+                    free.push(next);
+                }
+            }
+        }
+    }
+    waits.into_keys().collect()
 }
 
 /// A way from the ticket over dependencies that are not done back to it. Depth first without recursion: a queue can be one

@@ -246,6 +246,40 @@ fn a_cycle_is_told_as_the_way_round() {
 }
 
 #[test]
+fn all_refusals_at_once_say_what_each_alone_says() {
+    let mut world = World::new(&[
+        ("t-a", after(&["t-b"])),
+        ("t-b", after(&["t-c", "t-x"])),
+        ("t-c", after(&["t-a"])),
+        ("t-x", plain()),
+        ("t-y", after(&["t-a"])),
+        ("t-z", after(&["t-x"])),
+        ("t-held", plain()),
+    ]);
+    world.hold("t-held", Why::Blocked);
+    let all = refusals(world.queue());
+    assert_eq!(all.len(), 6, "{all:?}");
+    for (id, refusal) in all {
+        assert_eq!(explain(world.queue(), id, &[], 0).as_ref(), Some(&refusal));
+    }
+}
+
+#[test]
+fn a_person_who_assigns_speaks_for_people_and_for_nothing_else() {
+    let mut world = World::new(&[("t-1", plain()), ("t-2", after(&["t-1"])), ("t-3", plain())]);
+    for name in ["t-1", "t-2"] {
+        world.file(name).status = FileStatus::InProgress;
+        world.file(name).changed_at = Time(10_000);
+    }
+    world.ticket("t-3").due = Some(Time(20_000));
+    let may = |name: &str| assignable(world.queue(), &id(name));
+    assert_eq!(may("t-1"), Ok(()));
+    assert_eq!(may("t-2"), Err(Refusal::WaitsFor { ids: vec![id("t-1")] }));
+    assert_eq!(may("t-3"), Err(Refusal::NotDue { until: Time(20_000) }));
+    assert_eq!(eligible(world.queue(), &id("t-2")), Err(Refusal::TakenByPerson));
+}
+
+#[test]
 fn a_chain_of_any_length_is_looked_through() {
     let names: Vec<String> = (0..20_000).map(|n| format!("t-{n}")).collect();
     let specs: Vec<(&str, Spec)> = names
@@ -260,6 +294,7 @@ fn a_chain_of_any_length_is_looked_through() {
         .collect();
     let world = World::new(&specs);
     assert_eq!(world.why("t-0"), "it waits for t-1");
+    assert_eq!(refusals(world.queue()).len(), names.len() - 1, "in one walk");
 }
 
 #[test]

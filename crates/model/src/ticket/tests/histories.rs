@@ -239,7 +239,7 @@ impl Watch {
         }
         match event {
             Event::Attempt(attempt::Event::StepFinished { .. }) if self.edit.told => {
-                self.edit = Edit::default()
+                self.edit = Edit::default();
             }
             Event::Attempt(attempt::Event::StepFailed { .. }) => self.edit.told = false,
             _ => {}
