@@ -66,25 +66,7 @@ impl Repository {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io), [`Error::Failed`](crate::Error::Failed).
     pub fn checkouts_of(&self, branch: &Branch) -> Result<Vec<Checkout>> {
-        let mut found = vec![(self.root().to_owned(), self.common_dir().to_owned())];
-        let admin = self.common_dir().join("worktrees");
-        match std::fs::read_dir(&admin) {
-            Ok(entries) => {
-                for entry in entries {
-                    let git_dir = entry.doing("read", &admin)?.path();
-                    let Ok(link) = std::fs::read(git_dir.join("gitdir")) else {
-                        continue;
-                    };
-                    let link = git_dir.join(path_of(link.strip_suffix(b"\n").unwrap_or(&link)));
-                    if let Some(root) = link.parent().filter(|root| root.is_dir() && link.exists()) {
-                        found.push((root.to_owned(), git_dir));
-                    }
-                }
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(crate::Error::io("read", &admin, error)),
-        }
-        found.sort();
+        let found = self.places()?;
         let full = branch.full();
         let mut checkouts = Vec::new();
         for (root, git_dir) in found {
@@ -109,5 +91,52 @@ impl Repository {
             }
         }
         Ok(checkouts)
+    }
+
+    /// Gives back every `index.lock` that a killed engine of crew's left in a checkout, so that the user's git works
+    /// again; for start-up, after open landings were carried on (until then the lock keeps the user's commits from taking
+    /// a landed change back). Does nothing without the repository's lock. Locks of other gits stay.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn release_left_behind(&self) -> Result<()> {
+        if self.lock().is_none() {
+            return Ok(());
+        }
+        for (root, git_dir) in self.places()? {
+            if git_dir.join("index.lock").exists() {
+                let checkout = Checkout {
+                    root,
+                    git_dir,
+                    operation: None,
+                };
+                drop(crate::follow::IndexLock::take(self, &checkout)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Root and git directory of every checkout.
+    fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let mut found = vec![(self.root().to_owned(), self.common_dir().to_owned())];
+        let admin = self.common_dir().join("worktrees");
+        match std::fs::read_dir(&admin) {
+            Ok(entries) => {
+                for entry in entries {
+                    let git_dir = entry.doing("read", &admin)?.path();
+                    let Ok(link) = std::fs::read(git_dir.join("gitdir")) else {
+                        continue;
+                    };
+                    let link = git_dir.join(path_of(link.strip_suffix(b"\n").unwrap_or(&link)));
+                    if let Some(root) = link.parent().filter(|root| root.is_dir() && link.exists()) {
+                        found.push((root.to_owned(), git_dir));
+                    }
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(crate::Error::io("read", &admin, error)),
+        }
+        found.sort();
+        Ok(found)
     }
 }

@@ -225,6 +225,21 @@ fn the_user_cannot_commit_between_the_ref_and_the_index() {
 }
 
 #[test]
+fn an_index_lock_that_was_left_behind_is_given_back_and_a_users_stays() {
+    let (world, _) = world_to_land();
+    assert!(killed_at("land.index_locked", "killed_landing", &world));
+    let lock = world.root().join(".git/index.lock");
+    world.open().release_left_behind().unwrap();
+    assert!(lock.exists(), "only the holder of the repository's lock may");
+    let repository = world.open_locked();
+    repository.release_left_behind().unwrap();
+    assert!(!lock.exists());
+    put(&lock, "DIRC");
+    repository.release_left_behind().unwrap();
+    assert!(lock.exists());
+}
+
+#[test]
 fn preparing_is_killed_anywhere_and_repeated() {
     for point in [
         "prepare.refs",
