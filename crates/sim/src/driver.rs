@@ -1,0 +1,132 @@
+//! An engine that is up: the real core, and what its driver has to remember between two inputs.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use engine::{Core, Report};
+use model::attempt;
+use model::journal::{EffectId, TimerRef};
+use model::ticket::{Effect, Ticket};
+use model::{RunId, TicketId, Time};
+use store::Ordered;
+
+/// A report on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) at: Time,
+    pub(crate) ordered: Ordered,
+    pub(crate) report: Report,
+}
+
+/// One engine's life.
+#[derive(Clone, Debug)]
+pub(crate) struct Driver {
+    pub(crate) core: Core,
+    /// Effects of each ticket, in order: only the first is performed.
+    queues: BTreeMap<TicketId, VecDeque<Ordered>>,
+    /// Stops are performed at once.
+    stops: Vec<Ordered>,
+    /// Performed, and not reported yet.
+    performing: BTreeSet<EffectId>,
+    /// To be performed again, not before.
+    again: BTreeMap<EffectId, Time>,
+    pub(crate) reports: Vec<Told>,
+    /// Runs whose end is waited for, with the time of the next look.
+    pub(crate) watched: BTreeMap<RunId, Time>,
+    /// Timers this core was told of.
+    pub(crate) fired: BTreeSet<TimerRef>,
+    /// Place in the inbox.
+    pub(crate) asked: u64,
+    pub(crate) wake_at: Option<Time>,
+    pub(crate) tick_at: Time,
+    /// When the first, full look at the tickets is told; none when it was.
+    pub(crate) first_look: Option<Time>,
+}
+
+impl Driver {
+    pub(crate) fn new(core: Core, pending: Vec<Ordered>, now: Time, first_look: Time) -> Self {
+        let watched = core.live_runs().map(|(_, run)| (run.clone(), now)).collect();
+        let mut driver = Self {
+            core,
+            queues: BTreeMap::new(),
+            stops: Vec::new(),
+            performing: BTreeSet::new(),
+            again: BTreeMap::new(),
+            reports: Vec::new(),
+            watched,
+            fired: BTreeSet::new(),
+            asked: 0,
+            wake_at: None,
+            tick_at: Time(now.0 + 30_000),
+            first_look: Some(first_look),
+        };
+        driver.take(pending);
+        driver
+    }
+
+    /// Takes effects that are durable now.
+    pub(crate) fn take(&mut self, ordered: Vec<Ordered>) {
+        for one in ordered {
+            match one.effect {
+                Effect::Attempt(attempt::Effect::StopRun { .. }) => self.stops.push(one),
+                _ => self.queues.entry(one.ticket.clone()).or_default().push_back(one),
+            }
+        }
+    }
+
+    /// Effects that may be performed now.
+    pub(crate) fn ready(&self, now: Time) -> Vec<Ordered> {
+        let heads = self.queues.values().filter_map(VecDeque::front).chain(&self.stops);
+        let ready = heads.filter(|one| {
+            !self.performing.contains(&one.id) && self.again.get(&one.id).is_none_or(|at| *at <= now)
+        });
+        ready.cloned().collect()
+    }
+
+    /// Notes that an effect was performed: its report comes at `told.at`.
+    pub(crate) fn performed(&mut self, told: Told, now: Time) {
+        self.performing.insert(told.ordered.id);
+        if let (Effect::Attempt(attempt::Effect::StartStep { run, .. }), Report::StepSpawned) =
+            (&told.ordered.effect, &told.report)
+        {
+            self.watched.insert(run.clone(), now);
+        }
+        self.reports.push(told);
+    }
+
+    /// The core has heard the report of an effect; `again` is when it is performed once more.
+    pub(crate) fn settled(&mut self, id: EffectId, again: Option<Time>) {
+        self.performing.remove(&id);
+        self.reports.retain(|told| told.ordered.id != id);
+        if let Some(at) = again {
+            self.again.insert(id, at);
+            return;
+        }
+        self.again.remove(&id);
+        self.stops.retain(|one| one.id != id);
+        for queue in self.queues.values_mut() {
+            queue.retain(|one| one.id != id);
+        }
+        self.queues.retain(|_, queue| !queue.is_empty());
+    }
+
+    /// Whether nothing is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.queues.is_empty() && self.stops.is_empty() && self.reports.is_empty()
+    }
+
+    /// The next moment at which the driver has something to do by itself.
+    pub(crate) fn next(&self, now: Time) -> Option<Time> {
+        let deadlines = self.core.tickets().filter_map(Ticket::deadline).map(|d| d.at);
+        self.reports
+            .iter()
+            .map(|told| told.at)
+            .chain(self.again.values().copied())
+            .chain(self.watched.values().copied())
+            .chain(self.wake_at)
+            .chain([self.tick_at])
+            .chain(self.first_look)
+            .chain(deadlines)
+            .filter(|at| *at > now)
+            .min()
+    }
+}

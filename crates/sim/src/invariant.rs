@@ -1,0 +1,311 @@
+//! What holds after every step (reliability.md A.6, machines.md §9), from what the journal and the world contain.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::attempt::Then;
+use model::journal::{Fact, State as Stored, Stream};
+use model::machine::Machine as _;
+use model::project::{self, Project};
+use model::ticket::{Done, Event, FileStatus, Stage, State, Ticket};
+use model::{AgentName, Fence, Oid, TicketId};
+use store::{Journal as _, Ledger, Memory, StreamId};
+
+use crate::block_on;
+use crate::git::By;
+use crate::options::Options;
+use crate::world::World;
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Broken {
+    /// Its name.
+    pub(crate) invariant: &'static str,
+    /// What was found.
+    pub(crate) what: String,
+}
+
+pub(crate) type Checked = Result<(), Broken>;
+
+/// Fails as `invariant` unless `holds`.
+pub(crate) fn ensure(holds: bool, invariant: &'static str, what: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err(Broken { invariant, what: what() }) }
+}
+
+/// What the journal says, replayed event by event beside it.
+#[derive(Debug, Default)]
+pub(crate) struct Witness {
+    seen: u64,
+    versions: BTreeMap<Stream, u64>,
+    /// Every ticket as replay gives it.
+    pub(crate) tickets: BTreeMap<TicketId, Ticket>,
+    /// The project as replay gives it.
+    pub(crate) project: Project,
+    /// Landed events, oldest first: ticket, attempt and commit.
+    pub(crate) landed: Vec<(TicketId, u32, Oid)>,
+    /// Stops that a person ordered and that are still to be carried out.
+    owed: BTreeMap<TicketId, (Fence, Then)>,
+    looks: u64,
+}
+
+impl Witness {
+    /// Reads what is new in the journal and checks everything that could have changed.
+    pub(crate) fn check(&mut self, ledger: &Ledger<Memory>, world: &mut World, options: &Options) -> Checked {
+        let changed = self.replay(ledger, options)?;
+        self.looks += 1;
+        if self.looks.is_multiple_of(97) {
+            store_is_sound(ledger)?;
+        }
+        if !changed.is_empty() {
+            self.slots_are_the_seats(ledger)?;
+            for id in &changed {
+                self.timers_are_the_deadlines(ledger, id)?;
+            }
+            self.final_stops_are_carried_out()?;
+        }
+        if !changed.is_empty() || std::mem::take(&mut world.touched) {
+            self.live_processes_belong_to_attempts(world)?;
+            self.target_is_what_was_landed(world)?;
+            self.closed_only_after_done(world)?;
+            work_is_reachable(world)?;
+            edits_are_intact(world)?;
+        }
+        Ok(())
+    }
+
+    fn replay(&mut self, ledger: &Ledger<Memory>, options: &Options) -> Result<BTreeSet<TicketId>, Broken> {
+        let damaged = |error: store::Error| Broken { invariant: "the journal can be read", what: error.to_string() };
+        let mut changed = BTreeSet::new();
+        for fold in block_on(ledger.tail(self.seen, u32::MAX >> 1)).map_err(damaged)? {
+            self.seen = fold.seq;
+            let version = self.versions.entry(fold.stream.clone()).or_default();
+            *version += 1;
+            ensure(fold.version == *version, "versions are contiguous", || {
+                format!("{} has version {} after {}", fold.stream, fold.version, *version - 1)
+            })?;
+            match (&fold.stream, fold.fact, fold.after) {
+                (Stream::Ticket(id), Fact::Ticket(event), Stored::Ticket(stored)) => {
+                    self.replay_ticket(id, &event, &stored, fold.at, options)?;
+                    changed.insert(id.clone());
+                }
+                (Stream::Project, Fact::Project(event), Stored::Project(stored)) => {
+                    let next = project::Machine::transition(&self.project, &event).map(|step| step.state);
+                    ensure(next.as_ref() == Ok(&stored), "stored state equals replay", || {
+                        format!("the project after {event:?}: stored {stored:?}, replayed {next:?}")
+                    })?;
+                    self.project = stored;
+                }
+                (stream, ..) => {
+                    let what = format!("stream {stream} holds something of another kind");
+                    return Err(Broken { invariant: "stored state equals replay", what });
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    fn replay_ticket(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        stored: &Ticket,
+        at: model::Time,
+        options: &Options,
+    ) -> Checked {
+        let before = self.tickets.get(id).cloned().unwrap_or_else(|| Ticket::new(id.clone()));
+        let next = before.after(event, at).map(|change| change.ticket);
+        ensure(next.as_ref() == Ok(stored), "stored state equals replay", || {
+            format!("{id} after {}: stored {}, replayed {next:?}", event.name(), stored.state_name())
+        })?;
+        let minted = !matches!(event, Event::Claimed { .. }) || stored.fence > before.fence;
+        ensure(minted && stored.fence >= before.fence, "fences strictly increase", || {
+            format!("{id} went from fence {} to {}", before.fence, stored.fence)
+        })?;
+        if let (Event::Landed { commit }, Some(attempt)) = (event, before.attempt()) {
+            self.landed.push((id.clone(), attempt.number, commit.clone()));
+        }
+        ensure(stored.tries <= options.settings.run.attempts, "attempts are within their limit", || {
+            format!("{id} is at its attempt {} of {}", stored.tries, options.settings.run.attempts)
+        })?;
+        if let Some(attempt) = stored.attempt() {
+            let limit = options.settings.run.max_steps.saturating_add(1);
+            ensure(attempt.steps <= limit, "steps are within their limit", || {
+                format!("{id} took step {} of {}", attempt.steps, options.settings.run.max_steps)
+            })?;
+            if let Some(then) = attempt.stopping.clone().filter(Then::is_final) {
+                self.owed.insert(id.clone(), (attempt.fence, then));
+            }
+        }
+        self.tickets.insert(id.clone(), stored.clone());
+        Ok(())
+    }
+
+    /// One ticket per agent, and the slot table is what the states say.
+    fn slots_are_the_seats(&self, ledger: &Ledger<Memory>) -> Checked {
+        let mut seats: BTreeMap<String, (String, u64)> = BTreeMap::new();
+        for ticket in self.tickets.values() {
+            let Some((agent, attempt)) = ticket.seat().zip(ticket.attempt()) else { continue };
+            let seat = (ticket.id.to_string(), attempt.fence.0);
+            let other = seats.insert(agent.to_string(), seat);
+            ensure(other.is_none(), "one ticket per agent", || format!("{agent} is at {other:?} and {}", ticket.id))?;
+        }
+        let rows = block_on(ledger.0.slots()).unwrap_or_default();
+        let slots: BTreeMap<_, _> = rows.into_iter().map(|s| (s.agent, (s.ticket, s.fence.0))).collect();
+        ensure(slots == seats, "slots are the seats", || format!("slots {slots:?}, seats {seats:?}"))
+    }
+
+    /// A waiting ticket has its timer, and no other has one.
+    fn timers_are_the_deadlines(&self, ledger: &Ledger<Memory>, id: &TicketId) -> Checked {
+        let stream = StreamId(Stream::Ticket(id.clone()).to_string());
+        let rows = block_on(ledger.0.timers_of(&stream)).unwrap_or_default();
+        let timers: Vec<(String, i64)> = rows.into_iter().map(|t| (t.timer.key, t.due.0)).collect();
+        let deadline = self.tickets.get(id).and_then(Ticket::deadline);
+        let wanted: Vec<(String, i64)> = deadline.iter().map(|d| (d.key.as_str().to_owned(), d.at.0)).collect();
+        ensure(timers == wanted, "timers are the deadlines", || format!("{id}: timers {timers:?}, deadlines {wanted:?}"))
+    }
+
+    /// What a person asked a stop for is done when the process has ended.
+    fn final_stops_are_carried_out(&mut self) -> Checked {
+        let Self { owed, tickets, .. } = self;
+        let mut forgotten = None;
+        owed.retain(|id, (fence, then)| {
+            let Some(attempt) = tickets.get(id).and_then(Ticket::attempt).filter(|a| a.fence == *fence) else {
+                return false;
+            };
+            if attempt.stopping.is_none() {
+                forgotten = Some(format!("{id} was to be stopped for {then:?}, and is {}", attempt.state.name()));
+            }
+            true
+        });
+        ensure(forgotten.is_none(), "a final stop is carried out", || forgotten.unwrap_or_default())
+    }
+
+    /// At most one live process per attempt, and none that no attempt waits for.
+    fn live_processes_belong_to_attempts(&self, world: &World) -> Checked {
+        let mut busy = BTreeSet::new();
+        let mut talking = BTreeSet::new();
+        for process in world.live() {
+            let attempt = (&process.ticket, process.number);
+            ensure(busy.insert(attempt), "one live process per attempt", || {
+                format!("attempt {} of {} has two, {} is one", process.number, process.ticket, process.run)
+            })?;
+            ensure(talking.insert(&process.session), "one live process per session", || {
+                format!("{} shares its session", process.run)
+            })?;
+            let waited = self.tickets.get(&process.ticket).and_then(Ticket::live_run);
+            ensure(waited == Some(&process.run), "a live process belongs to an attempt", || {
+                format!("{} lives; {} waits for {waited:?}", process.run, process.ticket)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The target's first-parent chain is what landed, in its order, and what others pushed; each landed once, and tested.
+    fn target_is_what_was_landed(&self, world: &World) -> Checked {
+        let mut landed = self.landed.iter();
+        let mut merged = BTreeSet::new();
+        for at in world.git.chain() {
+            let commit = &world.git.commits[at];
+            let (ticket, number) = match &commit.by {
+                By::Root | By::Foreign => continue,
+                By::Crew(ticket, number) => (ticket, *number),
+                By::Agent(ticket, _) => {
+                    let what = format!("a commit of the agent of {ticket} is on the target");
+                    return Err(Broken { invariant: "the target is what was landed", what });
+                }
+            };
+            ensure(merged.insert((ticket, number)), "each attempt lands once", || {
+                format!("attempt {number} of {ticket} is merged twice")
+            })?;
+            let known = self.tickets.get(ticket);
+            let landing = known.filter(|t| {
+                let State::Verify(verify) = &t.state else { return false };
+                matches!(verify.stage, Stage::Landing { .. }) && t.candidate().is_some_and(|c| c.commit == commit.id)
+            });
+            let told = landing.is_some() || landed.next().is_some_and(|(_, _, id)| *id == commit.id);
+            ensure(told, "the target is what was landed", || {
+                format!("{} of {ticket} is on the target and was not landed, or out of order", commit.id)
+            })?;
+            let waived = match (known.map(|t| &t.state), landing.and_then(Ticket::candidate)) {
+                (_, Some(candidate)) => candidate.passed.iter().any(|p| p.starts_with("waived by")),
+                (Some(State::Done(Done::Landed { acceptance, .. })), None) => acceptance.starts_with("waived by"),
+                // Landed and reopened since; it was looked at when it landed.
+                _ => true,
+            };
+            ensure(waived || world.passed.contains(&at), "what landed was tested", || {
+                format!("{} of {ticket} is on the target, and its checks have not passed", commit.id)
+            })?;
+        }
+        let missing = landed.next();
+        ensure(missing.is_none(), "landed work is in the target", || format!("{missing:?} is not"))
+    }
+
+    /// A file that crew closed belongs to a ticket that is done.
+    fn closed_only_after_done(&self, world: &World) -> Checked {
+        for (id, file) in &world.files.files {
+            if file.status == FileStatus::Closed && file.by_crew {
+                let state = self.tickets.get(id).map_or_else(|| "unknown".to_owned(), Ticket::state_name);
+                let done = self.tickets.get(id).is_some_and(Ticket::is_done);
+                ensure(done, "closed only after landed", || format!("crew closed the file of {id}, which is {state}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// When everything has come to rest: nothing is left over, and nothing was forgotten.
+    pub(crate) fn check_end(&self, ledger: &Ledger<Memory>, world: &World, commands: &[String]) -> Checked {
+        store_is_sound(ledger)?;
+        for id in commands {
+            let outcome = block_on(ledger.outcome(id));
+            ensure(matches!(outcome, Ok(Some(_))), "every command is answered", || format!("{id}: {outcome:?}"))?;
+        }
+        let space: Option<&(AgentName, TicketId)> = world.spaces.keys().next();
+        ensure(space.is_none(), "no workspace is left over", || format!("{space:?} is"))?;
+        for (id, ticket) in &self.tickets {
+            let counted = ticket.is_done() || ticket.spec.kind == "epic";
+            ensure(counted, "every ticket comes to its end", || format!("{id} is {}", ticket.state_name()))?;
+            let file = world.files.files.get(id).filter(|_| ticket.is_done());
+            ensure(file.is_none_or(|f| f.status == FileStatus::Closed), "a done ticket's file is closed", || {
+                format!("{id} is {}, its file {file:?}", ticket.state_name())
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn store_is_sound(ledger: &Ledger<Memory>) -> Checked {
+    let problems = block_on(ledger.0.verify()).unwrap_or_else(|error| vec![error.to_string()]);
+    ensure(problems.is_empty(), "the store agrees with itself", || problems.join("; "))
+}
+
+/// No commit of an agent, and no change it did not commit, is out of reach.
+fn work_is_reachable(world: &World) -> Checked {
+    let git = &world.git;
+    let mut seen = vec![false; git.commits.len()];
+    for at in git.refs.values().chain(world.spaces.values().map(|space| &space.head)) {
+        git.mark(*at, &mut seen);
+    }
+    for at in &world.made {
+        ensure(seen[*at], "no commit of an agent is lost", || {
+            format!("{} by {:?} is out of reach", git.commits[*at].id, git.commits[*at].by)
+        })?;
+    }
+    for ((ticket, number, path), content) in &world.unsaved {
+        let there = world.spaces.iter().any(|((_, of), space)| {
+            of == ticket && space.number == *number && space.dirty.get(path) == Some(content)
+        });
+        ensure(there, "no uncommitted work is lost", || {
+            format!("the change of attempt {number} of {ticket} to {path} is nowhere")
+        })?;
+    }
+    Ok(())
+}
+
+/// What a person edited in the checkout is as it was left.
+fn edits_are_intact(world: &World) -> Checked {
+    for (path, content) in &world.edits {
+        ensure(world.checkout.get(path) == Some(content), "a person's edits are intact", || {
+            format!("the edit of {path} is gone")
+        })?;
+    }
+    Ok(())
+}

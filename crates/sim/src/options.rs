@@ -1,0 +1,56 @@
+//! What a seed draws before anything happens: the settings of the engine and how rough the world is.
+
+use std::time::Duration;
+
+use model::AgentName;
+use model::settings::Settings;
+
+use crate::rng::Rng;
+
+/// The drawn options of one simulation; printed with a failure.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// What the engine is told.
+    pub(crate) settings: Settings,
+    /// Inputs to the core before the world is calm.
+    pub(crate) inputs: u32,
+    /// Percent of turns in which a person does something.
+    pub(crate) people: u64,
+    /// Percent of effects that fail outside anyone's reach.
+    pub(crate) sick: u64,
+    /// Per mille of turns in which the engine crashes.
+    pub(crate) crash: u64,
+    /// Percent of steps that go wrong.
+    pub(crate) clumsy: u64,
+    /// Percent of crashes after which the old engine writes once more.
+    pub(crate) zombie: u64,
+}
+
+impl Options {
+    pub(crate) fn draw(rng: &mut Rng) -> Self {
+        let small = |rng: &mut Rng, low, high| u32::try_from(rng.from(low, high)).unwrap_or(1);
+        let mut settings = Settings::default();
+        settings.run.max_workers = small(rng, 1, 4);
+        settings.run.max_steps = small(rng, 2, 6);
+        settings.run.attempts = small(rng, 1, 3);
+        settings.run.stall_after = Duration::from_secs(rng.from(20, 40));
+        settings.run.step_timeout = Duration::from_secs(rng.from(100, 300));
+        settings.run.settle = Duration::from_millis(rng.below(3) * 250);
+        settings.run.conflict_resolutions = small(rng, 0, 3);
+        settings.run.recoveries = small(rng, 0, 2);
+        settings.agents.count = small(rng, 1, 4);
+        if rng.percent(30) {
+            let names = ["ann", "ben", "cat"].into_iter().take(rng.from(1, 3) as usize);
+            settings.agents.names = names.filter_map(|name| AgentName::new(name).ok()).collect();
+        }
+        Self {
+            settings,
+            inputs: small(rng, 110, 180),
+            people: rng.from(3, 14),
+            sick: rng.below(3) * 6,
+            crash: rng.below(4) * 12,
+            clumsy: rng.from(5, 50),
+            zombie: rng.below(2) * 40,
+        }
+    }
+}

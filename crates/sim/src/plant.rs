@@ -1,0 +1,69 @@
+//! Bugs that are put between the core and the journal, to see whether the invariants find them.
+
+use model::attempt;
+use model::journal::{State, Stream, Write};
+use model::ticket::{Effect, FileStatus, Filing, TimerChange};
+use model::RunId;
+
+/// A bug, as the engine could have it. Production code knows nothing of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plant {
+    /// Writes go to the stream whatever it holds: neither the expected version nor the fence is told.
+    UnfencedWrite,
+    /// The ticket's file is closed before its work is landed.
+    CloseBeforeLand,
+    /// Timers are forgotten.
+    LostTimer,
+    /// A step is started twice, as two runs.
+    DoubleStep,
+    /// A workspace is removed without its work being kept.
+    DroppedRescue,
+}
+
+impl Plant {
+    /// Every bug.
+    pub const ALL: [Plant; 5] =
+        [Self::UnfencedWrite, Self::CloseBeforeLand, Self::LostTimer, Self::DoubleStep, Self::DroppedRescue];
+
+    /// Changes what the core decided; `version` tells where a stream is.
+    pub(crate) fn spoil(self, writes: &mut [Write], version: impl Fn(&Stream) -> u64) {
+        let mut at = std::collections::BTreeMap::new();
+        for write in writes {
+            match self {
+                Plant::UnfencedWrite => {
+                    let at = at.entry(write.stream.clone()).or_insert_with(|| version(&write.stream));
+                    (write.expected, write.fence) = (*at, None);
+                    *at += write.entries.len() as u64;
+                }
+                Plant::LostTimer => write.timers.retain(|change| matches!(change, TimerChange::Cancel(_))),
+                Plant::CloseBeforeLand | Plant::DoubleStep | Plant::DroppedRescue => {
+                    for entry in &mut write.entries {
+                        let State::Ticket(_) = &entry.after else { continue };
+                        let effects = std::mem::take(&mut entry.effects);
+                        entry.effects = effects.into_iter().flat_map(|effect| self.spoil_effect(effect)).collect();
+                    }
+                }
+            }
+        }
+    }
+
+    fn spoil_effect(self, effect: Effect) -> Vec<Effect> {
+        match (self, effect) {
+            (Plant::CloseBeforeLand, land @ Effect::Land { .. }) => {
+                let filing = Filing { status: FileStatus::Closed, tags: std::collections::BTreeSet::new() };
+                vec![Effect::WriteFile(filing), land]
+            }
+            (Plant::DoubleStep, Effect::Attempt(start @ attempt::Effect::StartStep { .. })) => {
+                let mut twin = start.clone();
+                if let attempt::Effect::StartStep { run, .. } = &mut twin
+                    && let Ok(other) = RunId::new(format!("{run}-again"))
+                {
+                    *run = other;
+                }
+                vec![Effect::Attempt(start), Effect::Attempt(twin)]
+            }
+            (Plant::DroppedRescue, Effect::KeepWork { agent, number }) => vec![Effect::RemoveWorkspace { agent, number }],
+            (_, effect) => vec![effect],
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Agents' processes: each works, commits, speaks and ends as was drawn when it began, whether or not an engine is up.
+
+use engine::End;
+use model::attempt::{Class, Failure, Signal};
+use model::{AgentName, RunId, SessionId, TicketId, Time};
+
+/// A run directory with what its shim would have written.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    pub(crate) run: RunId,
+    pub(crate) ticket: TicketId,
+    pub(crate) agent: AgentName,
+    pub(crate) number: u32,
+    pub(crate) session: SessionId,
+    /// When it began.
+    pub(crate) began: Time,
+    /// What it is still going to do, the next first.
+    pub(crate) acts: Vec<(Time, Act)>,
+    /// How it ended; none while it lives.
+    pub(crate) end: Option<End>,
+    /// Whether it says anything while it runs.
+    pub(crate) talks: bool,
+    /// Whether it was told to stop.
+    pub(crate) stopped: bool,
+}
+
+/// One thing that a process does.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Act {
+    /// It changes files, without a commit.
+    Edit(Vec<(String, u64)>),
+    /// It takes the target's commits in, resolving what conflicts.
+    MergeTarget,
+    /// It rewrites what the checks would refuse.
+    Heal,
+    /// It commits what it changed.
+    Commit,
+    /// It ends.
+    End(End),
+}
+
+/// The program under the shim was ended by crew.
+pub(crate) fn killed() -> End {
+    End::Failed(Failure { class: Class::KilledByUs, message: "stopped".to_owned() })
+}
+
+/// A failure of that class.
+pub(crate) fn failed(class: Class) -> End {
+    End::Failed(Failure { class, message: format!("simulated: {}", class.name()) })
+}
+
+/// A good end with that signal.
+pub(crate) fn said(signal: Signal) -> End {
+    End::Finished(signal)
+}

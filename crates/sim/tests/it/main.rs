@@ -1,0 +1,4 @@
+//! The engine's core in a simulated world.
+
+mod replay;
+mod seeds;
