@@ -166,7 +166,7 @@ fn a_dead_shim_of_ours_does_not_stay_a_zombie() {
 fn a_shim_killed_at_any_moment_leaves_nothing_and_starts_nothing_twice() {
     let world = World::new();
     let mut seen = std::collections::BTreeMap::<&str, u32>::new();
-    for round in 0..24_u32 {
+    for round in 0..12_u32 {
         let ran = world.path(&format!("ran-{round}"));
         let run = world.create(&world.sh(&format!(
             "echo ran >> ran-{round}; (setsid sleep 1000 &); exec sleep 1000"
@@ -176,7 +176,7 @@ fn a_shim_killed_at_any_moment_leaves_nothing_and_starts_nothing_twice() {
         until("the shim is there", || {
             run.dir().join("lock").exists().then_some(())
         });
-        for _ in 0..round * 25 {
+        for _ in 0..round * 50 {
             std::hint::black_box(run.dir().join("shim.json").exists());
         }
         kill(shim_process.id());

@@ -176,17 +176,15 @@ fn a_signal_to_the_shim_from_elsewhere_stops_the_run_in_order() {
 fn processes_that_multiply_are_killed_all() {
     let world = World::new();
     // Each generation begets the next in a session of its own and ends; four at a time, for ever.
-    fs::write(
-        world.path("breed.sh"),
-        "sleep 0.01\nsetsid sh breed.sh &\nexit 0\n",
-    )
-    .unwrap();
-    let run =
-        world.create(&world.sh("for i in 1 2 3 4; do setsid sh breed.sh & done; echo ready; sleep 1000"));
+    let breed = ": > bred-$1\nsleep 0.01\nsetsid sh breed.sh $1 &\nexit 0\n";
+    fs::write(world.path("breed.sh"), breed).unwrap();
+    let run = world.create(&world.sh("for i in 1 2 3 4; do setsid sh breed.sh $i & done; sleep 1000"));
     let watch = run.start(&shim()).unwrap();
-    until("it is ready", || {
-        text(&run, Stream::Out).contains("ready").then_some(())
-    });
+    for lineage in 1..=4 {
+        until("each breeds", || {
+            world.path(&format!("bred-{lineage}")).exists().then_some(())
+        });
+    }
     run.stop().unwrap();
     let exit = exit(watch.wait(LONG).unwrap().unwrap());
     assert!(exit.reason == Reason::Stopped && exit.survivors >= 4, "{exit:?}");
