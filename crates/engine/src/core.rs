@@ -165,6 +165,12 @@ impl Core {
         &self.settings
     }
 
+    /// Whether the ticket folder was read since this core has been up.
+    #[must_use]
+    pub fn has_read(&self) -> bool {
+        self.read
+    }
+
     /// The ticket as the journal has it.
     #[must_use]
     pub fn ticket(&self, id: &TicketId) -> Option<&Ticket> {

@@ -287,6 +287,7 @@ impl Ring {
                 None
             };
         }
+        inbox |= !self.core.has_read();
         self.step(inputs).await?;
         if touched {
             self.reread_settings().await?;
@@ -365,6 +366,10 @@ impl Ring {
     }
 
     async fn read_inbox(&mut self) -> Result<()> {
+        // What is asked is judged by what the files say; before they were read there is nothing to judge by.
+        if !self.core.has_read() {
+            return Ok(());
+        }
         let asked = self.ledger.asked(self.inbox, clock::now()).await?;
         let mut inputs = Vec::new();
         for asked in asked {
