@@ -1165,6 +1165,13 @@ impl Attempt {
             imported: false,
         };
         match reconcile::action(facts) {
+            // Starting over is an attempt like any other: a workspace that keeps vanishing is looked at in the end.
+            Action::StartOver if *attempts_left == 0 => {
+                return Ok(Raised::Crashed {
+                    attempts_left: 0,
+                    reopen_at: *reopen_at,
+                });
+            }
             Action::StartOver => return Ok(Raised::WorkspaceLost),
             Action::Ready => self.state = State::Ready,
             Action::Work => self.work(Prompt::Resume),

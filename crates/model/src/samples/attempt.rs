@@ -140,6 +140,10 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     .when("workspace clean", recovered(Workspace::Clean, 2, 2))
     .when("workspace changed", recovered(Workspace::Changed, 2, 2))
     .when("workspace gone", recovered(Workspace::Missing, 2, 2))
+    .when(
+        "workspace gone, last attempt",
+        recovered(Workspace::Missing, 2, 0),
+    )
     .when("none left", recovered(Workspace::Clean, 0, 2))
     .when("none left, last attempt", recovered(Workspace::Clean, 0, 0))
     .event(Event::Retried {

@@ -497,16 +497,17 @@ fn stuck_is_recovered_by_what_is_found_and_only_so_often() {
         ));
         story
     };
-    let found = |workspace, recoveries_left| {
+    let found_on = |workspace, recoveries_left, attempts_left| {
         let fresh = session(Fence(1), 2);
         Of::Recovered {
             workspace,
             fresh,
             recoveries_left,
-            attempts_left: 2,
+            attempts_left,
             reopen_at: Time(500_000),
         }
     };
+    let found = |workspace, recoveries_left| found_on(workspace, recoveries_left, 2);
     assert_eq!(stuck().of(found(Workspace::Clean, 1)).name(), "in_progress/ready");
     let mut story = stuck();
     story.of(found(Workspace::Changed, 1));
@@ -515,6 +516,13 @@ fn stuck_is_recovered_by_what_is_found_and_only_so_often() {
     story.of(found(Workspace::Missing, 1));
     assert_eq!((story.name(), story.ticket.due), ("open".to_owned(), None));
     assert!(story.ticket.labels.contains(&Label::AutoRecovered));
+    let mut story = stuck();
+    story.of(found_on(Workspace::Missing, 1, 0));
+    assert_eq!(
+        story.held(),
+        &Why::Failed,
+        "a workspace that keeps vanishing is looked at in the end"
+    );
     let mut story = stuck();
     story.of(found(Workspace::Changed, 0));
     assert_eq!(
