@@ -24,7 +24,7 @@ pub fn line(text: &str) -> String {
     clean.trim().to_owned()
 }
 
-/// Several lines of it, as [`line`], but line breaks stay (`\n` only) and a tab is four spaces.
+/// Several lines of it, as [`line()`], but line breaks stay (`\n` only) and a tab is four spaces.
 pub fn text(text: &str) -> String {
     strip(&text.replace("\r\n", "\n"), |control| match control {
         '\t' => Some("    "),
