@@ -10,6 +10,7 @@
 #[cfg(test)]
 extern crate self as git;
 
+mod agent_refs;
 mod beneath;
 mod candidate;
 mod check;

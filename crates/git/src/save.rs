@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use crate::agent_refs::AgentRefs;
 use crate::beneath;
 use crate::error::{Error, Result};
 use crate::identity::{Identity, Time};
-use crate::import::{AgentRefs, Imported, Limits, Refusal};
+use crate::import::{Imported, Limits, Refusal};
 use crate::keep::Rescued;
 use crate::oid::Oid;
 use crate::repository::Repository;

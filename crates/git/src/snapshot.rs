@@ -3,10 +3,11 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::agent_refs::AgentRefs;
 use crate::command::Call;
 use crate::diff::path_of;
 use crate::error::{Error, IoContext, Result, shortened};
-use crate::import::{AgentRefs, Limits};
+use crate::import::Limits;
 use crate::oid::Oid;
 use crate::quote;
 use crate::repository::Repository;
