@@ -33,6 +33,11 @@ pub(crate) async fn watch(
     loop {
         match wait(&dir, &id, &tell).await {
             Ok(()) => break,
+            Err(process::Error::NoRun { .. }) => {
+                let end = failed(&id, Class::Lost, "it was never started");
+                drop(tell.send(Heard::Input(Input::RunEnded(end))));
+                return;
+            }
             Err(error) => {
                 tracing::warn!(run = %id, %error, "a run cannot be watched; looking again");
                 if tell.is_closed() {

@@ -102,7 +102,9 @@ fn serve(
         // A folder that is not there is no proof that its tickets were deleted: a branch may be switched underneath.
         if !first && !folder.path().is_dir() {
             tracing::warn!(folder = %folder.path().display(), "the ticket folder is gone; what is known of it stands");
-            replies.into_iter().for_each(|(reply, outcome): (Reply, _)| reply(outcome));
+            replies
+                .into_iter()
+                .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
             continue;
         }
         match scan.rescan(Timestamp::now()) {

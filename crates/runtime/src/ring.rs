@@ -155,15 +155,14 @@ impl Ring {
         self.absorb(vec![output]).await?;
         if let Duty::Drain = self.duty {
             let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
-            let starting: BTreeSet<RunId> = pending
-                .iter()
-                .filter_map(|o| started_run(&o.effect).cloned())
-                .collect();
-            for run in live {
-                // One whose start is still to be performed is watched once that is done.
-                if !starting.contains(&run) {
-                    self.watch(run);
-                }
+            // One whose start or stop is still to be performed is watched once that is done.
+            let later: BTreeSet<RunId> = pending.iter().filter_map(|o| run(&o.effect).cloned()).collect();
+            for run in live.into_iter().filter(|run| !later.contains(run)) {
+                self.watch(run);
+            }
+            if !pending.iter().any(|o| matches!(o.effect, Effect::Land { .. })) {
+                // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
+                self.hands.repository.release_left_behind()?;
             }
             for ordered in pending {
                 self.enqueue(ordered);
@@ -267,7 +266,9 @@ impl Ring {
                 }
                 Heard::Performed { ordered, report } => {
                     self.performing.remove(&ordered.ticket);
-                    if let (Some(run), Report::StepSpawned) = (started_run(&ordered.effect), &report) {
+                    if let (Some(run), Report::StepSpawned | Report::Stopped) =
+                        (run(&ordered.effect), &report)
+                    {
                         self.watch(run.clone());
                     }
                     let Ordered { id, ticket, effect } = ordered;
@@ -452,13 +453,6 @@ impl Ring {
     }
 
     fn enqueue(&mut self, ordered: Ordered) {
-        // A stop overtakes whatever its ticket is doing.
-        if let Effect::Attempt(attempt::Effect::StopRun { run }) = &ordered.effect {
-            let run = run.clone();
-            self.perform(ordered, false);
-            self.watch(run);
-            return;
-        }
         self.waiting
             .entry(ordered.ticket.clone())
             .or_default()
@@ -483,12 +477,12 @@ impl Ring {
             }
             if let Some(ordered) = next {
                 self.performing.insert(id);
-                self.perform(ordered, true);
+                self.perform(ordered);
             }
         }
     }
 
-    fn perform(&mut self, ordered: Ordered, in_line: bool) {
+    fn perform(&mut self, ordered: Ordered) {
         let tell = self.tell.clone();
         match &ordered.effect {
             Effect::WriteFile(filing) => {
@@ -529,18 +523,7 @@ impl Ring {
                     let report = performed.unwrap_or_else(|_| Report::CouldNotRun {
                         why: "it failed unexpectedly".to_owned(),
                     });
-                    let heard = if in_line {
-                        Heard::Performed { ordered, report }
-                    } else {
-                        let Ordered { id, ticket, effect } = ordered;
-                        Heard::Input(Input::Reported {
-                            id,
-                            ticket,
-                            effect,
-                            report,
-                        })
-                    };
-                    drop(tell.send(heard));
+                    drop(tell.send(Heard::Performed { ordered, report }));
                 });
             }
         }
@@ -590,10 +573,13 @@ fn reply(ordered: Ordered, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::
     })
 }
 
-fn started_run(effect: &Effect) -> Option<&RunId> {
+/// The run that an effect starts or stops.
+fn run(effect: &Effect) -> Option<&RunId> {
     match effect {
-        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => Some(run),
-        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run }) => {
+            Some(run)
+        }
+        Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
         | Effect::PrepareWorkspace { .. }
         | Effect::BuildCandidate { .. }
         | Effect::RunChecks { .. }

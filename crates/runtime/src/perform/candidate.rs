@@ -105,12 +105,22 @@ impl Hands {
         folder.is_ok_and(|folder| std::path::Path::new(path).starts_with(folder))
     }
 
+    /// How much may come in, and what no agent may touch: crew's own folder, and the workspaces where they stand inside.
+    fn limits(&self) -> Limits {
+        let mut protected = vec![".crew".to_owned()];
+        protected.extend(self.settings.workspace_dir.clone());
+        Limits {
+            protected,
+            ..Limits::default()
+        }
+    }
+
     /// Commits what the agent left uncommitted, and takes the branch over. What stands apart from it is kept under a ref.
     pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
         let message = format!("Save what was not committed of {}", ticket.id);
         let saved = self
             .repository
-            .save(workspace, &message, git_time(), &Limits::default())?;
+            .save(workspace, &message, git_time(), &self.limits())?;
         for nested in &saved.nested {
             tracing::info!(ticket = %ticket.id, path = %nested.path.display(), kept = %nested.kept, "a nested repository was kept apart");
         }
