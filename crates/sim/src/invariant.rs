@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::attempt::Then;
+use model::attempt::{self, Then};
 use model::journal::{Fact, State as Stored, Stream};
 use model::machine::Machine as _;
 use model::project::{self, Project};
-use model::ticket::{Done, Event, FileStatus, Stage, State, Ticket};
+use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::{AgentName, Fence, Oid, TicketId};
 use store::{Journal as _, Ledger, Memory, StreamId};
 
@@ -44,6 +44,8 @@ pub(crate) struct Witness {
     pub(crate) landed: Vec<(TicketId, u32, Oid)>,
     /// Stops that a person ordered and that are still to be carried out.
     owed: BTreeMap<TicketId, (Fence, Then)>,
+    /// Attempts, and steps of the last one, that the table gives beyond the limits.
+    free: BTreeMap<TicketId, (u32, u32)>,
     looks: u64,
 }
 
@@ -61,6 +63,7 @@ impl Witness {
                 self.timers_are_the_deadlines(ledger, id)?;
             }
             self.final_stops_are_carried_out()?;
+            self.waiting_states_have_their_effects(ledger, world)?;
         }
         if !changed.is_empty() || std::mem::take(&mut world.touched) {
             self.live_processes_belong_to_attempts(world)?;
@@ -123,20 +126,45 @@ impl Witness {
         if let (Event::Landed { commit }, Some(attempt)) = (event, before.attempt()) {
             self.landed.push((id.clone(), attempt.number, commit.clone()));
         }
-        ensure(stored.tries <= options.settings.run.attempts, "attempts are within their limit", || {
-            format!("{id} is at its attempt {} of {}", stored.tries, options.settings.run.attempts)
-        })?;
+        self.budgets_hold(id, event, &before, stored, options)?;
         if let Some(attempt) = stored.attempt() {
-            let limit = options.settings.run.max_steps.saturating_add(1);
-            ensure(attempt.steps <= limit, "steps are within their limit", || {
-                format!("{id} took step {} of {}", attempt.steps, options.settings.run.max_steps)
-            })?;
             if let Some(then) = attempt.stopping.clone().filter(Then::is_final) {
                 self.owed.insert(id.clone(), (attempt.fence, then));
             }
         }
         self.tickets.insert(id.clone(), stored.clone());
         Ok(())
+    }
+
+    /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost workspace or
+    /// work that came back after its agent was freed, and two steps for each conflict.
+    fn budgets_hold(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        before: &Ticket,
+        stored: &Ticket,
+        options: &Options,
+    ) -> Checked {
+        let free = self.free.entry(id.clone()).or_default();
+        let returned = before.attempt().is_some() && matches!(stored.state, State::Open);
+        if returned && stored.held.is_none() && stored.due.is_none() {
+            free.0 += 1;
+        }
+        match event {
+            Event::Retried { .. } | Event::Reopened { .. } => *free = (0, free.1),
+            Event::Claimed { .. } => free.1 = 0,
+            Event::Conflicted { .. } => free.1 += 2,
+            _ => {}
+        }
+        let run = &options.settings.run;
+        ensure(stored.tries <= run.attempts + free.0, "attempts are within their limit", || {
+            format!("{id} is at its attempt {} of {}", stored.tries, run.attempts)
+        })?;
+        let steps = stored.attempt().map_or(0, |a| a.steps);
+        ensure(steps <= run.max_steps + 1 + free.1, "steps are within their limit", || {
+            format!("{id} took step {steps} of {}", run.max_steps)
+        })
     }
 
     /// One ticket per agent, and the slot table is what the states say.
@@ -168,7 +196,12 @@ impl Witness {
         let Self { owed, tickets, .. } = self;
         let mut forgotten = None;
         owed.retain(|id, (fence, then)| {
-            let Some(attempt) = tickets.get(id).and_then(Ticket::attempt).filter(|a| a.fence == *fence) else {
+            let Some(ticket) = tickets.get(id) else { return false };
+            let Some(attempt) = ticket.attempt().filter(|a| a.fence == *fence) else {
+                let done = ticket.is_done() || ticket.held.is_some() && !matches!(then, Then::Drop { .. });
+                if !done && ticket.fence == *fence {
+                    forgotten = Some(format!("{id} was to be stopped for {then:?}, and is {}", ticket.state_name()));
+                }
                 return false;
             };
             if attempt.stopping.is_none() {
@@ -177,6 +210,39 @@ impl Witness {
             true
         });
         ensure(forgotten.is_none(), "a final stop is carried out", || forgotten.unwrap_or_default())
+    }
+
+    /// What is waited for has been ordered: a state that only an effect's report can end has that effect under way.
+    fn waiting_states_have_their_effects(&self, ledger: &Ledger<Memory>, world: &World) -> Checked {
+        let pending = block_on(ledger.pending(model::Time(i64::MAX))).unwrap_or_default();
+        for ticket in self.tickets.values().filter(|t| t.held.is_none()) {
+            let waits = |wanted: fn(&Effect) -> bool| {
+                !pending.iter().any(|one| one.ticket == ticket.id && wanted(&one.effect))
+            };
+            let forgotten = match &ticket.state {
+                State::New | State::Open | State::Done(_) => false,
+                State::InProgress(attempt) => match &attempt.state {
+                    attempt::State::Preparing => waits(|e| matches!(e, Effect::PrepareWorkspace { .. })),
+                    attempt::State::Stuck { .. } => {
+                        waits(|e| matches!(e, Effect::Attempt(attempt::Effect::InspectWorkspace { .. })))
+                    }
+                    _ => ticket.live_run().is_some_and(|run| {
+                        !world.processes.contains_key(run)
+                            && waits(|e| matches!(e, Effect::Attempt(attempt::Effect::StartStep { .. })))
+                    }),
+                },
+                State::Verify(verify) => match &verify.stage {
+                    Stage::Queued | Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => false,
+                    Stage::Building => waits(|e| matches!(e, Effect::BuildCandidate { .. })),
+                    Stage::Checking(_) => waits(|e| matches!(e, Effect::RunChecks { .. })),
+                    Stage::Landing { waiting: None, .. } => waits(|e| matches!(e, Effect::Land { .. })),
+                },
+            };
+            ensure(!forgotten, "what is waited for is under way", || {
+                format!("{} is {}, and nothing is ordered that could end that", ticket.id, ticket.state_name())
+            })?;
+        }
+        Ok(())
     }
 
     /// At most one live process per attempt, and none that no attempt waits for.

@@ -138,8 +138,13 @@ impl Simulation {
             }
             self.turn(help_at)?;
         }
-        let rest = self.driver.as_ref().map(|d| d.core.rest());
-        ensure(false, "everything comes to rest", || format!("{rest:?}"))
+        let open = self.witness.tickets.values().filter(|t| !t.is_done());
+        let open = open.map(|t| {
+            let why = self.driver.as_ref().and_then(|d| d.core.explain(&t.id));
+            format!("{} is {}, {why:?}, {:?}", t.id, t.state_name(), t.state)
+        });
+        let open: Vec<String> = open.collect();
+        ensure(false, "everything comes to rest", || open.join(" | "))
     }
 
     fn note(&mut self, line: impl FnOnce() -> String) {

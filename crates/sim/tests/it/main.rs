@@ -1,4 +1,5 @@
 //! The engine's core in a simulated world.
 
+mod plants;
 mod replay;
 mod seeds;
