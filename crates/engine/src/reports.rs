@@ -1,13 +1,13 @@
 //! What a hand's report means to the ticket that ordered the effect.
 
-use model::TicketId;
+use model::{RunId, TicketId};
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
 use model::policy::backoff;
-use model::ticket::{Effect, Event, Released};
+use model::ticket::{Effect, Event, Released, Ticket};
 
 use crate::core::{Answering, Core};
-use crate::{Report, Verdict};
+use crate::{End, Report, RunEnd, Verdict};
 
 impl Core {
     pub(crate) fn reported(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, report: Report) {
@@ -27,8 +27,8 @@ impl Core {
             self.out.finished.push(id);
             return;
         }
-        if let Report::WorkspaceMissing = report {
-            self.workspace_missing(id, ticket);
+        if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, run(effect)) {
+            self.not_started(id, ticket, run, report);
             return;
         }
         let event = match self.meaning(ticket, effect, report) {
@@ -53,22 +53,46 @@ impl Core {
         }
     }
 
-    /// A step that found no workspace: nobody's failure, and nothing to be tried again here. Start over from what is kept.
-    fn workspace_missing(&mut self, id: EffectId, ticket: &TicketId) {
-        let class = attempt::Class::KilledByUs;
-        let failure = Failure {
-            class,
-            message: "its workspace is gone".to_owned(),
-        };
-        let failed = Event::Attempt(self.failed_step(ticket, Usage::default(), failure));
-        let released = Event::Released {
-            why: Released::WorkspaceLost,
-        };
-        let answering = Answering {
+    /// A step that could not be started is over. One that was being stopped meanwhile is stopped: what it was stopped for
+    /// follows.
+    fn not_started(&mut self, id: EffectId, ticket: &TicketId, run: &RunId, report: Report) {
+        let waited = self.ticket(ticket).and_then(Ticket::live_run) == Some(run);
+        let answering = |cause: &str| Answering {
             completes: Some(id),
-            ..Answering::because("its workspace is gone")
+            ..Answering::because(cause)
         };
-        if let Err(no) = self.tell(ticket, [failed, released], answering) {
+        let told = match report {
+            _ if !waited => {
+                self.out
+                    .refused
+                    .push(format!("{ticket}: a report of an earlier run"));
+                self.out.finished.push(id);
+                return;
+            }
+            Report::StepNotSpawned { failure } => {
+                let ended = RunEnd {
+                    run: run.clone(),
+                    usage: Usage::default(),
+                    summary: None,
+                    mode: None,
+                    end: End::Failed(failure),
+                };
+                self.step_ended(ticket, ended, answering("its step could not be started"))
+            }
+            // It found no workspace: nobody's failure, and nothing to be tried again here. Start over from what is kept.
+            _ => {
+                let failure = Failure {
+                    class: attempt::Class::KilledByUs,
+                    message: "its workspace is gone".to_owned(),
+                };
+                let failed = Event::Attempt(self.failed_step(ticket, Usage::default(), failure));
+                let next = self.stopped_for(ticket).unwrap_or(Event::Released {
+                    why: Released::WorkspaceLost,
+                });
+                self.tell(ticket, [failed, next], answering("its workspace is gone"))
+            }
+        };
+        if let Err(no) = told {
             self.out.refused.push(format!("{ticket}: {no}"));
             self.out.finished.push(id);
         }
@@ -95,9 +119,6 @@ impl Core {
                 })
             }
             Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
-            Report::StepNotSpawned { failure } => {
-                event(Event::Attempt(self.failed_step(id, Usage::default(), failure)))
-            }
             Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
                 workspace,
                 fresh: self.fresh_session(id),
@@ -149,7 +170,9 @@ impl Core {
                 paths,
                 retry_at: self.now + backoff::LANDING_RETRY,
             }),
-            Report::Stopped | Report::Done | Report::WorkspaceMissing => Meaning::Nothing,
+            Report::Stopped | Report::Done | Report::WorkspaceMissing | Report::StepNotSpawned { .. } => {
+                Meaning::Nothing
+            }
         }
     }
 
@@ -181,7 +204,7 @@ impl Core {
 
     /// The end of a step that failed, with the limits that are left after it.
     pub(crate) fn failed_step(&self, id: &TicketId, usage: Usage, failure: Failure) -> attempt::Event {
-        let attempt = self.ticket(id).and_then(model::ticket::Ticket::attempt);
+        let attempt = self.ticket(id).and_then(Ticket::attempt);
         let next = model::policy::failure::after(attempt, &failure);
         attempt::Event::StepFailed {
             usage,
@@ -231,6 +254,22 @@ enum Meaning {
     Event(Event),
     Nothing,
     Again(String),
+}
+
+/// The run that an effect starts.
+fn run(effect: &Effect) -> Option<&RunId> {
+    match effect {
+        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => Some(run),
+        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::PrepareWorkspace { .. }
+        | Effect::BuildCandidate { .. }
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => None,
+    }
 }
 
 /// The claim that an effect belongs to, where it says so itself.

@@ -1,6 +1,7 @@
 //! A step's process: what is seen of it while it runs, and what its end means.
 
 use model::attempt::{self, Class, Failure, Signal, Then};
+use model::machine::Rejected;
 use model::policy::stall;
 use model::ticket::{Event, Released, Ticket};
 use model::{RunId, TicketId};
@@ -17,8 +18,20 @@ impl Core {
                 .push(format!("run {} ended, and no attempt waits for it", ended.run));
             return;
         };
+        if let Err(no) = self.step_ended(&id, ended, Answering::because("its step ended")) {
+            self.out.refused.push(format!("{id}: {no}"));
+        }
+    }
+
+    /// The step that the ticket's attempt waits for is over, however that was learnt.
+    pub(crate) fn step_ended(
+        &mut self,
+        id: &TicketId,
+        ended: RunEnd,
+        answering: Answering,
+    ) -> Result<(), Rejected> {
         let stopping = self
-            .ticket(&id)
+            .ticket(id)
             .and_then(Ticket::attempt)
             .and_then(|a| a.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
@@ -31,19 +44,19 @@ impl Core {
         match (stopping, ended.end) {
             // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
             (None | Some(Then::Pause | Then::Retry { .. }), End::Finished(signal)) => {
-                events.push(self.finished_step(&id, usage, summary, mode, signal));
+                events.push(self.finished_step(id, usage, summary, mode, signal));
             }
-            (None, End::Failed(failure)) => events.push(self.failed_step(&id, usage, failure)),
+            (None, End::Failed(failure)) => events.push(self.failed_step(id, usage, failure)),
             (Some(Then::Pause), End::Failed(_)) => {
                 let failure = stopped(Class::KilledByUs, "the engine was stopped");
-                events.push(self.failed_step(&id, usage, failure));
+                events.push(self.failed_step(id, usage, failure));
             }
             (Some(Then::Retry { class }), End::Failed(_)) => {
                 let message = match class {
                     Class::Timeout => "the step took longer than `step_timeout`",
                     _ => "no sign of life for longer than `stall_after`",
                 };
-                events.push(self.failed_step(&id, usage, stopped(class, message)));
+                events.push(self.failed_step(id, usage, stopped(class, message)));
             }
             (Some(Then::Release { .. } | Then::Reap { .. } | Then::Drop { .. }), _) => {
                 let message = if finished {
@@ -51,26 +64,29 @@ impl Core {
                 } else {
                     "it was stopped"
                 };
-                events.push(self.failed_step(&id, usage, stopped(Class::KilledByUs, message)));
+                events.push(self.failed_step(id, usage, stopped(Class::KilledByUs, message)));
             }
         }
-        let stopping = self
-            .ticket(&id)
-            .and_then(Ticket::attempt)
-            .and_then(|a| a.stopping.clone());
-        let mut events: Vec<Event> = events.into_iter().map(Event::Attempt).collect();
-        match stopping {
-            Some(Then::Release { by }) => events.push(Event::Released {
+        let events: Vec<Event> = events
+            .into_iter()
+            .map(Event::Attempt)
+            .chain(self.stopped_for(id))
+            .collect();
+        self.tell(id, events, answering)
+    }
+
+    /// What a person, or a limit, has stopped the ticket's step for: it is carried out when the step is over.
+    pub(crate) fn stopped_for(&self, id: &TicketId) -> Option<Event> {
+        let attempt = self.ticket(id).and_then(Ticket::attempt)?;
+        match attempt.stopping.clone()? {
+            Then::Release { by } => Some(Event::Released {
                 why: Released::Killed { by },
             }),
-            Some(Then::Reap { why }) => events.push(Event::Released {
+            Then::Reap { why } => Some(Event::Released {
                 why: Released::Reaped { why },
             }),
-            Some(Then::Drop { by, reason }) => events.push(Event::Dropped { by, reason }),
-            Some(Then::Pause | Then::Retry { .. }) | None => {}
-        }
-        if let Err(no) = self.tell(&id, events, Answering::because("its step ended")) {
-            self.out.refused.push(format!("{id}: {no}"));
+            Then::Drop { by, reason } => Some(Event::Dropped { by, reason }),
+            Then::Pause | Then::Retry { .. } => None,
         }
     }
 
