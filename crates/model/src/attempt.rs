@@ -999,9 +999,12 @@ impl Attempt {
                     },
                 })
             }
-            // It was cornered while this step ran: the next one says so, whatever this one asks for.
-            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if working.last_chance => {
-                working.next = Prompt::LastChance;
+            // It was cornered while this step ran, or its steps are spent: the next one says so, whatever this one asks for.
+            // Who could still ask and sleep without a step left would never come to an end.
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. }
+                if working.last_chance || *steps_left == 0 =>
+            {
+                (working.last_chance, working.next) = (true, Prompt::LastChance);
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
             }
@@ -1019,12 +1022,7 @@ impl Attempt {
                 Ok(Raised::Nothing)
             }
             Signal::None => {
-                working.last_chance = *steps_left == 0;
-                working.next = if working.last_chance {
-                    Prompt::LastChance
-                } else {
-                    Prompt::Step
-                };
+                working.next = Prompt::Step;
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
             }

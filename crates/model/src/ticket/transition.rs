@@ -149,7 +149,11 @@ impl Draft<'_> {
                 steps_left,
                 reopen_at,
             } => {
-                self.checking()?;
+                // Taking the branch over is the first of the checks: it can fail while nothing is merged yet.
+                self.stage(
+                    |s| matches!(s, Stage::Building | Stage::Checking(_)),
+                    "its checks do not run",
+                )?;
                 let prompt = Prompt::ChecksFailed {
                     which: which.clone(),
                     output: output.clone(),
