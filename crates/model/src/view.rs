@@ -1,1 +1,194 @@
-//! What every surface shows: one fold.
+//! What every surface shows: one fold over the journal's rows.
+//!
+//! Facts are stored, status is derived: `ps`, the live progress, `--json` and `.crew/state.json` all read a [`Crew`],
+//! so they cannot disagree. Nothing here knows the time; a face compares the moments it finds with its own clock.
+
+mod agent;
+mod queue;
+mod state_file;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+pub use agent::{Agent, Status, Waits};
+pub use queue::{Counts, Held};
+pub use state_file::state_json;
+pub use words::{describe, describe_effect, matters};
+
+use crate::attempt::{self, Usage};
+use crate::journal::{Fact, State, Stream};
+use crate::project::{self, Project};
+use crate::ticket::{self, Ticket};
+use crate::{AgentName, Oid, TicketId, Time};
+
+/// A row of the journal, as the fold takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// Its place in the journal.
+    pub seq: u64,
+    /// Its stream.
+    pub stream: &'a Stream,
+    /// When it happened.
+    pub at: Time,
+    /// What happened.
+    pub fact: &'a Fact,
+    /// The stream's state after it.
+    pub after: &'a State,
+}
+
+/// A repository's crew, as far as the journal was folded.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Crew {
+    /// The engine's life and the roster.
+    pub project: Project,
+    /// Since when the project is in its state.
+    pub project_since: Option<Time>,
+    /// Every ticket, done ones too.
+    pub tickets: BTreeMap<TicketId, Ticket>,
+    /// What is remembered of each agent that ever was, beyond its present attempt.
+    pub members: BTreeMap<AgentName, Member>,
+    /// What landed, oldest first.
+    pub landed: Vec<Landed>,
+    /// The last row that was folded; 0 before the first.
+    pub seq: u64,
+    /// When it happened.
+    pub at: Time,
+}
+
+/// What is remembered of an agent over all of its tickets.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Member {
+    /// When it was spawned.
+    pub spawned_at: Option<Time>,
+    /// When its last step began or ended.
+    pub last_step_at: Option<Time>,
+    /// When it last had no ticket.
+    pub idle_since: Option<Time>,
+    /// Steps that ended well.
+    pub steps: u64,
+    /// Everything its steps used.
+    pub usage: Usage,
+    /// Tickets of its that landed.
+    pub landed: u32,
+}
+
+/// A ticket that landed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Landed {
+    /// The row that says so.
+    pub seq: u64,
+    /// When.
+    pub at: Time,
+    /// Which.
+    pub ticket: TicketId,
+    /// Its title.
+    pub title: String,
+    /// Who did the work.
+    pub agent: Option<AgentName>,
+    /// The merge commit on the target.
+    pub commit: Oid,
+    /// Steps of the attempt that landed.
+    pub steps: u32,
+    /// What that attempt used.
+    pub usage: Usage,
+}
+
+impl Crew {
+    /// Takes the next row. Rows come in the order of the journal; one that was folded already is passed over.
+    pub fn apply(&mut self, row: Row<'_>) {
+        if row.seq <= self.seq {
+            return;
+        }
+        self.seq = row.seq;
+        self.at = row.at;
+        match (row.fact, row.after) {
+            (Fact::Project(event), State::Project(project)) => self.project_row(event, project, row.at),
+            (Fact::Ticket(event), State::Ticket(ticket)) => self.ticket_row(event, ticket, row),
+            // Such a row cannot be written; a damaged one changes nothing here, and `verify` names it.
+            (Fact::Project(_), State::Ticket(_)) | (Fact::Ticket(_), State::Project(_)) => {}
+        }
+    }
+
+    fn project_row(&mut self, event: &project::Event, after: &Project, at: Time) {
+        if let project::Event::AgentSpawned { name } = event {
+            let member = self.members.entry(name.clone()).or_default();
+            member.spawned_at = Some(at);
+            member.idle_since = Some(at);
+        }
+        if self.project.state != after.state || self.project_since.is_none() {
+            self.project_since = Some(at);
+        }
+        self.project.clone_from(after);
+    }
+
+    fn ticket_row(&mut self, event: &ticket::Event, after: &Ticket, row: Row<'_>) {
+        let before = self.tickets.get(&after.id);
+        let agent = before
+            .and_then(Ticket::attempt)
+            .or_else(|| after.attempt())
+            .map(|attempt| attempt.agent.clone());
+        if let Some(agent) = &agent {
+            let member = self.members.entry(agent.clone()).or_default();
+            if let ticket::Event::Attempt(event) = event {
+                member.stepped(event, row.at);
+            }
+            let seated = |ticket: Option<&Ticket>| ticket.and_then(Ticket::seat) == Some(agent);
+            if seated(before) && !seated(Some(after)) {
+                member.idle_since = Some(row.at);
+            }
+        }
+        if let ticket::Event::Landed { commit } = event {
+            let attempt = before.and_then(Ticket::attempt);
+            self.landed.push(Landed {
+                seq: row.seq,
+                at: row.at,
+                ticket: after.id.clone(),
+                title: after.spec.title.clone(),
+                agent: agent.clone(),
+                commit: commit.clone(),
+                steps: attempt.map_or(0, |a| a.steps),
+                usage: attempt.map_or_else(Usage::default, |a| a.usage),
+            });
+            if let Some(agent) = agent {
+                self.members.entry(agent).or_default().landed += 1;
+            }
+        }
+        self.tickets.insert(after.id.clone(), after.clone());
+    }
+}
+
+impl Member {
+    fn stepped(&mut self, event: &attempt::Event, at: Time) {
+        match event {
+            attempt::Event::StepStarted { .. } => self.last_step_at = Some(at),
+            attempt::Event::StepFinished { usage, .. } => {
+                self.last_step_at = Some(at);
+                self.steps += 1;
+                self.usage.add(*usage);
+            }
+            attempt::Event::StepFailed { usage, .. } => {
+                self.last_step_at = Some(at);
+                self.usage.add(*usage);
+            }
+            attempt::Event::WorkspaceReady { .. }
+            | attempt::Event::WorkerSpawned
+            | attempt::Event::StopOrdered { .. }
+            | attempt::Event::Answered { .. }
+            | attempt::Event::Woken
+            | attempt::Event::WaitTimedOut
+            | attempt::Event::BudgetSpent
+            | attempt::Event::Baited { .. }
+            | attempt::Event::Recovered { .. }
+            | attempt::Event::Retried { .. }
+            | attempt::Event::TicketEdited
+            | attempt::Event::Submitted
+            | attempt::Event::ChecksPassed
+            | attempt::Event::Returned { .. }
+            | attempt::Event::Reaped { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! An agent as it is shown: its status is folded from its attempt.
+
+use serde::Serialize;
+
+use super::{Crew, Member};
+use crate::attempt::{self, Attempt, Failure, Mode, Stuck, Usage, Working};
+use crate::ticket::{Stage, State, Ticket};
+use crate::{AgentName, RunId, SessionId, TicketId, Time};
+
+/// An agent of the roster.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Agent {
+    /// Its name.
+    pub name: AgentName,
+    /// Where it stands.
+    pub status: Status,
+    /// Its ticket; none when it is idle, and everything below belongs to that ticket's attempt.
+    pub ticket: Option<TicketId>,
+    /// The ticket's title: text of its author, not sanitised.
+    pub title: Option<String>,
+    /// The ticket's n-th attempt, from 1.
+    pub attempt: Option<u32>,
+    /// The step that runs, or the last one that ended well; 0 before the first.
+    pub step: u32,
+    /// Whether a step's process may be alive.
+    pub running: bool,
+    /// The run of that step, or of the last one.
+    pub run: Option<RunId>,
+    /// The conversation.
+    pub session: Option<SessionId>,
+    /// How it goes about the task, while it is working.
+    pub mode: Option<Mode>,
+    /// What this attempt used so far.
+    pub usage: Usage,
+    /// Since when it stands where it stands.
+    pub since: Option<Time>,
+    /// When it got the ticket.
+    pub assigned_at: Option<Time>,
+    /// What it waits for, when it does.
+    pub waits: Option<Waits>,
+    /// Failed steps in a row.
+    pub errors: u32,
+    /// The last failure, while there are errors in a row or it is stuck.
+    pub failure: Option<Failure>,
+    /// Over all its tickets.
+    pub totals: Member,
+}
+
+/// Where an agent stands, in the words and symbols of every surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// It has no ticket.
+    Idle,
+    /// Its workspace is being made.
+    Preparing,
+    /// It waits for its first step.
+    Ready,
+    /// It is being stepped.
+    Working,
+    /// It waits for a person or for a time.
+    Waiting,
+    /// What it submitted is being checked.
+    Verifying,
+    /// What it submitted passed, and waits for landing.
+    Done,
+    /// It failed too often.
+    Stuck,
+}
+
+/// What a waiting agent waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Waits {
+    /// For what, in words: partly text of the agent, not sanitised.
+    pub what: String,
+    /// Until when at most; none when nothing but a fact ends it.
+    pub until: Option<Time>,
+}
+
+impl Status {
+    /// Its symbol.
+    #[must_use]
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Status::Idle => "○",
+            Status::Preparing | Status::Ready => "◐",
+            Status::Working => "●",
+            Status::Waiting => "◌",
+            Status::Verifying => "◍",
+            Status::Done => "✓",
+            Status::Stuck => "!",
+        }
+    }
+
+    /// Its word.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Idle => "idle",
+            Status::Preparing => "preparing",
+            Status::Ready => "ready",
+            Status::Working => "working",
+            Status::Waiting => "waiting",
+            Status::Verifying => "verifying",
+            Status::Done => "done",
+            Status::Stuck => "stuck",
+        }
+    }
+
+    /// The one of the Crew seed's five words that it is nearest to, for programs that know only those.
+    #[must_use]
+    pub fn seed_name(self) -> &'static str {
+        match self {
+            Status::Idle => "idle",
+            Status::Preparing | Status::Ready => "ready",
+            Status::Working | Status::Waiting => "working",
+            Status::Verifying | Status::Done => "done",
+            Status::Stuck => "stuck",
+        }
+    }
+}
+
+impl Crew {
+    /// The roster, by name.
+    #[must_use]
+    pub fn agents(&self) -> Vec<Agent> {
+        self.project.agents.iter().map(|name| self.seen(name)).collect()
+    }
+
+    /// One agent of the roster.
+    #[must_use]
+    pub fn agent(&self, name: &AgentName) -> Option<Agent> {
+        self.project.agents.get(name).map(|name| self.seen(name))
+    }
+
+    fn seen(&self, name: &AgentName) -> Agent {
+        let totals = self.members.get(name).cloned().unwrap_or_default();
+        let taken = self.tickets.values().find(|ticket| ticket.seat() == Some(name));
+        let Some((ticket, attempt)) = taken.and_then(|t| t.attempt().map(|a| (t, a))) else {
+            return Agent {
+                name: name.clone(),
+                status: Status::Idle,
+                ticket: None,
+                title: None,
+                attempt: None,
+                step: 0,
+                running: false,
+                run: None,
+                session: None,
+                mode: None,
+                usage: Usage::default(),
+                since: totals.idle_since,
+                assigned_at: None,
+                waits: None,
+                errors: 0,
+                failure: None,
+                totals,
+            };
+        };
+        let running = attempt.has_live_worker();
+        let (status, mode) = status(attempt);
+        let troubled = attempt.errors > 0 || status == Status::Stuck;
+        Agent {
+            name: name.clone(),
+            status,
+            ticket: Some(ticket.id.clone()),
+            title: Some(ticket.spec.title.clone()),
+            attempt: Some(attempt.number),
+            step: attempt.steps + u32::from(running),
+            running,
+            run: attempt.worker.as_ref().map(|worker| worker.run.clone()),
+            session: Some(attempt.session.id.clone()),
+            mode,
+            usage: attempt.usage,
+            since: Some(attempt.since.max(ticket.since)),
+            assigned_at: Some(attempt.claimed_at),
+            waits: waits(ticket, attempt),
+            errors: attempt.errors,
+            failure: attempt.failure.clone().filter(|_| troubled),
+            totals,
+        }
+    }
+}
+
+fn status(attempt: &Attempt) -> (Status, Option<Mode>) {
+    match &attempt.state {
+        attempt::State::Preparing => (Status::Preparing, None),
+        attempt::State::Ready => (Status::Ready, None),
+        attempt::State::Working(working) => (Status::Working, Some(working.mode)),
+        attempt::State::WaitingForInput { .. } | attempt::State::WaitingForWakeup { .. } => {
+            (Status::Waiting, None)
+        }
+        attempt::State::Verifying => (Status::Verifying, None),
+        attempt::State::Done => (Status::Done, None),
+        attempt::State::Stuck { .. } | attempt::State::Reaped { .. } => (Status::Stuck, None),
+    }
+}
+
+fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
+    let fact = |what: &str| {
+        let what = what.to_owned();
+        Some(Waits { what, until: None })
+    };
+    if let Some(held) = &ticket.held {
+        return Some(Waits {
+            what: format!("{}: {}", held.why.name(), held.note),
+            until: held.retry_at,
+        });
+    }
+    if attempt.has_live_worker() {
+        return attempt
+            .stopping
+            .as_ref()
+            .and_then(|_| fact("its step is being stopped"));
+    }
+    match &attempt.state {
+        attempt::State::Preparing => fact("its workspace"),
+        attempt::State::Ready => fact("its first step"),
+        attempt::State::Working(working) => Some(between_steps(attempt, working)),
+        attempt::State::WaitingForInput { question } => fact(&format!("an answer: {question}")),
+        attempt::State::WaitingForWakeup { at, why } => Some(Waits {
+            what: format!("its wakeup: {why}"),
+            until: Some(*at),
+        }),
+        attempt::State::Verifying | attempt::State::Done => verification(ticket),
+        attempt::State::Stuck { why } => fact(match why {
+            Stuck::Errors => "recovery, after too many failed steps in a row",
+            Stuck::Auth => "a person: the credentials are refused",
+            Stuck::Breaker => "a person: the same failure came three times",
+        }),
+        attempt::State::Reaped { why } => fact(&format!("nothing: it was given up ({why})")),
+    }
+}
+
+fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
+    let what = match (&attempt.failure, working.due) {
+        (Some(failure), Some(_)) => {
+            format!(
+                "its next step, after a failure ({}): {}",
+                failure.class.name(),
+                failure.message
+            )
+        }
+        (Some(_) | None, _) => "its next step".to_owned(),
+    };
+    Waits {
+        what,
+        until: working.due,
+    }
+}
+
+fn verification(ticket: &Ticket) -> Option<Waits> {
+    let State::Verify(verify) = &ticket.state else {
+        return None;
+    };
+    let (what, until) = match &verify.stage {
+        Stage::Queued => ("its turn to be checked".to_owned(), None),
+        Stage::Building => ("the merge with the target".to_owned(), None),
+        Stage::Checking(_) => ("the checks".to_owned(), None),
+        Stage::Reviewing { due, .. } => ("a review".to_owned(), *due),
+        Stage::Landing { waiting: None, .. } => ("landing".to_owned(), None),
+        Stage::Landing {
+            waiting: Some(waiting),
+            ..
+        } => (
+            format!("your edits in {}", waiting.paths.join(", ")),
+            Some(waiting.retry_at),
+        ),
+    };
+    Some(Waits { what, until })
+}

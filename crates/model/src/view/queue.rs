@@ -1,0 +1,131 @@
+//! The queue as it is counted and told.
+
+use serde::Serialize;
+
+use super::Crew;
+use crate::ticket::{Done, State, Ticket};
+use crate::{TicketId, Time};
+
+/// How many tickets stand where. Each ticket counts once; epics only as epics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// In the queue and not held.
+    pub open: u32,
+    /// Of those, the ones whose dependencies are all done.
+    pub ready: u32,
+    /// With an agent, and not held.
+    pub in_progress: u32,
+    /// Submitted, and not held.
+    pub verifying: u32,
+    /// Waiting for a person, or for something outside crew.
+    pub held: u32,
+    /// Landed.
+    pub landed: u32,
+    /// Over in any other way.
+    pub ended: u32,
+    /// Epics that are not over: they are worked on through their parts.
+    pub epics: u32,
+}
+
+impl Counts {
+    /// All but epics.
+    #[must_use]
+    pub fn total(&self) -> u32 {
+        self.open + self.in_progress + self.verifying + self.held + self.landed + self.ended
+    }
+}
+
+/// A held ticket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Held {
+    /// Which.
+    pub ticket: TicketId,
+    /// Its title.
+    pub title: String,
+    /// The reason's kind.
+    pub why: &'static str,
+    /// The reason in words, partly an agent's: not sanitised.
+    pub note: String,
+    /// Since when.
+    pub since: Time,
+    /// When crew tries again by itself; none when only a person moves it on.
+    pub retry_at: Option<Time>,
+    /// Whether its work is submitted, so that a person may wave it through.
+    pub submitted: bool,
+}
+
+impl Crew {
+    /// How many tickets stand where.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for ticket in self.tickets.values() {
+            let slot = match &ticket.state {
+                State::New => continue,
+                State::Done(Done::Landed { .. }) => &mut counts.landed,
+                State::Done(
+                    Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+                ) => &mut counts.ended,
+                State::Open | State::InProgress(_) | State::Verify(_) if ticket.held.is_some() => {
+                    &mut counts.held
+                }
+                State::Open if ticket.spec.kind == "epic" => &mut counts.epics,
+                State::Open => {
+                    if self.depends_on_nothing_open(ticket) {
+                        counts.ready += 1;
+                    }
+                    &mut counts.open
+                }
+                State::InProgress(_) => &mut counts.in_progress,
+                State::Verify(_) => &mut counts.verifying,
+            };
+            *slot += 1;
+        }
+        counts
+    }
+
+    /// What is held, by id.
+    #[must_use]
+    pub fn held(&self) -> Vec<Held> {
+        let held = |ticket: &Ticket| {
+            ticket
+                .held
+                .as_ref()
+                .filter(|_| !ticket.is_done())
+                .map(|held| Held {
+                    ticket: ticket.id.clone(),
+                    title: ticket.spec.title.clone(),
+                    why: held.why.name(),
+                    note: held.note.clone(),
+                    since: held.since,
+                    retry_at: held.retry_at,
+                    submitted: matches!(ticket.state, State::Verify(_)),
+                })
+        };
+        self.tickets.values().filter_map(held).collect()
+    }
+
+    /// Tickets that are not over, in the order in which they are shown: what is nearest to the target first, then by
+    /// priority, age and id.
+    #[must_use]
+    pub fn order(&self) -> Vec<&Ticket> {
+        let rank = |ticket: &Ticket| match &ticket.state {
+            State::Verify(_) => 0,
+            State::InProgress(_) => 1,
+            State::Open | State::New => 2,
+            State::Done(_) => 3,
+        };
+        let mut open: Vec<&Ticket> = self
+            .tickets
+            .values()
+            .filter(|t| !t.is_done() && !matches!(t.state, State::New))
+            .collect();
+        open.sort_by_key(|t| (rank(t), t.spec.priority, t.spec.created, &t.id));
+        open
+    }
+
+    fn depends_on_nothing_open(&self, ticket: &Ticket) -> bool {
+        let done = |id: &TicketId| self.tickets.get(id).is_some_and(Ticket::is_done);
+        ticket.spec.deps.iter().all(done)
+    }
+}

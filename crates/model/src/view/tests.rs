@@ -1,0 +1,344 @@
+use super::*;
+use crate::attempt::{Class, Event as A, Failure, Signal};
+use crate::ticket::{Candidate, Event as T, Spec};
+use crate::{Fence, RunId, SessionId};
+
+/// A journal being written: every ticket row goes through the machine, so that the fold sees what an engine writes.
+#[derive(Default)]
+struct Told {
+    crew: Crew,
+    seq: u64,
+}
+
+fn name(text: &str) -> AgentName {
+    AgentName::new(text).unwrap()
+}
+
+fn id(text: &str) -> TicketId {
+    TicketId::new(text).unwrap()
+}
+
+fn oid(digit: char) -> Oid {
+    Oid::new(String::from(digit).repeat(40)).unwrap()
+}
+
+impl Told {
+    /// One event a second, from 2026-01-02T03:04:05Z on.
+    fn now(&self) -> Time {
+        Time(1_767_323_045_000 + i64::try_from(self.seq).unwrap() * 1000)
+    }
+
+    fn project(&mut self, event: &project::Event) {
+        use crate::machine::Machine as _;
+        let after = project::Machine::transition(&self.crew.project, event)
+            .unwrap()
+            .state;
+        let (fact, after, stream) = (
+            Fact::Project(event.clone()),
+            State::Project(after),
+            Stream::Project,
+        );
+        self.row(&stream, &fact, &after);
+    }
+
+    fn ticket(&mut self, of: &str, event: T) {
+        let before = self
+            .crew
+            .tickets
+            .get(&id(of))
+            .cloned()
+            .unwrap_or_else(|| Ticket::new(id(of)));
+        let after = before.after(&event, self.now()).unwrap().ticket;
+        let (fact, after, stream) = (Fact::Ticket(event), State::Ticket(after), Stream::Ticket(id(of)));
+        self.row(&stream, &fact, &after);
+    }
+
+    fn row(&mut self, stream: &Stream, fact: &Fact, after: &State) {
+        self.seq += 1;
+        self.crew.apply(Row {
+            seq: self.seq,
+            stream,
+            at: self.now(),
+            fact,
+            after,
+        });
+    }
+
+    fn up(agents: &[&str]) -> Self {
+        let mut told = Self::default();
+        told.project(&project::Event::Opened);
+        for agent in agents {
+            told.project(&project::Event::AgentSpawned { name: name(agent) });
+        }
+        told.project(&project::Event::Initialized);
+        told
+    }
+
+    fn create(&mut self, of: &str, title: &str, deps: &[&str]) {
+        let deps = deps.iter().map(|dep| id(dep)).collect();
+        let spec = Spec {
+            title: title.to_owned(),
+            kind: "task".to_owned(),
+            priority: 2,
+            deps,
+            ..Spec::default()
+        };
+        self.ticket(of, T::Created { spec });
+    }
+
+    fn claim(&mut self, of: &str, by: &str) {
+        let fence = self
+            .crew
+            .tickets
+            .get(&id(of))
+            .map_or(Fence(1), |t| t.fence.next());
+        let session = SessionId(uuid::Uuid::from_u128(u128::from(fence.0)));
+        self.ticket(
+            of,
+            T::Claimed {
+                agent: name(by),
+                fence,
+                session,
+                at: self.now(),
+                eligible: true,
+            },
+        );
+        self.ticket(
+            of,
+            T::Attempt(A::WorkspaceReady {
+                base: oid('a'),
+                earlier_work: false,
+            }),
+        );
+    }
+
+    fn start(&mut self, of: &str, n: u32) {
+        let run = RunId::of_step(&id(of), Fence(1), n);
+        self.ticket(of, T::Attempt(A::StepStarted { run }));
+        self.ticket(of, T::Attempt(A::WorkerSpawned));
+    }
+
+    fn finish(&mut self, of: &str, signal: Signal) {
+        let usage = Usage {
+            input_tokens: 1000,
+            output_tokens: 200,
+            cost_micro_usd: 50_000,
+        };
+        let event = A::StepFinished {
+            usage,
+            signal,
+            summary: None,
+            mode: None,
+            steps_left: 9,
+            attempts_left: 2,
+            reopen_at: Time(0),
+        };
+        self.ticket(of, T::Attempt(event));
+    }
+
+    fn land(&mut self, of: &str) {
+        let candidate = Candidate {
+            commit: oid('c'),
+            tree: oid('d'),
+            target: oid('a'),
+            tip: oid('b'),
+            passed: Vec::new(),
+        };
+        self.ticket(of, T::CheckStarted);
+        self.ticket(of, T::CandidateBuilt { candidate });
+        let passed = vec!["make test".to_owned()];
+        self.ticket(
+            of,
+            T::ChecksPassed {
+                tree: oid('d'),
+                passed,
+                review: false,
+            },
+        );
+        self.ticket(of, T::Landed { commit: oid('c') });
+    }
+
+    /// The agents, one a line.
+    fn agents(&self) -> String {
+        let line = |agent: Agent| {
+            let waits = agent.waits.map(|w| {
+                let until = w.until.map(|at| format!(" until {at}")).unwrap_or_default();
+                format!(" · waits for {}{until}", w.what)
+            });
+            let ticket = agent
+                .ticket
+                .map(|t| format!(" {t} step {}", agent.step))
+                .unwrap_or_default();
+            let since = agent.since.map(|at| at.to_string()).unwrap_or_default();
+            let (symbol, status) = (agent.status.symbol(), agent.status.name());
+            format!(
+                "{symbol} {} {status} since {since}{ticket}{}\n",
+                agent.name,
+                waits.unwrap_or_default()
+            )
+        };
+        self.crew.agents().into_iter().map(line).collect()
+    }
+}
+
+/// Six agents, each in a state of its own.
+fn fleet() -> Told {
+    let mut told = Told::up(&["ada", "bob", "cem", "dee", "eve", "fay"]);
+    for (of, title) in [
+        ("t-1", "Land"),
+        ("t-2", "Ask"),
+        ("t-3", "Fail"),
+        ("t-4", "Step"),
+        ("t-5", "Check"),
+    ] {
+        told.create(of, title, &[]);
+    }
+    told.create("t-6", "After t-5", &["t-5"]);
+    for (of, by) in [
+        ("t-1", "ada"),
+        ("t-2", "bob"),
+        ("t-3", "cem"),
+        ("t-4", "dee"),
+        ("t-5", "eve"),
+    ] {
+        told.claim(of, by);
+        told.start(of, 1);
+    }
+    told.finish("t-1", Signal::Done);
+    told.land("t-1");
+    told.finish(
+        "t-2",
+        Signal::Asked {
+            question: "red or blue?".to_owned(),
+        },
+    );
+    let failure = Failure {
+        class: Class::Crash,
+        message: "exit code 1".to_owned(),
+    };
+    told.ticket(
+        "t-3",
+        T::Attempt(A::StepFailed {
+            usage: Usage {
+                input_tokens: 7,
+                ..Usage::default()
+            },
+            failure,
+            retry_at: told.now() + std::time::Duration::from_secs(2),
+            errors_left: 4,
+            repeats_left: 2,
+            fresh: SessionId(uuid::Uuid::from_u128(9)),
+        }),
+    );
+    told.finish("t-4", Signal::None);
+    told.start("t-4", 2);
+    told.finish("t-5", Signal::Done);
+    told
+}
+
+#[test]
+fn every_agent_says_what_it_does_and_what_it_waits_for() {
+    insta::assert_snapshot!(fleet().agents());
+}
+
+#[test]
+fn tickets_are_counted_once_each() {
+    let mut told = fleet();
+    let counts = told.crew.counts();
+    assert_eq!(
+        (counts.open, counts.ready, counts.in_progress, counts.verifying),
+        (1, 0, 3, 1)
+    );
+    assert_eq!((counts.held, counts.landed, counts.total()), (0, 1, 6));
+    told.ticket(
+        "t-4",
+        T::Attempt(A::StopOrdered {
+            then: attempt::Then::Release { by: "me".to_owned() },
+        }),
+    );
+    let order: Vec<&str> = told.crew.order().iter().map(|t| t.id.as_str()).collect();
+    assert_eq!(
+        order,
+        ["t-5", "t-2", "t-3", "t-4", "t-6"],
+        "what is nearest to the target comes first"
+    );
+}
+
+#[test]
+fn a_blocked_ticket_is_held_and_its_agent_idle() {
+    let mut told = Told::up(&["ada"]);
+    told.create("t-1", "Block", &[]);
+    told.claim("t-1", "ada");
+    told.start("t-1", 1);
+    told.finish(
+        "t-1",
+        Signal::Blocked {
+            why: "no network".to_owned(),
+        },
+    );
+    let held = told.crew.held();
+    assert_eq!(
+        (held.len(), held[0].why, held[0].submitted),
+        (1, "blocked", false)
+    );
+    assert!(held[0].note.contains("no network"), "{held:?}");
+    assert_eq!(told.crew.counts().held, 1);
+    let ada = told.crew.agent(&name("ada")).unwrap();
+    assert_eq!((ada.status, ada.ticket, ada.step), (Status::Idle, None, 0));
+    assert_eq!(
+        ada.totals.usage.input_tokens, 1000,
+        "what it used is not forgotten with the ticket"
+    );
+}
+
+#[test]
+fn what_landed_is_kept_with_who_and_how_much() {
+    let told = fleet();
+    let [landed] = told.crew.landed.as_slice() else {
+        panic!("{:?}", told.crew.landed)
+    };
+    assert_eq!(
+        (landed.ticket.as_str(), landed.agent.clone(), landed.steps),
+        ("t-1", Some(name("ada")), 1)
+    );
+    assert_eq!(landed.usage.cost_micro_usd, 50_000);
+    assert_eq!(told.crew.members[&name("ada")].landed, 1);
+}
+
+#[test]
+fn a_row_that_was_folded_is_passed_over() {
+    let mut told = fleet();
+    let before = told.crew.clone();
+    told.seq -= 1;
+    told.project(&project::Event::AgentSpawned { name: name("zed") });
+    assert_eq!(told.crew, before);
+}
+
+#[test]
+fn the_state_file_has_the_seeds_shape() {
+    let value = state_json(&fleet().crew, "/ws");
+    insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap());
+    let seeds = [
+        "name",
+        "session",
+        "worktree",
+        "branch",
+        "task",
+        "task_assigned_at",
+        "status",
+        "started_at",
+        "step_count",
+        "last_step_at",
+        "total_input_tokens",
+        "total_output_tokens",
+        "total_cost_usd",
+    ];
+    for agent in value["agents"].as_array().unwrap() {
+        assert!(seeds.iter().all(|key| agent.get(key).is_some()), "{agent}");
+        let status = agent["status"].as_str().unwrap();
+        assert!(
+            ["idle", "ready", "working", "done", "stuck"].contains(&status),
+            "{status}"
+        );
+    }
+}

@@ -1,0 +1,339 @@
+//! Facts and orders in words, for people. What they quote of agents and tickets is not sanitised: that is the face's.
+
+use crate::attempt::{self, Prompt, Signal, Then, Workspace};
+use crate::journal::Fact;
+use crate::ticket::{self, FileStatus, Released};
+use crate::{Oid, project};
+
+/// What happened, as the end of a sentence that began with the ticket or the project.
+#[must_use]
+pub fn describe(fact: &Fact) -> String {
+    match fact {
+        Fact::Project(event) => of_project(event),
+        Fact::Ticket(event) => of_ticket(event),
+    }
+}
+
+/// Whether a person who watches a run wants a line about it.
+#[must_use]
+pub fn matters(fact: &Fact) -> bool {
+    match fact {
+        Fact::Project(event) => match event {
+            project::Event::AgentRetired { .. } => true,
+            project::Event::Opened
+            | project::Event::Initialized
+            | project::Event::AgentsBusy
+            | project::Event::AgentsIdle
+            | project::Event::Closing
+            | project::Event::Closed
+            | project::Event::AgentSpawned { .. } => false,
+        },
+        Fact::Ticket(event) => match event {
+            ticket::Event::Attempt(event) => match event {
+                attempt::Event::StepFinished { .. }
+                | attempt::Event::StepFailed { .. }
+                | attempt::Event::StopOrdered { .. }
+                | attempt::Event::Answered { .. }
+                | attempt::Event::Recovered { .. }
+                | attempt::Event::Baited { .. }
+                | attempt::Event::BudgetSpent => true,
+                attempt::Event::WorkspaceReady { .. }
+                | attempt::Event::StepStarted { .. }
+                | attempt::Event::WorkerSpawned
+                | attempt::Event::Woken
+                | attempt::Event::WaitTimedOut
+                | attempt::Event::Retried { .. }
+                | attempt::Event::TicketEdited
+                | attempt::Event::Submitted
+                | attempt::Event::ChecksPassed
+                | attempt::Event::Returned { .. }
+                | attempt::Event::Reaped { .. } => false,
+            },
+            ticket::Event::Created { .. }
+            | ticket::Event::Edited { .. }
+            | ticket::Event::CheckStarted
+            | ticket::Event::CandidateBuilt { .. }
+            | ticket::Event::LandingRetried
+            | ticket::Event::RetryDue
+            | ticket::Event::FileDrifted => false,
+            ticket::Event::Claimed { .. }
+            | ticket::Event::Submitted { .. }
+            | ticket::Event::WorkerGaveUp { .. }
+            | ticket::Event::WorkerCrashed { .. }
+            | ticket::Event::WorkerLost
+            | ticket::Event::Blocked { .. }
+            | ticket::Event::Released { .. }
+            | ticket::Event::ChecksPassed { .. }
+            | ticket::Event::ChecksFailed { .. }
+            | ticket::Event::NoCommits { .. }
+            | ticket::Event::Conflicted { .. }
+            | ticket::Event::CouldNotRun { .. }
+            | ticket::Event::TargetRed { .. }
+            | ticket::Event::SensitivePaths { .. }
+            | ticket::Event::ReviewClaimed { .. }
+            | ticket::Event::ReviewCrashed { .. }
+            | ticket::Event::ReviewGaveUp { .. }
+            | ticket::Event::Approved { .. }
+            | ticket::Event::Rejected { .. }
+            | ticket::Event::WorkFailed { .. }
+            | ticket::Event::Landed { .. }
+            | ticket::Event::TargetMoved
+            | ticket::Event::CheckoutEdited { .. }
+            | ticket::Event::RecoveryNotNeeded
+            | ticket::Event::Retried { .. }
+            | ticket::Event::Waived { .. }
+            | ticket::Event::PathsApproved { .. }
+            | ticket::Event::Dropped { .. }
+            | ticket::Event::ClosedByPerson
+            | ticket::Event::Reopened { .. } => true,
+        },
+    }
+}
+
+fn of_project(event: &project::Event) -> String {
+    match event {
+        project::Event::Opened => "an engine took the repository".to_owned(),
+        project::Event::Initialized => "the engine is up".to_owned(),
+        project::Event::AgentsBusy => "there is work under way".to_owned(),
+        project::Event::AgentsIdle => "no work is under way".to_owned(),
+        project::Event::Closing => "the engine was asked to stop".to_owned(),
+        project::Event::Closed => "the engine stopped".to_owned(),
+        project::Event::AgentSpawned { name } => format!("agent {name} was spawned"),
+        project::Event::AgentRetired { name } => format!("agent {name} was retired"),
+    }
+}
+
+fn of_ticket(event: &ticket::Event) -> String {
+    use ticket::Event;
+    match event {
+        Event::Created { spec } => format!("seen in the queue: {}", spec.title),
+        Event::Edited { .. } => "its file was edited".to_owned(),
+        Event::Claimed { agent, .. } => format!("given to {agent}"),
+        Event::Attempt(event) => of_attempt(event),
+        Event::Submitted { by, .. } => format!("submitted by {by}"),
+        Event::WorkerGaveUp { attempts_left, .. } => {
+            format!(
+                "its agent spent the last chance without submitting, {}",
+                left(*attempts_left, "attempt")
+            )
+        }
+        Event::WorkerCrashed { attempts_left, .. } => {
+            format!(
+                "its agent was stuck once too often, {}",
+                left(*attempts_left, "attempt")
+            )
+        }
+        Event::WorkerLost => "no attempt stands behind it".to_owned(),
+        Event::Blocked { why } => format!("its agent cannot go on: {why}"),
+        Event::Released { why } => match why {
+            Released::Killed { by } => format!("taken back: {by} killed its agent"),
+            Released::Reaped { why } => format!("taken back, its agent was given up: {why}"),
+            Released::WorkspaceFailed {
+                why, attempts_left, ..
+            } => {
+                format!(
+                    "its workspace could not be made, {}: {why}",
+                    left(*attempts_left, "attempt")
+                )
+            }
+            Released::WorkspaceLost => "its workspace is gone".to_owned(),
+        },
+        Event::CheckStarted => "its turn to be checked".to_owned(),
+        Event::CandidateBuilt { candidate } => {
+            format!(
+                "merged on {} as {}",
+                candidate.target.short(),
+                candidate.commit.short()
+            )
+        }
+        Event::ChecksPassed { passed, .. } if passed.is_empty() => {
+            "nothing to check: no checks are configured".to_owned()
+        }
+        Event::ChecksPassed { passed, .. } => format!("checks passed: {}", passed.join("; ")),
+        Event::ChecksFailed {
+            which, steps_left, ..
+        } => {
+            format!("check failed, {}: {which}", left(*steps_left, "step"))
+        }
+        Event::NoCommits { steps_left, .. } => {
+            format!("nothing was committed, {}", left(*steps_left, "step"))
+        }
+        Event::Conflicted {
+            paths,
+            resolutions_left,
+        } => {
+            format!(
+                "does not merge, {}: {}",
+                left(*resolutions_left, "resolution"),
+                paths.join(", ")
+            )
+        }
+        Event::CouldNotRun { why, .. } => format!("the checks could not be run: {why}"),
+        Event::TargetRed { which, .. } => format!("the target itself fails the check: {which}"),
+        Event::SensitivePaths { paths, .. } => {
+            format!("touches what a person must approve: {}", paths.join(", "))
+        }
+        Event::ReviewClaimed { agent, .. } => format!("in review by {agent}"),
+        Event::ReviewCrashed { left: n, .. } => format!("the review ended in errors, {}", left(*n, "try")),
+        Event::ReviewGaveUp { left: n, .. } => {
+            format!("the review ended without a verdict, {}", left(*n, "try"))
+        }
+        Event::Approved { feedback, .. } => format!("approved in review: {feedback}"),
+        Event::Rejected { reason, .. } => format!("rejected in review: {reason}"),
+        Event::WorkFailed { reason } => format!("found impossible in review: {reason}"),
+        Event::Landed { commit } => format!("landed as {}", commit.short()),
+        Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
+        Event::CheckoutEdited { paths, .. } => {
+            format!("waits for edits in the checkout: {}", paths.join(", "))
+        }
+        Event::LandingRetried => "landing is tried again".to_owned(),
+        Event::RecoveryNotNeeded => "not needed: what it recovers did not fail".to_owned(),
+        Event::RetryDue => "tried again by itself".to_owned(),
+        Event::Retried { by, .. } => format!("tried again: {by} said so"),
+        Event::Waived { by, reason } => format!("let pass by {by}: {reason}"),
+        Event::PathsApproved { by } => format!("its paths approved by {by}"),
+        Event::Dropped { by, reason } if reason.is_empty() => format!("dropped by {by}"),
+        Event::Dropped { by, reason } => format!("dropped by {by}: {reason}"),
+        Event::ClosedByPerson => "closed by a person".to_owned(),
+        Event::Reopened { by } => format!("opened again by {by}"),
+        Event::FileDrifted => "its file said otherwise and is written again".to_owned(),
+    }
+}
+
+fn of_attempt(event: &attempt::Event) -> String {
+    use attempt::Event;
+    match event {
+        Event::WorkspaceReady {
+            base,
+            earlier_work: false,
+        } => format!("workspace ready on {}", base.short()),
+        Event::WorkspaceReady {
+            base,
+            earlier_work: true,
+        } => {
+            format!("workspace ready on {}, with earlier work", base.short())
+        }
+        Event::StepStarted { run } => format!("step started ({run})"),
+        Event::WorkerSpawned => "its process runs".to_owned(),
+        Event::StopOrdered { then } => match then {
+            Then::Retry { class } => format!("step stopped: {}", class.name()),
+            Then::Pause => "step stopped with the engine".to_owned(),
+            Then::Release { by } => format!("step stopped: {by} killed the agent"),
+            Then::Reap { why } => format!("step stopped, the agent is given up: {why}"),
+            Then::Drop { by, .. } => format!("step stopped: {by} dropped the ticket"),
+        },
+        Event::StepFinished { signal, summary, .. } => {
+            let said = match signal {
+                Signal::None => "step finished".to_owned(),
+                Signal::Done => "step finished: DONE".to_owned(),
+                Signal::Blocked { why } => format!("step finished: BLOCKED: {why}"),
+                Signal::Asked { question } => format!("asks: {question}"),
+                Signal::WakeupSet { at, why } => format!("sleeps until {at}: {why}"),
+            };
+            match summary {
+                Some(summary) => format!("{said} ({summary})"),
+                None => said,
+            }
+        }
+        Event::StepFailed {
+            failure, errors_left, ..
+        } => {
+            let errors = left(*errors_left, "try");
+            format!(
+                "step failed ({}), {errors}: {}",
+                failure.class.name(),
+                failure.message
+            )
+        }
+        Event::Answered { by, text } => format!("{by} answers: {text}"),
+        Event::Woken => "woken".to_owned(),
+        Event::WaitTimedOut => "nobody answered in time".to_owned(),
+        Event::BudgetSpent => "its budget is spent: the last chance".to_owned(),
+        Event::Baited { by } => format!("the last chance: {by} said so"),
+        Event::Recovered { workspace, .. } => {
+            let found = match workspace {
+                Workspace::Missing => "its workspace is gone",
+                Workspace::Clean => "its workspace is clean",
+                Workspace::Changed => "there is work in its workspace",
+            };
+            format!("brought back from stuck: {found}")
+        }
+        Event::Retried { by, .. } => format!("tried again: {by} said so"),
+        Event::TicketEdited => "the ticket's text changed: its agent hears of it".to_owned(),
+        Event::Submitted => "submitted".to_owned(),
+        Event::ChecksPassed => "what it submitted passed".to_owned(),
+        Event::Returned { .. } => "came back to its agent".to_owned(),
+        Event::Reaped { why } => format!("given up: {why}"),
+    }
+}
+
+/// What was ordered, in words.
+#[must_use]
+pub fn describe_effect(effect: &ticket::Effect) -> String {
+    use ticket::Effect;
+    match effect {
+        Effect::PrepareWorkspace { agent, from, .. } => match from {
+            attempt::From::Target => format!("make the workspace of {agent} on the target"),
+            attempt::From::Kept { number } => {
+                format!("make the workspace of {agent} on attempt {number}'s work")
+            }
+        },
+        Effect::Attempt(effect) => match effect {
+            attempt::Effect::StartStep {
+                agent, step, prompt, ..
+            } => {
+                format!("start step {step} of {agent} ({})", prompt_name(prompt))
+            }
+            attempt::Effect::StopRun { run } => format!("stop run {run}"),
+            attempt::Effect::InspectWorkspace { agent } => format!("look at the workspace of {agent}"),
+        },
+        Effect::BuildCandidate { round, .. } => format!("save, import and merge the work (round {round})"),
+        Effect::RunChecks { candidate } => format!("check the merged result {}", short(&candidate.commit)),
+        Effect::Land { candidate, .. } => format!("move the target to {}", short(&candidate.commit)),
+        Effect::KeepWork { number, .. } => {
+            format!("keep the work of attempt {number}, remove workspace and branch")
+        }
+        Effect::RemoveWorkspace { agent, .. } => format!("remove workspace and branch of {agent}"),
+        Effect::WriteFile(filing) => {
+            let status = match filing.status {
+                FileStatus::Open => "open",
+                FileStatus::InProgress => "in_progress",
+                FileStatus::Closed => "closed",
+            };
+            let tags: Vec<&str> = filing.tags.iter().map(String::as_str).collect();
+            if tags.is_empty() {
+                format!("write {status} into its file")
+            } else {
+                format!("write {status} and {} into its file", tags.join(", "))
+            }
+        }
+        Effect::AddNote { text } => format!("add a note to its file: {text}"),
+    }
+}
+
+fn prompt_name(prompt: &Prompt) -> &'static str {
+    match prompt {
+        Prompt::Init => "init",
+        Prompt::Resume => "resume",
+        Prompt::Step => "step",
+        Prompt::ChecksFailed { .. } => "checks failed",
+        Prompt::NothingCommitted => "nothing committed",
+        Prompt::MergeConflict { .. } => "merge conflict",
+        Prompt::LastChance => "last chance",
+        Prompt::Answer { .. } => "answer",
+        Prompt::Wakeup { .. } => "wakeup",
+    }
+}
+
+fn short(oid: &Oid) -> &str {
+    oid.short()
+}
+
+fn left(n: u32, what: &str) -> String {
+    match n {
+        0 => format!("no {what} left"),
+        1 => format!("1 {what} left"),
+        n if what == "try" => format!("{n} tries left"),
+        n => format!("{n} {what}s left"),
+    }
+}
