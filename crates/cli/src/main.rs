@@ -1,3 +1,34 @@
 //! The `crew` program: a file per command, the live screens, and the shim.
 
-fn main() {}
+mod arguments;
+mod asking;
+mod clock;
+mod commands;
+mod context;
+mod documents;
+mod error;
+mod exit;
+mod facts;
+mod follow;
+mod lookup;
+mod runs;
+mod ui;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    // Before anything else: a shim is started for every step, and must be a process that has done nothing yet.
+    if let [_, command, run] = arguments.as_slice()
+        && command == "shim"
+    {
+        return process::shim_main(Path::new(run));
+    }
+    let called = arguments.first().map(Path::new).and_then(Path::file_name);
+    if called == Some(OsStr::new("tk")) {
+        return commands::ticket::tk(&arguments[1..]);
+    }
+    arguments::run(arguments)
+}

@@ -1,0 +1,149 @@
+//! The command line: what may be said, and which file answers it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::commands;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::ui;
+
+/// A foreman for coding agents: takes tickets, gives each to an agent in its own workspace, checks what comes back and
+/// lands it.
+#[derive(Debug, Parser)]
+#[command(name = "crew", version, infer_subcommands = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    /// Work in this folder instead of the current one.
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    dir: Option<PathBuf>,
+    /// Print one JSON document (see docs/json.md); where a command follows, one line per event.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(commands::init::Init),
+    Run(commands::run::Run),
+    Stop(commands::stop::Stop),
+    Spawn(commands::spawn::Spawn),
+    Assign(commands::assign::Assign),
+    Ps(commands::ps::Ps),
+    Peek(commands::peek::Peek),
+    Logs(commands::logs::Logs),
+    Kill(commands::kill::Kill),
+    Cleanup(commands::cleanup::Cleanup),
+    Clean(commands::clean::Clean),
+    Merge(commands::merge::Merge),
+    Retry(commands::retry::Retry),
+    Drop(commands::drop::Drop),
+    Waive(commands::waive::Waive),
+    Approve(commands::approve::Approve),
+    Answer(commands::answer::Answer),
+    Queue(commands::queue::Queue),
+    Explain(commands::explain::Explain),
+    History(commands::history::History),
+    Events(commands::events::Events),
+    Diagram(commands::diagram::Diagram),
+    Ticket(commands::ticket::Ticket),
+    Config(commands::config::Config),
+    Completions(commands::completions::Completions),
+    Man(commands::man::Man),
+    Shim(commands::shim::Shim),
+}
+
+/// The whole program, but for the shim and `tk`.
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let exit = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            };
+            // Nobody can be told that the stream is gone.
+            let _ = error.print();
+            return exit.into();
+        }
+    };
+    let exit = answer(arguments).unwrap_or_else(|error| {
+        ui::show_problem(&error);
+        error.exit()
+    });
+    exit.into()
+}
+
+fn answer(arguments: Arguments) -> Result<Exit> {
+    let mut context = Context::read(arguments.dir.as_deref(), arguments.json)?;
+    let exit = match arguments.command {
+        Some(command) => dispatch(&mut context, command)?,
+        None => {
+            let help = Arguments::command().render_help();
+            let text = if context.out.terminal.colour {
+                help.ansi().to_string()
+            } else {
+                help.to_string()
+            };
+            context.out.write(&text)?;
+            Exit::Done
+        }
+    };
+    context.out.flush()?;
+    Ok(exit)
+}
+
+fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
+    match command {
+        Command::Init(command) => command.run(context),
+        Command::Completions(command) => command.run(context),
+        Command::Man(command) => command.run(context),
+        Command::Diagram(command) => command.run(context),
+        Command::Config(command) => command.run(context),
+        Command::Ticket(command) => command.run(context),
+        Command::Shim(command) => Ok(command.run()),
+        Command::Run(command) => wait(command.run(context)),
+        Command::Stop(command) => wait(command.run(context)),
+        Command::Spawn(command) => wait(command.run(context)),
+        Command::Assign(command) => wait(command.run(context)),
+        Command::Ps(command) => wait(command.run(context)),
+        Command::Peek(command) => wait(command.run(context)),
+        Command::Logs(command) => wait(command.run(context)),
+        Command::Kill(command) => wait(command.run(context)),
+        Command::Cleanup(command) => wait(command.run(context)),
+        Command::Clean(command) => wait(command.run(context)),
+        Command::Merge(command) => wait(command.run(context)),
+        Command::Retry(command) => wait(command.run(context)),
+        Command::Drop(command) => wait(command.run(context)),
+        Command::Waive(command) => wait(command.run(context)),
+        Command::Approve(command) => wait(command.run(context)),
+        Command::Answer(command) => wait(command.run(context)),
+        Command::Queue(command) => wait(command.run(context)),
+        Command::Explain(command) => wait(command.run(context)),
+        Command::History(command) => wait(command.run(context)),
+        Command::Events(command) => wait(command.run(context)),
+    }
+}
+
+/// Runs a command that waits for things.
+fn wait(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|source| Error::Io {
+            doing: "start the threads of",
+            path: "crew".into(),
+            source,
+        })?;
+    let exit = runtime.block_on(command);
+    // Whatever still blocks, such as a read of the terminal, is not waited for.
+    runtime.shutdown_background();
+    exit
+}

@@ -1,0 +1,29 @@
+//! A file per command.
+
+pub(crate) mod answer;
+pub(crate) mod approve;
+pub(crate) mod assign;
+pub(crate) mod clean;
+pub(crate) mod cleanup;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod diagram;
+pub(crate) mod drop;
+pub(crate) mod events;
+pub(crate) mod explain;
+pub(crate) mod history;
+pub(crate) mod init;
+pub(crate) mod kill;
+pub(crate) mod logs;
+pub(crate) mod man;
+pub(crate) mod merge;
+pub(crate) mod peek;
+pub(crate) mod ps;
+pub(crate) mod queue;
+pub(crate) mod retry;
+pub(crate) mod run;
+pub(crate) mod shim;
+pub(crate) mod spawn;
+pub(crate) mod stop;
+pub(crate) mod ticket;
+pub(crate) mod waive;

@@ -1,0 +1,26 @@
+//! `crew approve`: approve a ticket's sensitive paths.
+
+use clap::Args;
+use model::command::Command;
+
+use crate::asking::ask;
+use crate::context::{Context, journal};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::{follow, lookup};
+
+/// Approve that a held ticket changes paths that need a person's word
+#[derive(Debug, Args)]
+pub(crate) struct Approve {
+    /// The ticket.
+    ticket: String,
+}
+
+impl Approve {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.there()?;
+        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
+        ask(context, place, Command::Approve { ticket }).await
+    }
+}

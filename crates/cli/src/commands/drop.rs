@@ -1,0 +1,29 @@
+//! `crew drop`: give a ticket up, its work kept.
+
+use clap::Args;
+use model::command::Command;
+
+use crate::asking::ask;
+use crate::context::{Context, journal};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::{follow, lookup};
+
+/// Give a ticket up: it is closed, its work kept under a ref
+#[derive(Debug, Args)]
+pub(crate) struct Drop {
+    /// The ticket.
+    ticket: String,
+    /// Why, for the record.
+    reason: Vec<String>,
+}
+
+impl Drop {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.there()?;
+        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
+        let reason = self.reason.join(" ");
+        ask(context, place, Command::Drop { ticket, reason }).await
+    }
+}

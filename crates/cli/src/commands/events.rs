@@ -1,0 +1,100 @@
+//! `crew events`: what happened, as it happens.
+
+use std::collections::VecDeque;
+
+use clap::Args;
+use model::journal::Stream;
+use model::view;
+use serde_json::{Value, json};
+use store::Fold;
+
+use crate::context::{Context, journal};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::follow::Follow;
+use crate::{documents, follow, ui};
+
+/// Show what happened, newest last
+#[derive(Debug, Args)]
+pub(crate) struct Events {
+    /// Go on as more happens, until interrupted.
+    #[arg(short, long)]
+    follow: bool,
+    /// So many of the latest.
+    #[arg(short = 'n', long, default_value_t = 50, value_name = "N")]
+    last: usize,
+    /// From the very first on.
+    #[arg(long, conflicts_with = "last")]
+    all: bool,
+}
+
+impl Events {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.there()?;
+        let Some(ledger) = journal(&place).await? else {
+            if self.follow {
+                return Err(Error::refused(
+                    "nothing has happened here yet, so there is nothing to follow",
+                    "`crew run` begins",
+                ));
+            }
+            let none: [Value; 0] = [];
+            if context.json {
+                context.out.json(&json!({ "events": none }))?;
+            }
+            return Ok(Exit::Done);
+        };
+        let keep = if self.all { usize::MAX } else { self.last };
+        let mut last: VecDeque<Fold> = VecDeque::new();
+        let crew = follow::fold(&ledger, |_, fold| {
+            last.push_back(fold.clone());
+            if last.len() > keep {
+                last.pop_front();
+            }
+        })
+        .await?;
+        if context.json && !self.follow {
+            let events: Vec<Value> = last.iter().map(documents::event).collect();
+            context.out.json(&json!({ "events": events }))?;
+            return Ok(Exit::Done);
+        }
+        for fold in &last {
+            show(context, fold)?;
+        }
+        if !self.follow {
+            return Ok(Exit::Done);
+        }
+        let mut rows = Follow::new(ledger, &place.crew_dir, crew.seq);
+        loop {
+            for fold in rows.more().await? {
+                show(context, &fold)?;
+            }
+            context.out.flush()?;
+            tokio::select! {
+                () = rows.changed() => {}
+                _ = tokio::signal::ctrl_c() => return Ok(Exit::Interrupted),
+            }
+        }
+    }
+}
+
+fn show(context: &mut Context, fold: &Fold) -> Result<()> {
+    if context.json {
+        return context.out.json_line(&documents::event(fold));
+    }
+    let line = format!("{:>6}  {}", fold.seq, line(fold));
+    context.out.line(&line)
+}
+
+/// An event on one line: when, of what, what.
+pub(crate) fn line(fold: &Fold) -> String {
+    let of = match &fold.stream {
+        Stream::Project => "crew",
+        Stream::Ticket(id) => id.as_str(),
+    };
+    format!(
+        "{}  {of:<10}  {}",
+        ui::clock_time(fold.at),
+        view::describe(&fold.fact)
+    )
+}

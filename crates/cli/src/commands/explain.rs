@@ -1,0 +1,126 @@
+//! `crew explain`: why a ticket is, or is not, given out.
+
+use clap::Args;
+use model::policy::capacity;
+use model::policy::route::{self, Refusal};
+use model::settings::Settings;
+use model::ticket::Ticket;
+use model::{AgentName, TicketId};
+use serde_json::json;
+
+use crate::context::{Context, journal};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::facts::Facts;
+use crate::ui::Style;
+use crate::{clock, follow, lookup};
+
+/// Say why a ticket is not given out, or what happens to it next
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// The ticket.
+    ticket: String,
+}
+
+impl Explain {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let (place, settings) = context.ready()?;
+        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let id = lookup::ticket(&crew, &place, &self.ticket)?;
+        let facts = Facts::gather(&crew, &place, &settings, clock::now())?;
+        let refusal = refusal(&facts, &settings, &id);
+        let runs = place.holder()?.is_some();
+        let says = match &refusal {
+            Some(refusal) => refusal.to_string(),
+            None if runs => "nothing is in the way: it is given out next".to_owned(),
+            None => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
+        };
+        let ticket = facts.tickets.get(&id);
+        let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
+        let state = ticket.map_or_else(|| "unknown".to_owned(), Ticket::state_name);
+        if context.json {
+            let document = json!({
+                "ticket": id, "title": title, "state": state, "engine": runs, "says": says, "refusal": refusal,
+            });
+            context.out.json(&document)?;
+            return Ok(Exit::Done);
+        }
+        context.out.styled(&format!("{id}  {title}"), Style::Bold)?;
+        context.out.line(&format!("state: {state}"))?;
+        context.out.line(&says)?;
+        for (label, line) in next(&id, refusal.as_ref(), &facts) {
+            context.out.line(&format!("  {label}: {line}"))?;
+        }
+        for problem in facts
+            .problems
+            .iter()
+            .filter(|problem| problem.contains(&format!("/{id}.md")))
+        {
+            context
+                .out
+                .styled(&format!("  in its file: {problem}"), Style::Yellow)?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Why the router does not give it out now; agents that crew would name count as idle ones.
+pub(crate) fn refusal(facts: &Facts, settings: &Settings, id: &TicketId) -> Option<Refusal> {
+    let queue = facts.queue();
+    let limits = capacity::Limits::new(&settings.agents, &settings.run);
+    let work = route::order(queue).len();
+    let more = capacity::further(&facts.tickets, queue.roster, limits, work);
+    let named: Vec<AgentName> = (0..more)
+        .filter_map(|n| AgentName::new(format!("_next-{n}")).ok())
+        .collect();
+    let mut idle = capacity::idle(&facts.tickets, queue.roster);
+    idle.extend(&named);
+    route::explain(queue, id, &idle, capacity::free(&facts.tickets, limits))
+}
+
+/// What else helps: the state of what it waits for, and what a person can do.
+fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String, String)> {
+    let hint = |text: String| vec![("hint".to_owned(), text)];
+    match refusal {
+        Some(Refusal::WaitsFor { ids }) => ids
+            .iter()
+            .map(|dep| {
+                let state = facts
+                    .tickets
+                    .get(dep)
+                    .map_or_else(|| "unreadable".to_owned(), Ticket::state_name);
+                (dep.to_string(), state)
+            })
+            .collect(),
+        Some(Refusal::Cycle { .. }) => {
+            hint("break it with `crew ticket undep <ticket> <dependency>`".to_owned())
+        }
+        Some(Refusal::MissingDependency { id: missing }) => {
+            hint(format!("create it, or `crew ticket undep {id} {missing}`"))
+        }
+        Some(Refusal::Held { retry_at: None, .. }) => hint(format!(
+            "`crew retry {id}` tries it again, `crew drop {id}` gives it up, `crew waive {id} <reason>` lets it pass"
+        )),
+        Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
+        Some(
+            Refusal::Unknown
+            | Refusal::Done { .. }
+            | Refusal::InProgress { .. }
+            | Refusal::Submitted { .. }
+            | Refusal::Held {
+                retry_at: Some(_), ..
+            }
+            | Refusal::NoFile
+            | Refusal::Unreadable
+            | Refusal::FileClosed
+            | Refusal::Unsettled { .. }
+            | Refusal::Epic
+            | Refusal::NotDue { .. }
+            | Refusal::RecoveryNotNeededYet { .. }
+            | Refusal::RecoveryNotNeeded { .. }
+            | Refusal::AssigneeBusy { .. }
+            | Refusal::NoAgentFree { .. },
+        )
+        | None => Vec::new(),
+    }
+}

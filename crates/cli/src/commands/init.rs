@@ -1,0 +1,212 @@
+//! `crew init`: makes a repository ready for a crew.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use model::settings::{self, Checks, Detected, Harness, HarnessKind, Settings};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{Doing as _, Error, Result};
+use crate::exit::Exit;
+use crate::ui::Style;
+use runtime::Place;
+
+/// Make this repository ready: write crew.toml, make .tickets/, ignore crew's own folder
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Do not ask.
+    #[arg(short, long)]
+    yes: bool,
+    /// The program that agents run on, such as ./agent.sh: becomes [harness.agent] in crew.toml.
+    #[arg(long, value_name = "PROGRAM")]
+    agent: Option<String>,
+}
+
+/// What an agent's own table is called.
+const HARNESS: &str = "agent";
+/// A file that is read to see which tests there are is not larger than this.
+const SMALL: u64 = 1 << 20;
+/// So many files of `tests/` are looked at.
+const MANY: usize = 10_000;
+
+impl Init {
+    pub(crate) fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.place()?;
+        if place.settings_path.exists() {
+            return Err(Error::refused(
+                format!("{} exists already", place.settings_path.display()),
+                "edit it; `crew config` shows what it comes to",
+            ));
+        }
+        if !self.yes && !std::io::stdin().is_terminal() {
+            return Err(Error::usage(
+                "`crew init` asks before it writes, and there is no terminal to ask on",
+                "crew init --yes",
+            ));
+        }
+        let branch = place.repository.require_branch()?;
+        place.repository.target(&branch)?;
+        let target = branch.short().to_owned();
+        settings::branch_name(&target).map_err(|why| {
+            Error::refused(
+                format!("work cannot land on {target}: it {why}"),
+                "switch to the branch that work is to land on",
+            )
+        })?;
+        let found = detect(&place.root);
+        let checks = found.as_ref().map(Detected::checks).unwrap_or_default();
+        let harness = self.harness()?;
+        if !context.json {
+            plan(context, &place, &target, found.as_ref(), harness.as_ref())?;
+        }
+        if !self.yes && !agreed(context)? {
+            context.out.line("nothing was written")?;
+            return Ok(Exit::Failed);
+        }
+        write(&place, &target, &checks, harness.as_ref())?;
+        if context.json {
+            let document = json!({
+                "settings": place.settings_path.to_string_lossy(),
+                "target": target,
+                "runner": found.as_ref().map(|found| found.runner),
+                "seen_in": found.as_ref().map(|found| found.seen_in.as_str()),
+                "checks": checks.commands,
+                "guarded": !checks.commands.is_empty(),
+                "harness": harness.as_ref().map(|_| HARNESS),
+            });
+            context.out.json(&document)?;
+            return Ok(Exit::Done);
+        }
+        context.out.styled("wrote crew.toml", Style::Green)?;
+        context.out.line("next:")?;
+        if harness.is_none() {
+            context
+                .out
+                .line("  name your agent's program in crew.toml, under [agents] and [harness.…]")?;
+        }
+        context
+            .out
+            .line("  git add crew.toml && git commit -m 'Add crew.toml'")?;
+        context.out.line("  crew ticket create 'What is to be done'")?;
+        context.out.line("  crew run --until-idle")?;
+        Ok(Exit::Done)
+    }
+
+    fn harness(&self) -> Result<Option<Harness>> {
+        let Some(program) = &self.agent else {
+            return Ok(None);
+        };
+        if program.trim().is_empty() || program.chars().any(char::is_control) {
+            return Err(Error::usage(
+                "the agent's program cannot be empty or hold control characters",
+                "such as --agent ./agent.sh",
+            ));
+        }
+        Ok(Some(Harness {
+            kind: HarnessKind::Command,
+            command: vec![program.clone()],
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            pass_env: Vec::new(),
+        }))
+    }
+}
+
+fn plan(
+    context: &mut Context,
+    place: &Place,
+    target: &str,
+    found: Option<&Detected>,
+    harness: Option<&Harness>,
+) -> Result<()> {
+    let out = &mut context.out;
+    out.styled(&place.root.display().to_string(), Style::Bold)?;
+    out.line(&format!("  work lands on   {target}"))?;
+    match found {
+        Some(found) => {
+            let what = found.commands.join(" && ");
+            out.line(&format!(
+                "  checked by      {what}   ({} seen in {})",
+                found.runner, found.seen_in
+            ))?;
+        }
+        None => {
+            out.styled("  checked by      nothing", Style::Yellow)?;
+            out.styled(
+                "  no test runner was found (pytest, npm, cargo, make, go): nothing guards the target.",
+                Style::Yellow,
+            )?;
+            out.styled(
+                "  name what must pass before work lands as [checks] commands in crew.toml.",
+                Style::Yellow,
+            )?;
+        }
+    }
+    match harness {
+        Some(harness) => out.line(&format!("  agents run on   {}", harness.command.join(" ")))?,
+        None => out.line("  agents run on   nothing yet: crew.toml has an example to fill in")?,
+    }
+    out.line("  tickets in      .tickets/")?;
+    out.line("  crew's own      .crew/, ignored through .git/info/exclude")
+}
+
+fn agreed(context: &mut Context) -> Result<bool> {
+    context.out.write("Write crew.toml? [Y/n] ")?;
+    context.out.flush()?;
+    let mut answer = String::new();
+    std::io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .doing("read", "the answer")?;
+    Ok(!answer.is_empty() && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes"))
+}
+
+fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&Harness>) -> Result<()> {
+    place.repository.exclude(&[".crew/"])?;
+    std::fs::create_dir_all(&place.tickets_dir).doing("make", &place.tickets_dir)?;
+    let text = Settings::template(target, checks, harness.map(|harness| (HARNESS, harness)));
+    // Last, since it is what says that a crew is here; never over one that another wrote in between.
+    let path = &place.settings_path;
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .doing("write", path)?;
+    file.write_all(text.as_bytes()).doing("write", path)?;
+    file.sync_all().doing("write", path)
+}
+
+/// The test runner of a repository, by the files at its root and in `tests/`.
+fn detect(root: &Path) -> Option<Detected> {
+    let mut paths: Vec<String> = names(root).collect();
+    let mut folders = vec![PathBuf::from("tests")];
+    while let Some(folder) = folders.pop() {
+        for name in names(&root.join(&folder)) {
+            let path = folder.join(&name);
+            let kind = root.join(&path).symlink_metadata().map(|found| found.is_dir());
+            match kind {
+                Ok(true) if paths.len() < MANY => folders.push(path),
+                Ok(_) | Err(_) => paths.extend(path.to_str().map(str::to_owned)),
+            }
+        }
+    }
+    paths.sort();
+    let read = |path: &str| {
+        let path = root.join(path);
+        let small = path
+            .metadata()
+            .is_ok_and(|found| found.is_file() && found.len() <= SMALL);
+        small.then(|| std::fs::read_to_string(path).ok()).flatten()
+    };
+    settings::detect(&paths, read).into_iter().next()
+}
+
+fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .take(MANY)
+}

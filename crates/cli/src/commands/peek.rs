@@ -1,0 +1,74 @@
+//! `crew peek`: the end of what an agent printed in its last step.
+
+use clap::Args;
+use serde_json::json;
+
+use crate::context::{Context, journal};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::runs::{self, Step};
+use crate::ui::Style;
+use crate::{follow, lookup};
+
+/// Show the end of an agent's latest output
+#[derive(Debug, Args)]
+pub(crate) struct Peek {
+    /// The agent.
+    agent: String,
+    /// So many lines.
+    #[arg(short = 'n', long, default_value_t = 20, value_name = "N")]
+    lines: usize,
+}
+
+/// Bytes that are read at the end of an output: more than a screen of anything.
+const END: u64 = 256 << 10;
+
+impl Peek {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.there()?;
+        let ledger = journal(&place).await?;
+        let crew = follow::crew(ledger.as_ref()).await?;
+        let agent = lookup::agent(&crew, &self.agent)?;
+        let mut last = None;
+        if let Some(ledger) = &ledger {
+            follow::fold(ledger, |_, fold| {
+                if let Some(step) = Step::started(fold, &agent) {
+                    last = Some(step);
+                }
+            })
+            .await?;
+        }
+        let Some(step) = last else {
+            if context.json {
+                context.out.json(
+                    &json!({ "agent": agent, "run": null, "ticket": null, "step": null, "lines": [] }),
+                )?;
+            } else {
+                context.out.line(&format!("{agent} has not been stepped yet"))?;
+            }
+            return Ok(Exit::Done);
+        };
+        let text = harness::sanitise::text(&runs::end(&step.dir(&place).join("out"), END));
+        let lines: Vec<&str> = text.lines().collect();
+        let shown = &lines[lines.len().saturating_sub(self.lines)..];
+        if context.json {
+            let document = json!({
+                "agent": agent, "run": step.run, "ticket": step.ticket, "step": step.number, "lines": shown,
+            });
+            context.out.json(&document)?;
+            return Ok(Exit::Done);
+        }
+        let head = format!(
+            "{agent} on {}, step {} (run {})",
+            step.ticket, step.number, step.run
+        );
+        context.out.styled(&head, Style::Dim)?;
+        if shown.is_empty() {
+            context.out.styled("nothing was printed yet", Style::Dim)?;
+        }
+        for line in shown {
+            context.out.line(line)?;
+        }
+        Ok(Exit::Done)
+    }
+}

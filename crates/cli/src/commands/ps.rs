@@ -1,0 +1,162 @@
+//! `crew ps`: the agents, and what each is doing.
+
+use clap::Args;
+use model::Time;
+use model::view::{Agent, Counts, Crew, Status};
+use serde_json::{Value, json};
+
+use crate::context::{Context, journal};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::ui::{Cell, Style, Table};
+use crate::{clock, documents, follow, ui};
+use runtime::Holder;
+
+/// Show the agents: state, ticket, step, tokens, cost
+#[derive(Debug, Args)]
+pub(crate) struct Ps {}
+
+impl Ps {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.there()?;
+        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let holder = place.holder()?;
+        let now = clock::now();
+        if context.json {
+            context.out.json(&document(&crew, holder.as_ref()))?;
+            return Ok(Exit::Done);
+        }
+        let agents = crew.agents();
+        if agents.is_empty() {
+            context
+                .out
+                .line("no agents yet: `crew run` spawns them as there is work, `crew spawn` adds one")?;
+        } else {
+            context.out.table(&table(&agents, now))?;
+        }
+        context.out.write("\n")?;
+        context.out.styled(&engine(holder.as_ref(), now), Style::Dim)?;
+        context
+            .out
+            .styled(&format!("queue: {}", counts(&crew.counts())), Style::Dim)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn document(crew: &Crew, holder: Option<&Holder>) -> Value {
+    let agents: Vec<Value> = crew.agents().iter().map(documents::agent).collect();
+    json!({
+        "agents": agents,
+        "engine": holder.map(|holder| json!({
+            "pid": holder.pid,
+            "host": holder.host,
+            "since": holder.since.and_then(|s| i64::try_from(s).ok()).map(|s| Time(s * 1000).to_string()),
+        })),
+        "queue": crew.counts(),
+        "seq": crew.seq,
+    })
+}
+
+fn table(agents: &[Agent], now: Time) -> Table {
+    let mut table = Table::new(
+        &[
+            "", "AGENT", "STATE", "FOR", "TICKET", "STEP", "TOKENS", "COST", "TITLE",
+        ],
+        &[3, 5, 6, 7],
+    );
+    for agent in agents {
+        let style = style(agent.status);
+        let busy = agent.ticket.is_some();
+        let tokens = agent.usage.input_tokens.saturating_add(agent.usage.output_tokens);
+        let some = |text: String, is: bool| if is { text } else { String::new() };
+        table.row([
+            Cell::styled(agent.status.symbol(), style),
+            agent.name.as_str().into(),
+            Cell::styled(agent.status.name(), style),
+            agent
+                .since
+                .map(|since| ui::span(now.since(since)))
+                .unwrap_or_default()
+                .into(),
+            agent
+                .ticket
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default()
+                .into(),
+            some(agent.step.to_string(), busy && agent.step > 0).into(),
+            some(ui::tokens(tokens), tokens > 0).into(),
+            some(
+                ui::dollars(agent.usage.cost_micro_usd),
+                agent.usage.cost_micro_usd > 0,
+            )
+            .into(),
+            agent.title.clone().unwrap_or_default().into(),
+        ]);
+        if let Some(waits) = waits(agent, now) {
+            table.below(2, &waits, Style::Dim);
+        }
+    }
+    table
+}
+
+/// What an agent waits for, until when; nothing while it works.
+pub(crate) fn waits(agent: &Agent, now: Time) -> Option<String> {
+    let waits = agent.waits.as_ref()?;
+    let until = waits.until.filter(|until| *until > now);
+    let until = until
+        .map(|until| format!(", at the latest in {}", ui::span(until.since(now))))
+        .unwrap_or_default();
+    Some(format!("waits for {}{until}", waits.what))
+}
+
+/// The colour of a status.
+pub(crate) fn style(status: Status) -> Style {
+    match status {
+        Status::Idle => Style::Dim,
+        Status::Preparing | Status::Ready | Status::Verifying => Style::Cyan,
+        Status::Working => Style::Bold,
+        Status::Waiting => Style::Yellow,
+        Status::Done => Style::Green,
+        Status::Stuck => Style::Red,
+    }
+}
+
+fn engine(holder: Option<&Holder>, now: Time) -> String {
+    match holder {
+        None => "engine: none runs here; `crew run` starts one".to_owned(),
+        Some(holder) => {
+            let since = holder
+                .since
+                .and_then(|s| i64::try_from(s).ok())
+                .map(|s| Time(s.saturating_mul(1000)));
+            let since = since
+                .map(|at| format!(", for {}", ui::span(now.since(at))))
+                .unwrap_or_default();
+            format!("engine: {holder}{since}")
+        }
+    }
+}
+
+/// The queue's counts in words; what is none is left out.
+pub(crate) fn counts(counts: &Counts) -> String {
+    let all = [
+        (counts.open, "open"),
+        (counts.in_progress, "in progress"),
+        (counts.verifying, "verifying"),
+        (counts.held, "held"),
+        (counts.landed, "landed"),
+        (counts.ended, "ended otherwise"),
+        (counts.epics, "epics"),
+    ];
+    let words: Vec<String> = all
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{n} {what}"))
+        .collect();
+    if words.is_empty() {
+        "empty".to_owned()
+    } else {
+        words.join(", ")
+    }
+}

@@ -1,0 +1,191 @@
+//! `crew queue`: the tickets, what is nearest to the target first.
+
+use clap::Args;
+use model::policy::route::Refusal;
+use model::settings::Settings;
+use model::ticket::{State, Ticket};
+use model::view::{Crew, Landed};
+use model::{TicketId, Time};
+use serde_json::{Value, json};
+
+use crate::commands::explain::refusal;
+use crate::commands::ps;
+use crate::context::{Context, journal};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::facts::Facts;
+use crate::ui::{Cell, Style, Table};
+use crate::{clock, documents, follow, ui};
+
+/// Show the tickets: what is at work, what waits and for what, what is held, what landed
+#[derive(Debug, Args)]
+pub(crate) struct Queue {
+    /// What landed, too: newest last.
+    #[arg(long)]
+    landed: bool,
+}
+
+impl Queue {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let (place, settings) = context.ready()?;
+        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let now = clock::now();
+        let facts = Facts::gather(&crew, &place, &settings, now)?;
+        // The view over the files too: what no engine has seen yet is in the queue all the same.
+        let mut seen = crew.clone();
+        seen.tickets.clone_from(&facts.tickets);
+        if context.json {
+            context.out.json(&document(&seen, &facts, &settings))?;
+            return Ok(Exit::Done);
+        }
+        let shown = seen.order();
+        if shown.is_empty() {
+            context
+                .out
+                .line("the queue is empty: `crew ticket create <title>` adds to it")?;
+        } else {
+            let mut table = Table::new(&["TICKET", "P", "STATE", "AGENT", "FOR", "TITLE"], &[4]);
+            for ticket in shown {
+                row(
+                    &mut table,
+                    ticket,
+                    refusal(&facts, &settings, &ticket.id).as_ref(),
+                    now,
+                );
+            }
+            context.out.table(&table)?;
+        }
+        if self.landed && !crew.landed.is_empty() {
+            context.out.write("\n")?;
+            context.out.table(&landed(&crew.landed, now))?;
+        }
+        for problem in &facts.problems {
+            context
+                .out
+                .styled(&format!("warning: {problem}"), Style::Yellow)?;
+        }
+        context.out.write("\n")?;
+        context.out.styled(&ps::counts(&seen.counts()), Style::Dim)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn row(table: &mut Table, ticket: &Ticket, refusal: Option<&Refusal>, now: Time) {
+    let (state, style, below) = standing(ticket, refusal, now);
+    let agent = ticket
+        .attempt()
+        .map(|attempt| attempt.agent.to_string())
+        .unwrap_or_default();
+    let known = ticket.since > Time(0) && !matches!(ticket.state, State::Open if ticket.held.is_none());
+    let since = ticket.held.as_ref().map_or(ticket.since, |held| held.since);
+    table.row([
+        ticket.id.to_string().into(),
+        format!("P{}", ticket.spec.priority).into(),
+        Cell::styled(&state, style),
+        agent.into(),
+        if known {
+            ui::span(now.since(since)).into()
+        } else {
+            Cell::default()
+        },
+        ticket.spec.title.as_str().into(),
+    ]);
+    if let Some(below) = below {
+        table.below(2, &below, Style::Dim);
+    }
+}
+
+/// A ticket's state in a word or two, and what there is to say below it.
+fn standing(ticket: &Ticket, refusal: Option<&Refusal>, now: Time) -> (String, Style, Option<String>) {
+    if let Some(held) = &ticket.held {
+        let by_itself = held.retry_at.filter(|at| *at > now);
+        let next = by_itself
+            .map(|at| format!(" (tried again in {})", ui::span(at.since(now))))
+            .unwrap_or_default();
+        return (
+            "held".to_owned(),
+            Style::Red,
+            Some(format!("{}: {}{next}", held.why.name(), held.note)),
+        );
+    }
+    match &ticket.state {
+        State::InProgress(attempt) => {
+            let step = attempt.steps + u32::from(attempt.has_live_worker());
+            let word = attempt.state.name().replace('_', " ");
+            let word = if step > 0 {
+                format!("{word}, step {step}")
+            } else {
+                word
+            };
+            (word, Style::Bold, None)
+        }
+        State::Verify(verify) => (verify.stage.name().to_owned(), Style::Cyan, None),
+        State::Open | State::New | State::Done(_) => match refusal {
+            None => ("ready".to_owned(), Style::Green, None),
+            Some(Refusal::NoAgentFree { .. }) => ("ready".to_owned(), Style::Green, None),
+            Some(Refusal::Epic) => ("epic".to_owned(), Style::Dim, None),
+            Some(Refusal::TakenByPerson) => (
+                "taken".to_owned(),
+                Style::Dim,
+                Some("a person works on it".to_owned()),
+            ),
+            Some(why) => ("waits".to_owned(), Style::Yellow, Some(why.to_string())),
+        },
+    }
+}
+
+fn landed(landed: &[Landed], now: Time) -> Table {
+    let mut table = Table::new(&["LANDED", "COMMIT", "AGENT", "AGO", "STEPS", "TITLE"], &[3, 4]);
+    for landed in landed {
+        table.row([
+            landed.ticket.to_string().into(),
+            landed.commit.short().into(),
+            landed
+                .agent
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default()
+                .into(),
+            ui::span(now.since(landed.at)).into(),
+            landed.steps.to_string().into(),
+            landed.title.as_str().into(),
+        ]);
+    }
+    table
+}
+
+fn document(crew: &Crew, facts: &Facts, settings: &Settings) -> Value {
+    let tickets: Vec<Value> = crew
+        .order()
+        .into_iter()
+        .map(|ticket| one(ticket, facts, settings))
+        .collect();
+    let held: Vec<Value> = crew.held().iter().map(documents::held).collect();
+    let landed: Vec<Value> = crew.landed.iter().map(documents::landed).collect();
+    json!({
+        "counts": crew.counts(),
+        "tickets": tickets,
+        "held": held,
+        "landed": landed,
+        "problems": facts.problems,
+    })
+}
+
+fn one(ticket: &Ticket, facts: &Facts, settings: &Settings) -> Value {
+    let refusal = refusal(facts, settings, &ticket.id);
+    let id = |id: &TicketId| id.to_string();
+    json!({
+        "id": ticket.id,
+        "title": ticket.spec.title,
+        "type": ticket.spec.kind,
+        "priority": ticket.spec.priority,
+        "deps": ticket.spec.deps.iter().map(id).collect::<Vec<_>>(),
+        "state": ticket.state_name(),
+        "since": documents::time(Some(ticket.since)),
+        "agent": ticket.attempt().map(|attempt| attempt.agent.as_str()),
+        "labels": ticket.labels,
+        "file_changed_at": documents::time(facts.file(&ticket.id).map(|file| file.changed_at)),
+        "why_not": refusal.as_ref().map(ToString::to_string),
+        "refusal": refusal,
+    })
+}

@@ -1,0 +1,23 @@
+//! `crew shim <run>`: owns one step's process. `main` answers it before anything else; this is for the command line's grammar.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::exit::Exit;
+
+/// Own one run, from its start to its record (crew starts this itself).
+#[derive(Debug, Args)]
+#[command(hide = true)]
+pub(crate) struct Shim {
+    /// The run's directory.
+    run: PathBuf,
+}
+
+impl Shim {
+    pub(crate) fn run(self) -> Exit {
+        // A shim begins in a process that has done nothing yet, and this one has read its command line.
+        drop(self.run);
+        Exit::Usage
+    }
+}

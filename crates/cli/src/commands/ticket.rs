@@ -1,0 +1,339 @@
+//! `crew ticket …`, and the program when it is called `tk`: the queue by hand, in tk's words.
+
+mod create;
+mod list;
+
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use tickets::{Folder, Graph, Id, Status};
+
+use crate::context::Context;
+use crate::error::{Doing as _, Error, Result};
+use crate::exit::Exit;
+use crate::ui;
+use runtime::Place;
+
+/// The queue by hand, with tk's commands: create, ls, ready, show, dep … (`crew ticket help`)
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Ticket {
+    /// A command of tk's, and what it takes.
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "TK COMMAND"
+    )]
+    words: Vec<OsString>,
+}
+
+impl Ticket {
+    pub(crate) fn run(self, context: &mut Context) -> Result<Exit> {
+        tell(context, &self.words, Whose::Crew)
+    }
+}
+
+/// The program that is called `tk`.
+pub(crate) fn tk(words: &[OsString]) -> ExitCode {
+    let done = Context::read(None, false).and_then(|mut context| {
+        let exit = tell(&mut context, words, Whose::Tk)?;
+        context.out.flush()?;
+        Ok(exit)
+    });
+    let exit = done.unwrap_or_else(|error| {
+        ui::show_problem(&error);
+        error.exit()
+    });
+    exit.into()
+}
+
+/// Whose folder is meant where `TICKETS_DIR` does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whose {
+    /// The repository's, from wherever it is called.
+    Crew,
+    /// The nearest one.
+    Tk,
+}
+
+/// One command of tk's: what it was given, and where its queue is.
+struct Call<'a> {
+    context: &'a mut Context,
+    words: Vec<String>,
+    given: Option<PathBuf>,
+    start: PathBuf,
+}
+
+fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit> {
+    let mut text = Vec::new();
+    for word in words {
+        let Some(word) = word.to_str() else {
+            return wrong("an argument is not UTF-8");
+        };
+        text.push(word.to_owned());
+    }
+    let Some((command, rest)) = text.split_first() else {
+        context.out.write(HELP)?;
+        return Ok(Exit::Done);
+    };
+    let given = context.var("TICKETS_DIR").map(PathBuf::from);
+    let start = match whose {
+        Whose::Crew => {
+            Place::find(&context.dir, &context.env).map_or_else(|_| context.dir.clone(), |place| place.root)
+        }
+        Whose::Tk => context.dir.clone(),
+    };
+    let mut call = Call {
+        context,
+        words: rest.to_vec(),
+        given,
+        start,
+    };
+    match command.as_str() {
+        "create" => call.create(),
+        "status" => call.status(),
+        "start" => call.set(Status::InProgress),
+        "close" => call.set(Status::Closed),
+        "reopen" => call.set(Status::Open),
+        "dep" => call.dep(),
+        "undep" => call.undep(),
+        "link" => call.link(),
+        "unlink" => call.unlink(),
+        "ls" | "list" => call.ls(),
+        "ready" => call.ready(),
+        "blocked" => call.blocked(),
+        "closed" => call.closed(),
+        "show" => call.show(),
+        "edit" => call.edit(),
+        "add-note" => call.add_note(),
+        "query" => call.query(),
+        "help" | "--help" | "-h" => {
+            call.context.out.write(HELP)?;
+            Ok(Exit::Done)
+        }
+        unknown => {
+            let near =
+                model::settings::nearest(unknown, COMMANDS).map(|near| format!("did you mean {near}?"));
+            let hint = near.unwrap_or_else(|| "`crew ticket help` lists the commands".to_owned());
+            Err(Error::refused(
+                format!("Unknown command: {}", ui::clean(unknown)),
+                hint,
+            ))
+        }
+    }
+}
+
+const COMMANDS: [&str; 17] = [
+    "create", "status", "start", "close", "reopen", "dep", "undep", "link", "unlink", "ls", "ready",
+    "blocked", "closed", "show", "edit", "add-note", "query",
+];
+
+/// A command line that tk would refuse too, with its exit code.
+fn wrong<T>(what: impl Into<String>) -> Result<T> {
+    Err(Error::Refused {
+        what: what.into(),
+        hint: None,
+    })
+}
+
+impl Call<'_> {
+    fn folder(&self) -> Result<Folder> {
+        Ok(Folder::find(self.given.as_deref(), &self.start)?)
+    }
+
+    /// Exactly so many ids.
+    fn ids<const N: usize>(&self, folder: &Folder, usage: &str) -> Result<[Id; N]> {
+        if self.words.len() != N {
+            return wrong(format!("Usage: ticket {usage}"));
+        }
+        let ids: Vec<Id> = self
+            .words
+            .iter()
+            .map(|word| folder.resolve(word))
+            .collect::<Result<_, _>>()?;
+        ids.try_into()
+            .or_else(|_| wrong(format!("Usage: ticket {usage}")))
+    }
+
+    fn status(&mut self) -> Result<Exit> {
+        let [id, status] = self.words.as_slice() else {
+            return wrong("Usage: ticket status <id> <open|in_progress|closed>");
+        };
+        let status = Status::from_command(status)?;
+        let folder = self.folder()?;
+        let id = folder.resolve(id)?;
+        folder.set_status(&id, status)?;
+        self.print(&tickets::render_status(&id, status))
+    }
+
+    fn set(&mut self, status: Status) -> Result<Exit> {
+        let command = match status {
+            Status::InProgress => "start",
+            Status::Closed => "close",
+            Status::Open | Status::Unknown => "reopen",
+        };
+        let folder = self.folder()?;
+        let [id] = self.ids(&folder, &format!("{command} <id>"))?;
+        folder.set_status(&id, status)?;
+        self.print(&tickets::render_status(&id, status))
+    }
+
+    fn dep(&mut self) -> Result<Exit> {
+        match self.words.first().map(String::as_str) {
+            Some("tree") => return self.tree(),
+            Some("cycle") => {
+                let folder = self.folder()?;
+                let readings = folder.load()?;
+                let text = tickets::render_cycles(&readings, &Graph::new(&readings));
+                return self.print(&text);
+            }
+            Some(_) | None => {}
+        }
+        let folder = self.folder()?;
+        let [id, on] = self.ids(&folder, "dep <id> <dependency-id>")?;
+        let outcome = folder.dep(&id, &on)?;
+        self.print(&tickets::render_dep(&id, &on, outcome))
+    }
+
+    fn tree(&mut self) -> Result<Exit> {
+        let full = self.words.iter().any(|word| word == "--full");
+        let rest: Vec<&String> = self
+            .words
+            .iter()
+            .skip(1)
+            .filter(|word| *word != "--full")
+            .collect();
+        let [asked] = rest.as_slice() else {
+            return wrong("Usage: ticket dep tree [--full] <id>");
+        };
+        let folder = self.folder()?;
+        let id = folder.resolve(asked)?;
+        let readings = folder.load()?;
+        let text = tickets::render_tree(&readings, &Graph::new(&readings), &id, full);
+        self.print(&text)
+    }
+
+    fn undep(&mut self) -> Result<Exit> {
+        let [id, on] = self.words.as_slice() else {
+            return wrong("Usage: ticket undep <id> <dependency-id>");
+        };
+        let folder = self.folder()?;
+        let id = folder.resolve(id)?;
+        // What it depends on may be gone: then the text itself is meant.
+        let on = folder
+            .resolve(on)
+            .map_or_else(|_| on.clone(), |on| on.to_string());
+        folder.undep(&id, &on)?;
+        self.print(&tickets::render_undep(&id, &on))
+    }
+
+    fn link(&mut self) -> Result<Exit> {
+        if self.words.len() < 2 {
+            return wrong("Usage: ticket link <id> <id> [id...]");
+        }
+        let folder = self.folder()?;
+        let ids: Vec<Id> = self
+            .words
+            .iter()
+            .map(|word| folder.resolve(word))
+            .collect::<Result<_, _>>()?;
+        let linked = folder.link(&ids)?;
+        self.print(&tickets::render_link(linked))
+    }
+
+    fn unlink(&mut self) -> Result<Exit> {
+        let folder = self.folder()?;
+        let [a, b] = self.ids(&folder, "unlink <id> <target-id>")?;
+        folder.unlink(&a, &b)?;
+        self.print(&tickets::render_unlink(&a, &b))
+    }
+
+    fn show(&mut self) -> Result<Exit> {
+        let folder = self.folder()?;
+        let [id] = self.ids(&folder, "show <id>")?;
+        let ticket = folder.read(&id)?;
+        let readings = folder.load()?;
+        let terminal = self.context.out.terminal.is;
+        let text = tickets::render_show(&readings, &Graph::new(&readings), &ticket, terminal);
+        self.print(&text)
+    }
+
+    /// Programs are not started by a face: it says which file to edit.
+    fn edit(&mut self) -> Result<Exit> {
+        let folder = self.folder()?;
+        let [id] = self.ids(&folder, "edit <id>")?;
+        let file = folder.file(&id);
+        self.context
+            .out
+            .line(&format!("Edit ticket file: {}", file.display()))?;
+        Ok(Exit::Done)
+    }
+
+    fn add_note(&mut self) -> Result<Exit> {
+        let Some((asked, text)) = self.words.split_first() else {
+            return wrong("Usage: ticket add-note <id> [note text]");
+        };
+        let folder = self.folder()?;
+        let id = folder.resolve(asked)?;
+        let text = if text.is_empty() {
+            let mut note = String::new();
+            std::io::stdin()
+                .read_to_string(&mut note)
+                .doing("read the note from", Path::new("standard input"))?;
+            note
+        } else {
+            text.join(" ")
+        };
+        folder.add_note(&id, &text, jiff::Timestamp::now())?;
+        self.print(&tickets::render_note(&id))
+    }
+
+    fn query(&mut self) -> Result<Exit> {
+        if !self.words.is_empty() {
+            return Err(Error::refused(
+                "query takes no filter here",
+                "crew ticket query | jq 'select(…)'",
+            ));
+        }
+        let readings = self.folder()?.load()?;
+        let all: Vec<_> = readings.tickets().collect();
+        let text = tickets::render_query(&all);
+        self.print(&text)
+    }
+
+    /// Text that the tickets' crate made, harmless already.
+    fn print(&mut self, text: &str) -> Result<Exit> {
+        self.context.out.write(text)?;
+        Ok(Exit::Done)
+    }
+}
+
+const HELP: &str = "\
+Usage: crew ticket <command> [args]     (or `tk`, where crew is linked under that name)
+
+  create [title] [options]    Create a ticket, print its id
+      -d, --description TEXT    --design TEXT      --acceptance TEXT
+      -t, --type TYPE           bug | feature | task | epic | chore [task]
+      -p, --priority 0-4        0 comes first [2]
+      -a, --assignee NAME       counts only when it names an agent
+      --external-ref REF        --parent ID        --tags a,b
+  start | close | reopen <id> Set the status
+  status <id> <status>        Set the status: open, in_progress, closed
+  dep <id> <on>               Make a ticket wait for another
+  dep tree [--full] <id>      Show what it waits for
+  dep cycle                   Find cycles
+  undep <id> <on>             Take a dependency away
+  link <id> <id> [id...]      Link tickets; unlink <id> <id>
+  ls [--status=S] [-a X] [-T X]         List tickets
+  ready | blocked [-a X] [-T X]         List what can be begun; what waits
+  closed [--limit=N] [-a X] [-T X]      List what was closed last
+  show <id>                   Show a ticket
+  edit <id>                   Say which file to edit
+  add-note <id> [text]        Add a note (or from standard input)
+  query                       Front matter as JSON lines
+
+The folder is $TICKETS_DIR, else the repository's .tickets (`tk`: the nearest). Ids may be shortened.
+";

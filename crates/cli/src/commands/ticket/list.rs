@@ -1,0 +1,70 @@
+//! `ls`, `ready`, `blocked`, `closed`.
+
+use tickets::{Filter, Graph};
+
+use super::{Call, wrong};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::ui;
+
+/// How many `closed` shows when it is not told.
+const CLOSED: usize = 20;
+
+impl Call<'_> {
+    pub(super) fn ls(&mut self) -> Result<Exit> {
+        let (filter, _) = self.filter("ls")?;
+        let readings = self.folder()?.load()?;
+        let text = tickets::render_list(&tickets::list(&readings, &filter));
+        self.print(&text)
+    }
+
+    pub(super) fn ready(&mut self) -> Result<Exit> {
+        let (filter, _) = self.filter("ready")?;
+        let readings = self.folder()?.load()?;
+        let graph = Graph::new(&readings);
+        let text = tickets::render_ready(&tickets::ready(&readings, &graph, &filter));
+        self.print(&text)
+    }
+
+    pub(super) fn blocked(&mut self) -> Result<Exit> {
+        let (filter, _) = self.filter("blocked")?;
+        let readings = self.folder()?.load()?;
+        let graph = Graph::new(&readings);
+        let text = tickets::render_blocked(&tickets::blocked(&readings, &graph, &filter), &graph);
+        self.print(&text)
+    }
+
+    pub(super) fn closed(&mut self) -> Result<Exit> {
+        let (filter, limit) = self.filter("closed")?;
+        let readings = self.folder()?.load()?;
+        let text = tickets::render_closed(&tickets::closed(&readings, &filter, limit.unwrap_or(CLOSED)));
+        self.print(&text)
+    }
+
+    fn filter(&self, command: &str) -> Result<(Filter, Option<usize>)> {
+        let mut filter = Filter::default();
+        let mut limit = None;
+        let mut words = self.words.iter();
+        while let Some(word) = words.next() {
+            let (option, value) = match word.split_once('=') {
+                Some((option, value)) => (option, Some(value.to_owned())),
+                None => (word.as_str(), None),
+            };
+            let mut value = || match value.clone().or_else(|| words.next().cloned()) {
+                Some(value) => Ok(value),
+                None => wrong(format!("{option} needs a value")),
+            };
+            match (option, command) {
+                ("-a" | "--assignee", _) => filter.assignee = Some(value()?),
+                ("-T" | "--tag", _) => filter.tag = Some(value()?),
+                ("--status", "ls") => filter.status = Some(value()?),
+                ("--limit", "closed") => match value()?.parse() {
+                    Ok(number) => limit = Some(number),
+                    Err(_) => return wrong("--limit needs a number"),
+                },
+                _ => return wrong(format!("Unknown option: {}", ui::clean(word))),
+            }
+        }
+        Ok((filter, limit))
+    }
+}

@@ -1,0 +1,36 @@
+//! `crew waive`: let a held ticket pass, by name and with a reason that is shown for ever.
+
+use clap::Args;
+use model::command::Command;
+
+use crate::asking::ask;
+use crate::context::{Context, journal};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::{follow, lookup};
+
+/// Let a held ticket pass in spite of what holds it; your name and reason stay in its history
+#[derive(Debug, Args)]
+pub(crate) struct Waive {
+    /// The ticket.
+    ticket: String,
+    /// Why.
+    #[arg(required = true)]
+    reason: Vec<String>,
+}
+
+impl Waive {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let reason = self.reason.join(" ");
+        if reason.trim().is_empty() {
+            return Err(Error::usage(
+                "a waiver needs a reason",
+                "crew waive <ticket> <reason>: it stays in the history",
+            ));
+        }
+        let place = context.there()?;
+        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
+        ask(context, place, Command::Waive { ticket, reason }).await
+    }
+}

@@ -1,0 +1,120 @@
+//! The pieces of every `--json` document: docs/json.md says what they mean. Times are UTC, RFC 3339.
+
+use model::Time;
+use model::attempt::Usage;
+use model::journal::{Fact, State};
+use model::view::{self, Agent, Held, Landed};
+use serde_json::{Value, json};
+use store::Fold;
+
+/// An agent.
+pub(crate) fn agent(agent: &Agent) -> Value {
+    json!({
+        "name": agent.name,
+        "state": agent.status.name(),
+        "symbol": agent.status.symbol(),
+        "ticket": agent.ticket,
+        "title": agent.title,
+        "attempt": agent.attempt,
+        "step": agent.step,
+        "running": agent.running,
+        "run": agent.run,
+        "session": agent.session,
+        "mode": agent.mode,
+        "since": time(agent.since),
+        "assigned_at": time(agent.assigned_at),
+        "waits_for": agent.waits.as_ref().map(|waits| waits.what.as_str()),
+        "waits_until": time(agent.waits.as_ref().and_then(|waits| waits.until)),
+        "errors": agent.errors,
+        "failure": agent.failure.as_ref().map(|failure| json!({
+            "class": failure.class,
+            "message": failure.message,
+        })),
+        "usage": usage(agent.usage),
+        "totals": {
+            "spawned_at": time(agent.totals.spawned_at),
+            "last_step_at": time(agent.totals.last_step_at),
+            "steps": agent.totals.steps,
+            "landed": agent.totals.landed,
+            "usage": usage(agent.totals.usage),
+        },
+    })
+}
+
+/// What steps used.
+pub(crate) fn usage(usage: Usage) -> Value {
+    json!({
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_micro_usd": usage.cost_micro_usd,
+    })
+}
+
+/// A held ticket.
+pub(crate) fn held(held: &Held) -> Value {
+    json!({
+        "ticket": held.ticket,
+        "title": held.title,
+        "why": held.why,
+        "note": held.note,
+        "since": time(Some(held.since)),
+        "retry_at": time(held.retry_at),
+        "submitted": held.submitted,
+    })
+}
+
+/// A landed ticket.
+pub(crate) fn landed(landed: &Landed) -> Value {
+    json!({
+        "ticket": landed.ticket,
+        "title": landed.title,
+        "agent": landed.agent,
+        "commit": landed.commit,
+        "at": time(Some(landed.at)),
+        "seq": landed.seq,
+        "steps": landed.steps,
+        "usage": usage(landed.usage),
+    })
+}
+
+/// An event.
+pub(crate) fn event(fold: &Fold) -> Value {
+    let body = match &fold.fact {
+        Fact::Project(event) => serde_json::to_value(event),
+        Fact::Ticket(event) => serde_json::to_value(event),
+    };
+    json!({
+        "seq": fold.seq,
+        "at": time(Some(fold.at)),
+        "stream": fold.stream.to_string(),
+        "version": fold.version,
+        "kind": fold.fact.name(),
+        "cause": fold.cause,
+        "says": view::describe(&fold.fact),
+        "state": state_name(&fold.after),
+        "event": body.unwrap_or_default(),
+    })
+}
+
+/// A stream's state, whole.
+pub(crate) fn state(state: &State) -> Value {
+    match state {
+        State::Project(project) => serde_json::to_value(project),
+        State::Ticket(ticket) => serde_json::to_value(ticket),
+    }
+    .unwrap_or_default()
+}
+
+/// A stream's state by name.
+pub(crate) fn state_name(state: &State) -> String {
+    use model::machine::Machine as _;
+    match state {
+        State::Project(project) => model::project::Machine::state_name(project),
+        State::Ticket(ticket) => ticket.state_name(),
+    }
+}
+
+/// A moment.
+pub(crate) fn time(at: Option<Time>) -> Option<String> {
+    at.map(|at| at.to_string())
+}

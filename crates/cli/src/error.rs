@@ -1,0 +1,152 @@
+//! What can go wrong in a face, each with its exit code and what to do next.
+
+use std::io;
+use std::path::PathBuf;
+
+use model::settings::Diagnostic;
+
+use crate::exit::Exit;
+
+/// The crate's result.
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The engine's side.
+    #[error(transparent)]
+    Runtime(#[from] runtime::Error),
+    /// The journal.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The queue's files.
+    #[error(transparent)]
+    Tickets(#[from] tickets::Error),
+    /// git.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// A run's files.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// What was typed cannot be meant.
+    #[error("{what}")]
+    Usage {
+        /// What is wrong with it.
+        what: String,
+        /// What to type instead.
+        hint: Option<String>,
+    },
+    /// It cannot be done now.
+    #[error("{what}")]
+    Refused {
+        /// Why.
+        what: String,
+        /// What to do first.
+        hint: Option<String>,
+    },
+    /// The settings file cannot be used.
+    #[error("{} cannot be used", file.display())]
+    Settings {
+        /// The file.
+        file: PathBuf,
+        /// Everything that is wrong with it.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// The engine took the command's place, or is too busy, or hangs.
+    #[error("no answer within {seconds} s from the engine ({holder})")]
+    NoAnswer {
+        /// How long it was waited for.
+        seconds: u64,
+        /// Who holds the repository.
+        holder: String,
+    },
+    /// The file system refused.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+    /// Nobody reads what is printed any more: no failure.
+    #[error("the output is closed")]
+    Closed,
+    /// What is printed cannot be written.
+    #[error("cannot write the output")]
+    Output(#[source] io::Error),
+}
+
+impl Error {
+    pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage {
+            what: what.into(),
+            hint: Some(hint.into()),
+        }
+    }
+
+    pub(crate) fn refused(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Refused {
+            what: what.into(),
+            hint: Some(hint.into()),
+        }
+    }
+
+    /// How the program ends with it.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Runtime(runtime::Error::Held { .. }) | Self::Git(git::Error::Held { .. }) => Exit::Taken,
+            Self::Usage { .. }
+            | Self::Settings { .. }
+            | Self::Runtime(
+                runtime::Error::NotInitialised { .. }
+                | runtime::Error::Settings(_)
+                | runtime::Error::NoHarness
+                | runtime::Error::UnknownHarness { .. },
+            ) => Exit::Usage,
+            Self::Closed => Exit::Done,
+            Self::Runtime(_)
+            | Self::Store(_)
+            | Self::Tickets(_)
+            | Self::Git(_)
+            | Self::Process(_)
+            | Self::Refused { .. }
+            | Self::NoAnswer { .. }
+            | Self::Io { .. }
+            | Self::Output(_) => Exit::Failed,
+        }
+    }
+
+    /// What a person can do about it, where there is something.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Runtime(error) => error.hint(),
+            Self::Store(error) => error.hint().map(str::to_owned),
+            Self::Tickets(error) => error.hint(),
+            Self::Git(error) => error.hint().map(str::to_owned),
+            Self::Process(error) => error.hint().map(str::to_owned),
+            Self::Usage { hint, .. } | Self::Refused { hint, .. } => hint.clone(),
+            Self::NoAnswer { .. } => Some(
+                "the command stays in the engine's inbox: `crew events` shows when it is carried out"
+                    .to_owned(),
+            ),
+            Self::Settings { .. } | Self::Io { .. } | Self::Closed | Self::Output(_) => None,
+        }
+    }
+}
+
+/// Turns a file operation's error into [`Error::Io`].
+pub(crate) trait Doing<T> {
+    fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T> {
+        self.map_err(|source| Error::Io {
+            doing,
+            path: path.into(),
+            source,
+        })
+    }
+}

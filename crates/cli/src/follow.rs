@@ -1,0 +1,117 @@
+//! Following the journal: the view, kept up to date by its tail.
+
+use std::path::Path;
+use std::time::Duration;
+
+use model::view::{Crew, Row};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use store::{Fold, Ledger, Sqlite};
+use tokio::sync::mpsc;
+
+use crate::error::Result;
+
+/// Rows that are read at a time.
+const PAGE: u32 = 1000;
+/// How often the journal is looked at when nothing tells of a change: a message that is lost must not be waited for.
+const POLL: Duration = Duration::from_millis(250);
+
+/// A row for the view.
+pub(crate) fn row(fold: &Fold) -> Row<'_> {
+    Row {
+        seq: fold.seq,
+        stream: &fold.stream,
+        at: fold.at,
+        fact: &fold.fact,
+        after: &fold.after,
+    }
+}
+
+/// Folds everything that the journal holds; `each` sees every row before it is folded.
+pub(crate) async fn fold(ledger: &Ledger<Sqlite>, mut each: impl FnMut(&Crew, &Fold)) -> Result<Crew> {
+    let mut crew = Crew::default();
+    loop {
+        let page = ledger.tail(crew.seq, PAGE).await?;
+        if page.is_empty() {
+            return Ok(crew);
+        }
+        for fold in &page {
+            each(&crew, fold);
+            crew.apply(row(fold));
+        }
+    }
+}
+
+/// The view of a journal that may not be there yet.
+pub(crate) async fn crew(ledger: Option<&Ledger<Sqlite>>) -> Result<Crew> {
+    match ledger {
+        Some(ledger) => fold(ledger, |_, _| {}).await,
+        None => Ok(Crew::default()),
+    }
+}
+
+/// The journal's tail, as it grows.
+pub(crate) struct Follow {
+    ledger: Ledger<Sqlite>,
+    after: u64,
+    changes: Changes,
+}
+
+impl Follow {
+    /// From behind a row on.
+    pub(crate) fn new(ledger: Ledger<Sqlite>, folder: &Path, after: u64) -> Self {
+        Self {
+            ledger,
+            after,
+            changes: Changes::of(folder),
+        }
+    }
+
+    /// The rows that are there now and were not given yet; maybe none.
+    pub(crate) async fn more(&mut self) -> Result<Vec<Fold>> {
+        let page = self.ledger.tail(self.after, PAGE).await?;
+        if let Some(last) = page.last() {
+            self.after = last.seq;
+        }
+        Ok(page)
+    }
+
+    /// Waits until there may be more.
+    pub(crate) async fn changed(&mut self) {
+        self.changes.wait().await;
+    }
+}
+
+/// A watch on a folder with a poll behind it.
+pub(crate) struct Changes {
+    told: mpsc::Receiver<()>,
+    /// Ends the watch when it is dropped; none where the system has none to give.
+    _watch: Option<RecommendedWatcher>,
+}
+
+impl Changes {
+    /// Of what is in a folder.
+    pub(crate) fn of(folder: &Path) -> Self {
+        let (tell, told) = mpsc::channel(1);
+        let watch = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            // Reading the journal touches its files too: only a write is news.
+            let is_read = matches!(&event, Ok(event) if event.kind.is_access());
+            if !is_read {
+                // Full: a notice is waiting already.
+                let _ = tell.try_send(());
+            }
+        });
+        let watch = watch.ok().and_then(|mut watch| {
+            watch.watch(folder, RecursiveMode::NonRecursive).ok()?;
+            Some(watch)
+        });
+        Self { told, _watch: watch }
+    }
+
+    /// Waits for a change, or a while.
+    pub(crate) async fn wait(&mut self) {
+        if tokio::time::timeout(POLL, self.told.recv()).await == Ok(None) {
+            // No watch: the channel is closed at once, and the poll is all there is.
+            tokio::time::sleep(POLL).await;
+        }
+    }
+}

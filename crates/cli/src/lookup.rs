@@ -1,0 +1,108 @@
+//! Which agent or ticket a person means.
+
+use std::collections::BTreeSet;
+
+use model::view::Crew;
+use model::{AgentName, TicketId};
+use tickets::Folder;
+
+use crate::error::{Error, Result};
+use runtime::Place;
+
+/// An agent that ever was, by its name or an unambiguous beginning of it.
+pub(crate) fn agent(crew: &Crew, asked: &str) -> Result<AgentName> {
+    let wanted = AgentName::new(asked).map_err(|error| Error::usage(error.to_string(), AGENTS))?;
+    let known: BTreeSet<&AgentName> = crew.project.agents.iter().chain(crew.members.keys()).collect();
+    if known.contains(&wanted) {
+        return Ok(wanted);
+    }
+    let begins: Vec<&AgentName> = known
+        .iter()
+        .copied()
+        .filter(|name| name.as_str().starts_with(asked))
+        .collect();
+    match begins.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            let near = model::settings::nearest(asked, known.iter().map(|name| name.as_str()));
+            let hint = near.map_or_else(
+                || AGENTS.to_owned(),
+                |near| format!("did you mean {near}? {AGENTS}"),
+            );
+            Err(Error::refused(format!("there is no agent named {asked}"), hint))
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|name| name.as_str()).collect();
+            Err(Error::usage(
+                format!("several agents begin with {asked}"),
+                format!("it could be {}", names.join(", ")),
+            ))
+        }
+    }
+}
+
+/// A ticket of the journal or of the queue's folder, by its id or, as tk takes it, the only one that contains it.
+pub(crate) fn ticket(crew: &Crew, place: &Place, asked: &str) -> Result<TicketId> {
+    let wanted = TicketId::new(asked).map_err(|error| Error::usage(error.to_string(), TICKETS))?;
+    let mut known: BTreeSet<TicketId> = crew.tickets.keys().cloned().collect();
+    if let Ok(folder) = Folder::at(&place.tickets_dir) {
+        known.extend(
+            folder
+                .ids()?
+                .iter()
+                .filter_map(|id| TicketId::new(id.as_str()).ok()),
+        );
+    }
+    if known.contains(&wanted) {
+        return Ok(wanted);
+    }
+    let within: Vec<&TicketId> = known.iter().filter(|id| id.as_str().contains(asked)).collect();
+    match within.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => Err(Error::refused(format!("there is no ticket {asked}"), TICKETS)),
+        several => {
+            let shown: Vec<&str> = several.iter().take(10).map(|id| id.as_str()).collect();
+            let more = several.len().saturating_sub(shown.len());
+            let rest = if more > 0 {
+                format!(" and {more} more")
+            } else {
+                String::new()
+            };
+            let hint = format!("it could be {}{rest}", shown.join(", "));
+            Err(Error::usage(format!("several tickets contain {asked}"), hint))
+        }
+    }
+}
+
+const AGENTS: &str = "`crew ps` lists the agents";
+const TICKETS: &str = "`crew queue` lists the tickets";
+
+/// What a word that may be either means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Either {
+    /// An agent.
+    Agent(AgentName),
+    /// A ticket.
+    Ticket(TicketId),
+}
+
+/// An agent or a ticket: exact names first, agents before tickets.
+pub(crate) fn either(crew: &Crew, place: &Place, asked: &str) -> Result<Either> {
+    let is_agent = |name: &AgentName| crew.project.agents.contains(name) || crew.members.contains_key(name);
+    if AgentName::new(asked).is_ok_and(|name| is_agent(&name)) {
+        return agent(crew, asked).map(Either::Agent);
+    }
+    match ticket(crew, place, asked) {
+        Ok(id) => Ok(Either::Ticket(id)),
+        Err(Error::Refused { .. }) => agent(crew, asked)
+            .map(Either::Agent)
+            .map_err(|error| match error {
+                Error::Refused { .. } => Error::refused(
+                    format!("there is neither an agent nor a ticket named {asked}"),
+                    format!("{AGENTS}, {TICKETS}"),
+                ),
+                other => other,
+            }),
+        Err(error) => Err(error),
+    }
+}

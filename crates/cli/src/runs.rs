@@ -1,0 +1,90 @@
+//! The output of an agent's steps, as files.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use model::attempt;
+use model::journal::{Fact, State};
+use model::ticket::{self, Ticket};
+use model::view::Crew;
+use model::{AgentName, RunId, TicketId};
+use store::Fold;
+
+use runtime::Place;
+
+/// A step of an agent that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Its run.
+    pub(crate) run: RunId,
+    /// The ticket.
+    pub(crate) ticket: TicketId,
+    /// Its number in its attempt, from 1; a step that failed and the one that repeats it have the same.
+    pub(crate) number: u32,
+}
+
+impl Step {
+    /// The step that a row started, if it started one of this agent.
+    pub(crate) fn started(fold: &Fold, agent: &AgentName) -> Option<Self> {
+        let (Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run })), State::Ticket(after)) =
+            (&fold.fact, &fold.after)
+        else {
+            return None;
+        };
+        let attempt = after.attempt().filter(|attempt| attempt.agent == *agent)?;
+        Some(Self {
+            run: run.clone(),
+            ticket: after.id.clone(),
+            number: attempt.steps + 1,
+        })
+    }
+
+    /// Where its output is.
+    pub(crate) fn dir(&self, place: &Place) -> PathBuf {
+        dir(place, &self.run)
+    }
+}
+
+/// The directory of a run.
+pub(crate) fn dir(place: &Place, run: &RunId) -> PathBuf {
+    place.runs_dir.join(run.as_str())
+}
+
+/// Whether a row is about an agent.
+pub(crate) fn concerns(crew: &Crew, fold: &Fold, agent: &AgentName) -> bool {
+    use model::project::Event;
+    match (&fold.fact, &fold.after) {
+        (Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }), _) => name == agent,
+        (Fact::Ticket(_), State::Ticket(after)) => {
+            let is = |ticket: &Ticket| ticket.attempt().is_some_and(|attempt| attempt.agent == *agent);
+            is(after) || crew.tickets.get(&after.id).is_some_and(is)
+        }
+        (Fact::Project(_) | Fact::Ticket(_), _) => false,
+    }
+}
+
+/// The last `bytes` of a file as text; nothing when it is not there.
+pub(crate) fn end(path: &Path, bytes: u64) -> String {
+    let read = || {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
+        let mut end = Vec::new();
+        file.take(bytes).read_to_end(&mut end)?;
+        std::io::Result::Ok(end)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// The last line of a run's output that says anything, sanitised.
+pub(crate) fn last_line(dir: &Path) -> String {
+    let end = end(&dir.join("out"), 4096);
+    // A final line that is being written counts too.
+    let said = end
+        .lines()
+        .rev()
+        .map(harness::sanitise::line)
+        .find(|line| !line.is_empty());
+    said.unwrap_or_default()
+}

@@ -1,0 +1,222 @@
+//! Standard output: sanitised, coloured where a person looks, quiet when nobody reads any more.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Stdout, Write as _};
+
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::ui::Table;
+
+/// How a piece of text looks, where colours are wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// As it is.
+    #[default]
+    Plain,
+    /// Beside the point.
+    Dim,
+    /// A heading.
+    Bold,
+    /// Good.
+    Green,
+    /// Waiting.
+    Yellow,
+    /// Wrong.
+    Red,
+    /// At work.
+    Cyan,
+}
+
+impl Style {
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Style::Plain => None,
+            Style::Dim => Some("2"),
+            Style::Bold => Some("1"),
+            Style::Green => Some("32"),
+            Style::Yellow => Some("33"),
+            Style::Red => Some("31"),
+            Style::Cyan => Some("36"),
+        }
+    }
+}
+
+/// What is known of the terminal that a stream goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terminal {
+    /// Whether it is one.
+    pub(crate) is: bool,
+    /// Whether colours are wanted.
+    pub(crate) colour: bool,
+    /// Its columns; none where nothing needs to be cut.
+    pub(crate) columns: Option<usize>,
+    /// Its lines.
+    pub(crate) lines: usize,
+}
+
+impl Terminal {
+    /// Of a stream.
+    pub(crate) fn of(
+        stream: &(impl std::os::fd::AsFd + io::IsTerminal),
+        env: &BTreeMap<String, String>,
+    ) -> Self {
+        let set = |name: &str| {
+            env.get(name)
+                .map(String::as_str)
+                .filter(|value| !value.is_empty())
+        };
+        let is = stream.is_terminal();
+        let size = rustix::termios::tcgetwinsize(stream)
+            .ok()
+            .filter(|size| size.ws_col > 0);
+        let columns = set("COLUMNS")
+            .and_then(|text| text.parse().ok())
+            .filter(|columns| *columns >= 20)
+            .or(size.map(|size| usize::from(size.ws_col)));
+        Self {
+            is,
+            colour: is && set("NO_COLOR").is_none() && set("TERM") != Some("dumb"),
+            columns: is.then(|| columns.unwrap_or(80)),
+            lines: size.map_or(24, |size| usize::from(size.ws_row).max(4)),
+        }
+    }
+
+    /// Sanitised text in a style.
+    pub(crate) fn paint(&self, text: &str, style: Style) -> String {
+        match style.code().filter(|_| self.colour && !text.is_empty()) {
+            Some(code) => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            None => text.to_owned(),
+        }
+    }
+}
+
+/// Standard output.
+#[derive(Debug)]
+pub(crate) struct Out {
+    stream: BufWriter<Stdout>,
+    /// Nobody reads it any more, and that is no reason to end.
+    muted: bool,
+    /// Where it goes.
+    pub(crate) terminal: Terminal,
+}
+
+impl Out {
+    /// Standard output, by the environment's wishes.
+    pub(crate) fn new(env: &BTreeMap<String, String>) -> Self {
+        let stdout = io::stdout();
+        let terminal = Terminal::of(&stdout, env);
+        Self {
+            stream: BufWriter::with_capacity(1 << 16, stdout),
+            muted: false,
+            terminal,
+        }
+    }
+
+    /// A line of text, sanitised.
+    pub(crate) fn line(&mut self, text: &str) -> Result<()> {
+        self.styled(text, Style::Plain)
+    }
+
+    /// A line of text in a style, sanitised. Spaces at its beginning stay.
+    pub(crate) fn styled(&mut self, text: &str, style: Style) -> Result<()> {
+        let indent = text.len() - text.trim_start_matches(' ').len();
+        let clean = harness::sanitise::line(text);
+        let painted = self.terminal.paint(&clean, style);
+        self.write(&format!("{}{painted}\n", &text[..indent]))
+    }
+
+    /// Several lines of untrusted text, sanitised.
+    pub(crate) fn text(&mut self, text: &str) -> Result<()> {
+        let clean = harness::sanitise::text(text);
+        self.write(&clean)
+    }
+
+    /// A table.
+    pub(crate) fn table(&mut self, table: &Table) -> Result<()> {
+        let lines = table.lines(&self.terminal);
+        for line in lines {
+            self.write(&format!("{line}\n"))?;
+        }
+        Ok(())
+    }
+
+    /// A JSON document, indented.
+    pub(crate) fn json(&mut self, value: &Value) -> Result<()> {
+        let text = serde_json::to_string_pretty(value).unwrap_or_default();
+        self.write(&format!("{}\n", plain_json(&text)))
+    }
+
+    /// A JSON document on one line.
+    pub(crate) fn json_line(&mut self, value: &Value) -> Result<()> {
+        self.write(&format!("{}\n", plain_json(&value.to_string())))
+    }
+
+    /// Text that crew made itself, or that is wanted raw.
+    pub(crate) fn write(&mut self, text: &str) -> Result<()> {
+        self.bytes(text.as_bytes())
+    }
+
+    /// From now on nothing is printed: nobody reads it.
+    pub(crate) fn mute(&mut self) {
+        self.muted = true;
+    }
+
+    /// Bytes that are wanted raw.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.muted {
+            return Ok(());
+        }
+        self.stream.write_all(bytes).map_err(output)
+    }
+
+    /// Gives everything to whoever reads it.
+    pub(crate) fn flush(&mut self) -> Result<()> {
+        if self.muted {
+            return Ok(());
+        }
+        self.stream.flush().map_err(output)
+    }
+}
+
+fn output(error: io::Error) -> Error {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        Error::Closed
+    } else {
+        Error::Output(error)
+    }
+}
+
+/// JSON that does a terminal no harm either: what hides or reorders is written as escapes, which say the same.
+fn plain_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        let hides = matches!(
+            character,
+            '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+        );
+        if hides {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_json;
+
+    #[test]
+    fn json_hides_nothing_and_says_the_same() {
+        let value = serde_json::json!({ "title": "a\u{202e}b\u{9b}31m\u{e0041}ü\u{1b}[2J" });
+        let text = plain_json(&value.to_string());
+        assert_eq!(text, r#"{"title":"a\u202eb\u009b31m\udb40\udc41ü\u001b[2J"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+}

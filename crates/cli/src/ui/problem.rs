@@ -1,0 +1,105 @@
+//! Errors, at the edge: what happened, to which thing, what to do next.
+
+use std::error::Error as _;
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use model::settings::Diagnostic;
+
+use crate::error::Error;
+use crate::ui::out::{Style, Terminal};
+
+/// Prints an error to standard error.
+pub(crate) fn show(error: &Error) {
+    if let Error::Closed = error {
+        return;
+    }
+    let stderr = io::stderr();
+    let env = std::env::vars_os()
+        .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+        .collect();
+    let text = render(error, &Terminal::of(&stderr, &env));
+    // Nobody can be told that standard error is gone.
+    let _ = stderr.lock().write_all(text.as_bytes());
+}
+
+fn render(error: &Error, terminal: &Terminal) -> String {
+    let mut out = String::new();
+    let label = |name: &str, style| terminal.paint(name, style);
+    let message = error.to_string();
+    let mut lines = message.lines();
+    let first = harness::sanitise::line(lines.next().unwrap_or_default());
+    out.push_str(&format!("{} {first}\n", label("error:", Style::Red)));
+    for line in lines {
+        out.push_str(&format!("  {}\n", harness::sanitise::line(line)));
+    }
+    if let Error::Settings { file, diagnostics } = error {
+        let text = std::fs::read(file)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default();
+        for diagnostic in diagnostics {
+            out.push_str(&settings(diagnostic, file, &text, terminal));
+        }
+    }
+    let mut cause = error.source();
+    while let Some(source) = cause {
+        out.push_str(&format!(
+            "  because: {}\n",
+            harness::sanitise::line(&source.to_string())
+        ));
+        cause = source.source();
+    }
+    if let Some(hint) = error.hint() {
+        for line in hint.lines() {
+            out.push_str(&format!(
+                "  {} {}\n",
+                label("hint:", Style::Green),
+                harness::sanitise::line(line)
+            ));
+        }
+    }
+    out
+}
+
+/// A diagnostic with the line it is about.
+fn settings(diagnostic: &Diagnostic, file: &Path, text: &str, terminal: &Terminal) -> String {
+    let clean = |text: &str| harness::sanitise::line(text);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let mut out = format!(
+        "  {name}:{}:{}: {}\n",
+        diagnostic.line,
+        diagnostic.column,
+        clean(&diagnostic.message)
+    );
+    // A line that the sanitiser changes is not shown: the mark below it would point at something else.
+    let line = text
+        .lines()
+        .nth(diagnostic.line.saturating_sub(1))
+        .filter(|line| *line == clean(line));
+    if let Some(line) = line.filter(|line| line.len() < 200) {
+        let before: String = line.chars().take(diagnostic.column.saturating_sub(1)).collect();
+        let about = text
+            .get(diagnostic.span.clone())
+            .unwrap_or_default()
+            .lines()
+            .next()
+            .unwrap_or_default();
+        let mark = "^".repeat(crate::ui::table::columns(about).max(1));
+        let number = diagnostic.line.to_string();
+        let margin = " ".repeat(number.len());
+        out.push_str(&format!("    {number} | {line}\n"));
+        let pad = " ".repeat(crate::ui::table::columns(&before));
+        out.push_str(&format!(
+            "    {margin} | {pad}{}\n",
+            terminal.paint(&mark, Style::Red)
+        ));
+    }
+    if let Some(hint) = &diagnostic.hint {
+        out.push_str(&format!(
+            "    {} {}\n",
+            terminal.paint("hint:", Style::Green),
+            clean(hint)
+        ));
+    }
+    out
+}

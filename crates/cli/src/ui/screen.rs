@@ -1,0 +1,154 @@
+//! The live part of the terminal: a line an agent and a bar for the queue, drawn over itself.
+
+use model::Time;
+use model::view::{Agent, Crew, Status};
+
+use crate::commands::ps;
+use crate::error::Result;
+use crate::runs;
+use crate::ui::{self, Cell, Out, Style, Table, Terminal};
+use runtime::Place;
+
+/// What stands at the bottom of the terminal now.
+#[derive(Debug, Default)]
+pub(crate) struct Screen {
+    /// Lines that were drawn, the cursor being behind the last.
+    drawn: usize,
+}
+
+impl Screen {
+    /// Nothing yet.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// What to draw: lines that fit the terminal.
+    pub(crate) fn frame(&self, crew: &Crew, place: &Place, terminal: &Terminal, now: Time) -> Vec<String> {
+        let agents = crew.agents();
+        let last = |agent: &Agent| {
+            let run = agent.run.as_ref().filter(|_| agent.running)?;
+            Some(runs::last_line(&runs::dir(place, run))).filter(|line| !line.is_empty())
+        };
+        let said: Vec<Option<String>> = agents.iter().map(last).collect();
+        frame(crew, &agents, &said, terminal, now)
+    }
+
+    /// Takes away what was drawn; what is printed next stands in its place.
+    pub(crate) fn clear(&mut self, out: &mut Out) -> Result<()> {
+        if self.drawn > 0 {
+            out.write(&format!("\u{1b}[{}A\r\u{1b}[J", self.drawn))?;
+            self.drawn = 0;
+        }
+        Ok(())
+    }
+
+    /// Draws anew. Each line is ended before it is passed, so that nothing flickers.
+    pub(crate) fn draw(&mut self, out: &mut Out, lines: &[String]) -> Result<()> {
+        let mut text = String::new();
+        if self.drawn > 0 {
+            text.push_str(&format!("\u{1b}[{}A\r", self.drawn));
+        }
+        for line in lines {
+            text.push_str(line);
+            text.push_str("\u{1b}[K\n");
+        }
+        text.push_str("\u{1b}[J");
+        self.drawn = lines.len();
+        out.write(&text)
+    }
+}
+
+fn frame(
+    crew: &Crew,
+    agents: &[Agent],
+    said: &[Option<String>],
+    terminal: &Terminal,
+    now: Time,
+) -> Vec<String> {
+    let mut table = Table::new(
+        &[
+            "", "AGENT", "STATE", "FOR", "TICKET", "STEP", "TOKENS", "COST", "NOW",
+        ],
+        &[3, 5, 6, 7],
+    );
+    let room = terminal.lines.saturating_sub(4);
+    // What is at work comes first when there is no room for all.
+    let mut order: Vec<usize> = (0..agents.len()).collect();
+    order.sort_by_key(|at| (agents[*at].status == Status::Idle, *at));
+    let shown = order.len().min(room);
+    for at in order.iter().take(shown) {
+        let agent = &agents[*at];
+        let style = ps::style(agent.status);
+        let tokens = agent.usage.input_tokens.saturating_add(agent.usage.output_tokens);
+        let cost = agent.usage.cost_micro_usd;
+        let title = agent.title.as_deref().unwrap_or_default();
+        let what = match (said.get(*at).cloned().flatten(), ps::waits(agent, now)) {
+            (Some(line), _) => format!("{title} › {line}"),
+            (None, Some(waits)) => format!("{title} · {waits}"),
+            (None, None) => title.to_owned(),
+        };
+        table.row([
+            Cell::styled(agent.status.symbol(), style),
+            agent.name.as_str().into(),
+            Cell::styled(agent.status.name(), style),
+            agent
+                .since
+                .map(|since| ui::span(now.since(since)))
+                .unwrap_or_default()
+                .into(),
+            agent
+                .ticket
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default()
+                .into(),
+            if agent.step > 0 {
+                agent.step.to_string().into()
+            } else {
+                Cell::default()
+            },
+            if tokens > 0 {
+                ui::tokens(tokens).into()
+            } else {
+                Cell::default()
+            },
+            if cost > 0 {
+                ui::dollars(cost).into()
+            } else {
+                Cell::default()
+            },
+            what.into(),
+        ]);
+    }
+    let mut lines = Vec::new();
+    if shown > 0 {
+        lines.extend(table.lines(terminal));
+    }
+    if shown < agents.len() {
+        lines.push(terminal.paint(&format!("… and {} more agents", agents.len() - shown), Style::Dim));
+    }
+    lines.push(bar(crew, terminal));
+    lines
+}
+
+/// The queue as a bar, with its counts.
+fn bar(crew: &Crew, terminal: &Terminal) -> String {
+    const WIDTH: u32 = 24;
+    let counts = crew.counts();
+    let total = counts.total().max(1);
+    let over = counts.landed + counts.ended;
+    let done = over * WIDTH / total;
+    let held = (counts.held * WIDTH).div_ceil(total).min(WIDTH - done);
+    let rest = WIDTH - done - held;
+    let piece = |symbol: &str, n: u32, style| terminal.paint(&symbol.repeat(n as usize), style);
+    let words = harness::sanitise::fit(
+        &format!("{over}/{} · {}", counts.total(), ps::counts(&counts)),
+        terminal.columns.unwrap_or(80).saturating_sub(WIDTH as usize + 1),
+    );
+    format!(
+        "{}{}{} {words}",
+        piece("█", done, Style::Green),
+        piece("▒", held, Style::Yellow),
+        piece("░", rest, Style::Dim)
+    )
+}
