@@ -501,7 +501,9 @@ impl Simulation {
                     let alone = self.muddied || self.plant.is_some();
                     ensure(alone, "an engine alone is never refused", || error.to_string())?;
                 }
+                // What it decided is not what is stored: it is never asked again.
                 self.crash(&format!("the journal refused: {error}"));
+                self.zombie = None;
                 return self.check();
             }
         };
