@@ -13,11 +13,13 @@ use git::CheckCheckout;
 use model::ticket::Candidate;
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
-use crate::hands::{Hands, private_dir};
+use crate::hands::{Hands, give_up, private_dir};
 use crate::perform::{git_oid, words};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
+/// How often a check is started whose shim vanishes.
+const TRIES: u32 = 3;
 /// What a shell says of a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
 
@@ -71,24 +73,53 @@ impl Hands {
         if passed.exists() {
             return Ok(Said::Passed);
         }
-        let run_dir = dir.join(key);
-        let exit = match Run::open(&run_dir) {
-            // An engine before this one asked; its run goes on, or has ended.
-            Ok(run) => self.finish(&run)?,
-            Err(_) => {
-                let checkout = self.checkout(commit)?;
-                let spec = self.spec_of(command, &about, key, &checkout);
-                let run = Run::create(&run_dir, &spec, None).map_err(|e| words(&e))?;
-                self.note_current(&run_dir)?;
-                run.start(&self.shim).map_err(|e| words(&e))?;
-                self.finish(&run)?
-            }
-        };
+        let (run_dir, exit) = self.run(command, commit, &about, &dir, key)?;
         let said = verdict(command, &exit, &run_dir)?;
         if let Said::Passed = said {
             std::fs::write(&passed, key).map_err(|e| format!("cannot write {}: {e}", passed.display()))?;
         }
         Ok(said)
+    }
+
+    /// Runs a check to its end. One whose shim was killed has said nothing: it is run again.
+    fn run(
+        &self,
+        command: &str,
+        commit: &model::Oid,
+        about: &str,
+        dir: &Path,
+        key: &str,
+    ) -> Result<(PathBuf, Exit), String> {
+        let mut n = 1;
+        loop {
+            let name = if n == 1 {
+                key.to_owned()
+            } else {
+                format!("{key}-{n}")
+            };
+            let run_dir = dir.join(&name);
+            // The checkout is held for as long as the check runs in it.
+            let (run, _checkout) = match Run::open(&run_dir) {
+                // An engine before this one asked; its run goes on, or has ended.
+                Ok(run) => (run, None),
+                Err(_) => {
+                    let checkout = self.checkout(commit)?;
+                    let spec = self.spec_of(command, about, &name, &checkout);
+                    let run = Run::create(&run_dir, &spec, None).map_err(|e| words(&e))?;
+                    self.note_current(&run_dir)?;
+                    (run, Some(checkout))
+                }
+            };
+            let ended = self.finish(&run);
+            let vanished = match &ended {
+                Ok(exit) => exit.reason == Reason::Lost,
+                Err(_) => give_up(&run).is_ok(),
+            };
+            if !vanished || n == TRIES {
+                return ended.map(|exit| (run_dir, exit));
+            }
+            n += 1;
+        }
     }
 
     /// Names a verdict by what it depends on.

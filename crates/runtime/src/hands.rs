@@ -4,15 +4,19 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use git::{Branch, Lock, Repository};
 use harness::Harness;
 use model::settings::Settings;
-use process::Shim;
+use process::{Run, Shim};
 
 use crate::prompt::Prompts;
 use crate::start::{Options, harness};
 use crate::{Error, Place, Result};
+
+/// How long a run that is given up may take to end: its grace, and some more.
+const GIVE_UP: Duration = Duration::from_secs(15);
 
 /// Everything an effect needs. Shared by all that are performed at once; each call blocks.
 #[derive(Debug)]
@@ -106,6 +110,16 @@ impl Hands {
     }
 }
 
+/// Sees to it that a run that could not be started never starts, and that nothing of it stays: its shim may only have been
+/// slow, and its environment may hold secrets.
+pub(crate) fn give_up(run: &Run) -> process::Result<()> {
+    if let Err(process::Error::StillRunning { .. }) = run.sweep() {
+        run.stop()?;
+        run.watch()?.wait(GIVE_UP)?;
+    }
+    run.sweep().map(drop)
+}
+
 /// A folder that only its owner can enter (security.md R-9).
 pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
@@ -122,4 +136,35 @@ pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
         .create(path)
         .map_err(io("make"))?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(io("protect"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_given_up_never_starts_and_keeps_no_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spec = process::Spec::new("given-up", "/bin/sh", dir.path());
+        spec.args = vec!["-c".into(), "echo it ran >ran".into()];
+        spec.env.insert("TOKEN".into(), "canary".into());
+        let run = Run::create(dir.path().join("run"), &spec, None).unwrap();
+        let silent = Shim {
+            program: "/bin/true".into(),
+            args: Vec::new(),
+        };
+        run.start(&silent).unwrap_err();
+        assert_eq!(run.status().unwrap(), process::Status::NotStarted);
+
+        give_up(&run).unwrap();
+        give_up(&run).unwrap();
+        assert!(run.status().unwrap().is_over());
+        assert!(run.spec().unwrap().env.is_empty());
+        run.start(&Shim {
+            program: "/nowhere".into(),
+            args: Vec::new(),
+        })
+        .unwrap();
+        assert!(!dir.path().join("ran").exists());
+    }
 }

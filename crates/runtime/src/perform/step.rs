@@ -37,10 +37,7 @@ impl Hands {
         let dir = self.place.runs_dir.join(step.run.as_str());
         // Started before, by this engine or one that was killed: it is not started twice, whatever it came to.
         if let Ok(run) = Run::open(&dir) {
-            return match run.start(&self.shim) {
-                Ok(_) => Report::StepSpawned,
-                Err(error) => not_spawned(Class::Crash, words(&error)),
-            };
+            return self.begin(&run);
         }
         let Some(harness) = self.harness.as_deref() else {
             return Report::CouldNotRun {
@@ -52,20 +49,31 @@ impl Hands {
             Ok(_) => return Report::WorkspaceMissing,
             Err(error) => return could_not(&error),
         };
-        match self.launch(ticket, step, harness, &workspace, &dir) {
-            Ok(()) => Report::StepSpawned,
+        match self.make_run(ticket, step, harness, &workspace, &dir) {
+            Ok(run) => self.begin(&run),
             Err(error) => not_spawned(Class::Crash, words(&error)),
         }
     }
 
-    fn launch(
+    /// Starts a run. One that cannot be started never will be: another step takes its place, in the same workspace.
+    fn begin(&self, run: &Run) -> Report {
+        let Err(error) = run.start(&self.shim) else {
+            return Report::StepSpawned;
+        };
+        match crate::hands::give_up(run) {
+            Ok(()) => not_spawned(Class::Crash, words(&error)),
+            Err(error) => could_not(&error),
+        }
+    }
+
+    fn make_run(
         &self,
         ticket: &Ticket,
         step: &Step<'_>,
         harness: &dyn harness::Harness,
         workspace: &git::Workspace,
         dir: &std::path::Path,
-    ) -> crate::Result<()> {
+    ) -> crate::Result<Run> {
         let mut facts = self.facts(ticket, step.agent, step.step);
         (facts.edited, facts.new_session) = (step.edited, step.new_session);
         let request = StepRequest {
@@ -92,9 +100,8 @@ impl Hands {
             env: [("GIT_CEILING_DIRECTORIES".into(), workspace.ceiling().into())].into(),
         };
         let launch = harness.start(&request)?;
-        let run = Run::create(dir, &launch.spec(), launch.stdin.as_deref().map(str::as_bytes))?;
-        run.start(&self.shim)?;
-        Ok(())
+        let stdin = launch.stdin.as_deref().map(str::as_bytes);
+        Ok(Run::create(dir, &launch.spec(), stdin)?)
     }
 
     pub(super) fn stop_run(&self, run: &RunId) -> Report {
