@@ -3,7 +3,7 @@
 use model::attempt::{self, Then};
 use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
-use model::policy::route::{self, Refusal};
+use model::policy::route;
 use model::project;
 use model::ticket::{Event, Released, State};
 use model::{AgentName, TicketId};
@@ -121,10 +121,8 @@ impl Core {
                 "{agent} is at work on {other}: only an idle agent can be assigned"
             ));
         }
-        match route::eligible(self.queue(), ticket) {
-            // A person who assigns has read it: neither its last edit nor a backoff needs to be waited out.
-            Ok(()) | Err(Refusal::Unsettled { .. } | Refusal::TakenByPerson) => {}
-            Err(why) => return Err(format!("{ticket} cannot be assigned: {why}")),
+        if let Err(why) = route::assignable(self.queue(), ticket) {
+            return Err(format!("{ticket} cannot be assigned: {why}"));
         }
         match self.claim(ticket, agent, Answering::default()) {
             Ok(()) => Ok(format!("{agent} has {ticket}")),

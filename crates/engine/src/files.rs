@@ -5,7 +5,7 @@
 
 use model::attempt::{self, Then};
 use model::policy::route;
-use model::ticket::{Event, FileStatus, State};
+use model::ticket::{Event, FileStatus, Stage, State, Ticket};
 use model::{TicketId, Time};
 
 use crate::Sighting;
@@ -104,6 +104,8 @@ impl Core {
             (State::Open, FileStatus::Closed) => Some(Event::ClosedByPerson),
             // Closed while an agent has it: see `submit_what_is_closed`, which waits for the step to end.
             (State::InProgress(_), FileStatus::Closed) => None,
+            // What is held in verification goes nowhere by itself: whoever closes it is done with it.
+            (State::Verify(_), FileStatus::Closed) if ticket.held.is_some() => Some(Event::ClosedByPerson),
             (State::InProgress(_), FileStatus::Open)
             | (State::Verify(_), FileStatus::Open | FileStatus::Closed) => Some(Event::FileDrifted),
             (State::InProgress(_) | State::Verify(_), FileStatus::InProgress) => {
@@ -152,6 +154,11 @@ impl Core {
             };
             if at + settle > self.now {
                 self.wake_at(at + settle);
+                continue;
+            }
+            // One moment more, and it has landed: there is nothing left to be dropped then.
+            let landing = |t: &Ticket| matches!(&t.state, State::Verify(v) if matches!(v.stage, Stage::Landing { waiting: None, .. }));
+            if ticket.held.is_none() && landing(ticket) {
                 continue;
             }
             let (by, reason) = (PERSON.to_owned(), "its file was deleted".to_owned());

@@ -1,10 +1,10 @@
 //! What a hand's report means to the ticket that ordered the effect.
 
-use model::{RunId, TicketId};
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
 use model::policy::backoff;
 use model::ticket::{Effect, Event, Released, Ticket};
+use model::{RunId, TicketId};
 
 use crate::core::{Answering, Core};
 use crate::{End, Report, RunEnd, Verdict};
@@ -27,7 +27,8 @@ impl Core {
             self.out.finished.push(id);
             return;
         }
-        if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, run(effect)) {
+        if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, run(effect))
+        {
             self.not_started(id, ticket, run, report);
             return;
         }

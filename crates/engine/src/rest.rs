@@ -48,8 +48,9 @@ impl Core {
             moving: !self.read,
             waits: Vec::new(),
         };
+        let refusals = route::refusals(self.queue());
         for ticket in self.tickets.values() {
-            let why = match self.standing(ticket) {
+            let why = match self.standing(ticket, refusals.get(&ticket.id)) {
                 Standing::Over | Standing::NotCounted => continue,
                 Standing::Moving => {
                     rest.moving = true;
@@ -89,7 +90,7 @@ impl Core {
         route::explain(self.queue(), id, &idle, capacity::free(&self.tickets, limits))
     }
 
-    fn standing(&self, ticket: &Ticket) -> Standing {
+    fn standing(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {
         if ticket.is_done() {
             return Standing::Over;
         }
@@ -127,11 +128,11 @@ impl Core {
                 | Stage::Reviewing { .. }
                 | Stage::Landing { .. } => Standing::Moving,
             },
-            State::Open => match self.explain(&ticket.id) {
+            State::Open => match refusal {
                 Some(Refusal::Epic | Refusal::TakenByPerson | Refusal::FileClosed | Refusal::NoFile) => {
                     Standing::NotCounted
                 }
-                Some(Refusal::WaitsFor { ids }) => Standing::Behind(ids),
+                Some(Refusal::WaitsFor { ids }) => Standing::Behind(ids.clone()),
                 Some(
                     why @ (Refusal::MissingDependency { .. }
                     | Refusal::Cycle { .. }

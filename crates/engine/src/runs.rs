@@ -3,7 +3,8 @@
 use model::attempt::{self, Class, Failure, Signal, Then};
 use model::machine::Rejected;
 use model::policy::stall;
-use model::ticket::{Event, Released, Ticket};
+use model::project;
+use model::ticket::{Event, Released, Ticket, Why};
 use model::{RunId, TicketId};
 
 use crate::core::{Answering, Core};
@@ -72,7 +73,16 @@ impl Core {
             .map(Event::Attempt)
             .chain(self.stopped_for(id))
             .collect();
-        self.tell(id, events, answering)
+        let agent = self.ticket(id).and_then(Ticket::attempt).map(|a| a.agent.clone());
+        self.tell(id, events, answering)?;
+        let reaped = self
+            .ticket(id)
+            .and_then(|t| t.held.as_ref())
+            .is_some_and(|held| held.why == Why::Reaped);
+        if let Some(name) = agent.filter(|_| reaped) {
+            self.tell_project([project::Event::AgentRetired { name }], "it was given up");
+        }
+        Ok(())
     }
 
     /// What a person, or a limit, has stopped the ticket's step for: it is carried out when the step is over.
