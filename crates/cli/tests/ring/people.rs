@@ -1,0 +1,220 @@
+//! The person's commands, with an engine and without, and the engine's end.
+
+use crate::support::{DONE, World};
+
+/// Works, says so, and does not end by itself.
+const ENDLESS: &str = "if [ \"$RUN\" = 1 ]; then work t x; touch \"$GATES/worked\"; until_there \"$GATES/never\"; fi\ntest -e t\nwork more x\necho DONE";
+
+#[test]
+fn kill_keeps_the_work_and_retry_goes_on_from_it() {
+    let world = World::new();
+    world.ticket("t-1").agent(ENDLESS).write();
+    let mut engine = world.engine();
+    world.wait("it has worked", || world.path("gates/worked").exists());
+    world.must(&["kill", &world.agent_of("t-1")]);
+    world.wait_for("t-1", "open (held)");
+    assert_eq!(world.held("t-1").0, "killed");
+    world.wait("the work is kept", || world.kept("t-1", 1).is_some());
+    world.must(&["retry", "t-1"]);
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    world.assert_at_rest();
+    assert!(world.prompt("t-1", 2).contains("Earlier work is in it"), "{}", world.prompt("t-1", 2));
+    assert_eq!((world.read("t"), world.read("more")), ("x\n".to_owned(), "x\n".to_owned()));
+    assert_eq!(world.runs("t-1"), 2);
+}
+
+#[test]
+fn kill_works_without_an_engine_on_a_step_that_was_left_running() {
+    let world = World::new();
+    world.ticket("t-1").agent(ENDLESS).write();
+    let mut engine = world.engine();
+    world.wait("it has worked", || world.path("gates/worked").exists());
+    world.must(&["stop", "--leave"]);
+    engine.end();
+    assert!(!world.processes().is_empty(), "the step runs on");
+    world.must(&["kill", &world.agent_of("t-1")]);
+    world.assert_at_rest();
+    assert_eq!(world.held("t-1").0, "killed");
+    assert_eq!(world.git(&["show", "refs/crew/attempts/t-1/1:t"]), "x");
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+}
+
+#[test]
+fn drop_keeps_the_work() {
+    let world = World::new();
+    world.ticket("t-1").agent("work t x\necho uncommitted > u\necho 'QUESTION: what now?'").write();
+    world.drain_held();
+    world.must(&["drop", "t-1", "no", "longer", "needed"]);
+    assert_eq!(world.state_name("t-1"), "done/dropped");
+    assert_eq!(world.git(&["show", "refs/crew/attempts/t-1/1:t"]), "x");
+    assert_eq!(world.git(&["show", "refs/crew/attempts/t-1/1:u"]), "uncommitted");
+    assert_eq!(world.front("t-1", "status"), "closed");
+    assert!(world.workspaces().is_empty());
+    world.drain_all();
+    assert!(world.landed().is_empty());
+}
+
+#[test]
+fn drop_stops_a_running_step() {
+    let world = World::new();
+    world.ticket("t-1").agent(ENDLESS).write();
+    let mut engine = world.engine();
+    world.wait("it has worked", || world.path("gates/worked").exists());
+    world.must(&["drop", "t-1"]);
+    world.wait_for("t-1", "done/dropped");
+    world.wait("the work is kept", || world.kept("t-1", 1).is_some());
+    world.must(&["stop"]);
+    engine.end();
+    world.assert_at_rest();
+}
+
+#[test]
+fn cleanup_removes_the_workspace_and_keeps_the_work() {
+    let world = World::new();
+    world.ticket("t-1").agent("work t x\necho 'QUESTION: what now?'").write();
+    world.drain_held();
+    let agent = world.agent_of("t-1");
+    assert_eq!(world.workspaces().len(), 1);
+    world.must(&["cleanup", &agent]);
+    assert!(world.workspaces().is_empty());
+    assert!(world.kept("t-1", 1).is_some());
+    assert_eq!(world.state_name("t-1"), "open (held)");
+}
+
+#[test]
+fn merge_lands_by_hand_between_two_steps_through_the_gate() {
+    let world = World::with(|s| s.checks = "commands = ['''echo checked >> \"$HOME/checked\"''']".to_owned());
+    world.ticket("t-1").agent("work t x\necho 'QUESTION: is this enough?'").write();
+    world.drain_held();
+    world.must(&["merge", "t-1"]);
+    world.assert_at_rest();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert!(world.path("home/checked").exists());
+    assert_eq!((world.front("t-1", "status"), world.read("t")), ("closed".to_owned(), "x\n".to_owned()));
+}
+
+#[test]
+fn assign_gives_a_ticket_out_of_turn() {
+    let world = World::new();
+    world.ticket("urgent").priority(0).agent(DONE).write();
+    world.ticket("low").priority(4).agent(DONE).write();
+    world.ticket("waits").deps(&["low"]).agent(DONE).write();
+    world.must(&["spawn", "bob"]);
+    let said = world.crew(&["assign", "bob", "waits"]);
+    assert_eq!(said.code, Some(1), "a dependency is not jumped: {said}");
+    world.must(&["assign", "bob", "low"]);
+    assert_eq!(world.crew(&["assign", "bob", "urgent"]).code, Some(1), "bob is busy");
+    assert_eq!(world.agent_of("low"), "bob");
+    world.drain_all();
+    assert_eq!(world.variable("low", 1, "CREW_AGENT").as_deref(), Some("bob"));
+    assert_eq!(world.landed().len(), 3);
+}
+
+#[test]
+fn a_second_engine_is_refused_and_told_who_runs() {
+    let world = World::new();
+    let mut engine = world.engine();
+    world.wait("the engine is up", || world.project(".crew/state.json").exists());
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(4), "{said}");
+    assert!(said.err.contains(&engine.pid().to_string()), "{said}");
+    world.must(&["stop"]);
+    assert_eq!(engine.end().code, Some(0));
+}
+
+#[test]
+fn stop_waits_for_the_running_steps() {
+    let world = World::new();
+    world.ticket("t-1").agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE").write();
+    world.ticket("t-2").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("it is at work", || world.path("gates/on").exists());
+    world.must(&["stop"]);
+    assert!(engine.is_up());
+    world.open("go");
+    assert_eq!(engine.end().code, Some(0));
+    world.assert_at_rest();
+    assert_eq!((world.runs("t-1"), world.runs("t-2")), (1, 0));
+    world.drain_all();
+    assert_eq!((world.runs("t-1"), world.landed()), (1, vec!["t-1".to_owned(), "t-2".to_owned()]));
+}
+
+#[test]
+fn stop_can_leave_the_steps_to_be_adopted() {
+    let world = World::new();
+    world.ticket("t-1").agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE").write();
+    let mut engine = world.engine();
+    world.wait("it is at work", || world.path("gates/on").exists());
+    world.must(&["stop", "--leave"]);
+    assert_eq!(engine.end().code, Some(0));
+    assert!(!world.processes().is_empty(), "the step runs on");
+    let mut engine = world.engine();
+    world.open("go");
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    world.assert_at_rest();
+    assert_eq!(world.runs("t-1"), 1, "adopted, not started again");
+}
+
+#[test]
+fn a_step_that_ended_while_no_engine_ran_is_heard() {
+    let world = World::new();
+    world.ticket("t-1").agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE").write();
+    let mut engine = world.engine();
+    world.wait("it is at work", || world.path("gates/on").exists());
+    world.must(&["stop", "--leave"]);
+    engine.end();
+    world.open("go");
+    world.wait("it has ended", || world.processes().is_empty());
+    world.drain_all();
+    assert_eq!((world.runs("t-1"), world.landed()), (1, vec!["t-1".to_owned()]));
+}
+
+#[test]
+fn stop_can_kill_the_steps_and_they_are_repeated() {
+    let world = World::new();
+    world.ticket("t-1").agent(ENDLESS).write();
+    let mut engine = world.engine();
+    world.wait("it has worked", || world.path("gates/worked").exists());
+    world.must(&["stop", "--kill"]);
+    assert_eq!(engine.end().code, Some(0));
+    world.assert_at_rest();
+    assert_eq!(world.state("t-1").attempt().unwrap().errors, 0, "what crew stops is no error");
+    world.drain_all();
+    assert_eq!((world.runs("t-1"), world.landed()), (2, vec!["t-1".to_owned()]));
+}
+
+#[test]
+fn ctrl_c_once_waits_and_twice_leaves() {
+    let world = World::new();
+    world.ticket("t-1").agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE").write();
+    let mut engine = world.engine();
+    world.wait("it is at work", || world.path("gates/on").exists());
+    engine.signal("INT");
+    world.wait("it is told to stop", || world.is_closing());
+    assert!(engine.is_up());
+    engine.signal("INT");
+    let said = engine.end();
+    assert!(said.code == Some(130) || said.code == Some(0), "{said}");
+    assert!(!world.processes().is_empty(), "the step runs on");
+    world.open("go");
+    world.drain_all();
+    assert_eq!((world.runs("t-1"), world.landed()), (1, vec!["t-1".to_owned()]));
+}
+
+#[test]
+fn a_command_about_what_is_not_there_is_refused() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    for args in [&["retry", "t-1"][..], &["drop", "t-1"], &["merge", "t-1"], &["approve", "t-1"], &["waive", "t-1", "x"], &["kill", "nobody"], &["assign", "nobody", "t-1"], &["answer", "nobody", "x"], &["retry", "t-9"]] {
+        let said = world.crew(args);
+        assert!(said.code == Some(1) || said.code == Some(2), "{args:?}: {said}");
+        assert!(!said.err.is_empty(), "{args:?}: {said}");
+    }
+}

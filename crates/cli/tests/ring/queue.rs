@@ -1,0 +1,269 @@
+//! What is given out, in which order, and what is not.
+
+use std::fs;
+use std::time::{Duration, SystemTime};
+
+use crate::support::{DONE, World};
+
+#[test]
+fn tickets_land_by_priority_and_then_by_age() {
+    let world = World::new();
+    world.ticket("late-low").priority(3).agent(DONE).write();
+    world.ticket("b-older").priority(1).agent(DONE).write();
+    world.ticket("a-younger").priority(1).agent(DONE).write();
+    world.ticket("urgent").priority(0).agent(DONE).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["urgent", "b-older", "a-younger", "late-low"]);
+    for id in world.landed() {
+        assert_eq!(world.read(&format!("{id}.txt")), "done\n");
+        assert_eq!(world.front(&id, "status"), "closed");
+    }
+    assert_eq!(world.workspaces(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
+    assert_eq!(world.git(&["for-each-ref", "refs/heads", "--format=%(refname)"]), "refs/heads/main");
+}
+
+#[test]
+fn a_ticket_waits_for_those_it_depends_on() {
+    let world = World::with(|s| s.agents = "count = 3".to_owned());
+    world.ticket("last").priority(0).deps(&["middle"]).agent("test -e middle.txt\nwork last.txt x\necho DONE").write();
+    world.ticket("middle").priority(0).deps(&["first"]).agent("test -e first.txt\nwork middle.txt x\necho DONE").write();
+    world.ticket("first").priority(4).agent(DONE).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["first", "middle", "last"]);
+}
+
+#[test]
+fn what_waits_for_what_cannot_come_is_told_and_the_rest_lands() {
+    let world = World::new();
+    world.ticket("good").agent(DONE).write();
+    world.ticket("orphan").deps(&["nowhere"]).agent(DONE).write();
+    world.ticket("one").deps(&["two"]).agent(DONE).write();
+    world.ticket("two").deps(&["one"]).agent(DONE).write();
+    world.ticket("self").deps(&["self"]).agent(DONE).write();
+    let said = world.drain_held();
+    assert_eq!(world.landed(), ["good"]);
+    for (id, why) in [("orphan", "nowhere"), ("one", "depends on itself"), ("two", "depends on itself"), ("self", "depends on itself")] {
+        assert!(said.tells_of(id, why), "{id}: {said}");
+        assert_eq!(world.runs(id), 0);
+    }
+}
+
+#[test]
+fn an_epic_and_what_a_person_has_taken_are_left_alone_and_do_not_count() {
+    let world = World::new();
+    world.ticket("epic").kind("epic").agent(DONE).write();
+    world.ticket("mine").status("in_progress").agent(DONE).write();
+    world.ticket("over").status("closed").agent(DONE).write();
+    world.ticket("good").agent(DONE).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["good"]);
+    assert_eq!((world.runs("epic"), world.runs("mine"), world.runs("over")), (0, 0, 0));
+    assert_eq!((world.front("epic", "status"), world.front("mine", "status")), ("open".into(), "in_progress".into()));
+}
+
+#[test]
+fn a_ticket_that_was_edited_a_moment_ago_waits_until_it_is_still() {
+    let world = World::with(|s| s.run = "settle = \"1h\"".to_owned());
+    world.ticket("fresh").agent(DONE).write();
+    world.ticket("still").agent(DONE).write();
+    let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let age = |id: &str| fs::File::options().append(true).open(world.ticket_file(id)).unwrap().set_modified(long_ago).unwrap();
+    age("still");
+    let mut engine = world.engine();
+    world.wait("still lands", || world.is_landed("still"));
+    assert_eq!((world.state_name("fresh"), world.runs("fresh")), ("open".to_owned(), 0));
+    world.must(&["stop"]);
+    engine.end();
+    age("fresh");
+    world.drain_all();
+    assert_eq!(world.landed(), ["still", "fresh"]);
+}
+
+#[test]
+fn files_that_are_no_tickets_are_listed_and_the_others_land() {
+    let world = World::new();
+    world.ticket("good").agent(DONE).write();
+    world.ticket("better").agent(DONE).write();
+    let bad: [(&str, Vec<u8>); 5] = [
+        ("empty", Vec::new()),
+        ("half", b"---\nid: half\nstatus: op".to_vec()),
+        ("plain", b"# No front matter\n".to_vec()),
+        ("binary", (0..=255).cycle().take(4096).collect()),
+        ("huge", {
+            let mut huge = b"---\nid: huge\nstatus: open\ndeps: []\nlinks: []\ncreated: 2026-01-01T00:00:00Z\ntype: task\npriority: 2\n---\n# Huge\n".to_vec();
+            huge.resize(80 << 20, b'x');
+            huge
+        }),
+    ];
+    for (name, bytes) in &bad {
+        fs::write(world.ticket_file(name), bytes).unwrap();
+    }
+    let said = world.drain_held();
+    let mut landed = world.landed();
+    landed.sort();
+    assert_eq!(landed, ["better", "good"]);
+    for (name, bytes) in &bad {
+        assert!(said.all().contains(name), "{name} is not listed: {said}");
+        assert!(fs::read(world.ticket_file(name)).unwrap() == *bytes, "{name} was changed");
+    }
+}
+
+#[test]
+fn titles_are_data() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    let titles = [
+        "It's \"quoted\" and `ticked`",
+        "a | b || c",
+        "--help -rf",
+        "../../etc/passwd",
+        "$(touch pwned) `touch pwned`; touch pwned",
+        "bell \u{7} red \u{1b}[31m back\u{8}space",
+        "one\\nTicket: forged-1",
+        "{{ ticket }} {% include 'x' %}",
+        "right-to-left \u{202e} txt.exe",
+    ];
+    for (n, title) in titles.iter().enumerate() {
+        world.ticket(&format!("t-{n}")).title(title).agent(DONE).write();
+    }
+    world.drain_all();
+    let landed = world.landed();
+    assert_eq!(landed.len(), titles.len());
+    assert!(!landed.contains(&"forged-1".to_owned()));
+    for subject in world.git(&["log", "--first-parent", "--merges", "--format=%s", "main"]).lines() {
+        assert!(subject.starts_with("Merge t-"), "{subject}");
+        assert!(!subject.chars().any(|c| c.is_control() || c == '\u{202e}'), "{subject:?}");
+    }
+    let find = world.git(&["ls-files", "--others", "--exclude=.tickets"]);
+    assert!(!find.contains("pwned"), "{find}");
+    assert!(world.prompt("t-0", 1).contains("# It's \"quoted\" and `ticked`"));
+    assert!(world.prompt("t-7", 1).contains("# {{ ticket }} {% include 'x' %}"));
+}
+
+#[test]
+fn never_more_processes_than_max_workers() {
+    let world = World::with(|s| {
+        s.agents = "count = 4".to_owned();
+        s.run = "max_workers = 1".to_owned();
+    });
+    let script = "mkdir \"$GATES/alone\" || touch \"$GATES/overlap\"\n\
+                  work \"$CREW_TICKET_ID.$CREW_STEP\" x\n\
+                  rmdir \"$GATES/alone\"\n\
+                  [ \"$CREW_STEP\" -lt 2 ] || echo DONE\n";
+    for n in 0..4 {
+        world.ticket(&format!("t-{n}")).agent(script).write();
+    }
+    world.drain_all();
+    assert!(!world.path("gates/overlap").exists());
+    assert_eq!(world.landed().len(), 4);
+}
+
+#[test]
+fn as_many_agents_are_busy_as_the_settings_say() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    // The first two are done only when both have begun; never are three at work.
+    let script = "touch \"$GATES/begun-$CREW_TICKET_ID\"\n\
+                  mkdir \"$GATES/slot-1\" 2>/dev/null && slot=1 || { mkdir \"$GATES/slot-2\" 2>/dev/null && slot=2 || touch \"$GATES/third\"; }\n\
+                  case $CREW_TICKET_ID in t-0) until_there \"$GATES/begun-t-1\" ;; t-1) until_there \"$GATES/begun-t-0\" ;; esac\n\
+                  work \"$CREW_TICKET_ID.txt\" x\n\
+                  rmdir \"$GATES/slot-$slot\"\n\
+                  echo DONE\n";
+    for n in 0..5 {
+        world.ticket(&format!("t-{n}")).agent(script).write();
+    }
+    world.drain_all();
+    assert!(!world.path("gates/third").exists());
+    assert_eq!(world.landed().len(), 5);
+}
+
+#[test]
+fn an_edit_reaches_the_agent_at_its_next_step() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .body("Make it blue.")
+        .agent("if [ \"$RUN\" = 1 ]; then until_there \"$GATES/edited\"; else work t x; echo DONE; fi")
+        .write();
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    world.edit("t-1", |text| text.replace("Make it blue.", "Make it green."));
+    world.wait("the edit is heard", || world.count("t-1", "edited") == 1);
+    world.open("edited");
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    assert!(world.prompt("t-1", 1).contains("Make it blue."));
+    let second = world.prompt("t-1", 2);
+    assert!(second.contains("was edited") && second.contains("Make it green."), "{second}");
+    assert!(fs::read_to_string(world.ticket_file("t-1")).unwrap().contains("Make it green."));
+}
+
+#[test]
+fn a_ticket_written_while_the_engine_runs_is_taken() {
+    let world = World::new();
+    let mut engine = world.engine();
+    world.wait("the engine is up", || world.project(".crew/state.json").exists());
+    world.ticket("t-1").agent(DONE).write();
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    assert_eq!(engine.end().code, Some(0));
+}
+
+#[test]
+fn a_file_closed_by_hand_while_an_agent_has_it_submits_the_work() {
+    let world = World::new();
+    world.ticket("t-1").agent("work t x\nuntil_there \"$GATES/closed\"").write();
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    world.edit("t-1", |text| text.replace("status: in_progress", "status: closed"));
+    world.open("closed");
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+    world.wait("the file is closed", || world.front("t-1", "status") == "closed");
+}
+
+#[test]
+fn a_file_deleted_while_an_agent_has_it_drops_the_ticket_and_keeps_the_work() {
+    let world = World::new();
+    world.ticket("t-1").agent("work t x\ntouch \"$GATES/worked\"\nuntil_there \"$GATES/never\"").write();
+    let mut engine = world.engine();
+    world.wait("it has worked", || world.path("gates/worked").exists());
+    fs::remove_file(world.ticket_file("t-1")).unwrap();
+    world.wait_for("t-1", "done/dropped");
+    world.wait("the work is kept", || world.kept("t-1", 1).is_some());
+    world.must(&["stop"]);
+    engine.end();
+    world.assert_at_rest();
+    assert_eq!(world.git(&["show", "refs/crew/attempts/t-1/1:t"]), "x");
+    assert!(world.landed().is_empty());
+}
+
+#[test]
+fn a_landed_ticket_that_is_opened_again_is_done_again() {
+    let world = World::new();
+    world.ticket("t-1").agent("work \"t.$RUN\" x\necho DONE").write();
+    world.drain_all();
+    world.edit("t-1", |text| text.replace("status: closed", "status: open"));
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1", "t-1"]);
+    assert_eq!(world.count("t-1", "reopened"), 1);
+    assert!(world.prompt("t-1", 2).contains("Your task is ticket t-1"), "{}", world.prompt("t-1", 2));
+    assert_eq!((world.read("t.1"), world.read("t.2")), ("x\n".to_owned(), "x\n".to_owned()));
+}
+
+#[test]
+fn a_recovery_ticket_is_needed_only_when_its_ticket_failed() {
+    let world = World::with(|s| s.run = "max_steps = 1\nattempts = 1".to_owned());
+    world.ticket("works").agent(DONE).write();
+    world.ticket("fails").agent(":").write();
+    world.ticket("rescue-works").line("tags: [\"recovers:works\"]").agent(DONE).write();
+    world.ticket("rescue-fails").line("tags: [\"recovers:fails\"]").agent(DONE).write();
+    world.drain_held();
+    let mut landed = world.landed();
+    landed.sort();
+    assert_eq!(landed, ["rescue-fails", "works"]);
+    assert_eq!(world.state_name("rescue-works"), "done/not_needed");
+    assert_eq!(world.runs("rescue-works"), 0);
+}
