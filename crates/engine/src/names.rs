@@ -6,7 +6,7 @@ use model::AgentName;
 
 /// People whose work this trade stands on.
 const NAMES: [&str; 26] = [
-    "ada", "barbara", "claude", "dennis", "edsger", "frances", "grace", "hedy", "ivan", "joan", "ken",
+    "ada", "barbara", "clara", "dennis", "edsger", "frances", "grace", "hedy", "ivan", "joan", "ken",
     "leslie", "margaret", "niklaus", "ole", "peter", "quentin", "radia", "sophie", "tony", "ursula", "vint",
     "wendy", "xavier", "yukihiro", "zuse",
 ];

@@ -46,7 +46,7 @@ impl Core {
         };
         let answering = Answering {
             completes: Some(id),
-            ..Answering::because("an effect was reported")
+            ..Answering::because(heard(effect))
         };
         if let Err(no) = self.tell(ticket, [event], answering) {
             self.out.refused.push(format!("{ticket}: {no}"));
@@ -286,5 +286,20 @@ fn fence(effect: &Effect) -> Option<model::Fence> {
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => None,
+    }
+}
+
+/// What was heard of, for people who ask how a ticket came to where it is.
+fn heard(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::PrepareWorkspace { .. } => "its workspace was made",
+        Effect::Attempt(attempt::Effect::StartStep { .. }) => "its step was started",
+        Effect::Attempt(attempt::Effect::StopRun { .. }) => "its step was told to stop",
+        Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "its workspace was looked at",
+        Effect::BuildCandidate { .. } => "its branch was taken over and merged",
+        Effect::RunChecks { .. } => "its checks have ended",
+        Effect::Land { .. } => "landing it was tried",
+        Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was cleared away",
+        Effect::WriteFile(_) | Effect::AddNote { .. } => "its file was written",
     }
 }
