@@ -12,8 +12,6 @@ struct Generator {
     output: Output,
     /// What `cargo run` is given. For a folder, the folder to write into is appended.
     arguments: &'static [&'static str],
-    /// Whether the program is there yet: switch it on together with it.
-    state: State,
 }
 
 #[derive(Clone, Copy)]
@@ -24,22 +22,14 @@ enum Output {
     Folder(&'static str, &'static str),
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Ready,
-    Later,
-}
-
 const GENERATORS: &[Generator] = &[
     Generator {
         output: Output::File("docs/crew.schema.json"),
         arguments: &["--package", "crew", "--", "config", "--schema"],
-        state: State::Later,
     },
     Generator {
         output: Output::Folder("docs/machines", "md"),
         arguments: &["--package", "model", "--example", "diagrams", "--"],
-        state: State::Ready,
     },
 ];
 
@@ -48,9 +38,7 @@ type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Writes what is generated, and removes what no longer is.
 pub(crate) fn write(root: &Path) -> Outcome {
-    let Some(wanted) = generate(root)? else {
-        return Ok(());
-    };
+    let wanted = generate(root)?;
     let committed = committed(root)?;
     let differing = differing(&wanted, &committed);
     for path in &differing {
@@ -76,9 +64,7 @@ pub(crate) fn write(root: &Path) -> Outcome {
 
 /// Fails where what is committed differs from what is generated.
 pub(crate) fn check(root: &Path) -> Outcome {
-    let Some(wanted) = generate(root)? else {
-        return Ok(());
-    };
+    let wanted = generate(root)?;
     let differing = differing(&wanted, &committed(root)?);
     if differing.is_empty() {
         println!("{} generated files, all up to date", wanted.len());
@@ -97,20 +83,10 @@ pub(crate) fn check(root: &Path) -> Outcome {
     Err(why)
 }
 
-fn ready() -> impl Iterator<Item = &'static Generator> {
-    GENERATORS
-        .iter()
-        .filter(|generator| generator.state == State::Ready)
-}
-
-/// What the generators make now; `None` when there are none.
-fn generate(root: &Path) -> Result<Option<Files>, String> {
-    if ready().next().is_none() {
-        println!("nothing to generate: the programs that do it are not there yet");
-        return Ok(None);
-    }
+/// What the generators make now.
+fn generate(root: &Path) -> Result<Files, String> {
     let mut files = Files::new();
-    for generator in ready() {
+    for generator in GENERATORS {
         let mut arguments: Vec<String> = ["run", "--quiet", "--locked"]
             .iter()
             .chain(generator.arguments)
@@ -142,13 +118,13 @@ fn generate(root: &Path) -> Result<Option<Files>, String> {
             }
         }
     }
-    Ok(Some(files))
+    Ok(files)
 }
 
 /// What stands where the generators write.
 fn committed(root: &Path) -> Result<Files, String> {
     let mut files = Files::new();
-    for generator in ready() {
+    for generator in GENERATORS {
         match generator.output {
             Output::File(path) => {
                 if let Ok(bytes) = fs::read(root.join(path)) {
