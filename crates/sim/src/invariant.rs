@@ -8,7 +8,7 @@ use model::machine::Machine as _;
 use model::project::{self, Project};
 use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::{AgentName, Fence, Oid, TicketId};
-use store::{Journal as _, Ledger, Memory, StreamId};
+use store::{Journal as _, Ledger, Memory, Millis, StreamId};
 
 use crate::block_on;
 use crate::git::By;
@@ -46,13 +46,21 @@ pub(crate) struct Witness {
     owed: BTreeMap<TicketId, (Fence, Then)>,
     /// Attempts, and steps of the last one, that the table gives beyond the limits.
     free: BTreeMap<TicketId, (u32, u32)>,
+    /// Tickets of which an effect was settled, with a fact or without.
+    suspects: BTreeSet<TicketId>,
     looks: u64,
 }
 
 impl Witness {
+    /// An effect of this ticket was settled: whatever it was waited for by must have moved on.
+    pub(crate) fn suspect(&mut self, id: &TicketId) {
+        self.suspects.insert(id.clone());
+    }
+
     /// Reads what is new in the journal and checks everything that could have changed.
     pub(crate) fn check(&mut self, ledger: &Ledger<Memory>, world: &mut World, options: &Options) -> Checked {
-        let changed = self.replay(ledger, options)?;
+        let mut changed = self.replay(ledger, options)?;
+        changed.append(&mut self.suspects);
         self.looks += 1;
         if self.looks.is_multiple_of(97) {
             store_is_sound(ledger)?;
@@ -63,7 +71,7 @@ impl Witness {
                 self.timers_are_the_deadlines(ledger, id)?;
             }
             self.final_stops_are_carried_out()?;
-            self.waiting_states_have_their_effects(ledger, world)?;
+            self.waiting_states_have_their_effects(&changed, ledger, world)?;
         }
         if !changed.is_empty() || std::mem::take(&mut world.touched) {
             self.live_processes_belong_to_attempts(world)?;
@@ -213,12 +221,18 @@ impl Witness {
     }
 
     /// What is waited for has been ordered: a state that only an effect's report can end has that effect under way.
-    fn waiting_states_have_their_effects(&self, ledger: &Ledger<Memory>, world: &World) -> Checked {
-        let pending = block_on(ledger.pending(model::Time(i64::MAX))).unwrap_or_default();
-        for ticket in self.tickets.values().filter(|t| t.held.is_none()) {
-            let waits = |wanted: fn(&Effect) -> bool| {
-                !pending.iter().any(|one| one.ticket == ticket.id && wanted(&one.effect))
-            };
+    fn waiting_states_have_their_effects(
+        &self,
+        changed: &BTreeSet<TicketId>,
+        ledger: &Ledger<Memory>,
+        world: &World,
+    ) -> Checked {
+        let rows = block_on(ledger.0.pending(Millis(i64::MAX), u32::MAX)).unwrap_or_default();
+        for ticket in changed.iter().filter_map(|id| self.tickets.get(id)).filter(|t| t.held.is_none()) {
+            let stream = StreamId(Stream::Ticket(ticket.id.clone()).to_string());
+            let mine = rows.iter().filter(|row| row.stream == stream);
+            let pending: Vec<Effect> = mine.filter_map(|row| serde_json::from_str(&row.body).ok()).collect();
+            let waits = |wanted: fn(&Effect) -> bool| !pending.iter().any(wanted);
             let forgotten = match &ticket.state {
                 State::New | State::Open | State::Done(_) => false,
                 State::InProgress(attempt) => match &attempt.state {

@@ -49,7 +49,7 @@ impl Options {
             people: rng.from(3, 14),
             sick: rng.below(3) * 6,
             crash: rng.below(4) * 12,
-            clumsy: rng.from(5, 50),
+            clumsy: if rng.percent(15) { 95 } else { rng.from(5, 50) },
             zombie: rng.below(2) * 40,
         }
     }

@@ -214,6 +214,8 @@ impl Simulation {
         if self.world.calm {
             return;
         }
+        // These tell of what is not there, or not possible, and a later engine may have made it since: only the repository's
+        // lock, which an engine holds for as long as its hands work, keeps them from being told late.
         let harmless = |told: &&Told| match told.report {
             Report::StepNotSpawned { .. }
             | Report::WorkspaceMissing
@@ -223,7 +225,7 @@ impl Simulation {
             _ => true,
         };
         if self.rng.percent(self.options.zombie) {
-            let first = driver.reports.first().map(reported);
+            let first = driver.reports.iter().find(harmless).map(reported);
             let run = driver.watched.keys().find(|run| self.world.end_of(run).is_some());
             let ended = run.and_then(|run| self.run_end(run));
             let input = first.or(ended.map(Input::RunEnded)).unwrap_or(Input::Ticked);
@@ -301,16 +303,18 @@ impl Simulation {
 
     fn at_rest(&self) -> bool {
         let Some(driver) = &self.driver else { return false };
+        if !driver.is_quiet()
+            || driver.first_look.is_some()
+            || !self.world.files.looks.is_empty()
+            || self.world.live().next().is_some()
+            || !self.witness.tickets.values().all(|t| t.is_done() || t.spec.kind == "epic")
+        {
+            return false;
+        }
         let rest = driver.core.rest();
-        let asked = block_on(self.ledger.asked(driver.asked, self.world.now));
-        driver.is_quiet()
-            && !rest.moving
+        !rest.moving
             && rest.waits.is_empty()
-            && driver.first_look.is_none()
-            && self.world.files.looks.is_empty()
-            && self.world.live().next().is_none()
-            && asked.is_ok_and(|asked| asked.is_empty())
-            && self.witness.tickets.values().all(|t| t.is_done() || t.spec.kind == "epic")
+            && block_on(self.ledger.asked(driver.asked, self.world.now)).is_ok_and(|asked| asked.is_empty())
             && block_on(self.ledger.pending(Time(i64::MAX))).is_ok_and(|pending| pending.is_empty())
     }
 
@@ -527,6 +531,7 @@ impl Simulation {
             driver.wake_at = Some(driver.wake_at.map_or(at, |old| old.min(at)));
         }
         if let Some(one) = effect {
+            self.witness.suspect(&one.ticket);
             let again = later.iter().find(|(id, _)| *id == one.id).map(|(_, at)| *at);
             driver.settled(one.id, again);
             let id = store::EffectId { seq: store::Seq(one.id.seq), index: one.id.index };
