@@ -21,6 +21,8 @@ pub struct Output {
     pub answers: Vec<(String, Outcome)>,
     /// What was heard and refused by a machine: for the log.
     pub refused: Vec<String>,
+    /// What a person should know of, and no fact of the journal tells.
+    pub warnings: Vec<String>,
     /// The next moment at which the core wants to look again, whatever happens; timers apart.
     pub wake_at: Option<Time>,
     /// The engine may end: what it was asked to wait for is over.

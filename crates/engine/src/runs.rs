@@ -131,7 +131,18 @@ impl Core {
         };
         let verdict = self.watches.entry(run.clone()).or_default().look(sample, limits);
         let class = match verdict {
-            stall::Verdict::Alive | stall::Verdict::Stuck { .. } => return,
+            stall::Verdict::Alive => return,
+            stall::Verdict::Stuck { silent } => {
+                let minutes = silent.as_secs_f64() / 60.0;
+                let agent = self
+                    .ticket(&id)
+                    .and_then(Ticket::seat)
+                    .map_or("", |name| name.as_str());
+                self.out.warnings.push(format!(
+                    "{agent} on {id}: neither output nor a busy process for {minutes:.1} minutes"
+                ));
+                return;
+            }
             stall::Verdict::Stalled => Class::Stalled,
             stall::Verdict::TimedOut => Class::Timeout,
         };

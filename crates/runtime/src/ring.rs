@@ -409,6 +409,9 @@ impl Ring {
             for no in output.refused {
                 tracing::info!("{no}");
             }
+            for warning in output.warnings {
+                tracing::warn!("{warning}");
+            }
             if let Some(at) = output.wake_at {
                 self.wake_at = Some(self.wake_at.map_or(at, |old| old.min(at)));
             }
