@@ -138,7 +138,11 @@ impl Hands {
 
     fn spec_of(&self, command: &str, about: &str, key: &str, checkout: &CheckCheckout) -> Spec {
         // The one shell: the command is the user's own setting, whole.
-        let mut spec = Spec::new(format!("check-{about}-{key}"), "/bin/sh", checkout.path());
+        let mut spec = Spec::new(
+            self.owner.run_id(&format!("check-{about}-{key}")),
+            "/bin/sh",
+            checkout.path(),
+        );
         spec.args = vec![OsString::from("-c"), OsString::from(command)];
         spec.env = self.check_env.clone();
         spec.timeout_ms = u64::try_from(self.settings.checks.timeout.as_millis()).ok();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ const GIVE_UP: Duration = Duration::from_secs(15);
 /// Everything an effect needs. Shared by all that are performed at once; each call blocks.
 #[derive(Debug)]
 pub(crate) struct Hands {
+    /// Whose the processes are. On one machine, many repositories may have tickets of the same names.
+    pub(crate) owner: Owner,
     pub(crate) place: Place,
     /// The repository, worked on as the holder of its lock.
     pub(crate) repository: Repository,
@@ -95,6 +97,7 @@ impl Hands {
         let prompts_dir = settings.prompts_dir.as_ref().map(|dir| place.root.join(dir));
         let this_program = || Shim::this_executable(["shim"]);
         Ok(Self {
+            owner: Owner::default(),
             repository: place.repository.clone().locked(&lock),
             workspaces: place.workspaces_dir(settings)?,
             place: place.clone(),
@@ -120,8 +123,26 @@ pub(crate) fn give_up(run: &Run) -> process::Result<()> {
     run.sweep().map(drop)
 }
 
+/// What tells this journal's runs from those of every other on the machine: whoever carries the id of a run that has ended
+/// is killed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Owner(uuid::Uuid);
+
+impl Owner {
+    /// A copy of a repository has its journal's id too, so the place counts as well.
+    pub(crate) fn new(journal: uuid::Uuid, crew_dir: &Path) -> Self {
+        use std::os::unix::ffi::OsStrExt as _;
+        Self(uuid::Uuid::new_v5(&journal, crew_dir.as_os_str().as_bytes()))
+    }
+
+    /// The id of a run, as its processes carry it.
+    pub(crate) fn run_id(&self, run: &str) -> String {
+        format!("{run}.{}", self.0.simple())
+    }
+}
+
 /// A folder that only its owner can enter (security.md R-9).
-pub(crate) fn private_dir(path: &std::path::Path) -> Result<()> {
+pub(crate) fn private_dir(path: &Path) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
     let io = |doing| {
         move |source| Error::Io {
@@ -166,5 +187,14 @@ mod tests {
         })
         .unwrap();
         assert!(!dir.path().join("ran").exists());
+    }
+
+    #[test]
+    fn runs_of_the_same_name_in_two_repositories_are_two() {
+        let (one, other) = (uuid::Uuid::from_u128(1), uuid::Uuid::from_u128(2));
+        let id = |journal, dir: &str| Owner::new(journal, Path::new(dir)).run_id("k-1.1.1");
+        assert_eq!(id(one, "/a/.crew"), id(one, "/a/.crew"));
+        assert_ne!(id(one, "/a/.crew"), id(other, "/a/.crew"));
+        assert_ne!(id(one, "/a/.crew"), id(one, "/a copy/.crew"));
     }
 }

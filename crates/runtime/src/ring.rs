@@ -14,7 +14,7 @@ use notify::Watcher as _;
 use store::{Journal as _, Ledger, Ordered, Sqlite};
 use tokio::sync::{Semaphore, mpsc, watch};
 
-use crate::hands::Hands;
+use crate::hands::{Hands, Owner};
 use crate::queue::{Ask, Queue};
 use crate::{Error, Options, Place, Result, Signal, clock, observe, state_file};
 
@@ -88,7 +88,7 @@ impl Ring {
     /// Takes the journal up: adopts what runs, then performs what was ordered and not done.
     pub(crate) async fn start(
         ledger: Ledger<Sqlite>,
-        hands: Hands,
+        mut hands: Hands,
         options: Options,
         duty: Duty,
     ) -> Result<Self> {
@@ -100,6 +100,7 @@ impl Ring {
             .await?
             .and_then(|id| id.parse().ok())
             .unwrap_or_default();
+        hands.owner = Owner::new(journal, &place.crew_dir);
         let (tell, heard) = mpsc::unbounded_channel();
         let saw = tell.clone();
         let queue = Queue::open(&place.tickets_dir, move |seen| {

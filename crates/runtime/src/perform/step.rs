@@ -77,7 +77,7 @@ impl Hands {
         let mut facts = self.facts(ticket, step.agent, step.step);
         (facts.edited, facts.new_session) = (step.edited, step.new_session);
         let request = StepRequest {
-            run_id: step.run.to_string(),
+            run_id: self.owner.run_id(step.run.as_str()),
             ticket: ticket.id.to_string(),
             agent: step.agent.to_string(),
             role: if matches!(step.prompt, Prompt::MergeConflict { .. }) {
