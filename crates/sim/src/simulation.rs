@@ -59,6 +59,8 @@ pub(crate) struct Simulation {
     zombie: Option<(Core, Input, Time)>,
     /// Reports of an earlier engine's hands, told to the present one.
     late: Vec<Told>,
+    /// Decisions that are not durable yet: a driver may hear several inputs before it writes.
+    batch: Vec<(Output, Option<Ordered>)>,
     /// Someone else wrote, or told, since the engine was loaded: it may be refused.
     muddied: bool,
     witness: Witness,
@@ -87,6 +89,7 @@ impl Simulation {
             driver: None,
             zombie: None,
             late: Vec::new(),
+            batch: Vec::new(),
             muddied: false,
             witness: Witness::default(),
             trace: Vec::new(),
@@ -207,6 +210,7 @@ impl Simulation {
 
     fn crash(&mut self, why: &str) {
         let Some(driver) = self.driver.take() else { return };
+        let undecided = std::mem::take(&mut self.batch).is_empty();
         self.summary.crashes += 1;
         let now = self.world.now;
         self.boot_at = if self.world.calm || self.rng.percent(50) { now } else { Time(now.0 + self.rng.ms(0, 40_000)) };
@@ -224,7 +228,8 @@ impl Simulation {
             | Report::CouldNotRun { .. } => false,
             _ => true,
         };
-        if self.rng.percent(self.options.zombie) {
+        // A core whose last decisions never became durable lives on nowhere: its driver was waiting for the journal.
+        if undecided && self.rng.percent(self.options.zombie) {
             let first = driver.reports.iter().find(harmless).map(reported);
             let run = driver.watched.keys().find(|run| self.world.end_of(run).is_some());
             let ended = run.and_then(|run| self.run_end(run));
@@ -272,6 +277,9 @@ impl Simulation {
 
     fn calm_down(&mut self) -> Checked {
         self.note(|| "calm".to_owned());
+        if !self.batch.is_empty() {
+            self.carry_out()?;
+        }
         self.world.calm = true;
         (self.zombie, self.late) = (None, Vec::new());
         people::clear_checkout(&mut self.world);
@@ -326,6 +334,9 @@ impl Simulation {
             return self.boot();
         }
         let mut choices = self.choices();
+        if choices.is_empty() && !self.batch.is_empty() {
+            return self.carry_out();
+        }
         if choices.is_empty() {
             let driver = self.driver.as_ref();
             let now = self.world.now;
@@ -460,11 +471,15 @@ impl Simulation {
         if let Input::RunEnded(end) = &input {
             driver.watched.remove(&end.run);
         }
-        self.summary.inputs += 1;
+        self.summary.inputs += u32::from(!matches!(input, Input::Sampled { .. }));
         let output = driver.core.step(input, self.world.now);
         let said = facts(&output);
         self.note(|| format!("heard: {heard}{said}"));
-        self.carry_out(output, effect)
+        self.batch.push((output, effect));
+        if !self.world.calm && self.batch.len() < 6 && self.rng.percent(self.options.batch) {
+            return Ok(());
+        }
+        self.carry_out()
     }
 
     fn boot(&mut self) -> Checked {
@@ -484,11 +499,23 @@ impl Simulation {
         self.muddied = !driver.reports.is_empty();
         self.driver = Some(driver);
         self.note(|| "the engine starts".to_owned());
-        self.carry_out(output, None)
+        self.batch = vec![(output, None)];
+        self.carry_out()
     }
 
-    /// Makes durable what the core decided, as a driver does; `effect` is the one whose report was heard.
-    fn carry_out(&mut self, mut output: Output, effect: Option<Ordered>) -> Checked {
+    /// Makes durable what the core decided, as a driver does: all of it in one transaction.
+    fn carry_out(&mut self) -> Checked {
+        let mut output = Output::default();
+        let mut reported = Vec::new();
+        for (one, effect) in std::mem::take(&mut self.batch) {
+            output.writes.extend(one.writes);
+            output.finished.extend(one.finished);
+            output.again.extend(one.again);
+            output.answers.extend(one.answers);
+            output.wake_at = [output.wake_at, one.wake_at].into_iter().flatten().min();
+            output.ended |= one.ended;
+            reported.extend(effect);
+        }
         self.spoil(&mut output);
         let now = self.world.now;
         let strikes = |me: &mut Self| !me.world.calm && me.rng.below(1000) < me.options.crash;
@@ -530,7 +557,7 @@ impl Simulation {
         if let Some(at) = output.wake_at {
             driver.wake_at = Some(driver.wake_at.map_or(at, |old| old.min(at)));
         }
-        if let Some(one) = effect {
+        for one in reported {
             self.witness.suspect(&one.ticket);
             let again = later.iter().find(|(id, _)| *id == one.id).map(|(_, at)| *at);
             driver.settled(one.id, again);
