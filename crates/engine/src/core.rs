@@ -177,6 +177,12 @@ impl Core {
         self.tickets.get(id)
     }
 
+    /// Whether the engine ends without waiting for anything.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        self.stopping == Some(OnStop::Leave)
+    }
+
     /// Every ticket, by id.
     pub fn tickets(&self) -> impl Iterator<Item = &Ticket> {
         self.tickets.values()

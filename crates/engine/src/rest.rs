@@ -38,6 +38,8 @@ enum Standing {
     Waits(String),
     /// It waits for these.
     Behind(Vec<TicketId>),
+    /// Only an agent is missing.
+    Eligible,
 }
 
 impl Core {
@@ -49,6 +51,7 @@ impl Core {
             waits: Vec::new(),
         };
         let refusals = route::refusals(self.queue());
+        let mut eligible = false;
         for ticket in self.tickets.values() {
             let why = match self.standing(ticket, refusals.get(&ticket.id)) {
                 Standing::Over | Standing::NotCounted => continue,
@@ -62,12 +65,22 @@ impl Core {
                     let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
                     format!("it waits for {}", ids.join(", "))
                 }
+                Standing::Eligible => {
+                    eligible = true;
+                    continue;
+                }
             };
             rest.waits.push(Waits {
                 ticket: ticket.id.clone(),
                 title: ticket.spec.title.clone(),
                 why,
             });
+        }
+        // An agent gets free while anything moves. When nothing does, it takes a person who frees one.
+        if eligible && !rest.moving {
+            let seatless = self.seatless();
+            rest.moving = seatless.is_empty();
+            rest.waits.extend(seatless);
         }
         for (id, file) in &self.files {
             if file.unreadable && !self.tickets.contains_key(id) {
@@ -80,6 +93,34 @@ impl Core {
             }
         }
         rest
+    }
+
+    /// What every eligible ticket waits for when no agent can take any of them; nothing when one can.
+    fn seatless(&self) -> Vec<Waits> {
+        let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
+        let idle = capacity::idle(&self.tickets, &self.project.agents);
+        let free = capacity::free(&self.tickets, limits);
+        let queue = self.queue();
+        let line = route::order(queue);
+        let further = capacity::further(&self.tickets, &self.project.agents, limits, line.len());
+        if further > 0 || !route::assign(queue, &idle, free).is_empty() {
+            return Vec::new();
+        }
+        let waits = line.into_iter().enumerate().map(|(ahead, id)| {
+            let busy = route::assignee(queue, id)
+                .filter(|agent| !idle.contains(agent))
+                .cloned();
+            let why = busy.map_or(Refusal::NoAgentFree { ahead }, |agent| Refusal::AssigneeBusy {
+                agent,
+            });
+            let title = self.ticket(id).map(|t| t.spec.title.clone()).unwrap_or_default();
+            Waits {
+                ticket: id.clone(),
+                title,
+                why: why.to_string(),
+            }
+        });
+        waits.collect()
     }
 
     /// Why a ticket is not given out; nothing when it is about to be.
@@ -139,8 +180,8 @@ impl Core {
                     | Refusal::Unreadable
                     | Refusal::RecoveryNotNeededYet { .. }),
                 ) => Standing::Waits(why.to_string()),
-                None
-                | Some(
+                None | Some(Refusal::AssigneeBusy { .. } | Refusal::NoAgentFree { .. }) => Standing::Eligible,
+                Some(
                     Refusal::Unknown
                     | Refusal::Done { .. }
                     | Refusal::InProgress { .. }
@@ -148,9 +189,7 @@ impl Core {
                     | Refusal::Held { .. }
                     | Refusal::Unsettled { .. }
                     | Refusal::NotDue { .. }
-                    | Refusal::RecoveryNotNeeded { .. }
-                    | Refusal::AssigneeBusy { .. }
-                    | Refusal::NoAgentFree { .. },
+                    | Refusal::RecoveryNotNeeded { .. },
                 ) => Standing::Moving,
             },
         }

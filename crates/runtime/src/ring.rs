@@ -8,7 +8,7 @@ use engine::{Core, Duty, Input, Loaded, Output, Report, Rest};
 use model::attempt;
 use model::command::{Command, OnStop};
 use model::journal::{EffectId, TimerRef};
-use model::ticket::{Effect, Ticket};
+use model::ticket::{Effect, Stage, State, Ticket};
 use model::{RunId, TicketId, Time};
 use notify::Watcher as _;
 use store::{Journal as _, Ledger, Ordered, Sqlite};
@@ -185,7 +185,7 @@ impl Ring {
         poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             self.state_file.refresh(&self.core);
-            if self.ended || self.is_over(&until).await? {
+            if self.is_finished() || self.is_over(&until).await? {
                 break;
             }
             let due = self.next_due();
@@ -216,6 +216,19 @@ impl Ring {
         Ok(self.core.rest())
     }
 
+    /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too.
+    /// Nobody waits for a check (the next engine goes on with it), nor for what failed and is tried again later.
+    fn is_finished(&self) -> bool {
+        let checked = |id: &TicketId| {
+            self.core.ticket(id).is_some_and(|t| match &t.state {
+                State::Verify(verify) => matches!(verify.stage, Stage::Checking(_)),
+                State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
+            })
+        };
+        let mut at_work = self.performing.iter().chain(self.waiting.keys());
+        self.ended && (self.core.is_leaving() || at_work.all(checked))
+    }
+
     async fn is_over(&mut self, until: &Until) -> Result<bool> {
         let quiet = self.performing.is_empty() && self.waiting.is_empty() && self.heard.is_empty();
         Ok(match until {
@@ -232,7 +245,7 @@ impl Ring {
                     },
                 };
                 self.step(vec![closing]).await?;
-                self.ended
+                self.is_finished()
             }
             Until::CarriedOut(id) => {
                 quiet
@@ -249,7 +262,7 @@ impl Ring {
             return false;
         };
         self.core.ticket(id).is_some_and(|t| {
-            t.held.is_none() && t.deadline().is_none() && matches!(t.state, model::ticket::State::Verify(_))
+            t.held.is_none() && t.deadline().is_none() && matches!(t.state, State::Verify(_))
         })
     }
 

@@ -75,7 +75,7 @@ fn edits_that_are_not_in_the_way_stay() {
     world.write("untracked", "mine\n");
     world.ticket("t-1").agent(DONE).write();
     world.drain_all();
-    assert_eq!(world.git(&["status", "--porcelain"]), "M other\nA  staged-new\n?? .tickets/\n?? untracked");
+    assert_eq!(world.git(&["status", "--porcelain"]), " M other\nA  staged-new\n?? .tickets/\n?? untracked");
     assert_eq!((world.read("other"), world.read("t-1.txt")), ("edited\n".to_owned(), "done\n".to_owned()));
 }
 
@@ -91,7 +91,7 @@ fn another_branch_in_the_checkout_is_left_alone() {
     assert_eq!(world.on_main("README").as_deref(), Some("hello\nagent\n"));
     assert_eq!(world.git(&["branch", "--show-current"]), "mine");
     assert_eq!(world.read("README"), "edited\n");
-    assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "M README");
+    assert_eq!(world.git(&["status", "--porcelain", "-uno"]), " M README");
 }
 
 #[test]

@@ -258,8 +258,8 @@ fn a_recovery_ticket_is_needed_only_when_its_ticket_failed() {
     let world = World::with(|s| s.run = "max_steps = 1\nattempts = 1".to_owned());
     world.ticket("works").agent(DONE).write();
     world.ticket("fails").agent(":").write();
-    world.ticket("rescue-works").line("tags: [\"recovers:works\"]").agent(DONE).write();
-    world.ticket("rescue-fails").line("tags: [\"recovers:fails\"]").agent(DONE).write();
+    world.ticket("rescue-works").line("recovers: works").agent(DONE).write();
+    world.ticket("rescue-fails").line("recovers: fails").agent(DONE).write();
     world.drain_held();
     let mut landed = world.landed();
     landed.sort();

@@ -313,14 +313,14 @@ impl World {
     /// Drains the queue; all must be done.
     pub(crate) fn drain_all(&self) -> Said {
         let said = self.drain();
-        assert_eq!(said.code, Some(0), "{said}{}", self.story());
+        assert_eq!(said.code, Some(0), "{said}");
         said
     }
 
     /// Drains the queue; something must be left to a person.
     pub(crate) fn drain_held(&self) -> Said {
         let said = self.drain();
-        assert_eq!(said.code, Some(3), "{said}{}", self.story());
+        assert_eq!(said.code, Some(3), "{said}");
         said
     }
 
@@ -483,7 +483,7 @@ impl World {
     /// Waits until something is so.
     pub(crate) fn wait(&self, what: &str, so: impl Fn() -> bool) {
         if !until(&mut || so()) {
-            panic!("not within {} s: {what}\n{}", PATIENCE.as_secs(), self.story());
+            panic!("not within {} s: {what}", PATIENCE.as_secs());
         }
     }
 
@@ -581,7 +581,8 @@ impl World {
                     .map(|entry| entry.path()),
             );
         }
-        found.retain(|path| path.is_dir());
+        // What crew keeps beside a workspace begins with a dot.
+        found.retain(|path| path.is_dir() && !path.file_name().unwrap().to_string_lossy().starts_with('.'));
         found
     }
 
@@ -602,6 +603,14 @@ impl World {
             story.push_str(&format!("said on stderr ({n}):\n{text}\n"));
         }
         story
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}", self.story());
+        }
     }
 }
 

@@ -49,7 +49,11 @@ impl Hands {
         };
         let target = repository.target(&self.target)?;
         let message = Message {
-            subject: format!("Merge {}: {}", ticket.id, ticket.spec.title),
+            subject: format!(
+                "Merge {}: {}",
+                ticket.id,
+                harness::sanitise::line(&ticket.spec.title)
+            ),
             body: ticket
                 .attempt()
                 .and_then(|a| a.summary.clone())
