@@ -2,32 +2,47 @@
 
 use std::time::Duration;
 
+use model::TicketId;
 use model::command::{Command, Outcome};
-use serde_json::json;
-use store::{Ledger, Sqlite};
+use model::journal::State;
+use model::view;
+use serde_json::{Value, json};
+use store::{Fold, Journal as _, Ledger, Sqlite};
 
+use crate::commands::events;
 use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::follow::Changes;
 use crate::ui::Style;
-use crate::{clock, ui};
+use crate::{clock, documents, ui};
 use runtime::Place;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
 /// How long a running engine may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How often its answer is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// Events of one command that are told, at most.
+const MOST: u32 = 1000;
 
-/// Asks, waits for the answer and prints it.
+/// Asks, waits for the answer and prints it. Where the ring was run for it here, also what came of it.
 pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -> Result<Exit> {
-    if place.holder()?.is_none() {
+    let engine = place.holder()?;
+    if engine.is_none() {
         // What cannot be carried out here is not left in the inbox.
         context::settings(&place)?;
     }
     let id = clock::command_id();
-    let ledger = place.open_journal(true).await?;
+    let ledger = place
+        .open_journal(true)
+        .await
+        .map_err(|error| context::lift(&place, error))?;
+    let before = ledger.0.head().await?.0;
     ledger
         .submit(&id, &context.person(), clock::now(), &command)
         .await?;
+    ring(&place);
     let outcome = settle(context, &place, &ledger, &id).await;
     if let Err(error) = &outcome
         && !matches!(error, Error::NoAnswer { .. })
@@ -37,8 +52,44 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
         drop(ledger.answer(&id, &Outcome::Refused { why }, clock::now()).await);
     }
     let outcome = outcome?;
+    let happened = match engine {
+        Some(_) => Vec::new(),
+        None => ledger.tail(before, MOST).await?,
+    };
     ledger.0.close().await;
-    report(context, &id, &outcome)
+    let exit = report(context, &id, &outcome, &happened)?;
+    match (exit, &command) {
+        (Exit::Done, Command::Merge { ticket }) => Ok(merged(ticket, &happened)),
+        _ => Ok(exit),
+    }
+}
+
+/// Makes an engine look at its inbox now. It is told of the write itself too, but while that is still being made durable
+/// and cannot be seen yet; nothing is told of the moment in which it can.
+fn ring(place: &Place) {
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_NOW,
+    };
+    let times = Timestamps {
+        last_access: now,
+        last_modification: now,
+    };
+    // By its path: to open and close the file would drop SQLite's locks on it. Where it fails, the engine's poll is left.
+    let _ = utimensat(CWD, &place.journal, &times, AtFlags::empty());
+}
+
+/// Whether a ticket that was to be merged here has landed.
+fn merged(ticket: &TicketId, happened: &[Fold]) -> Exit {
+    let after = happened.iter().rev().find_map(|fold| match &fold.after {
+        State::Ticket(after) if after.id == *ticket => Some(after),
+        State::Ticket(_) | State::Project(_) => None,
+    });
+    match after {
+        Some(after) if after.held.is_some() => Exit::Held,
+        Some(after) if !after.is_done() => Exit::Failed,
+        Some(_) | None => Exit::Done,
+    }
 }
 
 /// Waits for whoever holds the repository, or carries the command out.
@@ -58,7 +109,7 @@ async fn settle(context: &Context, place: &Place, ledger: &Ledger<Sqlite>, id: &
             }
             Some(_) => {
                 let before = clock::now();
-                changes.wait().await;
+                changes.wait_at_most(LOOK).await;
                 waited += clock::now().since(before);
             }
             None => match runtime::carry_out(place.clone(), context.options(), id).await {
@@ -70,17 +121,24 @@ async fn settle(context: &Context, place: &Place, ledger: &Ledger<Sqlite>, id: &
     }
 }
 
-fn report(context: &mut Context, id: &str, outcome: &Outcome) -> Result<Exit> {
+fn report(context: &mut Context, id: &str, outcome: &Outcome, happened: &[Fold]) -> Result<Exit> {
     let (accepted, message) = match outcome {
         Outcome::Accepted { message } => (true, message),
         Outcome::Refused { why } => (false, why),
     };
+    let happened = happened.iter().filter(|fold| view::matters(&fold.fact));
     if context.json {
+        let events: Vec<Value> = happened.map(documents::event).collect();
         context
             .out
-            .json(&json!({ "command": id, "accepted": accepted, "message": message }))?;
+            .json(&json!({ "command": id, "accepted": accepted, "message": message, "events": events }))?;
     } else if accepted {
-        context.out.styled(message, Style::Plain)?;
+        context.out.line(message)?;
+        for fold in happened {
+            context
+                .out
+                .styled(&format!("  {}", events::short(fold)), Style::Dim)?;
+        }
     } else {
         return Err(Error::Refused {
             what: ui::clean(message),

@@ -109,9 +109,14 @@ impl Changes {
 
     /// Waits for a change, or a while.
     pub(crate) async fn wait(&mut self) {
-        if tokio::time::timeout(POLL, self.told.recv()).await == Ok(None) {
+        self.wait_at_most(POLL).await;
+    }
+
+    /// Waits for a change, or so long: a change is told of a little before it can be seen.
+    pub(crate) async fn wait_at_most(&mut self, poll: Duration) {
+        if tokio::time::timeout(poll, self.told.recv()).await == Ok(None) {
             // No watch: the channel is closed at once, and the poll is all there is.
-            tokio::time::sleep(POLL).await;
+            tokio::time::sleep(poll).await;
         }
     }
 }

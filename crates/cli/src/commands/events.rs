@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use clap::Args;
-use model::journal::Stream;
+use model::journal::{Fact, State, Stream};
+use model::ticket::Event;
 use model::view;
 use serde_json::{Value, json};
 use store::Fold;
@@ -87,7 +88,7 @@ fn show(context: &mut Context, fold: &Fold) -> Result<()> {
 }
 
 /// An event on one line: when, of what, what.
-pub(crate) fn line(fold: &Fold) -> String {
+fn line(fold: &Fold) -> String {
     let of = match &fold.stream {
         Stream::Project => "crew",
         Stream::Ticket(id) => id.as_str(),
@@ -97,4 +98,18 @@ pub(crate) fn line(fold: &Fold) -> String {
         ui::clock_time(fold.at),
         view::describe(&fold.fact)
     )
+}
+
+/// An event on a short line.
+pub(crate) fn short(fold: &Fold) -> String {
+    let whole = ui::clock_time(fold.at);
+    let time = whole.split_once(' ').map_or(whole.as_str(), |(_, time)| time);
+    let says = view::describe(&fold.fact);
+    match (&fold.stream, &fold.fact, &fold.after) {
+        (Stream::Ticket(id), Fact::Ticket(Event::Landed { .. }), State::Ticket(after)) => {
+            format!("{time}  {id:<10}  {says}: {}", after.spec.title)
+        }
+        (Stream::Ticket(id), ..) => format!("{time}  {id:<10}  {says}"),
+        (Stream::Project, ..) => format!("{time}  {:<10}  {says}", "crew"),
+    }
 }

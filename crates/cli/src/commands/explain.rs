@@ -4,7 +4,7 @@ use clap::Args;
 use model::policy::capacity;
 use model::policy::route::{self, Refusal};
 use model::settings::Settings;
-use model::ticket::Ticket;
+use model::ticket::{State, Ticket, Why};
 use model::{AgentName, TicketId};
 use serde_json::json;
 
@@ -98,9 +98,7 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
         Some(Refusal::MissingDependency { id: missing }) => {
             hint(format!("create it, or `crew ticket undep {id} {missing}`"))
         }
-        Some(Refusal::Held { retry_at: None, .. }) => hint(format!(
-            "`crew retry {id}` tries it again, `crew drop {id}` gives it up, `crew waive {id} <reason>` lets it pass"
-        )),
+        Some(Refusal::Held { retry_at: None, .. }) => hint(held(id, facts.tickets.get(id))),
         Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
         Some(
             Refusal::Unknown
@@ -122,5 +120,21 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
             | Refusal::NoAgentFree { .. },
         )
         | None => Vec::new(),
+    }
+}
+
+/// What a person can do about a held ticket.
+fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
+    let why = ticket
+        .and_then(|ticket| ticket.held.as_ref())
+        .map(|held| &held.why);
+    let submitted = ticket.is_some_and(|ticket| matches!(ticket.state, State::Verify(_)));
+    let usual = format!("`crew retry {id}` tries it again, `crew drop {id}` gives it up");
+    match why {
+        Some(Why::SensitivePaths { .. }) => {
+            format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
+        }
+        Some(_) | None if submitted => format!("{usual}, `crew waive {id} <reason>` lets it pass"),
+        Some(_) | None => usual,
     }
 }

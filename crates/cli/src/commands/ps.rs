@@ -140,6 +140,7 @@ fn engine(holder: Option<&Holder>, now: Time) -> String {
 
 /// The queue's counts in words; what is none is left out.
 pub(crate) fn counts(counts: &Counts) -> String {
+    let epics = if counts.epics == 1 { "epic" } else { "epics" };
     let all = [
         (counts.open, "open"),
         (counts.in_progress, "in progress"),
@@ -147,7 +148,7 @@ pub(crate) fn counts(counts: &Counts) -> String {
         (counts.held, "held"),
         (counts.landed, "landed"),
         (counts.ended, "ended otherwise"),
-        (counts.epics, "epics"),
+        (counts.epics, epics),
     ];
     let words: Vec<String> = all
         .iter()

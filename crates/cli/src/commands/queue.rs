@@ -64,8 +64,11 @@ impl Queue {
                 .out
                 .styled(&format!("warning: {problem}"), Style::Yellow)?;
         }
-        context.out.write("\n")?;
-        context.out.styled(&ps::counts(&seen.counts()), Style::Dim)?;
+        let counts = seen.counts();
+        if counts.total() + counts.epics > 0 {
+            context.out.write("\n")?;
+            context.out.styled(&ps::counts(&counts), Style::Dim)?;
+        }
         Ok(Exit::Done)
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use model::TicketId;
-use model::journal::Fact;
+use model::journal::{Fact, State as JournalState};
 use model::ticket::Event;
 use model::view::{self, Crew};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::follow::{self, Follow};
-use crate::ui::{Screen, Style};
+use crate::ui::{Screen, Style, Table};
 use crate::{clock, documents};
 use runtime::{Place, Signal};
 
@@ -51,16 +51,12 @@ impl Run {
         if let Some(by) = place.holder()? {
             return Err(runtime::Error::Held { by }.into());
         }
-        if settings.checks.commands.is_empty() && !context.json {
-            let warning =
-                "warning: no checks are configured, so nothing guards the target: whatever merges, lands";
-            context.out.styled(warning, Style::Yellow)?;
-            context.out.styled(
-                "  [checks] commands in crew.toml name what must pass first",
-                Style::Dim,
-            )?;
-        }
-        context.out.flush()?;
+        let warned = if settings.checks.commands.is_empty() && !context.json {
+            warn(context)
+        } else {
+            Ok(())
+        };
+        quiet(context, warned)?;
         // The journal is there before the engine is, so that nothing of it is missed.
         let ledger = place
             .open_journal(true)
@@ -136,9 +132,8 @@ impl Show<'_> {
         let mut frame = tokio::time::interval(FRAME);
         frame.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let ended = loop {
-            // A terminal that is gone does not end the engine: its work does not depend on being watched.
             let shown = self.show().await;
-            self.quiet(shown)?;
+            quiet(self.context, shown)?;
             tokio::select! {
                 ended = &mut engine => break ended,
                 () = self.rows.changed() => {}
@@ -148,24 +143,15 @@ impl Show<'_> {
             }
         };
         let shown = self.show().await;
-        self.quiet(shown)?;
-        self.screen.clear(&mut self.context.out)?;
+        quiet(self.context, shown)?;
+        let cleared = self.screen.clear(&mut self.context.out);
+        quiet(self.context, cleared)?;
         match ended {
             Ok(ended) => ended.map_err(|error| context::lift(self.place, error)),
             Err(_) => Err(Error::Refused {
                 what: "the engine broke off: this is a bug in crew".to_owned(),
                 hint: Some("what is in the journal is safe; `crew run` goes on from there".to_owned()),
             }),
-        }
-    }
-
-    fn quiet(&mut self, shown: Result<()>) -> Result<()> {
-        match shown {
-            Err(Error::Closed) => {
-                self.context.out.mute();
-                Ok(())
-            }
-            other => other,
         }
     }
 
@@ -221,7 +207,7 @@ impl Show<'_> {
         if !lines.is_empty() {
             self.screen.clear(&mut self.context.out)?;
             for fold in &lines {
-                self.context.out.styled(&events::line(fold), style(fold))?;
+                self.context.out.styled(&events::short(fold), style(fold))?;
             }
         }
         if self.is_live() {
@@ -270,13 +256,16 @@ impl Show<'_> {
                 Style::Green
             },
         )?;
-        for landed in &landed {
-            out.line(&format!(
-                "  {} {}  {}",
-                landed.commit.short(),
-                landed.ticket,
-                landed.title
-            ))?;
+        if !landed.is_empty() {
+            let mut table = Table::bare(3);
+            for landed in &landed {
+                table.row([
+                    format!("  {}", landed.commit.short()).into(),
+                    landed.ticket.to_string().into(),
+                    landed.title.as_str().into(),
+                ]);
+            }
+            out.table(&table)?;
         }
         if !waits.is_empty() {
             let n = waits.len();
@@ -286,11 +275,16 @@ impl Show<'_> {
                 ("tickets", "wait")
             };
             out.styled(&format!("{n} {what} {wait} for a person"), Style::Yellow)?;
+            let mut table = Table::bare(2);
             for waits in waits {
-                out.line(&format!("  {}  {}", waits.ticket, waits.title))?;
-                out.styled(&format!("    {}", waits.why), Style::Dim)?;
+                table.row([format!("  {}", waits.ticket).into(), waits.title.as_str().into()]);
+                table.below(1, &waits.why, Style::Dim);
             }
-            out.styled("  crew explain <ticket>   crew retry <ticket>   crew drop <ticket>   crew waive <ticket> <reason>", Style::Dim)?;
+            out.table(&table)?;
+            out.styled(
+                "  crew explain <ticket> says more; crew retry, drop or answer moves it on",
+                Style::Dim,
+            )?;
         }
         let counts = self.crew.counts();
         let under_way = counts.in_progress + counts.verifying;
@@ -301,10 +295,34 @@ impl Show<'_> {
     }
 }
 
+fn warn(context: &mut Context) -> Result<()> {
+    let out = &mut context.out;
+    out.styled(
+        "warning: no checks are configured: nothing guards the target",
+        Style::Yellow,
+    )?;
+    out.styled(
+        "  whatever merges, lands; [checks] commands in crew.toml say what must pass first",
+        Style::Dim,
+    )?;
+    out.flush()
+}
+
+/// A reader that is gone does not end the engine: its work does not depend on being watched.
+fn quiet(context: &mut Context, shown: Result<()>) -> Result<()> {
+    match shown {
+        Err(Error::Closed) => {
+            context.out.mute();
+            Ok(())
+        }
+        other => other,
+    }
+}
+
 /// What is worth a line above the live screen: what is over, and what needs somebody.
 fn milestone(before: &Crew, fold: &Fold) -> bool {
     match (&fold.fact, &fold.after) {
-        (Fact::Ticket(_), model::journal::State::Ticket(after)) => {
+        (Fact::Ticket(_), JournalState::Ticket(after)) => {
             let was_held = before
                 .tickets
                 .get(&after.id)
@@ -322,7 +340,7 @@ fn milestone(before: &Crew, fold: &Fold) -> bool {
 fn style(fold: &Fold) -> Style {
     match (&fold.fact, &fold.after) {
         (Fact::Ticket(Event::Landed { .. }), _) => Style::Green,
-        (Fact::Ticket(_), model::journal::State::Ticket(after)) if after.held.is_some() => Style::Yellow,
+        (Fact::Ticket(_), JournalState::Ticket(after)) if after.held.is_some() => Style::Yellow,
         (Fact::Ticket(_) | Fact::Project(_), _) => Style::Plain,
     }
 }

@@ -29,7 +29,7 @@ impl Stop {
         let place = context.there()?;
         if place.holder()?.is_none() {
             if context.json {
-                let document = serde_json::json!({ "command": null, "accepted": true, "message": "no engine runs here" });
+                let document = serde_json::json!({ "command": null, "accepted": true, "message": "no engine runs here", "events": [] });
                 context.out.json(&document)?;
             } else {
                 context.out.line("no engine runs here")?;

@@ -67,11 +67,13 @@ fn frame(
 ) -> Vec<String> {
     let mut table = Table::new(
         &[
-            "", "AGENT", "STATE", "FOR", "TICKET", "STEP", "TOKENS", "COST", "NOW",
+            "", "AGENT", "STATE", "FOR", "TICKET", "STEP", "TOKENS", "COST", "TITLE",
         ],
         &[3, 5, 6, 7],
     );
     let room = terminal.lines.saturating_sub(4);
+    // What an agent said last stands below it, where there is room.
+    let roomy = agents.len() + agents.iter().filter(|agent| agent.status != Status::Idle).count() <= room;
     // What is at work comes first when there is no room for all.
     let mut order: Vec<usize> = (0..agents.len()).collect();
     order.sort_by_key(|at| (agents[*at].status == Status::Idle, *at));
@@ -82,10 +84,11 @@ fn frame(
         let tokens = agent.usage.input_tokens.saturating_add(agent.usage.output_tokens);
         let cost = agent.usage.cost_micro_usd;
         let title = agent.title.as_deref().unwrap_or_default();
-        let what = match (said.get(*at).cloned().flatten(), ps::waits(agent, now)) {
-            (Some(line), _) => format!("{title} › {line}"),
-            (None, Some(waits)) => format!("{title} · {waits}"),
-            (None, None) => title.to_owned(),
+        let said = said.get(*at).cloned().flatten().map(|line| format!("› {line}"));
+        let below = said.or_else(|| ps::waits(agent, now));
+        let what = match &below {
+            Some(below) if !roomy => format!("{title} {below}"),
+            Some(_) | None => title.to_owned(),
         };
         table.row([
             Cell::styled(agent.status.symbol(), style),
@@ -119,6 +122,9 @@ fn frame(
             },
             what.into(),
         ]);
+        if let Some(below) = below.filter(|_| roomy) {
+            table.below(2, &below, Style::Dim);
+        }
     }
     let mut lines = Vec::new();
     if shown > 0 {

@@ -30,8 +30,9 @@ pub(crate) struct Cell {
 impl Cell {
     /// In a style.
     pub(crate) fn styled(text: &str, style: Style) -> Self {
+        let indent = text.len() - text.trim_start_matches(' ').len();
         Self {
-            text: harness::sanitise::line(text),
+            text: format!("{}{}", &text[..indent], harness::sanitise::line(text)),
             style,
         }
     }
@@ -63,6 +64,15 @@ impl Table {
         Self {
             head: head.to_vec(),
             right: right.to_vec(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Without headings.
+    pub(crate) fn bare(columns: usize) -> Self {
+        Self {
+            head: vec![""; columns],
+            right: Vec::new(),
             rows: Vec::new(),
         }
     }
@@ -106,7 +116,10 @@ impl Table {
                 .map(|at| widths[*at] + GAP.len())
                 .sum()
         };
-        let all = std::iter::once(self.line(&head, &shown, &widths, terminal));
+        let titled = self.head.iter().any(|name| !name.is_empty());
+        let all = titled
+            .then(|| self.line(&head, &shown, &widths, terminal))
+            .into_iter();
         let rows = self.rows.iter().map(|row| match row {
             Row::Cells(cells) => self.line(cells, &shown, &widths, terminal),
             Row::Below(column, cell) => {

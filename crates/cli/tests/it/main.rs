@@ -1,0 +1,11 @@
+//! The real binary on real repositories.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+mod bad_input;
+mod engine;
+mod init;
+mod json;
+mod look;
+mod output;
+mod support;
+mod tk;
