@@ -23,6 +23,8 @@ pub(crate) struct Driver {
     pub(crate) core: Core,
     /// Effects of each ticket, in order: only the first is performed.
     queues: BTreeMap<TicketId, VecDeque<Ordered>>,
+    /// Ordered before, and not to be performed unless something of the same ticket is.
+    shelved: Vec<Ordered>,
     /// Stops are performed at once.
     stops: Vec<Ordered>,
     /// Performed, and not reported yet.
@@ -48,6 +50,7 @@ impl Driver {
         let mut driver = Self {
             core,
             queues: BTreeMap::new(),
+            shelved: Vec::new(),
             stops: Vec::new(),
             performing: BTreeSet::new(),
             again: BTreeMap::new(),
@@ -63,9 +66,23 @@ impl Driver {
         driver
     }
 
+    /// For one command only: watches nothing that runs already, and leaves what was ordered before to the next engine,
+    /// but for tickets of which it orders something itself. Effects of one ticket are performed in order, whoever
+    /// ordered them: else an old preparation is made good after the work it was for was kept and removed.
+    pub(crate) fn alone(mut self, pending: Vec<Ordered>) -> Self {
+        self.watched.clear();
+        self.shelved = pending;
+        self
+    }
+
     /// Takes effects that are durable now.
     pub(crate) fn take(&mut self, ordered: Vec<Ordered>) {
-        for one in ordered {
+        let tickets: BTreeSet<TicketId> = ordered.iter().map(|one| one.ticket.clone()).collect();
+        let (older, shelved): (Vec<_>, Vec<_>) = std::mem::take(&mut self.shelved)
+            .into_iter()
+            .partition(|one| tickets.contains(&one.ticket));
+        self.shelved = shelved;
+        for one in older.into_iter().chain(ordered) {
             match one.effect {
                 Effect::Attempt(attempt::Effect::StopRun { .. }) => self.stops.push(one),
                 _ => self.queues.entry(one.ticket.clone()).or_default().push_back(one),
@@ -75,7 +92,11 @@ impl Driver {
 
     /// Effects that may be performed now.
     pub(crate) fn ready(&self, now: Time) -> Vec<Ordered> {
-        let heads = self.queues.values().filter_map(VecDeque::front).chain(&self.stops);
+        let heads = self
+            .queues
+            .values()
+            .filter_map(VecDeque::front)
+            .chain(&self.stops);
         let ready = heads.filter(|one| {
             !self.performing.contains(&one.id) && self.again.get(&one.id).is_none_or(|at| *at <= now)
         });
@@ -85,8 +106,10 @@ impl Driver {
     /// Notes that an effect was performed: its report comes at `told.at`.
     pub(crate) fn performed(&mut self, told: Told, now: Time) {
         self.performing.insert(told.ordered.id);
-        if let (Effect::Attempt(attempt::Effect::StartStep { run, .. }), Report::StepSpawned) =
-            (&told.ordered.effect, &told.report)
+        if let (
+            Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run }),
+            Report::StepSpawned | Report::Stopped,
+        ) = (&told.ordered.effect, &told.report)
         {
             self.watched.insert(run.clone(), now);
         }

@@ -43,7 +43,11 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "seed {} breaks \"{}\": {}", self.seed, self.invariant, self.what)?;
+        writeln!(
+            f,
+            "seed {} breaks \"{}\": {}",
+            self.seed, self.invariant, self.what
+        )?;
         if let Some(plant) = self.plant {
             writeln!(f, "with a planted bug: {plant:?}")?;
         }
@@ -53,7 +57,11 @@ impl fmt::Display for Failure {
         for line in self.trace.iter().skip(skipped) {
             writeln!(f, "  {line}")?;
         }
-        write!(f, "replay: SIM_SEED={} cargo test -p sim replay -- --nocapture", self.seed)
+        write!(
+            f,
+            "replay: SIM_SEED={} cargo test -p sim replay -- --nocapture",
+            self.seed
+        )
     }
 }
 

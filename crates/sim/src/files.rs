@@ -37,7 +37,13 @@ impl Files {
                 let mut spec = file.spec.clone();
                 spec.digest = format!("{}+{}", spec.digest, file.notes.len());
                 let (status, tags, changed_at) = (file.status, file.tags.clone(), file.changed_at);
-                Sighting::Read { ticket, spec, status, tags, changed_at }
+                Sighting::Read {
+                    ticket,
+                    spec,
+                    status,
+                    tags,
+                    changed_at,
+                }
             }
         }
     }
@@ -65,7 +71,9 @@ impl Files {
     /// # Errors
     /// When the file cannot be read.
     pub(crate) fn write(&mut self, id: &TicketId, filing: &Filing, now: Time) -> Result<bool, String> {
-        let Some(file) = self.files.get_mut(id) else { return Ok(false) };
+        let Some(file) = self.files.get_mut(id) else {
+            return Ok(false);
+        };
         if file.unreadable {
             return Err("its file cannot be read".to_owned());
         }
@@ -81,6 +89,8 @@ impl Files {
 /// Whose file a look was at.
 pub(crate) fn ticket_of(look: &Sighting) -> &TicketId {
     match look {
-        Sighting::Read { ticket, .. } | Sighting::Unreadable { ticket, .. } | Sighting::Gone { ticket, .. } => ticket,
+        Sighting::Read { ticket, .. }
+        | Sighting::Unreadable { ticket, .. }
+        | Sighting::Gone { ticket, .. } => ticket,
     }
 }

@@ -71,7 +71,13 @@ impl Git {
         }
         let at = self.commits.len();
         self.by_id.insert(id.clone(), at);
-        self.commits.push(Commit { id, tree, parents, generation, by });
+        self.commits.push(Commit {
+            id,
+            tree,
+            parents,
+            generation,
+            by,
+        });
         at
     }
 
@@ -113,7 +119,8 @@ impl Git {
         self.mark(a, &mut of_a);
         self.mark(b, &mut of_b);
         let both = (0..self.commits.len()).filter(|at| of_a[*at] && of_b[*at]);
-        both.max_by_key(|at| (self.commits[*at].generation, *at)).unwrap_or(0)
+        both.max_by_key(|at| (self.commits[*at].generation, *at))
+            .unwrap_or(0)
     }
 
     /// The target's first-parent chain, oldest first.
@@ -148,13 +155,21 @@ impl Git {
                 merged.insert(path.clone(), *content);
             }
         }
-        if conflicts.is_empty() { Ok(merged) } else { Err((conflicts, merged)) }
+        if conflicts.is_empty() {
+            Ok(merged)
+        } else {
+            Err((conflicts, merged))
+        }
     }
 
     /// Paths that differ between two trees.
     pub(crate) fn changed(&self, a: usize, b: usize) -> BTreeSet<String> {
         let (a, b) = (self.tree(a), self.tree(b));
-        a.keys().chain(b.keys()).filter(|path| a.get(*path) != b.get(*path)).cloned().collect()
+        a.keys()
+            .chain(b.keys())
+            .filter(|path| a.get(*path) != b.get(*path))
+            .cloned()
+            .collect()
     }
 }
 
@@ -165,7 +180,8 @@ pub(crate) fn green(tree: &Tree) -> bool {
     }
     let touchy = |parity| {
         let of = |path: &String| path.bytes().last().map(|b| b % 2) == Some(parity);
-        tree.iter().any(|(path, content)| content & TOUCHY != 0 && of(path))
+        tree.iter()
+            .any(|(path, content)| content & TOUCHY != 0 && of(path))
     };
     !(touchy(0) && touchy(1))
 }

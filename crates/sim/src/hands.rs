@@ -40,7 +40,9 @@ impl Hands<'_> {
             return self.fail(effect);
         }
         match effect {
-            Effect::PrepareWorkspace { agent, number, from, .. } => self.prepare(ticket, agent, *number, from),
+            Effect::PrepareWorkspace {
+                agent, number, from, ..
+            } => self.prepare(ticket, agent, *number, from),
             Effect::Attempt(attempt::Effect::StartStep { .. }) => self.start(ticket, effect),
             Effect::Attempt(attempt::Effect::StopRun { run }) => {
                 let now = self.world.now;
@@ -67,9 +69,12 @@ impl Hands<'_> {
                 };
                 Report::Inspected { workspace }
             }
-            Effect::BuildCandidate { agent, number, approved, .. } => {
-                self.build(ticket, agent, *number, approved.as_ref())
-            }
+            Effect::BuildCandidate {
+                agent,
+                number,
+                approved,
+                ..
+            } => self.build(ticket, agent, *number, approved.as_ref()),
             Effect::RunChecks { candidate } => self.check(candidate),
             Effect::Land { candidate, .. } => self.land(candidate),
             Effect::KeepWork { agent, number } => self.keep(ticket, agent, *number),
@@ -118,7 +123,10 @@ impl Hands<'_> {
             Effect::Attempt(attempt::Effect::StartStep { run, .. })
                 if self.rng.percent(60) && !self.world.processes.contains_key(run) =>
             {
-                let failure = Failure { class: Class::Crash, message: "it could not be started".to_owned() };
+                let failure = Failure {
+                    class: Class::Crash,
+                    message: "it could not be started".to_owned(),
+                };
                 Report::StepNotSpawned { failure }
             }
             Effect::BuildCandidate { .. } if self.rng.percent(30) => Report::ImportRefused { why },
@@ -145,7 +153,10 @@ impl Hands<'_> {
         let base = git.merge_base(tip, target);
         let pin = format!("refs/crew/base/{ticket}/{number}");
         let base = *git.refs.entry(pin).or_insert(base);
-        let ready = Report::WorkspaceReady { base: git.id(base), earlier_work: tip != base };
+        let ready = Report::WorkspaceReady {
+            base: git.id(base),
+            earlier_work: tip != base,
+        };
         if self.half {
             return ready;
         }
@@ -157,7 +168,11 @@ impl Hands<'_> {
                 Report::WorkspaceFailed { why }
             }
             None => {
-                let space = Space { number, head: tip, dirty: crate::git::Tree::new() };
+                let space = Space {
+                    number,
+                    head: tip,
+                    dirty: crate::git::Tree::new(),
+                };
                 self.world.spaces.insert(key, space);
                 ready
             }
@@ -165,7 +180,15 @@ impl Hands<'_> {
     }
 
     fn start(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
-        let Effect::Attempt(attempt::Effect::StartStep { agent, run, number, session, new_session, prompt, .. }) = effect
+        let Effect::Attempt(attempt::Effect::StartStep {
+            agent,
+            run,
+            number,
+            session,
+            new_session,
+            prompt,
+            ..
+        }) = effect
         else {
             return Report::Done;
         };
@@ -173,19 +196,31 @@ impl Hands<'_> {
             return Report::StepSpawned;
         }
         let key = (agent.clone(), ticket.clone());
-        if self.world.spaces.get(&key).is_none_or(|space| space.number != *number) {
+        if self
+            .world
+            .spaces
+            .get(&key)
+            .is_none_or(|space| space.number != *number)
+        {
             return Report::WorkspaceMissing;
         }
         let wish = self.world.stop_wishes.contains(run);
         if wish && self.rng.percent(50) {
-            let failure = Failure { class: Class::KilledByUs, message: "stopped before it began".to_owned() };
+            let failure = Failure {
+                class: Class::KilledByUs,
+                message: "stopped before it began".to_owned(),
+            };
             return Report::StepNotSpawned { failure };
         }
         let (mut acts, talks) = self.world.plan(&key, prompt, self.options, self.rng);
         let now = self.world.now;
         let known = !self.world.sessions.insert(session.clone());
         if known == *new_session {
-            let class = if known { Class::SessionInUse } else { Class::SessionMissing };
+            let class = if known {
+                Class::SessionInUse
+            } else {
+                Class::SessionMissing
+            };
             acts = vec![(Time(now.0 + 300), Act::End(process::failed(class)))];
         }
         let process = Process {
@@ -206,11 +241,17 @@ impl Hands<'_> {
 
     fn build(&mut self, ticket: &TicketId, agent: &AgentName, number: u32, approved: Option<&Oid>) -> Report {
         let key = (agent.clone(), ticket.clone());
-        let mine = self.world.spaces.get(&key).is_some_and(|space| space.number == number);
+        let mine = self
+            .world
+            .spaces
+            .get(&key)
+            .is_some_and(|space| space.number == number);
         let saved = if mine { self.world.save(&key) } else { None };
         let git = &mut self.world.git;
         let name = branch(agent, ticket);
-        let Some(tip) = saved.or_else(|| git.refs.get(&name).copied()) else { return Report::NoCommits };
+        let Some(tip) = saved.or_else(|| git.refs.get(&name).copied()) else {
+            return Report::NoCommits;
+        };
         git.refs.insert(name, tip);
         let target = git.target();
         let base = git.merge_base(tip, target);
@@ -222,9 +263,15 @@ impl Hands<'_> {
             Ok(tree) => tree,
             Err((paths, _)) => return Report::Conflicted { paths },
         };
-        let sensitive: Vec<String> = changed.into_iter().filter(|p| self.options.settings.holds(p)).collect();
+        let sensitive: Vec<String> = changed
+            .into_iter()
+            .filter(|p| self.options.settings.holds(p))
+            .collect();
         if !sensitive.is_empty() && approved != Some(&git.id(tip)) {
-            return Report::SensitivePaths { paths: sensitive, tip: git.id(tip) };
+            return Report::SensitivePaths {
+                paths: sensitive,
+                tip: git.id(tip),
+            };
         }
         let commit = git.commit(tree, vec![target, tip], By::Crew(ticket.clone(), number));
         git.refs.insert(format!("refs/crew/candidate/{ticket}"), commit);
@@ -241,23 +288,36 @@ impl Hands<'_> {
     fn check(&mut self, candidate: &Candidate) -> Report {
         let git = &self.world.git;
         let (Some(commit), Some(target)) = (git.find(&candidate.commit), git.find(&candidate.target)) else {
-            return Report::Checked(Verdict::CouldNotRun { why: "the candidate is gone".to_owned() });
+            return Report::Checked(Verdict::CouldNotRun {
+                why: "the candidate is gone".to_owned(),
+            });
         };
         let verdict = if green(git.tree(commit)) {
             self.world.passed.insert(commit);
-            Verdict::Passed { commands: vec![CHECK.to_owned()] }
+            Verdict::Passed {
+                commands: vec![CHECK.to_owned()],
+            }
         } else if green(git.tree(target)) {
-            Verdict::Failed { which: CHECK.to_owned(), output: "1 failed".to_owned() }
+            Verdict::Failed {
+                which: CHECK.to_owned(),
+                output: "1 failed".to_owned(),
+            }
         } else {
-            Verdict::TargetRed { which: CHECK.to_owned() }
+            Verdict::TargetRed {
+                which: CHECK.to_owned(),
+            }
         };
         Report::Checked(verdict)
     }
 
     fn land(&mut self, candidate: &Candidate) -> Report {
-        let World { git, edits, checkout, .. } = &mut *self.world;
+        let World {
+            git, edits, checkout, ..
+        } = &mut *self.world;
         let Some(commit) = git.find(&candidate.commit) else {
-            return Report::CouldNotRun { why: "the candidate is gone".to_owned() };
+            return Report::CouldNotRun {
+                why: "the candidate is gone".to_owned(),
+            };
         };
         let landed = git.chain().contains(&commit);
         let old = git.commits[commit].parents[0];
@@ -266,7 +326,11 @@ impl Hands<'_> {
             if git.id(git.target()) != candidate.target {
                 return Report::TargetMoved;
             }
-            let paths: Vec<String> = changed.iter().filter(|path| edits.contains_key(*path)).cloned().collect();
+            let paths: Vec<String> = changed
+                .iter()
+                .filter(|path| edits.contains_key(*path))
+                .cloned()
+                .collect();
             if !paths.is_empty() {
                 return Report::CheckoutEdited { paths };
             }
@@ -281,14 +345,24 @@ impl Hands<'_> {
                 }
             }
         }
-        Report::Landed { commit: candidate.commit.clone() }
+        Report::Landed {
+            commit: candidate.commit.clone(),
+        }
     }
 
     fn keep(&mut self, ticket: &TicketId, agent: &AgentName, number: u32) -> Report {
         let key = (agent.clone(), ticket.clone());
         let name = branch(agent, ticket);
-        let mine = self.world.spaces.get(&key).is_some_and(|space| space.number == number);
-        let tip = if mine { self.world.save(&key) } else { self.world.git.refs.get(&name).copied() };
+        let mine = self
+            .world
+            .spaces
+            .get(&key)
+            .is_some_and(|space| space.number == number);
+        let tip = if mine {
+            self.world.save(&key)
+        } else {
+            self.world.git.refs.get(&name).copied()
+        };
         let git = &mut self.world.git;
         if let Some(tip) = tip
             && git.merge_base(tip, git.target()) != tip

@@ -28,7 +28,14 @@ pub(crate) type Checked = Result<(), Broken>;
 
 /// Fails as `invariant` unless `holds`.
 pub(crate) fn ensure(holds: bool, invariant: &'static str, what: impl FnOnce() -> String) -> Checked {
-    if holds { Ok(()) } else { Err(Broken { invariant, what: what() }) }
+    if holds {
+        Ok(())
+    } else {
+        Err(Broken {
+            invariant,
+            what: what(),
+        })
+    }
 }
 
 /// What the journal says, replayed event by event beside it.
@@ -84,14 +91,22 @@ impl Witness {
     }
 
     fn replay(&mut self, ledger: &Ledger<Memory>, options: &Options) -> Result<BTreeSet<TicketId>, Broken> {
-        let damaged = |error: store::Error| Broken { invariant: "the journal can be read", what: error.to_string() };
+        let damaged = |error: store::Error| Broken {
+            invariant: "the journal can be read",
+            what: error.to_string(),
+        };
         let mut changed = BTreeSet::new();
         for fold in block_on(ledger.tail(self.seen, u32::MAX >> 1)).map_err(damaged)? {
             self.seen = fold.seq;
             let version = self.versions.entry(fold.stream.clone()).or_default();
             *version += 1;
             ensure(fold.version == *version, "versions are contiguous", || {
-                format!("{} has version {} after {}", fold.stream, fold.version, *version - 1)
+                format!(
+                    "{} has version {} after {}",
+                    fold.stream,
+                    fold.version,
+                    *version - 1
+                )
             })?;
             match (&fold.stream, fold.fact, fold.after) {
                 (Stream::Ticket(id), Fact::Ticket(event), Stored::Ticket(stored)) => {
@@ -107,7 +122,10 @@ impl Witness {
                 }
                 (stream, ..) => {
                     let what = format!("stream {stream} holds something of another kind");
-                    return Err(Broken { invariant: "stored state equals replay", what });
+                    return Err(Broken {
+                        invariant: "stored state equals replay",
+                        what,
+                    });
                 }
             }
         }
@@ -122,15 +140,25 @@ impl Witness {
         at: model::Time,
         options: &Options,
     ) -> Checked {
-        let before = self.tickets.get(id).cloned().unwrap_or_else(|| Ticket::new(id.clone()));
+        let before = self
+            .tickets
+            .get(id)
+            .cloned()
+            .unwrap_or_else(|| Ticket::new(id.clone()));
         let next = before.after(event, at).map(|change| change.ticket);
         ensure(next.as_ref() == Ok(stored), "stored state equals replay", || {
-            format!("{id} after {}: stored {}, replayed {next:?}", event.name(), stored.state_name())
+            format!(
+                "{id} after {}: stored {}, replayed {next:?}",
+                event.name(),
+                stored.state_name()
+            )
         })?;
         let minted = !matches!(event, Event::Claimed { .. }) || stored.fence > before.fence;
-        ensure(minted && stored.fence >= before.fence, "fences strictly increase", || {
-            format!("{id} went from fence {} to {}", before.fence, stored.fence)
-        })?;
+        ensure(
+            minted && stored.fence >= before.fence,
+            "fences strictly increase",
+            || format!("{id} went from fence {} to {}", before.fence, stored.fence),
+        )?;
         if let (Event::Landed { commit }, Some(attempt)) = (event, before.attempt()) {
             self.landed.push((id.clone(), attempt.number, commit.clone()));
         }
@@ -166,27 +194,40 @@ impl Witness {
             _ => {}
         }
         let run = &options.settings.run;
-        ensure(stored.tries <= run.attempts + free.0, "attempts are within their limit", || {
-            format!("{id} is at its attempt {} of {}", stored.tries, run.attempts)
-        })?;
+        ensure(
+            stored.tries <= run.attempts + free.0,
+            "attempts are within their limit",
+            || format!("{id} is at its attempt {} of {}", stored.tries, run.attempts),
+        )?;
         let steps = stored.attempt().map_or(0, |a| a.steps);
-        ensure(steps <= run.max_steps + 1 + free.1, "steps are within their limit", || {
-            format!("{id} took step {steps} of {}", run.max_steps)
-        })
+        ensure(
+            steps <= run.max_steps + 1 + free.1,
+            "steps are within their limit",
+            || format!("{id} took step {steps} of {}", run.max_steps),
+        )
     }
 
     /// One ticket per agent, and the slot table is what the states say.
     fn slots_are_the_seats(&self, ledger: &Ledger<Memory>) -> Checked {
         let mut seats: BTreeMap<String, (String, u64)> = BTreeMap::new();
         for ticket in self.tickets.values() {
-            let Some((agent, attempt)) = ticket.seat().zip(ticket.attempt()) else { continue };
+            let Some((agent, attempt)) = ticket.seat().zip(ticket.attempt()) else {
+                continue;
+            };
             let seat = (ticket.id.to_string(), attempt.fence.0);
             let other = seats.insert(agent.to_string(), seat);
-            ensure(other.is_none(), "one ticket per agent", || format!("{agent} is at {other:?} and {}", ticket.id))?;
+            ensure(other.is_none(), "one ticket per agent", || {
+                format!("{agent} is at {other:?} and {}", ticket.id)
+            })?;
         }
         let rows = block_on(ledger.0.slots()).unwrap_or_default();
-        let slots: BTreeMap<_, _> = rows.into_iter().map(|s| (s.agent, (s.ticket, s.fence.0))).collect();
-        ensure(slots == seats, "slots are the seats", || format!("slots {slots:?}, seats {seats:?}"))
+        let slots: BTreeMap<_, _> = rows
+            .into_iter()
+            .map(|s| (s.agent, (s.ticket, s.fence.0)))
+            .collect();
+        ensure(slots == seats, "slots are the seats", || {
+            format!("slots {slots:?}, seats {seats:?}")
+        })
     }
 
     /// A waiting ticket has its timer, and no other has one.
@@ -195,8 +236,13 @@ impl Witness {
         let rows = block_on(ledger.0.timers_of(&stream)).unwrap_or_default();
         let timers: Vec<(String, i64)> = rows.into_iter().map(|t| (t.timer.key, t.due.0)).collect();
         let deadline = self.tickets.get(id).and_then(Ticket::deadline);
-        let wanted: Vec<(String, i64)> = deadline.iter().map(|d| (d.key.as_str().to_owned(), d.at.0)).collect();
-        ensure(timers == wanted, "timers are the deadlines", || format!("{id}: timers {timers:?}, deadlines {wanted:?}"))
+        let wanted: Vec<(String, i64)> = deadline
+            .iter()
+            .map(|d| (d.key.as_str().to_owned(), d.at.0))
+            .collect();
+        ensure(timers == wanted, "timers are the deadlines", || {
+            format!("{id}: timers {timers:?}, deadlines {wanted:?}")
+        })
     }
 
     /// What a person asked a stop for is done when the process has ended.
@@ -204,20 +250,30 @@ impl Witness {
         let Self { owed, tickets, .. } = self;
         let mut forgotten = None;
         owed.retain(|id, (fence, then)| {
-            let Some(ticket) = tickets.get(id) else { return false };
+            let Some(ticket) = tickets.get(id) else {
+                return false;
+            };
             let Some(attempt) = ticket.attempt().filter(|a| a.fence == *fence) else {
                 let done = ticket.is_done() || ticket.held.is_some() && !matches!(then, Then::Drop { .. });
                 if !done && ticket.fence == *fence {
-                    forgotten = Some(format!("{id} was to be stopped for {then:?}, and is {}", ticket.state_name()));
+                    forgotten = Some(format!(
+                        "{id} was to be stopped for {then:?}, and is {}",
+                        ticket.state_name()
+                    ));
                 }
                 return false;
             };
             if attempt.stopping.is_none() {
-                forgotten = Some(format!("{id} was to be stopped for {then:?}, and is {}", attempt.state.name()));
+                forgotten = Some(format!(
+                    "{id} was to be stopped for {then:?}, and is {}",
+                    attempt.state.name()
+                ));
             }
             true
         });
-        ensure(forgotten.is_none(), "a final stop is carried out", || forgotten.unwrap_or_default())
+        ensure(forgotten.is_none(), "a final stop is carried out", || {
+            forgotten.unwrap_or_default()
+        })
     }
 
     /// What is waited for has been ordered: a state that only an effect's report can end has that effect under way.
@@ -228,10 +284,16 @@ impl Witness {
         world: &World,
     ) -> Checked {
         let rows = block_on(ledger.0.pending(Millis(i64::MAX), u32::MAX)).unwrap_or_default();
-        for ticket in changed.iter().filter_map(|id| self.tickets.get(id)).filter(|t| t.held.is_none()) {
+        for ticket in changed
+            .iter()
+            .filter_map(|id| self.tickets.get(id))
+            .filter(|t| t.held.is_none())
+        {
             let stream = StreamId(Stream::Ticket(ticket.id.clone()).to_string());
             let mine = rows.iter().filter(|row| row.stream == stream);
-            let pending: Vec<Effect> = mine.filter_map(|row| serde_json::from_str(&row.body).ok()).collect();
+            let pending: Vec<Effect> = mine
+                .filter_map(|row| serde_json::from_str(&row.body).ok())
+                .collect();
             let waits = |wanted: fn(&Effect) -> bool| !pending.iter().any(wanted);
             let forgotten = match &ticket.state {
                 State::New | State::Open | State::Done(_) => false,
@@ -246,14 +308,20 @@ impl Witness {
                     }),
                 },
                 State::Verify(verify) => match &verify.stage {
-                    Stage::Queued | Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => false,
+                    Stage::Queued | Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => {
+                        false
+                    }
                     Stage::Building => waits(|e| matches!(e, Effect::BuildCandidate { .. })),
                     Stage::Checking(_) => waits(|e| matches!(e, Effect::RunChecks { .. })),
                     Stage::Landing { waiting: None, .. } => waits(|e| matches!(e, Effect::Land { .. })),
                 },
             };
             ensure(!forgotten, "what is waited for is under way", || {
-                format!("{} is {}, and nothing is ordered that could end that", ticket.id, ticket.state_name())
+                format!(
+                    "{} is {}, and nothing is ordered that could end that",
+                    ticket.id,
+                    ticket.state_name()
+                )
             })?;
         }
         Ok(())
@@ -266,15 +334,22 @@ impl Witness {
         for process in world.live() {
             let attempt = (&process.ticket, process.number);
             ensure(busy.insert(attempt), "one live process per attempt", || {
-                format!("attempt {} of {} has two, {} is one", process.number, process.ticket, process.run)
+                format!(
+                    "attempt {} of {} has two, {} is one",
+                    process.number, process.ticket, process.run
+                )
             })?;
-            ensure(talking.insert(&process.session), "one live process per session", || {
-                format!("{} shares its session", process.run)
-            })?;
+            ensure(
+                talking.insert(&process.session),
+                "one live process per session",
+                || format!("{} shares its session", process.run),
+            )?;
             let waited = self.tickets.get(&process.ticket).and_then(Ticket::live_run);
-            ensure(waited == Some(&process.run), "a live process belongs to an attempt", || {
-                format!("{} lives; {} waits for {waited:?}", process.run, process.ticket)
-            })?;
+            ensure(
+                waited == Some(&process.run),
+                "a live process belongs to an attempt",
+                || format!("{} lives; {} waits for {waited:?}", process.run, process.ticket),
+            )?;
         }
         Ok(())
     }
@@ -290,7 +365,10 @@ impl Witness {
                 By::Crew(ticket, number) => (ticket, *number),
                 By::Agent(ticket, _) => {
                     let what = format!("a commit of the agent of {ticket} is on the target");
-                    return Err(Broken { invariant: "the target is what was landed", what });
+                    return Err(Broken {
+                        invariant: "the target is what was landed",
+                        what,
+                    });
                 }
             };
             ensure(merged.insert((ticket, number)), "each attempt lands once", || {
@@ -298,34 +376,56 @@ impl Witness {
             })?;
             let known = self.tickets.get(ticket);
             let landing = known.filter(|t| {
-                let State::Verify(verify) = &t.state else { return false };
-                matches!(verify.stage, Stage::Landing { .. }) && t.candidate().is_some_and(|c| c.commit == commit.id)
+                let State::Verify(verify) = &t.state else {
+                    return false;
+                };
+                matches!(verify.stage, Stage::Landing { .. })
+                    && t.candidate().is_some_and(|c| c.commit == commit.id)
             });
             let told = landing.is_some() || landed.next().is_some_and(|(_, _, id)| *id == commit.id);
             ensure(told, "the target is what was landed", || {
-                format!("{} of {ticket} is on the target and was not landed, or out of order", commit.id)
+                format!(
+                    "{} of {ticket} is on the target and was not landed, or out of order",
+                    commit.id
+                )
             })?;
             let waived = match (known.map(|t| &t.state), landing.and_then(Ticket::candidate)) {
                 (_, Some(candidate)) => candidate.passed.iter().any(|p| p.starts_with("waived by")),
-                (Some(State::Done(Done::Landed { acceptance, .. })), None) => acceptance.starts_with("waived by"),
+                (Some(State::Done(Done::Landed { acceptance, .. })), None) => {
+                    acceptance.starts_with("waived by")
+                }
                 // Landed and reopened since; it was looked at when it landed.
                 _ => true,
             };
-            ensure(waived || world.passed.contains(&at), "what landed was tested", || {
-                format!("{} of {ticket} is on the target, and its checks have not passed", commit.id)
-            })?;
+            ensure(
+                waived || world.passed.contains(&at),
+                "what landed was tested",
+                || {
+                    format!(
+                        "{} of {ticket} is on the target, and its checks have not passed",
+                        commit.id
+                    )
+                },
+            )?;
         }
         let missing = landed.next();
-        ensure(missing.is_none(), "landed work is in the target", || format!("{missing:?} is not"))
+        ensure(missing.is_none(), "landed work is in the target", || {
+            format!("{missing:?} is not")
+        })
     }
 
     /// A file that crew closed belongs to a ticket that is done.
     fn closed_only_after_done(&self, world: &World) -> Checked {
         for (id, file) in &world.files.files {
             if file.status == FileStatus::Closed && file.by_crew {
-                let state = self.tickets.get(id).map_or_else(|| "unknown".to_owned(), Ticket::state_name);
+                let state = self
+                    .tickets
+                    .get(id)
+                    .map_or_else(|| "unknown".to_owned(), Ticket::state_name);
                 let done = self.tickets.get(id).is_some_and(Ticket::is_done);
-                ensure(done, "closed only after landed", || format!("crew closed the file of {id}, which is {state}"))?;
+                ensure(done, "closed only after landed", || {
+                    format!("crew closed the file of {id}, which is {state}")
+                })?;
             }
         }
         Ok(())
@@ -336,17 +436,27 @@ impl Witness {
         store_is_sound(ledger)?;
         for id in commands {
             let outcome = block_on(ledger.outcome(id));
-            ensure(matches!(outcome, Ok(Some(_))), "every command is answered", || format!("{id}: {outcome:?}"))?;
+            ensure(
+                matches!(outcome, Ok(Some(_))),
+                "every command is answered",
+                || format!("{id}: {outcome:?}"),
+            )?;
         }
         let space: Option<&(AgentName, TicketId)> = world.spaces.keys().next();
-        ensure(space.is_none(), "no workspace is left over", || format!("{space:?} is"))?;
+        ensure(space.is_none(), "no workspace is left over", || {
+            format!("{space:?} is")
+        })?;
         for (id, ticket) in &self.tickets {
             let counted = ticket.is_done() || ticket.spec.kind == "epic";
-            ensure(counted, "every ticket comes to its end", || format!("{id} is {}", ticket.state_name()))?;
-            let file = world.files.files.get(id).filter(|_| ticket.is_done());
-            ensure(file.is_none_or(|f| f.status == FileStatus::Closed), "a done ticket's file is closed", || {
-                format!("{id} is {}, its file {file:?}", ticket.state_name())
+            ensure(counted, "every ticket comes to its end", || {
+                format!("{id} is {}", ticket.state_name())
             })?;
+            let file = world.files.files.get(id).filter(|_| ticket.is_done());
+            ensure(
+                file.is_none_or(|f| f.status == FileStatus::Closed),
+                "a done ticket's file is closed",
+                || format!("{id} is {}, its file {file:?}", ticket.state_name()),
+            )?;
         }
         Ok(())
     }
@@ -354,19 +464,28 @@ impl Witness {
 
 fn store_is_sound(ledger: &Ledger<Memory>) -> Checked {
     let problems = block_on(ledger.0.verify()).unwrap_or_else(|error| vec![error.to_string()]);
-    ensure(problems.is_empty(), "the store agrees with itself", || problems.join("; "))
+    ensure(problems.is_empty(), "the store agrees with itself", || {
+        problems.join("; ")
+    })
 }
 
 /// No commit of an agent, and no change it did not commit, is out of reach.
 fn work_is_reachable(world: &World) -> Checked {
     let git = &world.git;
     let mut seen = vec![false; git.commits.len()];
-    for at in git.refs.values().chain(world.spaces.values().map(|space| &space.head)) {
+    for at in git
+        .refs
+        .values()
+        .chain(world.spaces.values().map(|space| &space.head))
+    {
         git.mark(*at, &mut seen);
     }
     for at in &world.made {
         ensure(seen[*at], "no commit of an agent is lost", || {
-            format!("{} by {:?} is out of reach", git.commits[*at].id, git.commits[*at].by)
+            format!(
+                "{} by {:?} is out of reach",
+                git.commits[*at].id, git.commits[*at].by
+            )
         })?;
     }
     for ((ticket, number, path), content) in &world.unsaved {
@@ -383,9 +502,11 @@ fn work_is_reachable(world: &World) -> Checked {
 /// What a person edited in the checkout is as it was left.
 fn edits_are_intact(world: &World) -> Checked {
     for (path, content) in &world.edits {
-        ensure(world.checkout.get(path) == Some(content), "a person's edits are intact", || {
-            format!("the edit of {path} is gone")
-        })?;
+        ensure(
+            world.checkout.get(path) == Some(content),
+            "a person's edits are intact",
+            || format!("the edit of {path} is gone"),
+        )?;
     }
     Ok(())
 }

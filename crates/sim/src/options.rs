@@ -22,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) crash: u64,
     /// Percent of steps that go wrong.
     pub(crate) clumsy: u64,
+    /// Percent of starts that are for one command only.
+    pub(crate) errands: u64,
     /// Percent of inputs that are not written down before the next is heard.
     pub(crate) batch: u64,
     /// Percent of crashes after which the old engine writes once more.
@@ -47,11 +49,12 @@ impl Options {
         }
         Self {
             settings,
-            inputs: small(rng, 110, 180),
+            inputs: small(rng, 105, 150),
             people: rng.from(3, 14),
             sick: rng.below(3) * 6,
             crash: rng.below(4) * 12,
             clumsy: if rng.percent(15) { 95 } else { rng.from(5, 50) },
+            errands: rng.below(3) * 12,
             batch: rng.below(3) * 30,
             zombie: rng.below(2) * 40,
         }

@@ -22,7 +22,10 @@ pub(crate) struct Did {
 }
 
 fn did(what: impl Into<String>) -> Did {
-    Did { what: what.into(), command: None }
+    Did {
+        what: what.into(),
+        command: None,
+    }
 }
 
 /// Lets a person do something at random.
@@ -42,11 +45,19 @@ pub(crate) fn act(world: &mut World, witness: &Witness, rng: &mut Rng) -> Did {
             }
         }
         66..68 => {
-            let empty: Vec<_> = world.spaces.keys().filter(|key| !world.has_work(key)).cloned().collect();
+            let empty: Vec<_> = world
+                .spaces
+                .keys()
+                .filter(|key| !world.has_work(key))
+                .cloned()
+                .collect();
             match rng.pick(&empty).cloned() {
                 Some(key) if world.live().all(|p| p.ticket != key.1) => {
                     world.spaces.remove(&key);
-                    did(format!("the empty workspace {}-{} is removed by hand", key.0, key.1))
+                    did(format!(
+                        "the empty workspace {}-{} is removed by hand",
+                        key.0, key.1
+                    ))
                 }
                 Some(_) | None => did("nothing"),
             }
@@ -60,7 +71,10 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
     if n >= TICKETS {
         return did("nothing");
     }
-    let Some(id) = (1..=TICKETS + 1).filter_map(|n| ticket(n)).find(|id| !world.files.files.contains_key(id)) else {
+    let Some(id) = (1..=TICKETS + 1)
+        .filter_map(|n| ticket(n))
+        .find(|id| !world.files.files.contains_key(id))
+    else {
         return did("nothing");
     };
     let others: Vec<TicketId> = world.files.files.keys().cloned().collect();
@@ -87,7 +101,11 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         acceptance: None,
         digest: "1".to_owned(),
     };
-    let status = if rng.percent(3) { FileStatus::Closed } else { FileStatus::Open };
+    let status = if rng.percent(3) {
+        FileStatus::Closed
+    } else {
+        FileStatus::Open
+    };
     put(world, &id, spec, status, rng);
     did(format!("{id} is written"))
 }
@@ -117,9 +135,13 @@ pub(crate) fn begin(world: &mut World, rng: &mut Rng) {
 
 fn change_file(world: &mut World, rng: &mut Rng) -> Did {
     let ids: Vec<TicketId> = world.files.files.keys().cloned().collect();
-    let Some(id) = rng.pick(&ids).cloned() else { return did("nothing") };
+    let Some(id) = rng.pick(&ids).cloned() else {
+        return did("nothing");
+    };
     let now = world.now;
-    let Some(file) = world.files.files.get_mut(&id) else { return did("nothing") };
+    let Some(file) = world.files.files.get_mut(&id) else {
+        return did("nothing");
+    };
     let what = match rng.below(100) {
         0..40 => {
             file.spec.digest.push('e');
@@ -147,7 +169,10 @@ fn change_file(world: &mut World, rng: &mut Rng) -> Did {
         }
         80..86 => {
             file.unreadable = !file.unreadable;
-            format!("{id} is {}", if file.unreadable { "half written" } else { "mended" })
+            format!(
+                "{id} is {}",
+                if file.unreadable { "half written" } else { "mended" }
+            )
         }
         86..92 => {
             file.spec.deps.extend(rng.pick(&ids).cloned());
@@ -185,7 +210,10 @@ fn touch_repository(world: &mut World, rng: &mut Rng) -> Did {
             let marks = if rng.percent(30) { BROKEN } else { 0 };
             let content = world.content(marks);
             world.push(path.clone(), content);
-            did(format!("someone pushes {path}{}", if marks == BROKEN { ", broken" } else { "" }))
+            did(format!(
+                "someone pushes {path}{}",
+                if marks == BROKEN { ", broken" } else { "" }
+            ))
         }
         _ => did(mend_target(world).unwrap_or_else(|| "nothing".to_owned())),
     }
@@ -207,7 +235,10 @@ pub(crate) fn mend_target(world: &mut World) -> Option<String> {
     let mut mended = Vec::new();
     while !green(world.git.tree(world.git.target())) {
         let tree = world.git.tree(world.git.target());
-        let path = tree.iter().find(|(_, content)| **content & 3 != 0).map(|(path, _)| path.clone())?;
+        let path = tree
+            .iter()
+            .find(|(_, content)| **content & 3 != 0)
+            .map(|(path, _)| path.clone())?;
         let content = world.content(0);
         world.push(path.clone(), content);
         mended.push(path);
@@ -215,12 +246,15 @@ pub(crate) fn mend_target(world: &mut World) -> Option<String> {
     (!mended.is_empty()).then(|| format!("someone mends the target: {}", mended.join(", ")))
 }
 
-fn command(witness: &Witness, rng: &mut Rng) -> Did {
+/// A command to crew.
+pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
     let tickets: Vec<&Ticket> = witness.tickets.values().collect();
     let agents: Vec<&AgentName> = witness.project.agents.iter().collect();
     let held: Vec<&&Ticket> = tickets.iter().filter(|t| t.held.is_some()).collect();
     let asks: Vec<&AgentName> = tickets.iter().filter_map(|t| asking(t)).collect();
-    let Some(ticket) = rng.pick(&tickets).map(|t| t.id.clone()) else { return did("nothing") };
+    let Some(ticket) = rng.pick(&tickets).map(|t| t.id.clone()) else {
+        return did("nothing");
+    };
     let on_held = rng.pick(&held).map_or_else(|| ticket.clone(), |t| t.id.clone());
     let agent = rng.pick(&agents).map(|a| (*a).clone());
     let reason = "because".to_owned();
@@ -230,11 +264,17 @@ fn command(witness: &Witness, rng: &mut Rng) -> Did {
         (30..36, Some(agent)) => Command::Cleanup { agent },
         (36..50, _) => Command::Retry { ticket: on_held },
         (50..56, _) => Command::Drop { ticket, reason },
-        (56..62, _) => Command::Waive { ticket: on_held, reason },
+        (56..62, _) => Command::Waive {
+            ticket: on_held,
+            reason,
+        },
         (62..68, _) => Command::Approve { ticket: on_held },
         (68..78, _) => Command::Merge { ticket },
         (78..92, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
-            Some(agent) => Command::Answer { agent, text: "the first".to_owned() },
+            Some(agent) => Command::Answer {
+                agent,
+                text: "the first".to_owned(),
+            },
             None => return did("nothing"),
         },
         (92..94, _) => match AgentName::new(format!("zoe{}", rng.below(3))) {
@@ -251,7 +291,10 @@ fn command(witness: &Witness, rng: &mut Rng) -> Did {
         },
         (_, None) => return did("nothing"),
     };
-    Did { what: format!("{command:?}"), command: Some(command) }
+    Did {
+        what: format!("{command:?}"),
+        command: Some(command),
+    }
 }
 
 /// The agent that asks a person something.
@@ -266,12 +309,18 @@ pub(crate) fn asking(ticket: &Ticket) -> Option<&AgentName> {
 pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
     let id = ticket.id.clone();
     if let Some(agent) = asking(ticket) {
-        return Some(Command::Answer { agent: agent.clone(), text: "the first".to_owned() });
+        return Some(Command::Answer {
+            agent: agent.clone(),
+            text: "the first".to_owned(),
+        });
     }
     let held = ticket.held.as_ref().filter(|held| held.retry_at.is_none())?;
     Some(match held.why {
         Why::SensitivePaths { .. } => Command::Approve { ticket: id },
-        _ if asked >= 3 => Command::Drop { ticket: id, reason: "enough".to_owned() },
+        _ if asked >= 3 => Command::Drop {
+            ticket: id,
+            reason: "enough".to_owned(),
+        },
         _ => Command::Retry { ticket: id },
     })
 }
@@ -282,12 +331,17 @@ pub(crate) fn tidy(world: &mut World, witness: &Witness, rng: &mut Rng) -> Optio
     let now = world.now;
     let mut tidied = Vec::new();
     for id in ids {
-        let open = witness.tickets.get(&id).is_some_and(|t| matches!(t.state, State::Open));
+        let open = witness
+            .tickets
+            .get(&id)
+            .is_some_and(|t| matches!(t.state, State::Open));
         let known = |of: &TicketId| {
             let ticket = witness.tickets.get(of);
             world.files.files.contains_key(of) || ticket.is_some_and(Ticket::is_done)
         };
-        let Some(file) = world.files.files.get(&id) else { continue };
+        let Some(file) = world.files.files.get(&id) else {
+            continue;
+        };
         let mut new = file.clone();
         new.unreadable = false;
         if open && new.status == FileStatus::InProgress {

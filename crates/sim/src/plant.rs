@@ -1,9 +1,9 @@
 //! Bugs that are put between the core and the journal, to see whether the invariants find them.
 
+use model::RunId;
 use model::attempt;
 use model::journal::{State, Stream, Write};
 use model::ticket::{Effect, FileStatus, Filing, TimerChange};
-use model::RunId;
 
 /// A bug, as the engine could have it. Production code knows nothing of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,13 @@ pub enum Plant {
 
 impl Plant {
     /// Every bug.
-    pub const ALL: [Plant; 5] =
-        [Self::UnfencedWrite, Self::CloseBeforeLand, Self::LostTimer, Self::DoubleStep, Self::DroppedRescue];
+    pub const ALL: [Plant; 5] = [
+        Self::UnfencedWrite,
+        Self::CloseBeforeLand,
+        Self::LostTimer,
+        Self::DoubleStep,
+        Self::DroppedRescue,
+    ];
 
     /// Changes what the core decided; `version` tells where a stream is.
     pub(crate) fn spoil(self, writes: &mut [Write], version: impl Fn(&Stream) -> u64) {
@@ -31,16 +36,23 @@ impl Plant {
         for write in writes {
             match self {
                 Plant::UnfencedWrite => {
-                    let at = at.entry(write.stream.clone()).or_insert_with(|| version(&write.stream));
+                    let at = at
+                        .entry(write.stream.clone())
+                        .or_insert_with(|| version(&write.stream));
                     (write.expected, write.fence) = (*at, None);
                     *at += write.entries.len() as u64;
                 }
-                Plant::LostTimer => write.timers.retain(|change| matches!(change, TimerChange::Cancel(_))),
+                Plant::LostTimer => write
+                    .timers
+                    .retain(|change| matches!(change, TimerChange::Cancel(_))),
                 Plant::CloseBeforeLand | Plant::DoubleStep | Plant::DroppedRescue => {
                     for entry in &mut write.entries {
                         let State::Ticket(_) = &entry.after else { continue };
                         let effects = std::mem::take(&mut entry.effects);
-                        entry.effects = effects.into_iter().flat_map(|effect| self.spoil_effect(effect)).collect();
+                        entry.effects = effects
+                            .into_iter()
+                            .flat_map(|effect| self.spoil_effect(effect))
+                            .collect();
                     }
                 }
             }
@@ -50,7 +62,10 @@ impl Plant {
     fn spoil_effect(self, effect: Effect) -> Vec<Effect> {
         match (self, effect) {
             (Plant::CloseBeforeLand, land @ Effect::Land { .. }) => {
-                let filing = Filing { status: FileStatus::Closed, tags: std::collections::BTreeSet::new() };
+                let filing = Filing {
+                    status: FileStatus::Closed,
+                    tags: std::collections::BTreeSet::new(),
+                };
                 vec![Effect::WriteFile(filing), land]
             }
             (Plant::DoubleStep, Effect::Attempt(start @ attempt::Effect::StartStep { .. })) => {
@@ -62,7 +77,9 @@ impl Plant {
                 }
                 vec![Effect::Attempt(start), Effect::Attempt(twin)]
             }
-            (Plant::DroppedRescue, Effect::KeepWork { agent, number }) => vec![Effect::RemoveWorkspace { agent, number }],
+            (Plant::DroppedRescue, Effect::KeepWork { agent, number }) => {
+                vec![Effect::RemoveWorkspace { agent, number }]
+            }
             (_, effect) => vec![effect],
         }
     }

@@ -55,6 +55,8 @@ pub(crate) struct Simulation {
     memory: Memory,
     driver: Option<Driver>,
     boot_at: Time,
+    /// The engine is up for this command only; the ticket that it lands, and when it is given up.
+    errand: Option<(String, Option<TicketId>, Time)>,
     /// An engine that was thought dead: its core, what it is going to hear, and when.
     zombie: Option<(Core, Input, Time)>,
     /// Reports of an earlier engine's hands, told to the present one.
@@ -87,6 +89,7 @@ impl Simulation {
             ledger: Ledger(memory.clone()),
             memory,
             driver: None,
+            errand: None,
             zombie: None,
             late: Vec::new(),
             batch: Vec::new(),
@@ -152,7 +155,8 @@ impl Simulation {
 
     fn note(&mut self, line: impl FnOnce() -> String) {
         let at = self.world.now.0 - BEGIN.0;
-        self.trace.push(format!("{:>6}.{:03} {}", at / 1000, at % 1000, line()));
+        self.trace
+            .push(format!("{:>6}.{:03} {}", at / 1000, at % 1000, line()));
     }
 
     // The rough phase.
@@ -192,20 +196,35 @@ impl Simulation {
 
     /// The engine dies, at times with an effect half performed.
     fn crash_in_the_middle(&mut self) {
-        let ready = self.driver.as_ref().map(|d| d.ready(self.world.now)).unwrap_or_default();
+        let ready = self
+            .driver
+            .as_ref()
+            .map(|d| d.ready(self.world.now))
+            .unwrap_or_default();
         if let Some(one) = self.rng.pick(&ready).cloned()
             && self.rng.percent(60)
         {
             let half = self.rng.percent(50);
             self.hands(half).perform(&one.ticket, &one.effect);
             let part = if half { "half of " } else { "" };
-            self.note(|| format!("performed, never told: {part}{} {}", one.ticket, name(&one.effect)));
+            self.note(|| {
+                format!(
+                    "performed, never told: {part}{} {}",
+                    one.ticket,
+                    name(&one.effect)
+                )
+            });
         }
         self.crash("the engine is killed");
     }
 
     fn hands(&mut self, half: bool) -> Hands<'_> {
-        Hands { world: &mut self.world, options: &self.options, rng: &mut self.rng, half }
+        Hands {
+            world: &mut self.world,
+            options: &self.options,
+            rng: &mut self.rng,
+            half,
+        }
     }
 
     fn crash(&mut self, why: &str) {
@@ -213,7 +232,11 @@ impl Simulation {
         let undecided = std::mem::take(&mut self.batch).is_empty();
         self.summary.crashes += 1;
         let now = self.world.now;
-        self.boot_at = if self.world.calm || self.rng.percent(50) { now } else { Time(now.0 + self.rng.ms(0, 40_000)) };
+        self.boot_at = if self.world.calm || self.rng.percent(50) {
+            now
+        } else {
+            Time(now.0 + self.rng.ms(0, 40_000))
+        };
         self.note(|| why.to_owned());
         if self.world.calm {
             return;
@@ -246,7 +269,9 @@ impl Simulation {
         if self.zombie.as_ref().is_none_or(|(_, _, at)| *at > self.world.now) || self.driver.is_none() {
             return Ok(());
         }
-        let Some((mut core, input, _)) = self.zombie.take() else { return Ok(()) };
+        let Some((mut core, input, _)) = self.zombie.take() else {
+            return Ok(());
+        };
         let mut output = core.step(input, self.world.now);
         self.spoil(&mut output);
         let facts = facts(&output);
@@ -302,7 +327,9 @@ impl Simulation {
         let tickets: Vec<_> = self.witness.tickets.values().cloned().collect();
         for ticket in tickets {
             let asked = self.helped.get(&ticket.id).copied().unwrap_or(0);
-            let Some(command) = people::help(&ticket, asked) else { continue };
+            let Some(command) = people::help(&ticket, asked) else {
+                continue;
+            };
             *self.helped.entry(ticket.id.clone()).or_default() += 1;
             self.note(|| format!("helper: {command:?}"));
             self.submit(&command);
@@ -315,7 +342,11 @@ impl Simulation {
             || driver.first_look.is_some()
             || !self.world.files.looks.is_empty()
             || self.world.live().next().is_some()
-            || !self.witness.tickets.values().all(|t| t.is_done() || t.spec.kind == "epic")
+            || !self
+                .witness
+                .tickets
+                .values()
+                .all(|t| t.is_done() || t.spec.kind == "epic")
         {
             return false;
         }
@@ -333,6 +364,11 @@ impl Simulation {
         if self.driver.is_none() && self.boot_at <= self.world.now {
             return self.boot();
         }
+        if self.errand_is_over() {
+            self.crash("the command is over");
+            (self.errand, self.zombie) = (None, None);
+            return Ok(());
+        }
         let mut choices = self.choices();
         if choices.is_empty() && !self.batch.is_empty() {
             return self.carry_out();
@@ -347,6 +383,7 @@ impl Simulation {
                 .chain(self.world.files.looks.iter().map(|(at, _)| *at))
                 .chain(driver.is_none().then_some(self.boot_at))
                 .chain(self.late.iter().map(|told| told.at))
+                .chain(self.errand.iter().map(|(_, _, patience)| Time(patience.0 + 1)))
                 .filter(|at| *at > now)
                 .chain([until])
                 .min();
@@ -359,9 +396,15 @@ impl Simulation {
     }
 
     fn choices(&self) -> Vec<Choice> {
-        let (now, Some(driver)) = (self.world.now, &self.driver) else { return Vec::new() };
+        let (now, Some(driver)) = (self.world.now, &self.driver) else {
+            return Vec::new();
+        };
         let mut choices: Vec<Choice> = driver.ready(now).into_iter().map(Choice::Perform).collect();
-        let told = driver.reports.iter().enumerate().filter(|(_, told)| told.at <= now);
+        let told = driver
+            .reports
+            .iter()
+            .enumerate()
+            .filter(|(_, told)| told.at <= now);
         choices.extend(told.map(|(at, _)| Choice::Report(at)));
         for (run, look_at) in &driver.watched {
             if self.world.end_of(run).is_some() {
@@ -371,7 +414,11 @@ impl Simulation {
             }
         }
         let due = block_on(self.ledger.due(now)).unwrap_or_default();
-        choices.extend(due.into_iter().filter(|timer| !driver.fired.contains(timer)).map(Choice::Timer));
+        choices.extend(
+            due.into_iter()
+                .filter(|timer| !driver.fired.contains(timer))
+                .map(Choice::Timer),
+        );
         let asked = block_on(self.ledger.asked(driver.asked, now)).unwrap_or_default();
         choices.extend(asked.into_iter().next().map(Choice::Command));
         match driver.first_look {
@@ -395,7 +442,9 @@ impl Simulation {
 
     fn choose(&mut self, choice: Choice) -> Checked {
         let now = self.world.now;
-        let Some(driver) = &mut self.driver else { return Ok(()) };
+        let Some(driver) = &mut self.driver else {
+            return Ok(());
+        };
         match choice {
             Choice::Perform(one) => {
                 let report = self.hands(false).perform(&one.ticket, &one.effect);
@@ -403,7 +452,14 @@ impl Simulation {
                 let longest = if self.world.calm { 300 } else { 5_000 };
                 let at = Time(now.0 + self.rng.ms(0, longest));
                 if let Some(driver) = &mut self.driver {
-                    driver.performed(Told { at, ordered: one, report }, now);
+                    driver.performed(
+                        Told {
+                            at,
+                            ordered: one,
+                            report,
+                        },
+                        now,
+                    );
                 }
                 self.check()
             }
@@ -423,10 +479,17 @@ impl Simulation {
             },
             Choice::Sample(run) => {
                 driver.watched.insert(run.clone(), Time(now.0 + SAMPLE));
-                let Some(process) = self.world.processes.get(&run) else { return Ok(()) };
+                let Some(process) = self.world.processes.get(&run) else {
+                    return Ok(());
+                };
                 let ran = u64::try_from(now.0 - process.began.0).unwrap_or(0);
                 let (heard, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
-                let sample = Sample { at: now, heard, cpu_ms, children: 0 };
+                let sample = Sample {
+                    at: now,
+                    heard,
+                    cpu_ms,
+                    children: 0,
+                };
                 self.tell(Input::Sampled { run, sample }, None)
             }
             Choice::Timer(timer) => {
@@ -435,7 +498,14 @@ impl Simulation {
             }
             Choice::Command(asked) => {
                 driver.asked = asked.number;
-                self.tell(Input::Commanded { id: asked.id, by: asked.by, command: asked.command }, None)
+                self.tell(
+                    Input::Commanded {
+                        id: asked.id,
+                        by: asked.by,
+                        command: asked.command,
+                    },
+                    None,
+                )
             }
             Choice::Look(at) => {
                 let (_, look) = self.world.files.looks.remove(at);
@@ -456,14 +526,31 @@ impl Simulation {
 
     fn run_end(&self, run: &RunId) -> Option<RunEnd> {
         let end = self.world.end_of(run)?.clone();
-        let usage = Usage { input_tokens: 10, output_tokens: 1, cost_micro_usd: 100 };
-        Some(RunEnd { run: run.clone(), usage, summary: None, mode: None, end })
+        let usage = Usage {
+            input_tokens: 10,
+            output_tokens: 1,
+            cost_micro_usd: 100,
+        };
+        Some(RunEnd {
+            run: run.clone(),
+            usage,
+            summary: None,
+            mode: None,
+            end,
+        })
     }
 
     fn tell(&mut self, input: Input, effect: Option<Ordered>) -> Checked {
-        let Some(driver) = &mut self.driver else { return Ok(()) };
+        let Some(driver) = &mut self.driver else {
+            return Ok(());
+        };
         let heard = match &input {
-            Input::Reported { ticket, effect, report, .. } => format!("{ticket} {} → {report:?}", name(effect)),
+            Input::Reported {
+                ticket,
+                effect,
+                report,
+                ..
+            } => format!("{ticket} {} → {report:?}", name(effect)),
             Input::Sampled { run, .. } => format!("sampled {run}"),
             Input::Sighted(looks) if looks.len() > 1 => format!("{} files", looks.len()),
             other => format!("{other:?}"),
@@ -482,19 +569,83 @@ impl Simulation {
         self.carry_out()
     }
 
+    /// What the engine is started for: the queue, or at times one command that a person gives while no engine is up.
+    fn duty(&mut self) -> engine::Duty {
+        self.errand = None;
+        if self.world.calm || !self.rng.percent(self.options.errands) {
+            return engine::Duty::Drain;
+        }
+        let did = people::command(&self.witness, &mut self.rng);
+        let Some(command) = did.command else {
+            return engine::Duty::Drain;
+        };
+        if let model::command::Command::Stop { .. } = command {
+            return engine::Duty::Drain;
+        }
+        let lands = match &command {
+            model::command::Command::Merge { ticket } => Some(ticket.clone()),
+            _ => None,
+        };
+        self.late.clear();
+        self.submit(&command);
+        self.note(|| format!("without an engine: {}", did.what));
+        let patience = Time(self.world.now.0 + 60_000);
+        if let Some(id) = self.commands.last() {
+            self.errand = Some((id.clone(), lands.clone(), patience));
+        }
+        engine::Duty::Command { lands }
+    }
+
+    /// Whether the one command that the engine is up for has been carried out, or its person's patience is over.
+    fn errand_is_over(&self) -> bool {
+        let (Some((id, lands, patience)), Some(driver)) = (&self.errand, &self.driver) else {
+            return false;
+        };
+        let landing = lands
+            .as_ref()
+            .and_then(|id| driver.core.ticket(id))
+            .is_some_and(|t| {
+                let on_its_way = matches!(t.state, model::ticket::State::Verify(_));
+                t.held.is_none() && t.deadline().is_none() && on_its_way
+            });
+        let carried_out = driver.is_quiet()
+            && self.batch.is_empty()
+            && driver.watched.is_empty()
+            && !landing
+            && block_on(self.ledger.outcome(id)).is_ok_and(|outcome| outcome.is_some());
+        carried_out || self.world.now > *patience
+    }
+
     fn boot(&mut self) -> Checked {
         let now = self.world.now;
-        let unreadable = |error: store::Error| Broken { invariant: "the journal can be read", what: error.to_string() };
+        let unreadable = |error: store::Error| Broken {
+            invariant: "the journal can be read",
+            what: error.to_string(),
+        };
         let streams = block_on(self.ledger.streams()).map_err(unreadable)?;
         let pending = block_on(self.ledger.pending(Time(i64::MAX))).map_err(unreadable)?;
-        let ordered = pending.iter().map(|one| (one.id, one.ticket.clone(), one.effect.clone())).collect();
+        let ordered = pending
+            .iter()
+            .map(|one| (one.id, one.ticket.clone(), one.effect.clone()))
+            .collect();
         let journal = uuid::Uuid::from_u128(u128::from(self.seed));
-        let loaded = Loaded { streams, pending: ordered };
-        let mut core = Core::load(self.options.settings.clone(), journal, loaded)
-            .map_err(|error| Broken { invariant: "the journal can be read", what: error.to_string() })?;
-        let output = core.open(now, engine::Duty::Drain);
+        let loaded = Loaded {
+            streams,
+            pending: ordered,
+        };
+        let mut core =
+            Core::load(self.options.settings.clone(), journal, loaded).map_err(|error| Broken {
+                invariant: "the journal can be read",
+                what: error.to_string(),
+            })?;
         let first_look = Time(now.0 + self.rng.ms(0, 300));
-        let mut driver = Driver::new(core, pending, now, first_look);
+        let duty = self.duty();
+        let output = core.open(now, duty.clone());
+        let mut driver = match duty {
+            engine::Duty::Drain => Driver::new(core, pending, now, first_look),
+            // What was ordered before, and what runs, is for the next engine.
+            engine::Duty::Command { .. } => Driver::new(core, Vec::new(), now, first_look).alone(pending),
+        };
         driver.reports.append(&mut self.late);
         self.muddied = !driver.reports.is_empty();
         self.driver = Some(driver);
@@ -521,7 +672,11 @@ impl Simulation {
         let strikes = |me: &mut Self| !me.world.calm && me.rng.below(1000) < me.options.crash;
         let struck = !output.writes.is_empty() && strikes(self);
         if struck {
-            let fault = if self.rng.percent(50) { Fault::Before } else { Fault::After };
+            let fault = if self.rng.percent(50) {
+                Fault::Before
+            } else {
+                Fault::After
+            };
             self.memory.fail_append(1, fault);
         }
         let ordered = match block_on(self.ledger.record(output.writes)) {
@@ -544,15 +699,26 @@ impl Simulation {
         }
         let later = output.again.clone();
         let settled = block_on(self.ledger.finish(&output.finished, now))
-            .and(later.iter().try_for_each(|(id, at)| block_on(self.ledger.postpone(*id, *at))))
-            .and(output.answers.iter().try_for_each(|(id, answer)| block_on(self.ledger.answer(id, answer, now))));
+            .and(
+                later
+                    .iter()
+                    .try_for_each(|(id, at)| block_on(self.ledger.postpone(*id, *at))),
+            )
+            .and(
+                output
+                    .answers
+                    .iter()
+                    .try_for_each(|(id, answer)| block_on(self.ledger.answer(id, answer, now))),
+            );
         if let Err(error) = settled {
             let alone = self.muddied || self.plant.is_some();
             ensure(alone, "an engine alone is never refused", || error.to_string())?;
             self.crash(&format!("the journal refused: {error}"));
             return self.check();
         }
-        let Some(driver) = &mut self.driver else { return Ok(()) };
+        let Some(driver) = &mut self.driver else {
+            return Ok(());
+        };
         driver.take(ordered);
         if let Some(at) = output.wake_at {
             driver.wake_at = Some(driver.wake_at.map_or(at, |old| old.min(at)));
@@ -561,14 +727,23 @@ impl Simulation {
             self.witness.suspect(&one.ticket);
             let again = later.iter().find(|(id, _)| *id == one.id).map(|(_, at)| *at);
             driver.settled(one.id, again);
-            let id = store::EffectId { seq: store::Seq(one.id.seq), index: one.id.index };
+            let id = store::EffectId {
+                seq: store::Seq(one.id.seq),
+                index: one.id.index,
+            };
             let row = block_on(self.memory.effect(id)).ok().flatten();
             let done = row.is_some_and(|row| row.done_at.is_some());
-            ensure(done || again.is_some(), "a report settles its effect", || format!("{} {}", one.ticket, name(&one.effect)))?;
+            ensure(done || again.is_some(), "a report settles its effect", || {
+                format!("{} {}", one.ticket, name(&one.effect))
+            })?;
         }
         if output.ended {
             self.driver = None;
-            let down = if self.world.calm { 1_000 } else { self.rng.ms(0, 60_000) };
+            let down = if self.world.calm {
+                1_000
+            } else {
+                self.rng.ms(0, 60_000)
+            };
             self.boot_at = Time(now.0 + down);
             self.note(|| "the engine has ended".to_owned());
         }
@@ -582,7 +757,12 @@ impl Simulation {
 
 fn reported(told: &Told) -> Input {
     let Ordered { id, ticket, effect } = told.ordered.clone();
-    Input::Reported { id, ticket, effect, report: told.report.clone() }
+    Input::Reported {
+        id,
+        ticket,
+        effect,
+        report: told.report.clone(),
+    }
 }
 
 /// What was decided, for the trace.
@@ -599,7 +779,12 @@ fn facts(output: &Output) -> String {
     for refused in &output.refused {
         text.push_str(&format!("; refused: {refused}"));
     }
-    for (id, answer) in output.writes.iter().filter_map(|w| w.answers.as_ref()).chain(&output.answers) {
+    for (id, answer) in output
+        .writes
+        .iter()
+        .filter_map(|w| w.answers.as_ref())
+        .chain(&output.answers)
+    {
         text.push_str(&format!("; {id}: {answer:?}"));
     }
     text

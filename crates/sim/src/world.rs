@@ -93,8 +93,12 @@ impl World {
     pub(crate) fn advance(&mut self, to: Time) {
         loop {
             let live = self.processes.iter().filter(|(_, p)| p.end.is_none());
-            let next = live.filter_map(|(run, p)| p.acts.first().map(|(at, _)| (*at, run.clone()))).min();
-            let Some((at, run)) = next.filter(|(at, _)| *at <= to) else { break };
+            let next = live
+                .filter_map(|(run, p)| p.acts.first().map(|(at, _)| (*at, run.clone())))
+                .min();
+            let Some((at, run)) = next.filter(|(at, _)| *at <= to) else {
+                break;
+            };
             self.now = self.now.max(at);
             if let Some(process) = self.processes.get_mut(&run) {
                 let (_, act) = process.acts.remove(0);
@@ -106,7 +110,9 @@ impl World {
 
     fn act(&mut self, run: &RunId, act: Act) {
         self.touched = true;
-        let Some(process) = self.processes.get_mut(run) else { return };
+        let Some(process) = self.processes.get_mut(run) else {
+            return;
+        };
         if let Act::End(end) = act {
             process.end = Some(end);
             return;
@@ -134,7 +140,8 @@ impl World {
 
     fn edit(&mut self, key: &(AgentName, TicketId), number: u32, path: String, content: u64) {
         if let Some(space) = self.spaces.get_mut(key) {
-            self.unsaved.insert((key.1.clone(), number, path.clone()), content);
+            self.unsaved
+                .insert((key.1.clone(), number, path.clone()), content);
             space.dirty.insert(path, content);
         }
     }
@@ -149,7 +156,9 @@ impl World {
                 self.unsaved.remove(&(key.1.clone(), space.number, path.clone()));
             }
             tree.extend(dirty);
-            space.head = self.git.commit(tree, vec![space.head], By::Agent(key.1.clone(), space.number));
+            space.head = self
+                .git
+                .commit(tree, vec![space.head], By::Agent(key.1.clone(), space.number));
             self.made.push(space.head);
         }
         Some(space.head)
@@ -158,7 +167,9 @@ impl World {
     fn merge_target(&mut self, key: &(AgentName, TicketId), number: u32) {
         self.save(key);
         let target = self.git.target();
-        let Some(head) = self.spaces.get(key).map(|s| s.head) else { return };
+        let Some(head) = self.spaces.get(key).map(|s| s.head) else {
+            return;
+        };
         if self.git.contains(head, target) {
             return;
         }
@@ -171,7 +182,9 @@ impl World {
                 tree
             }
         };
-        let merged = self.git.commit(tree, vec![head, target], By::Agent(key.1.clone(), number));
+        let merged = self
+            .git
+            .commit(tree, vec![head, target], By::Agent(key.1.clone(), number));
         self.made.push(merged);
         if let Some(space) = self.spaces.get_mut(key) {
             space.head = merged;
@@ -181,10 +194,16 @@ impl World {
     /// Rewrites its own changes without what the checks refuse.
     fn heal(&mut self, key: &(AgentName, TicketId), number: u32) {
         self.save(key);
-        let Some(head) = self.spaces.get(key).map(|s| s.head) else { return };
+        let Some(head) = self.spaces.get(key).map(|s| s.head) else {
+            return;
+        };
         let base = self.git.merge_base(head, self.git.target());
         for path in self.git.changed(base, head) {
-            let bad = self.git.tree(head).get(&path).is_some_and(|c| c & (BROKEN | TOUCHY) != 0);
+            let bad = self
+                .git
+                .tree(head)
+                .get(&path)
+                .is_some_and(|c| c & (BROKEN | TOUCHY) != 0);
             if bad || path == model::settings::FILE_NAME && self.calm {
                 let content = self.content(0);
                 self.edit(key, number, path, content);
@@ -236,7 +255,11 @@ impl World {
             then(&mut acts, 500, Act::MergeTarget);
             then(&mut acts, 500, Act::Heal);
             then(&mut acts, 500, Act::Commit);
-            then(&mut acts, rng.ms(500, 20_000), Act::End(process::said(Signal::Done)));
+            then(
+                &mut acts,
+                rng.ms(500, 20_000),
+                Act::End(process::said(Signal::Done)),
+            );
             return (acts, true);
         }
         if matches!(prompt, Prompt::MergeConflict { .. }) && rng.percent(75) || rng.percent(5) {
@@ -248,7 +271,8 @@ impl World {
         if rng.percent(85) {
             let mut edits = Vec::new();
             for _ in 0..rng.from(1, 2) {
-                let marks = if rng.percent(8) { BROKEN } else { 0 } | if rng.percent(20) { TOUCHY } else { 0 };
+                let marks =
+                    if rng.percent(8) { BROKEN } else { 0 } | if rng.percent(20) { TOUCHY } else { 0 };
                 let path = if rng.percent(4) {
                     model::settings::FILE_NAME.to_owned()
                 } else {
@@ -284,12 +308,19 @@ impl World {
         let signal = match rng.below(100) {
             0..56 => Signal::Done,
             56..80 => Signal::None,
-            80..87 => Signal::Asked { question: "which of the two?".to_owned() },
+            80..87 => Signal::Asked {
+                question: "which of the two?".to_owned(),
+            },
             87..94 => {
                 let at = Time(self.now.0 + rng.ms(0, 90_000));
-                Signal::WakeupSet { at, why: "a build is running".to_owned() }
+                Signal::WakeupSet {
+                    at,
+                    why: "a build is running".to_owned(),
+                }
             }
-            _ => Signal::Blocked { why: "there is no such file".to_owned() },
+            _ => Signal::Blocked {
+                why: "there is no such file".to_owned(),
+            },
         };
         then(&mut acts, rng.ms(0, 20_000), Act::End(process::said(signal)));
         (acts, true)

@@ -6,14 +6,26 @@ use sim::Plant;
 fn caught(plant: Plant, wanted: &[&str]) {
     let failure = (0..500).find_map(|seed| sim::run(seed, Some(plant)).err());
     let failure = failure.unwrap_or_else(|| panic!("{plant:?} was not caught within 500 seeds"));
-    println!("{plant:?}: seed {} breaks \"{}\": {}", failure.seed, failure.invariant, failure.what);
-    assert!(wanted.contains(&failure.invariant), "{plant:?} broke another invariant:\n{failure}");
-    assert!(failure.to_string().contains(failure.invariant), "the message names the invariant");
+    println!(
+        "{plant:?}: seed {} breaks \"{}\": {}",
+        failure.seed, failure.invariant, failure.what
+    );
+    assert!(
+        wanted.contains(&failure.invariant),
+        "{plant:?} broke another invariant:\n{failure}"
+    );
+    assert!(
+        failure.to_string().contains(failure.invariant),
+        "the message names the invariant"
+    );
 }
 
 #[test]
 fn an_unfenced_write_is_caught() {
-    caught(Plant::UnfencedWrite, &["stored state equals replay", "fences strictly increase"]);
+    caught(
+        Plant::UnfencedWrite,
+        &["stored state equals replay", "fences strictly increase"],
+    );
 }
 
 #[test]
@@ -28,10 +40,19 @@ fn a_lost_timer_is_caught() {
 
 #[test]
 fn a_step_started_twice_is_caught() {
-    caught(Plant::DoubleStep, &["one live process per attempt", "a live process belongs to an attempt"]);
+    caught(
+        Plant::DoubleStep,
+        &[
+            "one live process per attempt",
+            "a live process belongs to an attempt",
+        ],
+    );
 }
 
 #[test]
 fn a_dropped_rescue_is_caught() {
-    caught(Plant::DroppedRescue, &["no commit of an agent is lost", "no uncommitted work is lost"]);
+    caught(
+        Plant::DroppedRescue,
+        &["no commit of an agent is lost", "no uncommitted work is lost"],
+    );
 }

@@ -1,6 +1,9 @@
 //! One seed, looked at; or as many as anybody likes.
 
-#[expect(clippy::disallowed_methods, reason = "the seeds to be looked at are named by whoever runs these tests")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the seeds to be looked at are named by whoever runs these tests"
+)]
 fn named(variable: &str) -> Option<String> {
     std::env::var(variable).ok()
 }
@@ -22,8 +25,13 @@ fn replay() {
 #[test]
 fn sweep() {
     let Some(range) = named("SIM_SEEDS") else { return };
-    let (first, last) = range.split_once('-').expect("SIM_SEEDS is two numbers with a dash between");
-    let number = |text: &str| text.parse::<u64>().expect("SIM_SEEDS is two numbers with a dash between");
+    let (first, last) = range
+        .split_once('-')
+        .expect("SIM_SEEDS is two numbers with a dash between");
+    let number = |text: &str| {
+        text.parse::<u64>()
+            .expect("SIM_SEEDS is two numbers with a dash between")
+    };
     let mut failed = 0;
     for seed in number(first)..=number(last) {
         if let Err(failure) = sim::run(seed, None) {

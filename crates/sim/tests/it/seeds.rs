@@ -12,7 +12,11 @@ fn hold(share: u64) -> sim::Summary {
     for seed in share * SHARE..(share + 1) * SHARE {
         match sim::run(seed, None) {
             Ok(summary) => {
-                assert!(summary.inputs >= 100, "seed {seed} had only {} inputs", summary.inputs);
+                assert!(
+                    summary.inputs >= 100,
+                    "seed {seed} had only {} inputs",
+                    summary.inputs
+                );
                 sum.inputs += summary.inputs;
                 sum.landed += summary.landed;
                 sum.crashes += summary.crashes;
