@@ -1,0 +1,114 @@
+//! A restarted engine goes on with what runs: it starts nothing twice, and reads on where the one before it had read to.
+
+use std::collections::BTreeMap;
+
+use model::attempt;
+use model::ticket::Event;
+
+use crate::crew::Crew;
+use crate::oracle;
+use crate::processes::{self, Process};
+use crate::wait;
+use crate::world::{Plan, World};
+
+#[test]
+fn a_restarted_engine_adopts_the_step_that_runs() {
+    let (world, plans, mut crew) = between_the_halves();
+    crew.kill();
+    crew.restart(&world);
+    wait::until("the second engine is up", || {
+        assert!(crew.ended(&world).is_none());
+        (oracle::engines(&world) == 2).then_some(())
+    });
+    std::fs::write(world.outside("go"), "").unwrap();
+    let status = crew.end(&world);
+    one_step_did_it(&world, &plans, &crew, status);
+}
+
+#[test]
+fn a_step_that_ends_while_no_engine_is_up_counts_all_the_same() {
+    let (world, plans, mut crew) = between_the_halves();
+    crew.kill();
+    std::fs::write(world.outside("go"), "").unwrap();
+    wait::until("the step has ended", || {
+        processes::of_root(world.root()).is_empty().then_some(())
+    });
+    crew.restart(&world);
+    let status = crew.end(&world);
+    one_step_did_it(&world, &plans, &crew, status);
+}
+
+#[test]
+fn a_check_whose_shim_is_killed_is_run_again() {
+    let plans = plans();
+    let world = World::new(include_str!("halves.sh"), &plans);
+    std::fs::write(world.outside("go"), "").unwrap();
+    let mut crew = Crew::start(&world);
+    wait::until("a check's shim was killed", || {
+        assert!(crew.ended(&world).is_none());
+        let all = processes::of_root(world.root());
+        let mut shims = all
+            .iter()
+            .filter(|p| p.is_shim() && p.command.contains("/checks/"));
+        shims.next().filter(|shim| Process::kill(shim)).map(drop)
+    });
+    let status = crew.end(&world);
+    one_step_did_it(&world, &plans, &crew, status);
+}
+
+#[test]
+fn a_repository_with_tickets_of_the_same_names_leaves_ours_alone() {
+    let (world, plans, mut crew) = between_the_halves();
+    {
+        let (theirs, plans, mut crew) = between_the_halves();
+        std::fs::write(theirs.outside("go"), "").unwrap();
+        let status = crew.end(&theirs);
+        one_step_did_it(&theirs, &plans, &crew, status);
+    }
+    std::fs::write(world.outside("go"), "").unwrap();
+    let status = crew.end(&world);
+    one_step_did_it(&world, &plans, &crew, status);
+}
+
+fn plans() -> BTreeMap<String, Plan> {
+    [("k-00".to_owned(), Plan::default())].into()
+}
+
+/// A world whose one step has done its first half and waits, with the engine that started it.
+fn between_the_halves() -> (World, BTreeMap<String, Plan>, Crew) {
+    let plans = plans();
+    let world = World::new(include_str!("halves.sh"), &plans);
+    let mut crew = Crew::start(&world);
+    wait::until("the step has done its first half", || {
+        assert!(crew.ended(&world).is_none());
+        world.outside("half").exists().then_some(())
+    });
+    (world, plans, crew)
+}
+
+fn one_step_did_it(
+    world: &World,
+    plans: &BTreeMap<String, Plan>,
+    crew: &Crew,
+    status: std::process::ExitStatus,
+) {
+    oracle::check_all_but_the_reports(world, plans, &BTreeMap::new(), status, crew.pid());
+    assert_eq!(world.reported::<1>("starts").len(), 1);
+    let ends: Vec<attempt::Event> = oracle::events(world)
+        .into_iter()
+        .filter_map(|(_, event)| match event {
+            Event::Attempt(
+                event @ (attempt::Event::StepFinished { .. } | attempt::Event::StepFailed { .. }),
+            ) => Some(event),
+            _ => None,
+        })
+        .collect();
+    let [attempt::Event::StepFinished { usage, summary, .. }] = ends.as_slice() else {
+        panic!("{ends:#?}");
+    };
+    let used = (usage.input_tokens, usage.output_tokens, usage.cost_micro_usd);
+    assert_eq!(used, (7, 70, 750_000), "what both halves used");
+    assert_eq!(summary.as_deref(), Some("both halves"));
+    let landed = std::fs::read_to_string(world.repo().join("halves.txt")).unwrap();
+    assert_eq!(landed, "first\nsecond\n");
+}

@@ -1,0 +1,173 @@
+//! Twenty tickets, four agents, twenty SIGKILLs.
+
+use std::collections::BTreeMap;
+
+use crate::crew::Crew;
+use crate::oracle;
+use crate::processes::{self, Process};
+use crate::rng::Rng;
+use crate::wait;
+use crate::world::{Plan, World};
+
+const TICKETS: u64 = 20;
+/// Each of the four kinds as often as the others.
+const FAULTS: usize = 20;
+
+/// Who is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Engine,
+    /// And its git, in the middle of what it does.
+    EngineAndShims,
+    Shim,
+    Agent,
+}
+
+#[test]
+fn killed_twenty_times_everything_lands_exactly_once() {
+    let seed = Rng::seed();
+    println!("KILL_SEED={seed}");
+    let mut rng = Rng::new(seed);
+    let plans = plans(&mut rng);
+    let world = World::new(include_str!("agent.sh"), &plans);
+    let mut crew = Crew::start(&world);
+    let mut faults: Vec<Fault> = (0..FAULTS)
+        .map(|n| [Fault::Engine, Fault::EngineAndShims, Fault::Shim, Fault::Agent][n % 4])
+        .collect();
+    rng.shuffle(&mut faults);
+    let mut notes = BTreeMap::new();
+    for (n, fault) in faults.into_iter().enumerate() {
+        // The faults go with the work, from its beginning to its end.
+        wait::until("the work has gone on", || {
+            still_runs(&mut crew, &world);
+            (oracle::landed(&world).len() >= n * (plans.len() - 3) / FAULTS).then_some(())
+        });
+        wait::pause(rng.millis(0, 700));
+        let whom = strike(&mut crew, &world, fault, &mut rng);
+        println!(
+            "fault {n}: {fault:?} {whom}; {} landed before",
+            oracle::landed(&world).len()
+        );
+        // A person goes on working meanwhile.
+        if n % 5 == 2 {
+            world.commit_by_hand(
+                &format!("src/part-{:02}.txt", 20 + n),
+                &format!("by hand, number {n}\n"),
+            );
+        }
+        let id = rng.pick(&plans.keys().collect::<Vec<_>>()).to_string();
+        let note = format!("a thought of a person's, number {n}");
+        let ticket = tickets::Id::new(&id).unwrap();
+        world
+            .queue()
+            .add_note(&ticket, &note, jiff::Timestamp::now())
+            .unwrap();
+        notes.insert(note, id);
+    }
+    std::fs::write(world.outside("over"), "").unwrap();
+    let status = crew.end(&world);
+    oracle::check(&world, &plans, &notes, status, crew.pid());
+}
+
+/// What each ticket's agent does, drawn from the seed.
+fn plans(rng: &mut Rng) -> BTreeMap<String, Plan> {
+    let id = |n: u64| format!("k-{n:02}");
+    (0..TICKETS)
+        .map(|n| {
+            let plan = Plan {
+                steps: rng.between(2, 3),
+                pieces: rng.between(1, 3),
+                pause_ms: rng.between(20, 250),
+                leaves: rng.one_in(2),
+                child: ["none", "plain", "daemon"][rng.below(3)],
+                breaks: rng.one_in(5),
+                shares: rng.one_in(4),
+                // So that there is somebody to be killed to the end.
+                waits: n < 2,
+                deps: if n > 3 && rng.one_in(3) {
+                    vec![id(rng.between(2, n - 1))]
+                } else {
+                    Vec::new()
+                },
+            };
+            (id(n), plan)
+        })
+        .collect()
+}
+
+/// Kills, and starts the engine again where it was killed. Says who it was.
+fn strike(crew: &mut Crew, world: &World, fault: Fault, rng: &mut Rng) -> String {
+    match fault {
+        Fault::Engine => {
+            let pid = crew.pid();
+            wait::until("an engine is there to be killed", || {
+                still_runs(crew, world).then(|| crew.kill()).filter(|hit| *hit)
+            });
+            crew.restart(world);
+            format!("{pid}")
+        }
+        Fault::EngineAndShims => {
+            let pid = crew.pid();
+            wait::until("an engine is there to be killed", || {
+                still_runs(crew, world).then(|| crew.kill()).filter(|hit| *hit)
+            });
+            let (mut shims_killed, mut gits_killed) = (0, 0);
+            // What the engine was starting as it died begins after a look.
+            for _ in 0..2 {
+                shims_killed += shims(world).iter().filter(|shim| shim.kill()).count();
+                gits_killed += gits(world).iter().filter(|git| git.kill()).count();
+            }
+            crew.restart(world);
+            format!("{pid}, {shims_killed} shims and {gits_killed} gits")
+        }
+        Fault::Shim => one("a shim", crew, world, rng, shims),
+        Fault::Agent => one("an agent", crew, world, rng, agents),
+    }
+}
+
+fn one(
+    what: &str,
+    crew: &mut Crew,
+    world: &World,
+    rng: &mut Rng,
+    find: fn(&World) -> Vec<Process>,
+) -> String {
+    let killed = wait::until(&format!("there is {what} to be killed"), || {
+        assert!(still_runs(crew, world));
+        let found = find(world);
+        (!found.is_empty())
+            .then(|| rng.pick(&found).clone())
+            .filter(Process::kill)
+    });
+    format!("{}: {}", killed.pid, killed.command.replace('\0', " "))
+}
+
+/// Panics when the engine has ended by itself: it must not, while the faults go on.
+fn still_runs(crew: &mut Crew, world: &World) -> bool {
+    if let Some(status) = crew.ended(world) {
+        panic!("the engine ended by itself: {status}\n{}", oracle::log(world));
+    }
+    true
+}
+
+fn shims(world: &World) -> Vec<Process> {
+    let mut all = processes::of_root(world.root());
+    all.retain(Process::is_shim);
+    all
+}
+
+/// The engine's own git, and what that has started: it dies with its group when a terminal is closed.
+fn gits(world: &World) -> Vec<Process> {
+    let mut all = processes::of_root(world.root());
+    all.retain(|process| process.is_git() && !process.is_of_a_run());
+    all
+}
+
+/// The programs of steps themselves, not what they started.
+fn agents(world: &World) -> Vec<Process> {
+    let all = processes::of_root(world.root());
+    let shims: Vec<i32> = all.iter().filter(|p| p.is_shim()).map(|p| p.pid).collect();
+    all.into_iter()
+        .filter(|p| p.is_agents() && shims.contains(&p.parent) && p.command.contains("agent.sh"))
+        .collect()
+}

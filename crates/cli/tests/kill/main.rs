@@ -1,0 +1,17 @@
+//! The kill test: the real program, git and processes, and SIGKILL at random moments.
+
+#![expect(clippy::unwrap_used, reason = "helpers of a test are the test")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test starts programs beside crew, reads its seed, and waits for facts with a deadline"
+)]
+
+mod adopt;
+mod crew;
+mod faults;
+mod git;
+mod oracle;
+mod processes;
+mod rng;
+mod wait;
+mod world;
