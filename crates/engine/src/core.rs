@@ -8,7 +8,7 @@ use model::machine::{Machine as _, Rejected};
 use model::policy::{route, stall};
 use model::project::{self, Project};
 use model::settings::Settings;
-use model::ticket::{self, Effect, Ticket};
+use model::ticket::{self, Effect, Ticket, TimerKey};
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
 use crate::{Error, Input, Output};
@@ -141,6 +141,13 @@ impl Core {
             events.extend(self.missing_agents());
             events.push(project::Event::Initialized);
             self.tell_project(events, "the engine has started");
+            // A person may have made way while no engine ran.
+            for id in self.active() {
+                let deadline = self.ticket(&id).and_then(Ticket::deadline);
+                if deadline.is_some_and(|d| d.key == TimerKey::Land) {
+                    self.tell_or_note(&id, ticket::Event::LandingRetried, "the engine has started");
+                }
+            }
         }
         self.take_output()
     }

@@ -8,7 +8,7 @@ use engine::{Core, Duty, Input, Loaded, Output, Report, Rest};
 use model::attempt;
 use model::command::{Command, OnStop};
 use model::journal::{EffectId, TimerRef};
-use model::ticket::{Effect, Stage, State, Ticket};
+use model::ticket::{Effect, Stage, State, Ticket, TimerChange};
 use model::{RunId, TicketId, Time};
 use notify::Watcher as _;
 use store::{Journal as _, Ledger, Ordered, Sqlite};
@@ -70,6 +70,8 @@ pub(crate) struct Ring {
     again: BTreeMap<(Time, EffectId), Ordered>,
     /// Timers this core has heard of: one is told once.
     told: BTreeSet<TimerRef>,
+    /// The journal was last asked for timers that are due then: every one that is due since is still to be told.
+    looked: Time,
     /// The last command heard.
     inbox: u64,
     wake_at: Option<Time>,
@@ -123,6 +125,7 @@ impl Ring {
             performing: BTreeSet::new(),
             again: BTreeMap::new(),
             told: BTreeSet::new(),
+            looked: Time::default(),
             inbox: 0,
             wake_at: None,
             ended: false,
@@ -151,6 +154,7 @@ impl Ring {
         self.waiting.clear();
         self.again.clear();
         self.told.clear();
+        self.looked = Time::default();
         self.inbox = 0;
         let output = self.core.open(clock::now(), self.duty.clone());
         self.absorb(vec![output]).await?;
@@ -198,7 +202,7 @@ impl Ring {
                 _ = tick.tick() => {
                     self.queue.ask(Ask::Look);
                     self.reread_settings().await?;
-                    self.step(vec![Input::Ticked]).await?;
+                    self.wake().await?;
                 }
                 _ = poll.tick() => self.read_inbox().await?,
                 signal = signalled(&mut signals) => {
@@ -361,6 +365,7 @@ impl Ring {
             let ordered = first.remove();
             self.enqueue(ordered);
         }
+        self.looked = now;
         let due = self.ledger.due(now).await?;
         let mut inputs: Vec<Input> = due
             .into_iter()
@@ -374,8 +379,8 @@ impl Ring {
     fn next_due(&self) -> Duration {
         let now = clock::now();
         let again = self.again.first_key_value().map(|((at, _), _)| *at);
-        // Timers that are due already were told; those ahead are in the core's own states.
-        let deadline = self.core.next_deadline(now);
+        // Timers that were due at the last look were told; those since, and those ahead, are in the core's own states.
+        let deadline = self.core.next_deadline(self.looked);
         let next = [self.wake_at, again, deadline].into_iter().flatten().min();
         next.map_or(TICK, |at| at.since(now).max(Duration::from_millis(1)))
     }
@@ -432,6 +437,11 @@ impl Ring {
             self.ended |= output.ended;
         }
         self.state_file.dirty |= !writes.is_empty();
+        let timers = writes.iter().flat_map(|write| &write.timers);
+        let late = |timer: &TimerChange| matches!(timer, TimerChange::Set(at) if at.at <= self.looked);
+        if timers.into_iter().any(late) {
+            self.wake_at = Some(now);
+        }
         // A signal's stop came from no inbox, so there is nobody to be answered.
         for write in &mut writes {
             write.answers.take_if(|(id, _)| is_own(id));
