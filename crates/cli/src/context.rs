@@ -81,6 +81,7 @@ impl Context {
         let place = self.place()?;
         match settings(&place) {
             Ok(_) | Err(Error::Settings { .. }) => Ok(place),
+            Err(_) if place.journal.exists() => Ok(place),
             Err(error) => Err(error),
         }
     }

@@ -61,8 +61,12 @@ impl Clean {
             keep(&repository, &workspaces, &settings.project.target, ticket)?;
         }
         reopen_files(&place, &crew)?;
+        // What could be kept nowhere else is all there is of it.
+        let aside = git::Repository::aside(&workspaces)?;
         // The journal goes last: until then, everything above can be done again.
-        remove(&workspaces)?;
+        if aside.is_empty() {
+            remove(&workspaces)?;
+        }
         remove(&place.crew_dir)?;
         let kept = repository.kept(None)?;
         if context.json {
@@ -70,7 +74,9 @@ impl Clean {
                 .iter()
                 .map(|kept| json!({ "ref": kept.name, "commit": kept.commit.as_str() }))
                 .collect();
-            context.out.json(&json!({ "cleaned": true, "kept": kept }))?;
+            context
+                .out
+                .json(&json!({ "cleaned": true, "kept": kept, "aside": aside }))?;
             return Ok(Exit::Done);
         }
         context
@@ -89,6 +95,14 @@ impl Clean {
                 "  git log <ref> shows one; git update-ref -d <ref> forgets it",
                 Style::Dim,
             )?;
+        }
+        if !aside.is_empty() {
+            context
+                .out
+                .line("kept as they are, since something in them cannot be saved by git:")?;
+            for folder in &aside {
+                context.out.line(&format!("  {}", folder.display()))?;
+            }
         }
         Ok(Exit::Done)
     }
@@ -124,9 +138,10 @@ fn keep(repository: &git::Repository, workspaces: &Path, target: &str, ticket: &
         git::Id::parse(attempt.agent.as_str())?,
         git::Id::parse(ticket.id.as_str())?,
     );
+    let landed = repository.target(&git::Branch::parse(target)?)?;
     let base = match &attempt.base {
         Some(base) => git::Oid::parse(base.as_str())?,
-        None => repository.target(&git::Branch::parse(target)?)?,
+        None => landed.clone(),
     };
     let workspace = Workspace::of(&git::Spec {
         root: workspaces.to_owned(),
@@ -142,7 +157,10 @@ fn keep(repository: &git::Repository, workspaces: &Path, target: &str, ticket: &
     repository.remove(&workspace)?;
     let branch = workspace.branch();
     if let Some(tip) = repository.branch_tip(&branch)? {
-        repository.keep_attempt(&id, &tip)?;
+        // What the target has needs no other ref.
+        if !repository.is_ancestor(&tip, &landed)? {
+            repository.keep_attempt(&id, &tip)?;
+        }
         repository.delete_branch(&branch, &tip)?;
     }
     repository.unpin(&workspace)?;

@@ -4,7 +4,7 @@ use clap::Args;
 use model::policy::capacity;
 use model::policy::route::{self, Refusal};
 use model::settings::Settings;
-use model::ticket::{State, Ticket, Why};
+use model::ticket::{Ticket, Why};
 use model::{AgentName, TicketId};
 use serde_json::json;
 
@@ -128,13 +128,13 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
     let why = ticket
         .and_then(|ticket| ticket.held.as_ref())
         .map(|held| &held.why);
-    let submitted = ticket.is_some_and(|ticket| matches!(ticket.state, State::Verify(_)));
+    let merged = ticket.is_some_and(|ticket| ticket.candidate().is_some());
     let usual = format!("`crew retry {id}` tries it again, `crew drop {id}` gives it up");
     match why {
         Some(Why::SensitivePaths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
         }
-        Some(_) | None if submitted => format!("{usual}, `crew waive {id} <reason>` lets it pass"),
+        Some(_) | None if merged => format!("{usual}, `crew waive {id} <reason>` lets it pass"),
         Some(_) | None => usual,
     }
 }

@@ -211,6 +211,7 @@ impl Show<'_> {
             }
         }
         if self.is_live() {
+            self.context.out.measure();
             let frame = self
                 .screen
                 .frame(&self.crew, self.place, &self.context.out.terminal, clock::now());
@@ -302,7 +303,7 @@ fn warn(context: &mut Context) -> Result<()> {
         Style::Yellow,
     )?;
     out.styled(
-        "  whatever merges, lands; [checks] commands in crew.toml say what must pass first",
+        "  whatever merges, lands; name what must pass as [checks] commands",
         Style::Dim,
     )?;
     out.flush()

@@ -53,6 +53,8 @@ pub(crate) struct Terminal {
     pub(crate) columns: Option<usize>,
     /// Its lines.
     pub(crate) lines: usize,
+    /// Whether a person fixed the columns (`COLUMNS`).
+    pub(crate) is_fixed: bool,
 }
 
 impl Terminal {
@@ -70,13 +72,14 @@ impl Terminal {
         let size = rustix::termios::tcgetwinsize(stream)
             .ok()
             .filter(|size| size.ws_col > 0);
-        let columns = set("COLUMNS")
+        let fixed = set("COLUMNS")
             .and_then(|text| text.parse().ok())
-            .filter(|columns| *columns >= 20)
-            .or(size.map(|size| usize::from(size.ws_col)));
+            .filter(|columns| *columns >= 20);
+        let columns = fixed.or(size.map(|size| usize::from(size.ws_col)));
         Self {
             is,
             colour: is && set("NO_COLOR").is_none() && set("TERM") != Some("dumb"),
+            is_fixed: fixed.is_some(),
             columns: is.then(|| columns.unwrap_or(80)),
             lines: size.map_or(24, |size| usize::from(size.ws_row).max(4)),
         }
@@ -110,6 +113,18 @@ impl Out {
             stream: BufWriter::with_capacity(1 << 16, stdout),
             muted: false,
             terminal,
+        }
+    }
+
+    /// Looks at the terminal's size again: people resize it.
+    pub(crate) fn measure(&mut self) {
+        if let Ok(size) = rustix::termios::tcgetwinsize(self.stream.get_ref())
+            && self.terminal.is
+            && !self.terminal.is_fixed
+            && size.ws_col > 0
+        {
+            self.terminal.columns = Some(usize::from(size.ws_col));
+            self.terminal.lines = usize::from(size.ws_row).max(4);
         }
     }
 

@@ -139,17 +139,18 @@ fn frame(
 
 /// The queue as a bar, with its counts.
 fn bar(crew: &Crew, terminal: &Terminal) -> String {
-    const WIDTH: u32 = 24;
+    let columns = terminal.columns.unwrap_or(80);
+    let width = u32::try_from(columns / 2).unwrap_or(24).min(24);
     let counts = crew.counts();
     let total = counts.total().max(1);
     let over = counts.landed + counts.ended;
-    let done = over * WIDTH / total;
-    let held = (counts.held * WIDTH).div_ceil(total).min(WIDTH - done);
-    let rest = WIDTH - done - held;
+    let done = over * width / total;
+    let held = (counts.held * width).div_ceil(total).min(width - done);
+    let rest = width - done - held;
     let piece = |symbol: &str, n: u32, style| terminal.paint(&symbol.repeat(n as usize), style);
     let words = harness::sanitise::fit(
         &format!("{over}/{} · {}", counts.total(), ps::counts(&counts)),
-        terminal.columns.unwrap_or(80).saturating_sub(WIDTH as usize + 1),
+        columns.saturating_sub(width as usize + 1),
     );
     format!(
         "{}{}{} {words}",
@@ -157,4 +158,105 @@ fn bar(crew: &Crew, terminal: &Terminal) -> String {
         piece("▒", held, Style::Yellow),
         piece("░", rest, Style::Dim)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use model::journal::{Fact, State, Stream};
+    use model::project::{self, Project};
+    use model::ticket::{self, Spec, Ticket};
+    use model::view::Row;
+    use model::{AgentName, Fence, SessionId, TicketId};
+
+    use super::*;
+
+    /// So many agents, each at a ticket with a long title in a wide script.
+    fn crew(agents: u32) -> Crew {
+        let names: Vec<AgentName> = (0..agents)
+            .map(|n| AgentName::new(format!("a-{n}")).unwrap())
+            .collect();
+        let mut crew = Crew::default();
+        let mut seq = 0;
+        let mut apply = |stream: Stream, fact: Fact, after: State| {
+            seq += 1;
+            crew.apply(Row {
+                seq,
+                stream: &stream,
+                at: Time(0),
+                fact: &fact,
+                after: &after,
+            });
+        };
+        let roster: BTreeSet<AgentName> = names.iter().cloned().collect();
+        let project = Project {
+            agents: roster,
+            ..Project::default()
+        };
+        apply(
+            Stream::Project,
+            Fact::Project(project::Event::Opened),
+            State::Project(project),
+        );
+        for (n, agent) in names.into_iter().enumerate() {
+            let id = TicketId::new(format!("t-{n}")).unwrap();
+            let spec = Spec {
+                title: "長い題名".repeat(30),
+                kind: "task".to_owned(),
+                ..Spec::default()
+            };
+            let claim = ticket::Event::Claimed {
+                agent,
+                fence: Fence(1),
+                session: SessionId::of_attempt(uuid::Uuid::nil(), &id, Fence(1), 1),
+                at: Time(0),
+                eligible: true,
+            };
+            let mut after = Ticket::new(id.clone());
+            for event in [ticket::Event::Created { spec }, claim] {
+                after = after.after(&event, Time(0)).unwrap().ticket;
+                apply(
+                    Stream::Ticket(id.clone()),
+                    Fact::Ticket(event),
+                    State::Ticket(after.clone()),
+                );
+            }
+        }
+        crew
+    }
+
+    #[test]
+    fn a_frame_never_leaves_the_terminal_however_many_agents_there_are() {
+        for (agents, columns, lines) in [
+            (0, 80, 24),
+            (3, 80, 24),
+            (8, 60, 12),
+            (40, 200, 24),
+            (40, 20, 4),
+            (2, 20, 24),
+        ] {
+            let crew = crew(agents);
+            let terminal = Terminal {
+                is: true,
+                colour: false,
+                columns: Some(columns),
+                lines,
+                is_fixed: false,
+            };
+            let said: Vec<Option<String>> = (0..agents)
+                .map(|n| (n % 2 == 0).then(|| "出力".repeat(90)))
+                .collect();
+            let frame = frame(&crew, &crew.agents(), &said, &terminal, Time(90_000));
+            assert!(
+                frame.len() < lines,
+                "{agents} agents in {lines} lines: {frame:#?}"
+            );
+            let widest = frame.iter().map(|line| ui::columns(line)).max();
+            assert!(
+                widest <= Some(columns),
+                "{agents} agents in {columns} columns: {frame:#?}"
+            );
+        }
+    }
 }

@@ -124,8 +124,10 @@ impl Table {
             Row::Cells(cells) => self.line(cells, &shown, &widths, terminal),
             Row::Below(column, cell) => {
                 let begin = begins(*column);
-                let fitted = fit(&cell.text, begin, terminal);
-                format!("{}{}", " ".repeat(begin), terminal.paint(&fitted, cell.style))
+                match fit(&cell.text, begin, terminal) {
+                    none if none.is_empty() => none,
+                    fitted => format!("{}{}", " ".repeat(begin), terminal.paint(&fitted, cell.style)),
+                }
             }
         });
         all.chain(rows).collect()
@@ -184,6 +186,7 @@ mod tests {
         colour: false,
         columns: None,
         lines: 24,
+        is_fixed: false,
     };
 
     fn table() -> Table {
@@ -214,6 +217,7 @@ mod tests {
             colour: true,
             columns: Some(16),
             lines: 24,
+            is_fixed: false,
         };
         let lines = table().lines(&narrow);
         assert_eq!(lines[1], "ü      7  a lon…");

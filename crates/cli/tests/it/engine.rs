@@ -306,3 +306,38 @@ fn commands_without_an_engine_are_carried_out_at_once() {
     let said = repo.crew(&["run", "--until-idle"]);
     assert_eq!(said.code, 0, "{said}");
 }
+
+#[test]
+fn a_change_to_the_settings_waits_for_a_person() {
+    let repo =
+        Repo::with_agent("echo '# mine' >> crew.toml\ngit commit --quiet --all --message w\necho DONE");
+    repo.ticket("t-1", "Be free", "");
+    let said = repo.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, 3, "{said}");
+    assert!(!repo.git(&["show", "main:crew.toml"]).contains("# mine"));
+    let said = repo.crew(&["explain", "t-1"]).ok();
+    assert!(said.out.contains("hint: `crew approve t-1`"), "{said}");
+    repo.crew(&["approve", "t-1"]).ok();
+    let said = repo.crew(&["merge", "t-1"]).ok();
+    assert!(said.out.contains("landed as "), "{said}");
+    assert!(repo.git(&["show", "main:crew.toml"]).contains("# mine"));
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_not_left_for_later() {
+    let repo = Repo::with_crew();
+    repo.crew(&["spawn", "ada"]).ok();
+    let settings = repo.read("crew.toml");
+    repo.write("crew.toml", "nonsense");
+    assert_eq!(repo.crew(&["spawn", "bob"]).code, 2);
+    repo.write("crew.toml", &settings);
+    assert_eq!(repo.crew(&["run", "--until-idle"]).code, 0);
+    let ps = repo.crew(&["ps", "--json"]).ok().json();
+    let names: Vec<&str> = ps["agents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|agent| agent["name"].as_str())
+        .collect();
+    assert!(names.contains(&"ada") && !names.contains(&"bob"), "{names:?}");
+}
