@@ -1,13 +1,16 @@
 //! Workspaces go when their work is kept.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::crash;
 use crate::error::{Error, IoContext, Result};
 use crate::keep::Rescued;
 use crate::repository::Repository;
 use crate::workspace::Workspace;
+
+/// Before the number of a workspace set aside; no id has it, so no workspace's name either.
+const ASIDE: char = '~';
 
 impl Repository {
     /// Removes a workspace after keeping whatever of its work no ref has yet (see [`Repository::rescue`]); returns
@@ -46,6 +49,49 @@ impl Repository {
         crash::point("remove.renamed");
         delete_tree(&workspace.beside())?;
         Ok(rescued)
+    }
+
+    /// Moves a workspace that [`Error::Unsaved`] keeps from being removed out of the way, so that its agent may work on
+    /// the ticket again; returns where it stands now: `<agent>-<ticket>~<n>`, a name that no workspace has.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn set_aside(&self, workspace: &Workspace) -> Result<PathBuf> {
+        let _claim = workspace.claim()?;
+        let mut aside = workspace.path();
+        for n in 1_u32.. {
+            aside = workspace
+                .path()
+                .with_file_name(format!("{}{ASIDE}{n}", workspace.name()));
+            if aside.symlink_metadata().is_err() {
+                break;
+            }
+        }
+        std::fs::rename(workspace.path(), &aside).doing("set aside", workspace.path())?;
+        delete_tree(&workspace.beside())?;
+        Ok(aside)
+    }
+
+    /// Workspaces of a folder that were [set aside](Repository::set_aside); none if there is no such folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn aside(root: &Path) -> Result<Vec<PathBuf>> {
+        let entries = match std::fs::read_dir(root) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.doing("list", root)?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry.doing("list", root)?;
+            if entry.file_name().to_string_lossy().contains(ASIDE) {
+                found.push(entry.path());
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// Removes the pin of a workspace's base; for when its ticket is done.

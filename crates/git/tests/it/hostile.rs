@@ -530,6 +530,23 @@ fn a_file_that_git_does_not_take_keeps_the_workspace() {
     assert!(workspace.path().join("git~1").exists());
 }
 
+/// What cannot be kept stays, and is in nobody's way.
+#[test]
+fn a_workspace_set_aside_makes_room_for_the_next_attempt() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let root = workspace.path().parent().unwrap().to_owned();
+    put(&workspace.path().join("git~1"), "x\n");
+    let aside = repository.set_aside(&workspace).unwrap();
+    assert_eq!(std::fs::read_to_string(aside.join("git~1")).unwrap(), "x\n");
+    let next = world.workspace(&repository);
+    assert_eq!(next.path(), workspace.path());
+    put(&next.path().join("git~1"), "y\n");
+    let second = repository.set_aside(&next).unwrap();
+    assert_eq!(Repository::aside(&root).unwrap(), [aside, second]);
+}
+
 #[test]
 fn a_thousand_races_never_lead_a_write_out() {
     let world = World::new();

@@ -38,12 +38,13 @@ impl Hands {
         let Some(workspace) = self.workspace(ticket, agent, number)? else {
             return Ok(Report::NoCommits);
         };
-        let tip = if workspace.exists() {
-            self.save(ticket, &workspace)?.imported.tip
+        let (tip, lost_head) = if workspace.exists() {
+            let saved = self.save(ticket, &workspace)?;
+            (saved.imported.tip, saved.lost_head)
         } else {
             // Verified but the workspace is gone: land from the branch.
             match repository.branch_tip(&workspace.branch())? {
-                Some(tip) => tip,
+                Some(tip) => (tip, None),
                 None => return Ok(Report::NoCommits),
             }
         };
@@ -65,7 +66,11 @@ impl Hands {
             ],
         };
         match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
-            Outcome::NoCommits => Ok(Report::NoCommits),
+            // "Nothing was committed" would be untrue, and the agent would not know what to mend.
+            Outcome::NoCommits => Ok(match lost_head {
+                Some(why) => Report::ImportRefused { why },
+                None => Report::NoCommits,
+            }),
             Outcome::Conflict { paths, .. } => Ok(Report::Conflicted {
                 paths: paths.iter().map(|p| p.display().to_string()).collect(),
             }),

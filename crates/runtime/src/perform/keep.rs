@@ -47,10 +47,11 @@ impl Hands {
             keep(&workspace)?;
             match self.repository.remove(&workspace) {
                 Ok(_) => {}
-                Err(git::Error::Unsaved { workspace, left }) => {
+                // In its place it would be in the way of the next attempt.
+                Err(git::Error::Unsaved { left, .. }) => {
+                    let aside = self.repository.set_aside(&workspace)?;
                     let left: Vec<_> = left.iter().map(|one| one.path.display().to_string()).collect();
-                    tracing::warn!(workspace = %workspace.display(), ?left, "kept, since this cannot be saved");
-                    return Ok(());
+                    tracing::warn!(workspace = %aside.display(), ?left, "set aside, since this cannot be saved");
                 }
                 Err(error) => return Err(error),
             }

@@ -7,7 +7,7 @@ mod step;
 
 use engine::Report;
 use model::attempt::{self, Failure};
-use model::ticket::{Effect, Ticket};
+use model::ticket::{Effect, Stage, State, Ticket};
 use model::{AgentName, Oid};
 
 use crate::hands::Hands;
@@ -16,6 +16,9 @@ use crate::prompt::Facts;
 impl Hands {
     /// Performs an effect that needs no more than the hands; blocks. The ticket is as it was when the effect's turn came.
     pub(crate) fn perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
+        if !is_wanted(ticket, effect) {
+            return Report::Done;
+        }
         match effect {
             Effect::PrepareWorkspace {
                 agent, number, from, ..
@@ -124,6 +127,36 @@ impl Hands {
             new_session: false,
             checks: self.settings.checks.commands.clone(),
         }
+    }
+}
+
+/// Whether the ticket still waits for what it ordered: an engine may have been killed in between, and the ticket given back,
+/// dropped or built anew since. What would begin something is not begun then; what ends something is always done.
+fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
+    let stage = match &ticket.state {
+        State::Verify(verify) => Some((&verify.stage, verify.round)),
+        State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
+    };
+    match effect {
+        Effect::PrepareWorkspace { fence, .. } => ticket
+            .attempt()
+            .is_some_and(|a| a.fence == *fence && matches!(a.state, attempt::State::Preparing)),
+        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => ticket.live_run() == Some(run),
+        Effect::BuildCandidate { fence, round, .. } => {
+            ticket.fence == *fence
+                && stage.is_some_and(|(stage, now)| matches!(stage, Stage::Building) && now == *round)
+        }
+        Effect::RunChecks { candidate } => {
+            stage.is_some_and(|(stage, _)| matches!(stage, Stage::Checking(it) if it == candidate))
+        }
+        Effect::Land { candidate, .. } => stage.is_some_and(
+            |(stage, _)| matches!(stage, Stage::Landing { candidate: it, .. } if it == candidate),
+        ),
+        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => true,
     }
 }
 
