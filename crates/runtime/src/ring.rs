@@ -156,6 +156,11 @@ impl Ring {
         self.told.clear();
         self.looked = Time::default();
         self.inbox = 0;
+        let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
+        if self.duty == Duty::Drain && !is_landing {
+            // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
+            self.hands.repository.release_left_behind()?;
+        }
         let output = self.core.open(clock::now(), self.duty.clone());
         self.absorb(vec![output]).await?;
         if let Duty::Drain = self.duty {
@@ -165,15 +170,33 @@ impl Ring {
             for run in live.into_iter().filter(|run| !later.contains(run)) {
                 self.watch(run);
             }
-            if !pending.iter().any(|o| matches!(o.effect, Effect::Land { .. })) {
-                // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
-                self.hands.repository.release_left_behind()?;
-            }
-            for ordered in pending {
+        }
+        for ordered in pending {
+            if self.is_duty(&ordered) {
                 self.enqueue(ordered);
             }
         }
         Ok(())
+    }
+
+    /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and
+    /// lands nothing but what it was told to; the rest of what was begun it ends first, so that the command finds it whole.
+    fn is_duty(&self, ordered: &Ordered) -> bool {
+        let Duty::Command { lands } = &self.duty else {
+            return true;
+        };
+        match &ordered.effect {
+            Effect::Attempt(attempt::Effect::StartStep { .. }) => false,
+            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } | Effect::Land { .. } => {
+                lands.as_ref() == Some(&ordered.ticket)
+            }
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => true,
+        }
     }
 
     /// Turns until it is time to end; gives what waits for a person then.

@@ -98,6 +98,48 @@ fn merge_lands_by_hand_between_two_steps_through_the_gate() {
 }
 
 #[test]
+fn merge_carries_on_what_a_killed_engine_began() {
+    let world = World::with(|s| {
+        s.checks = format!("commands = ['''{}''']", "touch \"$HOME/checking\"; n=0; until [ -e \"$HOME/go\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done");
+    });
+    world.ticket("t-1").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("it is being checked", || world.path("home/checking").exists());
+    engine.signal("KILL");
+    engine.end();
+    std::fs::write(world.path("home/go"), "").unwrap();
+    world.must(&["merge", "t-1"]);
+    world.assert_at_rest();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(world.front("t-1", "status"), "closed");
+}
+
+#[test]
+fn drop_ends_what_a_killed_engine_began() {
+    let world = World::with(|s| s.agents = "count = 3".to_owned());
+    for n in 0..3 {
+        world.ticket(&format!("t-{n}")).agent(ENDLESS).write();
+    }
+    let mut engine = world.engine();
+    world.wait("one is given out", || world.state_name("t-0").starts_with("in_progress"));
+    engine.signal("KILL");
+    engine.end();
+    for n in 0..3 {
+        let id = format!("t-{n}");
+        if world.try_state(&id).is_some() {
+            world.must(&["drop", &id]);
+        }
+    }
+    world.assert_at_rest();
+    for n in 0..3 {
+        world.script(&format!("t-{n}"), "exit 1");
+    }
+    let said = world.drain();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!((world.workspaces().len(), world.landed().len()), (0, 0));
+}
+
+#[test]
 fn assign_gives_a_ticket_out_of_turn() {
     let world = World::new();
     world.ticket("urgent").priority(0).agent(DONE).write();
