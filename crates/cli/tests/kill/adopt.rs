@@ -14,7 +14,7 @@ use crate::world::{Plan, World};
 #[test]
 fn a_restarted_engine_adopts_the_step_that_runs() {
     let (world, plans, mut crew) = between_the_halves();
-    crew.kill();
+    crew.kill(&[]);
     crew.restart(&world);
     wait::until("the second engine is up", || {
         assert!(crew.ended(&world).is_none());
@@ -28,7 +28,7 @@ fn a_restarted_engine_adopts_the_step_that_runs() {
 #[test]
 fn a_step_that_ends_while_no_engine_is_up_counts_all_the_same() {
     let (world, plans, mut crew) = between_the_halves();
-    crew.kill();
+    crew.kill(&[]);
     std::fs::write(world.outside("go"), "").unwrap();
     wait::until("the step has ended", || {
         processes::of_root(world.root()).is_empty().then_some(())

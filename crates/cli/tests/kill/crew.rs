@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use crate::processes::{self, Process};
 use crate::wait;
 use crate::world::World;
 
@@ -45,12 +46,13 @@ impl Crew {
         wait::until("the engine has ended", || self.ended(world))
     }
 
-    /// SIGKILL; whether it was alive to be killed.
-    pub(crate) fn kill(&mut self) -> bool {
-        let alive = self.child.try_wait().unwrap().is_none();
+    /// SIGKILL, and to `others` in the same moment.
+    pub(crate) fn kill(&mut self, others: &[Process]) {
         self.child.kill().unwrap();
+        for other in others {
+            other.kill();
+        }
         self.child.wait().unwrap();
-        alive
     }
 
     /// The next engine.
@@ -65,7 +67,7 @@ impl Drop for Crew {
         let _ = self.child.wait();
         // A test that failed leaves nothing running either.
         for _ in 0..3 {
-            for process in crate::processes::of_root(&self.root) {
+            for process in processes::of_root(&self.root) {
                 process.kill();
             }
         }

@@ -1,8 +1,10 @@
 //! Twenty tickets, four agents, twenty SIGKILLs.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use crate::crew::Crew;
+use crate::moment::Moment;
 use crate::oracle;
 use crate::processes::{self, Process};
 use crate::rng::Rng;
@@ -17,7 +19,7 @@ const FAULTS: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Engine,
-    /// And its git, in the middle of what it does.
+    /// And at times its git, in the middle of what it does.
     EngineAndShims,
     Shim,
     Agent,
@@ -42,10 +44,11 @@ fn killed_twenty_times_everything_lands_exactly_once() {
             still_runs(&mut crew, &world);
             (oracle::landed(&world).len() >= n * (plans.len() - 3) / FAULTS).then_some(())
         });
-        wait::pause(rng.millis(0, 700));
+        let moment = Moment::draw(&mut rng);
+        moment.await_in(&world, &mut rng);
         let whom = strike(&mut crew, &world, fault, &mut rng);
         println!(
-            "fault {n}: {fault:?} {whom}; {} landed before",
+            "fault {n}: {moment:?}, {fault:?} {whom}; {} landed before",
             oracle::landed(&world).len()
         );
         // A person goes on working meanwhile.
@@ -100,25 +103,22 @@ fn strike(crew: &mut Crew, world: &World, fault: Fault, rng: &mut Rng) -> String
     match fault {
         Fault::Engine => {
             let pid = crew.pid();
-            wait::until("an engine is there to be killed", || {
-                still_runs(crew, world).then(|| crew.kill()).filter(|hit| *hit)
-            });
+            still_runs(crew, world);
+            crew.kill(&[]);
             crew.restart(world);
             format!("{pid}")
         }
         Fault::EngineAndShims => {
             let pid = crew.pid();
-            wait::until("an engine is there to be killed", || {
-                still_runs(crew, world).then(|| crew.kill()).filter(|hit| *hit)
-            });
-            let (mut shims_killed, mut gits_killed) = (0, 0);
-            // What the engine was starting as it died begins after a look.
-            for _ in 0..2 {
-                shims_killed += shims(world).iter().filter(|shim| shim.kill()).count();
-                gits_killed += gits(world).iter().filter(|git| git.kill()).count();
-            }
+            still_runs(crew, world);
+            let gits = if rng.one_in(2) { a_git_of(pid) } else { Vec::new() };
+            crew.kill(&gits);
+            // What the engine was starting as it died may begin after a look.
+            let killed: usize = (0..2)
+                .map(|_| shims(world).iter().filter(|shim| shim.kill()).count())
+                .sum();
             crew.restart(world);
-            format!("{pid}, {shims_killed} shims and {gits_killed} gits")
+            format!("{pid}, {killed} shims and {} gits", gits.len())
         }
         Fault::Shim => one("a shim", crew, world, rng, shims),
         Fault::Agent => one("an agent", crew, world, rng, agents),
@@ -133,7 +133,7 @@ fn one(
     find: fn(&World) -> Vec<Process>,
 ) -> String {
     let killed = wait::until(&format!("there is {what} to be killed"), || {
-        assert!(still_runs(crew, world));
+        still_runs(crew, world);
         let found = find(world);
         (!found.is_empty())
             .then(|| rng.pick(&found).clone())
@@ -143,11 +143,10 @@ fn one(
 }
 
 /// Panics when the engine has ended by itself: it must not, while the faults go on.
-fn still_runs(crew: &mut Crew, world: &World) -> bool {
+fn still_runs(crew: &mut Crew, world: &World) {
     if let Some(status) = crew.ended(world) {
         panic!("the engine ended by itself: {status}\n{}", oracle::log(world));
     }
-    true
 }
 
 fn shims(world: &World) -> Vec<Process> {
@@ -156,11 +155,16 @@ fn shims(world: &World) -> Vec<Process> {
     all
 }
 
-/// The engine's own git, and what that has started: it dies with its group when a terminal is closed.
-fn gits(world: &World) -> Vec<Process> {
-    let mut all = processes::of_root(world.root());
-    all.retain(|process| process.is_git() && !process.is_of_a_run());
-    all
+/// The engine's own git, in the middle of what it does; none when it has nothing to do for a while.
+fn a_git_of(engine: u32) -> Vec<Process> {
+    let deadline = Instant::now() + Duration::from_secs(2);
+    loop {
+        let gits = processes::gits_of(engine);
+        if !gits.is_empty() || Instant::now() > deadline {
+            return gits;
+        }
+        wait::pause(Duration::from_micros(100));
+    }
 }
 
 /// The programs of steps themselves, not what they started.

@@ -10,6 +10,7 @@ mod adopt;
 mod crew;
 mod faults;
 mod git;
+mod moment;
 mod oracle;
 mod processes;
 mod rng;

@@ -22,14 +22,9 @@ impl Process {
         self.command.split('\0').nth(1) == Some("shim")
     }
 
-    pub(crate) fn is_git(&self) -> bool {
+    fn is_git(&self) -> bool {
         let program = self.command.split('\0').next().unwrap_or_default();
         program.rsplit('/').next() == Some("git")
-    }
-
-    /// Whether it was started under a shim.
-    pub(crate) fn is_of_a_run(&self) -> bool {
-        self.has("CREW_RUN_ID")
     }
 
     /// Whether it is (a part of) a step of an agent.
@@ -67,6 +62,25 @@ pub(crate) fn of_root(root: &Path) -> Vec<Process> {
         .filter(|pid| u32::try_from(*pid).ok() != Some(std::process::id()))
         .filter_map(of)
         .filter(|process| process.command.contains(root) || process.env.contains(root))
+        .collect()
+}
+
+/// The git that `engine` waits for at this moment. Quick: git does not live long.
+pub(crate) fn gits_of(engine: u32) -> Vec<Process> {
+    let threads = std::fs::read_dir(format!("/proc/{engine}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    threads
+        .filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok())
+        .flat_map(|children| {
+            children
+                .split_whitespace()
+                .filter_map(|pid| pid.parse().ok())
+                .collect::<Vec<i32>>()
+        })
+        .filter_map(of)
+        .filter(Process::is_git)
         .collect()
 }
 
