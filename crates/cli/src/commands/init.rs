@@ -135,14 +135,13 @@ fn plan(
         }
         None => {
             out.styled("  checked by      nothing", Style::Yellow)?;
-            out.styled(
-                "  no test runner was found (pytest, npm, cargo, make, go): nothing guards the target.",
-                Style::Yellow,
-            )?;
-            out.styled(
-                "  name what must pass before work lands as [checks] commands in crew.toml.",
-                Style::Yellow,
-            )?;
+            for line in [
+                "  no test runner was found (pytest, npm, cargo, make, go), so",
+                "  nothing guards the target. What must pass before work lands is named",
+                "  in crew.toml, as [checks] commands.",
+            ] {
+                out.styled(line, Style::Yellow)?;
+            }
         }
     }
     match harness {

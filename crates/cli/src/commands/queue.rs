@@ -20,10 +20,13 @@ use crate::{clock, documents, follow, ui};
 /// Show the tickets: what is at work, what waits and for what, what is held, what landed
 #[derive(Debug, Args)]
 pub(crate) struct Queue {
-    /// What landed, too: newest last.
+    /// Everything that landed, not only the latest.
     #[arg(long)]
     landed: bool,
 }
+
+/// So many of what landed are shown when not all are asked for.
+const LATEST: usize = 5;
 
 impl Queue {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
@@ -55,9 +58,20 @@ impl Queue {
             }
             context.out.table(&table)?;
         }
-        if self.landed && !crew.landed.is_empty() {
+        let skip = if self.landed {
+            0
+        } else {
+            crew.landed.len().saturating_sub(LATEST)
+        };
+        let latest = &crew.landed[skip..];
+        if !latest.is_empty() {
             context.out.write("\n")?;
-            context.out.table(&landed(&crew.landed, now))?;
+            context.out.table(&landed(latest, now))?;
+        }
+        if skip > 0 {
+            context
+                .out
+                .styled(&format!("and {skip} before: `crew queue --landed`"), Style::Dim)?;
         }
         for problem in &facts.problems {
             context

@@ -122,28 +122,29 @@ fn names_that_are_none_are_refused_before_anything_is_asked() {
         "\u{202e}evil",
         "",
     ];
+    let refused = |args: &[&str]| {
+        let said = repo.crew(args);
+        assert_eq!(said.code, 2, "{args:?}: {said}");
+        let harmless = |text: &str| {
+            !text
+                .chars()
+                .any(|c| c.is_control() && c != '\n' || c == '\u{202e}')
+        };
+        assert!(
+            harmless(&said.err) && said.err.contains("hint: "),
+            "{args:?}: {said}"
+        );
+    };
     for name in names {
-        for args in [
-            &["spawn", name][..],
-            &["kill", name],
-            &["explain", name],
-            &["assign", name, "t-1"],
-            &["drop", name],
-            &["logs", name],
-        ] {
-            let said = repo.crew(args);
-            assert_eq!(said.code, 2, "{args:?}: {said}");
-            let harmless = |text: &str| {
-                !text
-                    .chars()
-                    .any(|c| c.is_control() && c != '\n' || c == '\u{202e}')
-            };
-            assert!(
-                harmless(&said.err) && said.err.contains("hint: "),
-                "{args:?}: {said}"
-            );
-        }
+        refused(&["spawn", name]);
+        refused(&["explain", name]);
     }
+    let worst = "../\u{1b}[2J\n";
+    refused(&["kill", worst]);
+    refused(&["assign", worst, "t-1"]);
+    refused(&["drop", worst]);
+    refused(&["logs", worst]);
+    refused(&["merge", worst]);
     let said = repo.crew(&["spawn", "-x"]);
     assert_eq!(said.code, 2, "{said}");
     let said = repo.crew(&["spawn", "--", "-x"]);
