@@ -31,6 +31,8 @@ pub struct Core {
     pub(crate) gone: BTreeMap<TicketId, Time>,
     /// Effects ordered and not yet reported that make a file's status lag behind the journal.
     pub(crate) filing: BTreeMap<TicketId, u32>,
+    /// Writings of files that were reported: one that is reported twice has arrived once.
+    pub(crate) filed: BTreeSet<EffectId>,
     /// What was seen of the steps that run, since this core has been up.
     pub(crate) watches: BTreeMap<RunId, stall::Watch>,
     /// Whether the ticket folder was read since this core has been up: nothing is given out before.
@@ -103,6 +105,7 @@ impl Core {
             tags: BTreeMap::new(),
             gone: BTreeMap::new(),
             filing: BTreeMap::new(),
+            filed: BTreeSet::new(),
             watches: BTreeMap::new(),
             read: false,
             dirty: true,

@@ -12,7 +12,11 @@ use crate::{End, Report, RunEnd, Verdict};
 impl Core {
     pub(crate) fn reported(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, report: Report) {
         if let (Effect::WriteFile(filing), Report::Done) = (effect, &report) {
-            self.filed(ticket, filing);
+            // A hand of an earlier core can tell of it too. Counted twice, the next writing would seem to have arrived, and
+            // what crew is about to overwrite would be taken for a person's act.
+            if self.filed.insert(id) {
+                self.filed(ticket, filing);
+            }
             self.out.finished.push(id);
             self.heed_file(ticket);
             return;
