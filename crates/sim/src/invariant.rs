@@ -6,7 +6,7 @@ use model::attempt::{self, Then};
 use model::journal::{Fact, State as Stored, Stream};
 use model::machine::Machine as _;
 use model::project::{self, Project};
-use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
+use model::ticket::{Candidate, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::{AgentName, Fence, Oid, TicketId};
 use store::{Journal as _, Ledger, Memory, Millis, StreamId};
 
@@ -47,8 +47,8 @@ pub(crate) struct Witness {
     pub(crate) tickets: BTreeMap<TicketId, Ticket>,
     /// The project as replay gives it.
     pub(crate) project: Project,
-    /// Landed events, oldest first: ticket, attempt and commit.
-    pub(crate) landed: Vec<(TicketId, u32, Oid)>,
+    /// Landed events, oldest first: the commit, and whether a person had waived what held it.
+    pub(crate) landed: Vec<(Oid, bool)>,
     /// Stops that a person ordered and that are still to be carried out.
     owed: BTreeMap<TicketId, (Fence, Then)>,
     /// Attempts, and steps of the last one, that the table gives beyond the limits.
@@ -159,14 +159,14 @@ impl Witness {
             "fences strictly increase",
             || format!("{id} went from fence {} to {}", before.fence, stored.fence),
         )?;
-        if let (Event::Landed { commit }, Some(attempt)) = (event, before.attempt()) {
-            self.landed.push((id.clone(), attempt.number, commit.clone()));
+        if let (Event::Landed { commit }, Some(candidate)) = (event, before.candidate()) {
+            self.landed.push((commit.clone(), is_waived(candidate)));
         }
         self.budgets_hold(id, event, &before, stored, options)?;
-        if let Some(attempt) = stored.attempt() {
-            if let Some(then) = attempt.stopping.clone().filter(Then::is_final) {
-                self.owed.insert(id.clone(), (attempt.fence, then));
-            }
+        if let Some(attempt) = stored.attempt()
+            && let Some(then) = attempt.stopping.clone().filter(Then::is_final)
+        {
+            self.owed.insert(id.clone(), (attempt.fence, then));
         }
         self.tickets.insert(id.clone(), stored.clone());
         Ok(())
@@ -382,21 +382,20 @@ impl Witness {
                 matches!(verify.stage, Stage::Landing { .. })
                     && t.candidate().is_some_and(|c| c.commit == commit.id)
             });
-            let told = landing.is_some() || landed.next().is_some_and(|(_, _, id)| *id == commit.id);
-            ensure(told, "the target is what was landed", || {
+            let told = match landing.and_then(Ticket::candidate) {
+                Some(candidate) => Some(is_waived(candidate)),
+                None => landed
+                    .next()
+                    .filter(|(id, _)| *id == commit.id)
+                    .map(|(_, waived)| *waived),
+            };
+            ensure(told.is_some(), "the target is what was landed", || {
                 format!(
                     "{} of {ticket} is on the target and was not landed, or out of order",
                     commit.id
                 )
             })?;
-            let waived = match (known.map(|t| &t.state), landing.and_then(Ticket::candidate)) {
-                (_, Some(candidate)) => candidate.passed.iter().any(|p| p.starts_with("waived by")),
-                (Some(State::Done(Done::Landed { acceptance, .. })), None) => {
-                    acceptance.starts_with("waived by")
-                }
-                // Landed and reopened since; it was looked at when it landed.
-                _ => true,
-            };
+            let waived = told == Some(true);
             ensure(
                 waived || world.passed.contains(&at),
                 "what landed was tested",
@@ -451,6 +450,13 @@ impl Witness {
             ensure(counted, "every ticket comes to its end", || {
                 format!("{id} is {}", ticket.state_name())
             })?;
+            if let Some(engine::Sighting::Read { spec, .. }) =
+                world.files.files.get(id).map(|_| world.files.look(id, world.now))
+            {
+                ensure(spec == ticket.spec, "no edit of a ticket is missed", || {
+                    format!("the file of {id} says {spec:?}, the journal {:?}", ticket.spec)
+                })?;
+            }
             let file = world.files.files.get(id).filter(|_| ticket.is_done());
             ensure(
                 file.is_none_or(|f| f.status == FileStatus::Closed),
@@ -460,6 +466,14 @@ impl Witness {
         }
         Ok(())
     }
+}
+
+/// Whether a person let it pass in spite of its checks.
+fn is_waived(candidate: &Candidate) -> bool {
+    candidate
+        .passed
+        .iter()
+        .any(|passed| passed.starts_with("waived by"))
 }
 
 fn store_is_sound(ledger: &Ledger<Memory>) -> Checked {

@@ -72,7 +72,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         return did("nothing");
     }
     let Some(id) = (1..=TICKETS + 1)
-        .filter_map(|n| ticket(n))
+        .filter_map(ticket)
         .find(|id| !world.files.files.contains_key(id))
     else {
         return did("nothing");
@@ -207,7 +207,7 @@ fn touch_repository(world: &mut World, rng: &mut Rng) -> Did {
             did("the checkout is cleared")
         }
         7 | 8 => {
-            let marks = if rng.percent(30) { BROKEN } else { 0 };
+            let marks = if rng.percent(45) { BROKEN } else { 0 };
             let content = world.content(marks);
             world.push(path.clone(), content);
             did(format!(

@@ -21,7 +21,7 @@ use crate::{Failure, Plant, Summary, block_on, people};
 /// When the world begins.
 const BEGIN: Time = Time(1_800_000_000_000);
 /// How long the calm phase may take: as long as the longest chain of backoffs, and some.
-const CALM: i64 = 12 * 3_600_000;
+const CALM: i64 = 4 * 3_600_000;
 /// How many turns it may take.
 const CALM_TURNS: u32 = 60_000;
 /// How often somebody looks whether the crew needs a person, in the calm phase.
@@ -243,13 +243,15 @@ impl Simulation {
         }
         // These tell of what is not there, or not possible, and a later engine may have made it since: only the repository's
         // lock, which an engine holds for as long as its hands work, keeps them from being told late.
-        let harmless = |told: &&Told| match told.report {
-            Report::StepNotSpawned { .. }
-            | Report::WorkspaceMissing
-            | Report::WorkspaceFailed { .. }
-            | Report::CheckoutEdited { .. }
-            | Report::CouldNotRun { .. } => false,
-            _ => true,
+        let harmless = |told: &&Told| {
+            !matches!(
+                told.report,
+                Report::StepNotSpawned { .. }
+                    | Report::WorkspaceMissing
+                    | Report::WorkspaceFailed { .. }
+                    | Report::CheckoutEdited { .. }
+                    | Report::CouldNotRun { .. }
+            )
         };
         // A core whose last decisions never became durable lives on nowhere: its driver was waiting for the journal.
         if undecided && self.rng.percent(self.options.zombie) {

@@ -1,0 +1,246 @@
+//! What the simulation has found in the engine and the machines, reduced to the inputs that it takes.
+
+use std::collections::BTreeSet;
+
+use engine::{Core, Duty, End, Input, Loaded, Output, Report, RunEnd, Sighting};
+use model::attempt::{self, Class, Failure, Prompt, Signal, Usage};
+use model::command::Command;
+use model::journal::EffectId;
+use model::settings::Settings;
+use model::ticket::{Effect, FileStatus, Spec, State};
+use model::{Oid, RunId, TicketId, Time};
+
+/// A core with one ticket, and what it has ordered and not heard of.
+struct Crew {
+    core: Core,
+    ordered: Vec<(EffectId, TicketId, Effect)>,
+    now: Time,
+}
+
+impl Crew {
+    /// A crew of one whose agent has just been told to begin: its first step is ordered.
+    fn at_work(settings: Settings) -> Self {
+        let core = Core::load(settings, uuid::Uuid::nil(), Loaded::default()).unwrap();
+        let mut crew = Self {
+            core,
+            ordered: Vec::new(),
+            now: Time(1_000_000),
+        };
+        let opened = crew.core.open(crew.now, Duty::Drain);
+        crew.take(&opened);
+        let spec = Spec {
+            title: "One".to_owned(),
+            kind: "task".to_owned(),
+            ..Spec::default()
+        };
+        crew.hear(Input::Sighted(vec![Sighting::Read {
+            ticket: ticket(),
+            spec,
+            status: FileStatus::Open,
+            tags: BTreeSet::new(),
+            changed_at: Time(0),
+        }]));
+        crew.report(
+            |effect| matches!(effect, Effect::PrepareWorkspace { .. }),
+            Report::WorkspaceReady {
+                base: Oid::new("a".repeat(40)).unwrap(),
+                earlier_work: false,
+            },
+        );
+        crew
+    }
+
+    fn take(&mut self, output: &Output) {
+        for (ticket, effect) in output.effects() {
+            let id = EffectId {
+                seq: self.ordered.len() as u64 + 1,
+                index: 0,
+            };
+            self.ordered.push((id, ticket.clone(), effect.clone()));
+        }
+    }
+
+    fn hear(&mut self, input: Input) {
+        self.now.0 += 1000;
+        let output = self.core.step(input, self.now);
+        self.take(&output);
+    }
+
+    /// Reports the last effect that `which` picks.
+    fn report(&mut self, which: fn(&Effect) -> bool, report: Report) {
+        let at = self
+            .ordered
+            .iter()
+            .rposition(|(_, _, effect)| which(effect))
+            .unwrap();
+        let (id, ticket, effect) = self.ordered[at].clone();
+        self.hear(Input::Reported {
+            id,
+            ticket,
+            effect,
+            report,
+        });
+    }
+
+    fn run(&self) -> RunId {
+        self.core.live_runs().next().unwrap().1.clone()
+    }
+
+    fn ended(&mut self, signal: Signal) {
+        let (run, usage, end) = (self.run(), Usage::default(), End::Finished(signal));
+        self.hear(Input::RunEnded(RunEnd {
+            run,
+            usage,
+            summary: None,
+            mode: None,
+            end,
+        }));
+    }
+
+    fn state(&self) -> String {
+        self.core.ticket(&ticket()).unwrap().state_name()
+    }
+}
+
+fn ticket() -> TicketId {
+    TicketId::new("t-1").unwrap()
+}
+
+fn starts(effect: &Effect) -> bool {
+    matches!(effect, Effect::Attempt(attempt::Effect::StartStep { .. }))
+}
+
+#[test]
+fn a_kill_is_not_forgotten_when_the_step_could_not_be_started() {
+    for (report, wanted) in [
+        (
+            Report::StepNotSpawned {
+                failure: Failure {
+                    class: Class::Crash,
+                    message: "no such program".to_owned(),
+                },
+            },
+            "open (held)",
+        ),
+        (Report::WorkspaceMissing, "open (held)"),
+    ] {
+        let mut crew = Crew::at_work(Settings::default());
+        let agent = crew.core.ticket(&ticket()).unwrap().seat().unwrap().clone();
+        crew.hear(Input::Commanded {
+            id: "c".to_owned(),
+            by: "pat".to_owned(),
+            command: Command::Kill { agent },
+        });
+        crew.report(starts, report);
+        assert_eq!(crew.state(), wanted);
+    }
+}
+
+#[test]
+fn a_drop_is_not_forgotten_when_the_workspace_is_gone() {
+    let mut crew = Crew::at_work(Settings::default());
+    let command = Command::Drop {
+        ticket: ticket(),
+        reason: "no need".to_owned(),
+    };
+    crew.hear(Input::Commanded {
+        id: "c".to_owned(),
+        by: "pat".to_owned(),
+        command,
+    });
+    crew.report(starts, Report::WorkspaceMissing);
+    assert_eq!(crew.state(), "done/dropped");
+}
+
+#[test]
+fn a_branch_that_is_refused_goes_back_to_its_agent_and_the_line_goes_on() {
+    let mut crew = Crew::at_work(Settings::default());
+    crew.ended(Signal::Done);
+    assert_eq!(crew.state(), "verify/checking");
+    let why = "an object is too large".to_owned();
+    crew.report(
+        |effect| matches!(effect, Effect::BuildCandidate { .. }),
+        Report::ImportRefused { why },
+    );
+    let State::InProgress(attempt) = &crew.core.ticket(&ticket()).unwrap().state else {
+        panic!("it is {}", crew.state());
+    };
+    let attempt::State::Working(working) = &attempt.state else {
+        panic!("{:?}", attempt.state)
+    };
+    assert!(
+        matches!(working.next, Prompt::ChecksFailed { .. }),
+        "{:?}",
+        working.next
+    );
+}
+
+#[test]
+fn an_agent_out_of_steps_cannot_go_on_by_asking_or_sleeping() {
+    for signal in [
+        Signal::Asked {
+            question: "which?".to_owned(),
+        },
+        Signal::WakeupSet {
+            at: Time(0),
+            why: "a build".to_owned(),
+        },
+    ] {
+        let mut settings = Settings::default();
+        settings.run.max_steps = 1;
+        let mut crew = Crew::at_work(settings);
+        crew.ended(signal.clone());
+        let (_, _, last) = crew
+            .ordered
+            .iter()
+            .rfind(|(_, _, effect)| starts(effect))
+            .unwrap();
+        let Effect::Attempt(attempt::Effect::StartStep { prompt, step, .. }) = last else {
+            panic!("{last:?}")
+        };
+        assert_eq!((prompt, *step), (&Prompt::LastChance, 2));
+        crew.ended(signal);
+        assert_eq!(crew.state(), "open", "its last chance is spent");
+    }
+}
+
+#[test]
+fn a_writing_that_is_reported_twice_has_arrived_once() {
+    let writes = |effect: &Effect| matches!(effect, Effect::WriteFile(_));
+    let mut crew = Crew::at_work(Settings::default());
+    crew.report(writes, Report::Done);
+    // It is submitted and dropped: two more writings are on their way, and a hand of an earlier core tells of the first.
+    crew.ended(Signal::Done);
+    let submitted = crew
+        .ordered
+        .iter()
+        .rfind(|(_, _, effect)| writes(effect))
+        .unwrap()
+        .clone();
+    let reason = "no need".to_owned();
+    let command = Command::Drop {
+        ticket: ticket(),
+        reason,
+    };
+    crew.hear(Input::Commanded {
+        id: "c".to_owned(),
+        by: "pat".to_owned(),
+        command,
+    });
+    assert_eq!(crew.state(), "done/dropped");
+    for _ in 0..2 {
+        let (id, ticket, effect) = submitted.clone();
+        let report = Report::Done;
+        crew.hear(Input::Reported {
+            id,
+            ticket,
+            effect,
+            report,
+        });
+    }
+    assert_eq!(
+        crew.state(),
+        "done/dropped",
+        "crew's own closing has not arrived; nobody opened it"
+    );
+}
