@@ -11,6 +11,7 @@ mod exit;
 mod facts;
 mod follow;
 mod lookup;
+mod notices;
 mod runs;
 mod ui;
 

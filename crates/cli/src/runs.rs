@@ -84,7 +84,7 @@ pub(crate) fn last_line(dir: &Path) -> String {
     let said = end
         .lines()
         .rev()
-        .map(harness::sanitise::line)
+        .map(harness::sanitise::output_line)
         .find(|line| !line.is_empty());
     said.unwrap_or_default()
 }

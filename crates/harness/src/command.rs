@@ -199,7 +199,7 @@ impl Words {
 
     /// The last of the complaints that can be seen.
     fn complaint(&self) -> Option<String> {
-        let shown = |line: &Vec<u8>| sanitise::line(&String::from_utf8_lossy(line));
+        let shown = |line: &Vec<u8>| sanitise::output_line(&String::from_utf8_lossy(line));
         let last = self
             .complaints
             .iter()
@@ -301,7 +301,7 @@ impl Words {
         events.extend(mode.map(|mode| Event::Mode { mode }));
         events.extend(summary.map(|text| Event::Summary { text }));
         events.extend(question.map(|text| Event::Question { text }));
-        let line = sanitise::line(&String::from_utf8_lossy(&text));
+        let line = sanitise::output_line(&String::from_utf8_lossy(&text));
         events.extend((!line.is_empty()).then_some(Event::Text { line }));
         events
     }

@@ -14,14 +14,18 @@ pub const EXCERPT: usize = 4_000;
 const MARKS: usize = 4;
 
 /// One line of it: no control or escape sequence, no invisible or reordering character; line breaks and tabs are
-/// spaces, nothing at the edges. Of a line that overwrote itself (`10 %\r20 %`), what was seen last.
+/// spaces, nothing at the edges.
 pub fn line(text: &str) -> String {
+    strip(text, |_| Some(" ")).trim().to_owned()
+}
+
+/// As [`line()`], of a program's own output: of a line that overwrote itself (`10 %\r20 %`), what was seen last.
+pub fn output_line(text: &str) -> String {
     let shown = text
         .trim_end_matches(['\r', '\n'])
         .rsplit('\r')
         .find(|part| !part.trim().is_empty());
-    let clean = strip(shown.unwrap_or_default(), |_| Some(" "));
-    clean.trim().to_owned()
+    line(shown.unwrap_or_default())
 }
 
 /// Several lines of it, as [`line()`], but line breaks stay (`\n` only) and a tab is four spaces.

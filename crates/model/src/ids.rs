@@ -22,7 +22,7 @@ pub enum Error {
         limit: usize,
     },
     /// A character outside the grammar, or in a place where it cannot stand.
-    #[error("{text:?} is not a {what}: {why}")]
+    #[error("{text:?} is no {what}: {why}")]
     Grammar {
         /// What was being named.
         what: &'static str,

@@ -10,6 +10,9 @@ use store::{Ledger, Sqlite};
 
 use crate::{Error, Result};
 
+/// Where the queue is, unless `TICKETS_DIR` says otherwise.
+const TICKETS_DIR: &str = ".tickets";
+
 /// One repository, and where crew keeps what belongs to it.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -84,7 +87,7 @@ impl Place {
         let crew_dir = root.join(".crew");
         let tickets_dir = match set("TICKETS_DIR") {
             Some(given) => dir.join(given),
-            None => root.join(".tickets"),
+            None => root.join(TICKETS_DIR),
         };
         Ok(Self {
             journal: crew_dir.join("journal.db"),
@@ -151,12 +154,26 @@ impl Place {
         Ok(git::Lock::holder(&self.repository.lock_path())?.map(Into::into))
     }
 
+    /// Makes `.tickets/`, since git keeps no empty folder and a fresh clone has none. Only with the journal: later on a
+    /// folder that is gone stays gone, for an empty one would say that every ticket was deleted.
+    fn make_tickets_dir(&self) -> Result<()> {
+        if self.tickets_dir != self.root.join(TICKETS_DIR) || self.tickets_dir.exists() {
+            return Ok(());
+        }
+        std::fs::create_dir(&self.tickets_dir).map_err(|source| Error::Io {
+            doing: "make",
+            path: self.tickets_dir.clone(),
+            source,
+        })
+    }
+
     /// Opens the journal, making it if there is none and `create` says so.
     ///
     /// # Errors
     /// [`store::Error`]: missing, damaged, of a newer crew.
     pub async fn open_journal(&self, create: bool) -> Result<Ledger<Sqlite>> {
         if create && !self.journal.exists() {
+            self.make_tickets_dir()?;
             #[expect(
                 clippy::disallowed_methods,
                 reason = "the journal's id is minted here, once in its life"

@@ -128,7 +128,9 @@ impl Error {
             Error::NoFolder { .. } => {
                 "`crew init` or `ticket create` makes one; or set TICKETS_DIR".to_owned()
             }
-            Error::NotAFolder { .. } => "set TICKETS_DIR to a folder, or unset it".to_owned(),
+            Error::NotAFolder { .. } => {
+                "make it with `crew init` or `ticket create`, or let TICKETS_DIR name a folder".to_owned()
+            }
             Error::BadId { .. } => "rename the file to an id such as `abc-1x2y`".to_owned(),
             Error::NotFound { .. } => "`ticket ls` lists the ids".to_owned(),
             Error::Ambiguous { matches, .. } => {

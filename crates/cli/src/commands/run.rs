@@ -17,6 +17,7 @@ use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::follow::{self, Follow};
+use crate::notices::Notices;
 use crate::ui::{Screen, Style, Table};
 use crate::{clock, documents};
 use runtime::{Place, Signal};
@@ -57,6 +58,7 @@ impl Run {
             Ok(())
         };
         quiet(context, warned)?;
+        let notices = Notices::listen();
         // The journal is there before the engine is, so that nothing of it is missed.
         let ledger = place
             .open_journal(true)
@@ -89,6 +91,7 @@ impl Run {
             rows,
             ask,
             screen: Screen::new(),
+            notices,
             signals: 0,
         };
         let waits = show.until(engine).await?;
@@ -113,6 +116,7 @@ struct Show<'a> {
     rows: Follow,
     ask: watch::Sender<Signal>,
     screen: Screen,
+    notices: Notices,
     signals: u32,
 }
 
@@ -137,6 +141,10 @@ impl Show<'_> {
             tokio::select! {
                 ended = &mut engine => break ended,
                 () = self.rows.changed() => {}
+                notice = self.notices.next() => {
+                    let shown = self.notice(&notice);
+                    quiet(self.context, shown)?;
+                }
                 _ = frame.tick(), if self.is_live() => {}
                 _ = interrupt.recv() => self.interrupted(Signal::Stop),
                 _ = terminate.recv() => self.interrupted(Signal::Stop),
@@ -144,6 +152,10 @@ impl Show<'_> {
         };
         let shown = self.show().await;
         quiet(self.context, shown)?;
+        while let Some(notice) = self.notices.waiting() {
+            let shown = self.notice(&notice);
+            quiet(self.context, shown)?;
+        }
         let cleared = self.screen.clear(&mut self.context.out);
         quiet(self.context, cleared)?;
         match ended {
@@ -177,6 +189,25 @@ impl Show<'_> {
                 .clear(&mut self.context.out)
                 .and_then(|()| self.context.out.styled(says, Style::Yellow));
         }
+    }
+
+    /// Shows what the engine warned of.
+    fn notice(&mut self, notice: &str) -> Result<()> {
+        let out = &mut self.context.out;
+        if self.context.json {
+            out.json_line(&json!({ "warning": notice }))?;
+        } else {
+            self.screen.clear(out)?;
+            let mut lines = notice.lines();
+            out.styled(
+                &format!("warning: {}", lines.next().unwrap_or_default()),
+                Style::Yellow,
+            )?;
+            for line in lines {
+                out.styled(line, Style::Dim)?;
+            }
+        }
+        out.flush()
     }
 
     fn is_live(&self) -> bool {

@@ -20,8 +20,15 @@ fn kill_keeps_the_work_and_retry_goes_on_from_it() {
     world.must(&["stop"]);
     engine.end();
     world.assert_at_rest();
-    assert!(world.prompt("t-1", 2).contains("Earlier work is in it"), "{}", world.prompt("t-1", 2));
-    assert_eq!((world.read("t"), world.read("more")), ("x\n".to_owned(), "x\n".to_owned()));
+    assert!(
+        world.prompt("t-1", 2).contains("Earlier work is in it"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
+    assert_eq!(
+        (world.read("t"), world.read("more")),
+        ("x\n".to_owned(), "x\n".to_owned())
+    );
     assert_eq!(world.runs("t-1"), 2);
 }
 
@@ -46,7 +53,10 @@ fn kill_works_without_an_engine_on_a_step_that_was_left_running() {
 #[test]
 fn drop_keeps_the_work() {
     let world = World::new();
-    world.ticket("t-1").agent("work t x\necho uncommitted > u\necho 'QUESTION: what now?'").write();
+    world
+        .ticket("t-1")
+        .agent("work t x\necho uncommitted > u\necho 'QUESTION: what now?'")
+        .write();
     world.drain_held();
     world.must(&["drop", "t-1", "no", "longer", "needed"]);
     assert_eq!(world.state_name("t-1"), "done/dropped");
@@ -75,7 +85,10 @@ fn drop_stops_a_running_step() {
 #[test]
 fn cleanup_removes_the_workspace_and_keeps_the_work() {
     let world = World::new();
-    world.ticket("t-1").agent("work t x\necho 'QUESTION: what now?'").write();
+    world
+        .ticket("t-1")
+        .agent("work t x\necho 'QUESTION: what now?'")
+        .write();
     world.drain_held();
     let agent = world.agent_of("t-1");
     assert_eq!(world.workspaces().len(), 1);
@@ -88,19 +101,28 @@ fn cleanup_removes_the_workspace_and_keeps_the_work() {
 #[test]
 fn merge_lands_by_hand_between_two_steps_through_the_gate() {
     let world = World::with(|s| s.checks = "commands = ['''echo checked >> \"$HOME/checked\"''']".to_owned());
-    world.ticket("t-1").agent("work t x\necho 'QUESTION: is this enough?'").write();
+    world
+        .ticket("t-1")
+        .agent("work t x\necho 'QUESTION: is this enough?'")
+        .write();
     world.drain_held();
     world.must(&["merge", "t-1"]);
     world.assert_at_rest();
     assert_eq!(world.landed(), ["t-1"]);
     assert!(world.path("home/checked").exists());
-    assert_eq!((world.front("t-1", "status"), world.read("t")), ("closed".to_owned(), "x\n".to_owned()));
+    assert_eq!(
+        (world.front("t-1", "status"), world.read("t")),
+        ("closed".to_owned(), "x\n".to_owned())
+    );
 }
 
 #[test]
 fn merge_carries_on_what_a_killed_engine_began() {
     let world = World::with(|s| {
-        s.checks = format!("commands = ['''{}''']", "touch \"$HOME/checking\"; n=0; until [ -e \"$HOME/go\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done");
+        s.checks = format!(
+            "commands = ['''{}''']",
+            "touch \"$HOME/checking\"; n=0; until [ -e \"$HOME/go\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done"
+        );
     });
     world.ticket("t-1").agent(DONE).write();
     let mut engine = world.engine();
@@ -121,7 +143,9 @@ fn drop_ends_what_a_killed_engine_began() {
         world.ticket(&format!("t-{n}")).agent(ENDLESS).write();
     }
     let mut engine = world.engine();
-    world.wait("one is given out", || world.state_name("t-0").starts_with("in_progress"));
+    world.wait("one is given out", || {
+        world.state_name("t-0").starts_with("in_progress")
+    });
     engine.signal("KILL");
     engine.end();
     for n in 0..3 {
@@ -149,7 +173,11 @@ fn assign_gives_a_ticket_out_of_turn() {
     let said = world.crew(&["assign", "bob", "waits"]);
     assert_eq!(said.code, Some(1), "a dependency is not jumped: {said}");
     world.must(&["assign", "bob", "low"]);
-    assert_eq!(world.crew(&["assign", "bob", "urgent"]).code, Some(1), "bob is busy");
+    assert_eq!(
+        world.crew(&["assign", "bob", "urgent"]).code,
+        Some(1),
+        "bob is busy"
+    );
     assert_eq!(world.agent_of("low"), "bob");
     world.drain_all();
     assert_eq!(world.variable("low", 1, "CREW_AGENT").as_deref(), Some("bob"));
@@ -171,7 +199,10 @@ fn a_second_engine_is_refused_and_told_who_runs() {
 #[test]
 fn stop_waits_for_the_running_steps() {
     let world = World::new();
-    world.ticket("t-1").agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE")
+        .write();
     world.ticket("t-2").agent(DONE).write();
     let mut engine = world.engine();
     world.wait("it is at work", || world.path("gates/on").exists());
@@ -182,13 +213,19 @@ fn stop_waits_for_the_running_steps() {
     world.assert_at_rest();
     assert_eq!((world.runs("t-1"), world.runs("t-2")), (1, 0));
     world.drain_all();
-    assert_eq!((world.runs("t-1"), world.landed()), (1, vec!["t-1".to_owned(), "t-2".to_owned()]));
+    assert_eq!(
+        (world.runs("t-1"), world.landed()),
+        (1, vec!["t-1".to_owned(), "t-2".to_owned()])
+    );
 }
 
 #[test]
 fn stop_can_leave_the_steps_to_be_adopted() {
     let world = World::new();
-    world.ticket("t-1").agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE")
+        .write();
     let mut engine = world.engine();
     world.wait("it is at work", || world.path("gates/on").exists());
     world.must(&["stop", "--leave"]);
@@ -206,7 +243,10 @@ fn stop_can_leave_the_steps_to_be_adopted() {
 #[test]
 fn a_step_that_ended_while_no_engine_ran_is_heard() {
     let world = World::new();
-    world.ticket("t-1").agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE")
+        .write();
     let mut engine = world.engine();
     world.wait("it is at work", || world.path("gates/on").exists());
     world.must(&["stop", "--leave"]);
@@ -226,7 +266,11 @@ fn stop_can_kill_the_steps_and_they_are_repeated() {
     world.must(&["stop", "--kill"]);
     assert_eq!(engine.end().code, Some(0));
     world.assert_at_rest();
-    assert_eq!(world.state("t-1").attempt().unwrap().errors, 0, "what crew stops is no error");
+    assert_eq!(
+        world.state("t-1").attempt().unwrap().errors,
+        0,
+        "what crew stops is no error"
+    );
     world.drain_all();
     assert_eq!((world.runs("t-1"), world.landed()), (2, vec!["t-1".to_owned()]));
 }
@@ -234,7 +278,10 @@ fn stop_can_kill_the_steps_and_they_are_repeated() {
 #[test]
 fn ctrl_c_once_waits_and_twice_leaves() {
     let world = World::new();
-    world.ticket("t-1").agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE")
+        .write();
     let mut engine = world.engine();
     world.wait("it is at work", || world.path("gates/on").exists());
     engine.signal("INT");
@@ -254,9 +301,45 @@ fn a_command_about_what_is_not_there_is_refused() {
     let world = World::new();
     world.ticket("t-1").agent(DONE).write();
     world.drain_all();
-    for args in [&["retry", "t-1"][..], &["drop", "t-1"], &["merge", "t-1"], &["approve", "t-1"], &["waive", "t-1", "x"], &["kill", "nobody"], &["assign", "nobody", "t-1"], &["answer", "nobody", "x"], &["retry", "t-9"]] {
+    for args in [
+        &["retry", "t-1"][..],
+        &["drop", "t-1"],
+        &["merge", "t-1"],
+        &["approve", "t-1"],
+        &["waive", "t-1", "x"],
+        &["kill", "nobody"],
+        &["assign", "nobody", "t-1"],
+        &["answer", "nobody", "x"],
+        &["retry", "t-9"],
+    ] {
         let said = world.crew(args);
         assert!(said.code == Some(1) || said.code == Some(2), "{args:?}: {said}");
         assert!(!said.err.is_empty(), "{args:?}: {said}");
     }
+}
+
+#[test]
+fn a_bad_edit_of_the_settings_is_told_and_the_last_good_ones_stand() {
+    let world = World::new();
+    let mut engine = world.engine();
+    world.wait("the engine is up", || {
+        world.path("project/.crew/state.json").exists()
+    });
+    let good = world.read("crew.toml");
+    world.write("crew.toml", &format!("{good}\n[nonsense]\n"));
+    world.wait("the edit is told", || {
+        engine.said().all().contains("the last good settings stand")
+    });
+    world.ticket("t-1").agent(DONE).write();
+    world.wait("it lands all the same", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+}
+
+#[test]
+fn a_clone_without_a_queue_gets_one() {
+    let world = World::new();
+    std::fs::remove_dir_all(world.project(".tickets")).unwrap();
+    world.drain_all();
+    assert!(world.project(".tickets").is_dir());
 }

@@ -1,6 +1,6 @@
 //! A corpus of what must never reach a terminal, and properties over all text.
 
-use harness::sanitise::{EXCERPT, excerpt, fit, line, text};
+use harness::sanitise::{EXCERPT, excerpt, fit, line, output_line, text};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -24,10 +24,8 @@ const CORPUS: &[(&str, &str, &str)] = &[
     ("tab", "a\tb", "a b"),
     ("newline", "a\nb", "a b"),
     ("vertical tab and form feed", "a\u{b}b\u{c}c", "a b c"),
-    ("overwriting return", "10 %\r20 %", "20 %"),
+    ("return that would hide", "evil\rgood", "evil good"),
     ("return at the end", "done\r\n", "done"),
-    ("return that hides", "evil\rgood", "good"),
-    ("return and nothing", "text\r   \r", "text"),
     ("shift out", "a\u{e}b\u{f}c", "abc"),
     ("xon xoff", "a\u{11}b\u{13}c", "abc"),
     ("cancel and substitute", "a\u{18}b\u{1a}c", "abc"),
@@ -215,5 +213,19 @@ proptest! {
     fn what_is_cut_fits(printed in hostile(), columns in 0_usize..30) {
         let cut = fit(&line(&printed), columns);
         prop_assert!(cut.width() <= columns, "{cut:?} has {} columns", cut.width());
+    }
+}
+
+#[test]
+fn of_a_line_that_overwrote_itself_the_last_is_shown() {
+    let rows = [
+        ("10 %\r20 %", "20 %"),
+        ("done\r\n", "done"),
+        ("evil\rgood", "good"),
+        ("text\r   \r", "text"),
+        ("\u{1b}[31mred\rb\u{7}lue", "blue"),
+    ];
+    for (said, shown) in rows {
+        assert_eq!(output_line(said), shown, "{said:?}");
     }
 }

@@ -131,7 +131,7 @@ impl Hands {
             .repository
             .save(workspace, &message, git_time(), &self.limits())?;
         for nested in &saved.nested {
-            tracing::info!(ticket = %ticket.id, path = %nested.path.display(), kept = %nested.kept, "a nested repository was kept apart");
+            tracing::warn!(ticket = %ticket.id, path = %nested.path.display(), kept = %nested.kept, "a repository inside the workspace does not land; it was kept apart");
         }
         for left in &saved.unsaved {
             tracing::warn!(ticket = %ticket.id, path = %left.path.display(), why = %left.why, "a path cannot be saved");
