@@ -23,10 +23,10 @@ fn open_gate(repo: &Repo) {
 }
 
 /// An engine in the background. Ended when dropped, however the test ends.
-struct Engine<'a>(&'a Repo, Option<Child>);
+pub(crate) struct Engine<'a>(&'a Repo, Option<Child>);
 
 impl<'a> Engine<'a> {
-    fn start(repo: &'a Repo, args: &[&str]) -> Self {
+    pub(crate) fn start(repo: &'a Repo, args: &[&str]) -> Self {
         let child = env()
             .args(repo.program(&repo.root))
             .arg("run")
@@ -39,7 +39,7 @@ impl<'a> Engine<'a> {
         Self(repo, Some(child))
     }
 
-    fn ended(mut self) -> std::process::Output {
+    pub(crate) fn ended(mut self) -> std::process::Output {
         self.1.take().unwrap().wait_with_output().unwrap()
     }
 }

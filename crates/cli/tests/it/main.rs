@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod engine;
+mod following;
 mod init;
 mod json;
 mod look;
