@@ -5,7 +5,7 @@ use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
 use model::policy::route;
 use model::project;
-use model::ticket::{Event, Released, State};
+use model::ticket::{Event, Released, Stage, State};
 use model::{AgentName, TicketId};
 
 use crate::core::{Answering, Core};
@@ -190,7 +190,18 @@ impl Core {
             State::Done(done) => Err(format!("{id} is done ({})", done.name().replace('_', " "))),
             State::New | State::Open => Err(format!("nothing of {id} was submitted: no agent has it")),
             State::Verify(_) if ticket.held.is_some() => self.retry(id, by),
-            State::Verify(verify) => Ok(format!("{id} is on its way: {}", verify.stage.name())),
+            State::Verify(verify) => match verify.stage {
+                Stage::Landing { waiting: Some(_), .. } => {
+                    self.act(id, Event::LandingRetried, format!("landing {id} is tried again"))
+                }
+                Stage::Queued
+                | Stage::Building
+                | Stage::Checking(_)
+                | Stage::Reviewing { .. }
+                | Stage::Landing { waiting: None, .. } => {
+                    Ok(format!("{id} is on its way: {}", verify.stage.name()))
+                }
+            },
             State::InProgress(_) if ticket.live_run().is_some() => Err(format!(
                 "a step is running on {id}: it can be merged between two steps"
             )),

@@ -173,7 +173,7 @@ impl Core {
             Report::TargetMoved => event(Event::TargetMoved),
             Report::CheckoutEdited { paths } => event(Event::CheckoutEdited {
                 paths,
-                retry_at: self.now + backoff::LANDING_RETRY,
+                retry_at: self.land_again_at(id),
             }),
             Report::Stopped | Report::Done | Report::WorkspaceMissing | Report::StepNotSpawned { .. } => {
                 Meaning::Nothing
@@ -196,6 +196,12 @@ impl Core {
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => Meaning::Again(why),
         }
+    }
+
+    /// When a landing that a person's edits are in the way of is tried again.
+    fn land_again_at(&self, id: &TicketId) -> model::Time {
+        let since = self.ticket(id).map_or(self.now, |t| t.since);
+        self.now + backoff::landing(self.now.since(since))
     }
 
     /// When a submission that could not be checked is built for again.

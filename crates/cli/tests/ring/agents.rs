@@ -8,12 +8,22 @@ use crate::support::{DONE, World};
 #[test]
 fn done_without_a_commit_is_sent_back() {
     let world = World::new();
-    world.ticket("t-1").agent("[ \"$RUN\" = 1 ] || work t x\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("[ \"$RUN\" = 1 ] || work t x\necho DONE")
+        .write();
     world.drain_all();
     assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 2));
-    assert!(world.prompt("t-1", 2).contains("nothing was committed"), "{}", world.prompt("t-1", 2));
+    assert!(
+        world.prompt("t-1", 2).contains("nothing was committed"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
     assert_eq!(world.count("t-1", "no_commits"), 1);
-    assert_eq!(world.variable("t-1", 1, "CREW_SESSION_ID"), world.variable("t-1", 2, "CREW_SESSION_ID"));
+    assert_eq!(
+        world.variable("t-1", 1, "CREW_SESSION_ID"),
+        world.variable("t-1", 2, "CREW_SESSION_ID")
+    );
     assert_eq!(world.variable("t-1", 1, "CREW_SESSION_NEW").as_deref(), Some("1"));
     assert_eq!(world.variable("t-1", 2, "CREW_SESSION_NEW").as_deref(), Some("0"));
 }
@@ -28,7 +38,10 @@ fn what_is_left_uncommitted_lands_too() {
         .write();
     world.drain_all();
     assert_eq!(world.read("README"), "hello\nmore\n");
-    assert_eq!((world.read("deep/er/file"), world.read("staged")), ("new\n".to_owned(), "staged\n".to_owned()));
+    assert_eq!(
+        (world.read("deep/er/file"), world.read("staged")),
+        ("new\n".to_owned(), "staged\n".to_owned())
+    );
     assert_eq!(world.on_main("build.log"), None);
 }
 
@@ -49,7 +62,11 @@ fn done_inside_a_sentence_is_not_done() {
     world.drain_all();
     assert_eq!(world.runs("t-1"), 3);
     assert_eq!(world.read("t.3"), "x\n");
-    assert!(world.prompt("t-1", 2).contains("step 2 of"), "{}", world.prompt("t-1", 2));
+    assert!(
+        world.prompt("t-1", 2).contains("step 2 of"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
 }
 
 #[test]
@@ -61,10 +78,18 @@ fn the_step_limit_means_a_last_chance_and_then_a_person() {
     assert!(said.tells_of("t-1", "attempts are spent"), "{said}");
     assert_eq!(world.runs("t-1"), 3);
     assert!(!world.prompt("t-1", 2).contains("last step"));
-    assert!(world.prompt("t-1", 3).contains("last step"), "{}", world.prompt("t-1", 3));
+    assert!(
+        world.prompt("t-1", 3).contains("last step"),
+        "{}",
+        world.prompt("t-1", 3)
+    );
     assert_eq!(world.state_name("t-1"), "open (held)");
     assert_eq!(world.held("t-1").0, "failed");
-    assert_eq!(world.landed(), ["t-2"], "the limit never means done, and holds nobody else up");
+    assert_eq!(
+        world.landed(),
+        ["t-2"],
+        "the limit never means done, and holds nobody else up"
+    );
     assert!(world.front("t-1", "tags").contains("failed"));
     assert_eq!(world.git(&["show", "refs/crew/attempts/t-1/1:t.3"]), "x");
 
@@ -75,8 +100,14 @@ fn the_step_limit_means_a_last_chance_and_then_a_person() {
     let told = world.prompt("t-1", 4);
     assert!(told.contains("Earlier work is in it"), "{told}");
     assert_eq!(world.variable("t-1", 4, "CREW_SESSION_NEW").as_deref(), Some("1"));
-    assert_ne!(world.variable("t-1", 3, "CREW_SESSION_ID"), world.variable("t-1", 4, "CREW_SESSION_ID"));
-    assert_eq!((world.read("t.1"), world.read("more")), ("x\n".to_owned(), "x\n".to_owned()));
+    assert_ne!(
+        world.variable("t-1", 3, "CREW_SESSION_ID"),
+        world.variable("t-1", 4, "CREW_SESSION_ID")
+    );
+    assert_eq!(
+        (world.read("t.1"), world.read("more")),
+        ("x\n".to_owned(), "x\n".to_owned())
+    );
     assert_eq!(world.landed(), ["t-2", "t-1"]);
 }
 
@@ -85,7 +116,9 @@ fn attempts_left_mean_a_wait_and_not_a_person() {
     let world = World::with(|s| s.run = "max_steps = 1\nattempts = 2".to_owned());
     world.ticket("t-1").agent(":").write();
     let mut engine = world.engine();
-    world.wait("it gave up", || world.try_state("t-1").is_some_and(|ticket| ticket.due.is_some()));
+    world.wait("it gave up", || {
+        world.try_state("t-1").is_some_and(|ticket| ticket.due.is_some())
+    });
     let ticket = world.state("t-1");
     assert_eq!(ticket.state_name(), "open");
     let wait = ticket.due.unwrap().since(ticket.since);
@@ -98,11 +131,21 @@ fn attempts_left_mean_a_wait_and_not_a_person() {
 #[test]
 fn blocked_is_held_with_the_agents_reason() {
     let world = World::new();
-    world.ticket("t-1").agent("work t x\necho 'BLOCKED: the key of the vault is missing'").write();
+    world
+        .ticket("t-1")
+        .agent("work t x\necho 'BLOCKED: the key of the vault is missing'")
+        .write();
     let said = world.drain_held();
     assert!(said.tells_of("t-1", "the key of the vault is missing"), "{said}");
-    assert_eq!(world.held("t-1"), ("blocked".to_owned(), "the key of the vault is missing".to_owned()));
-    assert!(fs::read_to_string(world.ticket_file("t-1")).unwrap().contains("BLOCKED: the key of the vault is missing"));
+    assert_eq!(
+        world.held("t-1"),
+        ("blocked".to_owned(), "the key of the vault is missing".to_owned())
+    );
+    assert!(
+        fs::read_to_string(world.ticket_file("t-1"))
+            .unwrap()
+            .contains("BLOCKED: the key of the vault is missing")
+    );
     assert!(world.kept("t-1", 1).is_some());
     assert!(world.landed().is_empty());
 }
@@ -110,7 +153,10 @@ fn blocked_is_held_with_the_agents_reason() {
 #[test]
 fn a_question_waits_for_its_answer() {
     let world = World::new();
-    world.ticket("t-1").agent("if [ \"$RUN\" = 1 ]; then echo 'QUESTION: red or blue?'; else work t x; echo DONE; fi").write();
+    world
+        .ticket("t-1")
+        .agent("if [ \"$RUN\" = 1 ]; then echo 'QUESTION: red or blue?'; else work t x; echo DONE; fi")
+        .write();
     let said = world.drain_held();
     assert!(said.tells_of("t-1", "red or blue?"), "{said}");
     assert_eq!(world.state_name("t-1"), "in_progress/waiting_for_input");
@@ -126,16 +172,26 @@ fn a_question_waits_for_its_answer() {
 #[test]
 fn a_question_of_the_only_agent_does_not_keep_until_idle_waiting() {
     let world = World::with(|s| s.agents = "names = [\"ada\"]".to_owned());
-    world.ticket("t-1").priority(0).agent("echo 'QUESTION: red or blue?'").write();
+    world
+        .ticket("t-1")
+        .priority(0)
+        .agent("echo 'QUESTION: red or blue?'")
+        .write();
     world.ticket("t-2").agent(DONE).write();
     let said = world.drain_held();
-    assert!(said.tells_of("t-1", "red or blue?") && said.tells_of("t-2", "no agent is free"), "{said}");
+    assert!(
+        said.tells_of("t-1", "red or blue?") && said.tells_of("t-2", "no agent is free"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_failed_step_is_tried_again_after_a_wait() {
     let world = World::new();
-    world.ticket("t-1").agent("if [ \"$RUN\" = 1 ]; then echo DONE; exit 7; fi\nwork t x\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("if [ \"$RUN\" = 1 ]; then echo DONE; exit 7; fi\nwork t x\necho DONE")
+        .write();
     world.drain_all();
     assert_eq!((world.runs("t-1"), world.count("t-1", "step_failed")), (2, 1));
     assert!(world.facts("t-1").iter().any(|fact| fact == "landed"));
@@ -148,7 +204,11 @@ fn a_step_says_exactly_what_the_contract_says_and_nothing_secret_passes() {
     world.drain_all();
     let env = fs::read_to_string(world.path("logs/t-1.1.env")).unwrap();
     assert!(!env.contains("canary"), "{env}");
-    let names: BTreeSet<&str> = env.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
+    let names: BTreeSet<&str> = env
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, _)| name)
+        .collect();
     let shells = ["PWD", "OLDPWD", "SHLVL", "_"];
     let given: BTreeSet<&str> = names.into_iter().filter(|name| !shells.contains(name)).collect();
     let expected: BTreeSet<&str> = [
@@ -186,12 +246,24 @@ fn a_step_says_exactly_what_the_contract_says_and_nothing_secret_passes() {
         assert_eq!(is(name), value, "{name}");
     }
     assert!(is("CREW_SESSION_ID").parse::<uuid::Uuid>().is_ok());
-    assert_eq!(fs::canonicalize(is("TICKETS_DIR")).unwrap(), fs::canonicalize(world.project(".tickets")).unwrap());
+    assert_eq!(
+        fs::canonicalize(is("TICKETS_DIR")).unwrap(),
+        fs::canonicalize(world.project(".tickets")).unwrap()
+    );
     let folder = fs::read_to_string(world.path("logs/t-1.1.pwd")).unwrap();
-    assert!(folder.trim_end().ends_with(&format!("{}-t-1", is("CREW_AGENT"))), "{folder}");
-    assert!(!folder.starts_with(&world.path("project").display().to_string()), "{folder}");
+    assert!(
+        folder.trim_end().ends_with(&format!("{}-t-1", is("CREW_AGENT"))),
+        "{folder}"
+    );
+    assert!(
+        !folder.starts_with(&world.path("project").display().to_string()),
+        "{folder}"
+    );
     let told = world.prompt("t-1", 1);
-    assert!(told.contains("# Paint it") && told.contains("t-1") && told.contains(&is("CREW_AGENT")), "{told}");
+    assert!(
+        told.contains("# Paint it") && told.contains("t-1") && told.contains(&is("CREW_AGENT")),
+        "{told}"
+    );
 }
 
 #[test]
@@ -205,7 +277,10 @@ fn instructions_stand_beside_the_workspace_and_not_in_it() {
     let read = |name: &str| fs::read_to_string(world.path("logs").join(name)).unwrap();
     assert!(read("instructions").contains("t-1"));
     assert_eq!((read("status"), read("remotes")), (String::new(), String::new()));
-    assert_eq!(read("branch"), format!("agent/{}-t-1\n", world.variable("t-1", 1, "CREW_AGENT").unwrap()));
+    assert_eq!(
+        read("branch"),
+        format!("agent/{}-t-1\n", world.variable("t-1", 1, "CREW_AGENT").unwrap())
+    );
 }
 
 #[test]
@@ -217,10 +292,19 @@ fn a_flood_of_output_is_survived() {
         .write();
     world
         .ticket("many-lines")
-        .agent("work many x\nyes 'a line of the flood, which is not DONE' | head -c 50000000\necho\necho DONE")
+        .agent(
+            "work many x\nyes 'a line of the flood, which is not DONE' | head -c 50000000\necho\necho DONE",
+        )
         .write();
     world.drain_all();
-    assert_eq!((world.landed().len(), world.runs("one-line"), world.runs("many-lines")), (2, 1, 1));
+    assert_eq!(
+        (
+            world.landed().len(),
+            world.runs("one-line"),
+            world.runs("many-lines")
+        ),
+        (2, 1, 1)
+    );
 }
 
 #[test]
@@ -233,13 +317,19 @@ fn output_that_is_no_text_is_survived() {
     world.drain_all();
     assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
     let message = world.git(&["log", "-1", "--format=%B", "main"]);
-    assert!(message.contains("made it red") && !message.chars().any(|c| c.is_control() && c != '\n'), "{message:?}");
+    assert!(
+        message.contains("made it red") && !message.chars().any(|c| c.is_control() && c != '\n'),
+        "{message:?}"
+    );
 }
 
 #[test]
 fn silence_is_stepped_again() {
     let world = World::new();
-    world.ticket("t-1").agent("exec >/dev/null 2>&1\n[ \"$RUN\" = 1 ] || exec > \"/proc/self/fd/1\"\nwork \"t.$RUN\" x").write();
+    world
+        .ticket("t-1")
+        .agent("exec >/dev/null 2>&1\n[ \"$RUN\" = 1 ] || exec > \"/proc/self/fd/1\"\nwork \"t.$RUN\" x")
+        .write();
     world.script("t-1", "work \"t.$RUN\" x\n[ \"$RUN\" = 1 ] || echo DONE");
     world.drain_all();
     assert_eq!(world.runs("t-1"), 2);
@@ -248,7 +338,10 @@ fn silence_is_stepped_again() {
 #[test]
 fn a_child_that_holds_the_output_does_not_hold_the_step() {
     let world = World::new();
-    world.ticket("t-1").agent("work t x\nsleep 1000 &\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("work t x\nsleep 1000 &\necho DONE")
+        .write();
     world.drain_all();
     assert_eq!(world.landed(), ["t-1"]);
 }
@@ -271,12 +364,19 @@ fn a_daemon_does_not_outlive_its_step() {
 
 #[test]
 fn a_harness_that_is_not_there_keeps_the_engine_from_starting() {
-    for (command, word) in [("./missing.sh", "missing.sh"), ("no-such-program-anywhere", "no-such-program-anywhere"), ("./README", "README")] {
+    for (command, word) in [
+        ("./missing.sh", "missing.sh"),
+        ("no-such-program-anywhere", "no-such-program-anywhere"),
+        ("./README", "README"),
+    ] {
         let world = World::with(|s| s.harness = format!("command = [\"{command}\"]"));
         world.ticket("t-1").agent(DONE).write();
         let said = world.crew(&["run", "--until-idle"]);
         assert!(said.code.is_some_and(|code| code == 1 || code == 2), "{said}");
-        assert!(said.err.contains(word) && said.err.contains("int"), "no hint: {said}");
+        assert!(
+            said.err.contains(word) && said.err.contains("int"),
+            "no hint: {said}"
+        );
         assert_eq!(world.front("t-1", "status"), "open");
         assert_eq!(world.state_name("t-1"), "unknown");
     }
@@ -285,7 +385,11 @@ fn a_harness_that_is_not_there_keeps_the_engine_from_starting() {
 #[test]
 fn an_agent_that_ruins_its_workspace_hurts_only_itself() {
     let world = World::with(|s| s.run = "attempts = 1".to_owned());
-    world.ticket("t-1").priority(0).agent("rm -rf .git\necho lost > kept.txt\necho DONE").write();
+    world
+        .ticket("t-1")
+        .priority(0)
+        .agent("rm -rf .git\necho lost > kept.txt\necho DONE")
+        .write();
     world.ticket("t-2").agent(DONE).write();
     let said = world.crew(&["run", "--until-idle"]);
     assert!(said.code == Some(0) || said.code == Some(3), "{said}");
@@ -297,7 +401,10 @@ fn an_agent_that_ruins_its_workspace_hurts_only_itself() {
 #[test]
 fn an_agent_that_is_killed_is_stepped_again() {
     let world = World::new();
-    world.ticket("t-1").agent("work \"t.$RUN\" x\n[ \"$RUN\" = 1 ] && kill -KILL $$\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("work \"t.$RUN\" x\n[ \"$RUN\" = 1 ] && kill -KILL $$\necho DONE")
+        .write();
     world.drain_all();
     assert_eq!((world.runs("t-1"), world.read("t.1")), (2, "x\n".to_owned()));
 }

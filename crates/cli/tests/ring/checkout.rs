@@ -9,10 +9,22 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
     let world = World::with(|s| s.agents = "count = 5".to_owned());
     world.commit(".gitignore", ".env\n");
     world.commit("staged", "old\n");
-    world.ticket("edited").agent("echo agent >> README\necho DONE").write();
-    world.ticket("staged").agent("echo agent > staged\necho DONE").write();
-    world.ticket("untracked").agent("work untracked agent\necho DONE").write();
-    world.ticket("ignored").agent("echo agent > .env\ngit add -f .env\ngit commit -qm env\necho DONE").write();
+    world
+        .ticket("edited")
+        .agent("echo agent >> README\necho DONE")
+        .write();
+    world
+        .ticket("staged")
+        .agent("echo agent > staged\necho DONE")
+        .write();
+    world
+        .ticket("untracked")
+        .agent("work untracked agent\necho DONE")
+        .write();
+    world
+        .ticket("ignored")
+        .agent("echo agent > .env\ngit add -f .env\ngit commit -qm env\necho DONE")
+        .write();
     world.ticket("free").agent(DONE).write();
     world.write("README", "hello\nmine\n");
     world.write("staged", "mine\n");
@@ -26,8 +38,14 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
     }
     world.wait("the other lands", || world.is_landed("free"));
     assert_eq!(world.landed(), ["free"]);
-    assert_eq!((world.read("README"), world.read("staged")), ("hello\nmine\n".to_owned(), "mine\n".to_owned()));
-    assert_eq!((world.read("untracked"), world.read(".env")), ("mine\n".to_owned(), "SECRET=mine\n".to_owned()));
+    assert_eq!(
+        (world.read("README"), world.read("staged")),
+        ("hello\nmine\n".to_owned(), "mine\n".to_owned())
+    );
+    assert_eq!(
+        (world.read("untracked"), world.read(".env")),
+        ("mine\n".to_owned(), "SECRET=mine\n".to_owned())
+    );
     for id in waiting {
         assert_eq!(world.state_name(id), "verify/landing", "{id}");
     }
@@ -42,15 +60,25 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
     }
     world.must(&["stop"]);
     engine.end();
-    assert_eq!((world.read("README"), world.read("moved")), ("hello\nagent\n".to_owned(), "mine\n".to_owned()));
-    assert_eq!((world.read("staged"), world.read(".env")), ("agent\n".to_owned(), "agent\n".to_owned()));
+    assert_eq!(
+        (world.read("README"), world.read("moved")),
+        ("hello\nagent\n".to_owned(), "mine\n".to_owned())
+    );
+    assert_eq!(
+        (world.read("staged"), world.read(".env")),
+        ("agent\n".to_owned(), "agent\n".to_owned())
+    );
     assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
 }
 
 #[test]
 fn until_idle_ends_when_only_a_persons_edits_are_in_the_way() {
     let world = World::with(|s| s.agents = "names = [\"ada\"]".to_owned());
-    world.ticket("edited").priority(0).agent("echo agent >> README\necho DONE").write();
+    world
+        .ticket("edited")
+        .priority(0)
+        .agent("echo agent >> README\necho DONE")
+        .write();
     world.ticket("free").agent(DONE).write();
     world.write("README", "hello\nmine\n");
     let said = world.drain_held();
@@ -75,8 +103,14 @@ fn edits_that_are_not_in_the_way_stay() {
     world.write("untracked", "mine\n");
     world.ticket("t-1").agent(DONE).write();
     world.drain_all();
-    assert_eq!(world.git(&["status", "--porcelain"]), " M other\nA  staged-new\n?? .tickets/\n?? untracked");
-    assert_eq!((world.read("other"), world.read("t-1.txt")), ("edited\n".to_owned(), "done\n".to_owned()));
+    assert_eq!(
+        world.git(&["status", "--porcelain"]),
+        " M other\nA  staged-new\n?? .tickets/\n?? untracked"
+    );
+    assert_eq!(
+        (world.read("other"), world.read("t-1.txt")),
+        ("edited\n".to_owned(), "done\n".to_owned())
+    );
 }
 
 #[test]
@@ -85,7 +119,10 @@ fn another_branch_in_the_checkout_is_left_alone() {
     world.git(&["checkout", "-q", "-b", "mine"]);
     world.commit("mine", "x\n");
     world.write("README", "edited\n");
-    world.ticket("t-1").agent("echo agent >> README\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("echo agent >> README\necho DONE")
+        .write();
     world.drain_all();
     assert_eq!(world.landed(), ["t-1"]);
     assert_eq!(world.on_main("README").as_deref(), Some("hello\nagent\n"));
@@ -120,7 +157,13 @@ fn a_landing_takes_away_what_the_agent_took_away_and_no_more() {
     world.drain_all();
     assert!(!world.project("folder/gone").exists() && !world.project("whole").exists());
     assert_eq!(world.read("folder/mine"), "mine\n");
-    assert_eq!(fs::read_link(world.project("link")).unwrap().to_str(), Some("run.sh"));
-    assert_eq!(world.git(&["ls-files", "-s", "run.sh"]).split(' ').next(), Some("100755"));
+    assert_eq!(
+        fs::read_link(world.project("link")).unwrap().to_str(),
+        Some("run.sh")
+    );
+    assert_eq!(
+        world.git(&["ls-files", "-s", "run.sh"]).split(' ').next(),
+        Some("100755")
+    );
     assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
 }

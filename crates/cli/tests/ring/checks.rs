@@ -10,12 +10,24 @@ const NO_BAD: &str = "commands = ['''if [ -e bad ]; then echo \"bad is bad\"; ex
 #[test]
 fn a_failed_check_goes_back_to_its_agent_with_the_output() {
     let world = World::with(|s| s.checks = NO_BAD.to_owned());
-    world.ticket("t-1").agent("if [ \"$RUN\" = 1 ]; then work bad x; else git rm -q bad; work good x; fi\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("if [ \"$RUN\" = 1 ]; then work bad x; else git rm -q bad; work good x; fi\necho DONE")
+        .write();
     world.drain_all();
     let told = world.prompt("t-1", 2);
-    assert!(told.contains("bad is bad") && told.contains("does not pass"), "{told}");
-    assert_eq!(world.variable("t-1", 1, "CREW_SESSION_ID"), world.variable("t-1", 2, "CREW_SESSION_ID"));
-    assert_eq!((world.on_main("bad"), world.read("good")), (None, "x\n".to_owned()));
+    assert!(
+        told.contains("bad is bad") && told.contains("does not pass"),
+        "{told}"
+    );
+    assert_eq!(
+        world.variable("t-1", 1, "CREW_SESSION_ID"),
+        world.variable("t-1", 2, "CREW_SESSION_ID")
+    );
+    assert_eq!(
+        (world.on_main("bad"), world.read("good")),
+        (None, "x\n".to_owned())
+    );
     assert_eq!(world.count("t-1", "checks_failed"), 1);
     // Every commit that crew put on the target passed.
     for commit in world.git(&["rev-list", "--first-parent", "main"]).lines() {
@@ -35,7 +47,11 @@ fn work_that_never_passes_never_lands() {
     assert!(said.tells_of("t-1", "its steps are spent"), "{said}");
     assert!(world.landed().is_empty());
     assert!(world.kept("t-1", 1).is_some());
-    assert_eq!(world.crew(&["waive", "t-1", "it", "is", "fine"]).code, Some(1), "there is no merged result to go on with");
+    assert_eq!(
+        world.crew(&["waive", "t-1", "it", "is", "fine"]).code,
+        Some(1),
+        "there is no merged result to go on with"
+    );
 }
 
 #[test]
@@ -47,7 +63,10 @@ fn a_red_target_is_not_the_agents_fault() {
     assert_eq!(world.held("t-1").0, "target red");
     assert!(said.tells_of("t-1", "bad"), "{said}");
     assert_eq!((world.runs("t-1"), world.landed().len()), (1, 0));
-    assert!(world.state("t-1").held.unwrap().retry_at.is_some(), "it is also tried again by a timer");
+    assert!(
+        world.state("t-1").held.unwrap().retry_at.is_some(),
+        "it is also tried again by a timer"
+    );
     world.git(&["rm", "-q", "bad"]);
     world.git(&["commit", "-q", "-m", "mend"]);
     world.must(&["retry", "t-1"]);
@@ -72,7 +91,8 @@ fn checks_that_cannot_be_run_fail_closed() {
 
 #[test]
 fn a_set_up_that_fails_fails_closed_and_a_person_may_waive_it() {
-    let world = World::with(|s| s.checks = "setup = [\"echo no network; exit 1\"]\ncommands = [\"true\"]".to_owned());
+    let world =
+        World::with(|s| s.checks = "setup = [\"echo no network; exit 1\"]\ncommands = [\"true\"]".to_owned());
     world.ticket("t-1").agent(DONE).write();
     world.drain_held();
     let (why, note) = world.held("t-1");
@@ -82,33 +102,52 @@ fn a_set_up_that_fails_fails_closed_and_a_person_may_waive_it() {
     world.drain_all();
     assert_eq!(world.landed(), ["t-1"]);
     let how = format!("{:?}", world.state("t-1").state);
-    assert!(how.contains("waived by") && how.contains("the network is down"), "{how}");
+    assert!(
+        how.contains("waived by") && how.contains("the network is down"),
+        "{how}"
+    );
 }
 
 #[test]
 fn a_check_that_takes_too_long_has_failed_and_leaves_nothing() {
     let world = World::with(|s| {
-        s.checks = "timeout = \"1s\"\ncommands = ['''if [ -e slow ]; then sleep 1000 & sleep 1000; fi''']".to_owned();
+        s.checks = "timeout = \"1s\"\ncommands = ['''if [ -e slow ]; then sleep 1000 & sleep 1000; fi''']"
+            .to_owned();
     });
-    world.ticket("t-1").agent("if [ \"$RUN\" = 1 ]; then work slow x; else git rm -q slow; work fast x; fi\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("if [ \"$RUN\" = 1 ]; then work slow x; else git rm -q slow; work fast x; fi\necho DONE")
+        .write();
     world.drain_all();
-    assert!(world.prompt("t-1", 2).contains("took longer"), "{}", world.prompt("t-1", 2));
+    assert!(
+        world.prompt("t-1", 2).contains("took longer"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
 }
 
 #[test]
 fn an_identical_tree_is_not_checked_again() {
     let world = World::with(|s| s.checks = "commands = ['''echo checked >> \"$HOME/checked\"''']".to_owned());
-    world.ticket("t-1").agent("echo more >> README\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("echo more >> README\necho DONE")
+        .write();
     world.write("README", "hello\nmine, not committed\n");
     let mut engine = world.engine();
-    world.wait("it waits for the person", || world.count("t-1", "checkout_edited") > 0);
+    world.wait("it waits for the person", || {
+        world.count("t-1", "checkout_edited") > 0
+    });
     // Another parent, the same tree.
     world.git(&["commit", "-q", "--allow-empty", "-m", "empty"]);
     world.git(&["checkout", "-q", "--", "README"]);
     world.wait("t-1 lands", || world.is_landed("t-1"));
     world.must(&["stop"]);
     engine.end();
-    assert_eq!(fs::read_to_string(world.path("home/checked")).unwrap(), "checked\n");
+    assert_eq!(
+        fs::read_to_string(world.path("home/checked")).unwrap(),
+        "checked\n"
+    );
     assert!(world.count("t-1", "target_moved") == 1);
     assert_eq!(world.git(&["log", "-1", "--format=%s", "main^1"]), "empty");
     assert_eq!(world.read("README"), "hello\nmore\n");
@@ -127,13 +166,23 @@ fn checks_see_the_merged_result_and_nothing_else() {
     world.commit("crlf.md", "one\ntwo\n");
     world.write("secret", "the user's\n");
     world.write("junk", "the user's\n");
-    world.ticket("a").agent("echo x > secret\nwork a.txt x\necho DONE").write();
+    world
+        .ticket("a")
+        .agent("echo x > secret\nwork a.txt x\necho DONE")
+        .write();
     world.ticket("b").agent("work b.txt x\necho DONE").write();
     world.drain_all();
-    assert_eq!(fs::read_to_string(world.path("home/setups")).unwrap(), "set up\n", "once in a fresh checkout");
+    assert_eq!(
+        fs::read_to_string(world.path("home/setups")).unwrap(),
+        "set up\n",
+        "once in a fresh checkout"
+    );
     for n in [1, 2] {
         let seen = fs::read_to_string(world.path(&format!("home/seen.{n}"))).unwrap();
-        assert!(!seen.contains("secret") && !seen.contains("junk") && !seen.contains(".tickets"), "{seen}");
+        assert!(
+            !seen.contains("secret") && !seen.contains("junk") && !seen.contains(".tickets"),
+            "{seen}"
+        );
         let env = fs::read_to_string(world.path(&format!("home/env.{n}"))).unwrap();
         assert!(!env.contains("canary"), "{env}");
     }

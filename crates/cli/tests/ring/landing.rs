@@ -6,7 +6,9 @@ use crate::support::{DONE, World};
 
 /// Waits until another ticket's file is closed.
 fn after(other: &str) -> String {
-    format!("tries=0\nuntil grep -q '^status: closed' \"$TICKETS_DIR/{other}.md\"; do tries=$((tries+1)); [ $tries -lt 3000 ] || exit 9; sleep 0.02; done\n")
+    format!(
+        "tries=0\nuntil grep -q '^status: closed' \"$TICKETS_DIR/{other}.md\"; do tries=$((tries+1)); [ $tries -lt 3000 ] || exit 9; sleep 0.02; done\n"
+    )
 }
 
 /// What an agent does that was told to merge.
@@ -16,7 +18,10 @@ const RESOLVE: &str = "oid=$(sed -n 's/.*`git merge \\([0-9a-f]*\\)`.*/\\1/p' \"
 #[test]
 fn a_conflict_goes_to_its_agent_who_resolves_it() {
     let world = World::with(|s| s.agents = "count = 2".to_owned());
-    world.ticket("first").agent("touch \"$GATES/f\"\nuntil_there \"$GATES/s\"\nwork same first\necho DONE").write();
+    world
+        .ticket("first")
+        .agent("touch \"$GATES/f\"\nuntil_there \"$GATES/s\"\nwork same first\necho DONE")
+        .write();
     world
         .ticket("second")
         .agent(&format!(
@@ -27,9 +32,18 @@ fn a_conflict_goes_to_its_agent_who_resolves_it() {
     world.drain_all();
     assert_eq!(world.landed(), ["first", "second"]);
     let told = world.prompt("second", 2);
-    assert!(told.contains("does not merge") && told.contains("- same"), "{told}");
-    assert_eq!(world.variable("second", 2, "CREW_ROLE").as_deref(), Some("resolver"));
-    assert_eq!(world.variable("second", 1, "CREW_SESSION_ID"), world.variable("second", 2, "CREW_SESSION_ID"));
+    assert!(
+        told.contains("does not merge") && told.contains("- same"),
+        "{told}"
+    );
+    assert_eq!(
+        world.variable("second", 2, "CREW_ROLE").as_deref(),
+        Some("resolver")
+    );
+    assert_eq!(
+        world.variable("second", 1, "CREW_SESSION_ID"),
+        world.variable("second", 2, "CREW_SESSION_ID")
+    );
     assert_eq!(world.read("same"), "first\nsecond\n");
 }
 
@@ -39,8 +53,14 @@ fn a_conflict_that_is_not_resolved_is_held() {
         s.agents = "count = 2".to_owned();
         s.run = "conflict_resolutions = 1".to_owned();
     });
-    world.ticket("first").agent("touch \"$GATES/f\"\nuntil_there \"$GATES/s\"\nwork same first\necho DONE").write();
-    let second = format!("if [ \"$RUN\" = 1 ]; then\ntouch \"$GATES/s\"\nuntil_there \"$GATES/f\"\n{}work same second\nfi\necho DONE", after("first"));
+    world
+        .ticket("first")
+        .agent("touch \"$GATES/f\"\nuntil_there \"$GATES/s\"\nwork same first\necho DONE")
+        .write();
+    let second = format!(
+        "if [ \"$RUN\" = 1 ]; then\ntouch \"$GATES/s\"\nuntil_there \"$GATES/f\"\n{}work same second\nfi\necho DONE",
+        after("first")
+    );
     world.ticket("second").agent(&second).write();
     let said = world.drain_held();
     assert_eq!(world.landed(), ["first"]);
@@ -48,8 +68,15 @@ fn a_conflict_that_is_not_resolved_is_held() {
     assert!(said.tells_of("second", "same"), "{said}");
     assert_eq!(world.read("same"), "first\n");
     // A person helps: resolves it in the workspace, and tries again.
-    let workspace = world.workspaces().into_iter().find(|path| path.display().to_string().ends_with("-second")).unwrap();
-    world.git_at(&workspace, &["merge", "-q", "-X", "ours", &world.git(&["rev-parse", "main"])]);
+    let workspace = world
+        .workspaces()
+        .into_iter()
+        .find(|path| path.display().to_string().ends_with("-second"))
+        .unwrap();
+    world.git_at(
+        &workspace,
+        &["merge", "-q", "-X", "ours", &world.git(&["rev-parse", "main"])],
+    );
     world.must(&["retry", "second"]);
     world.drain_all();
     assert_eq!(world.read("same"), "second\n");
@@ -59,9 +86,13 @@ fn a_conflict_that_is_not_resolved_is_held() {
 fn what_is_green_alone_and_red_together_never_lands() {
     let world = World::with(|s| {
         s.agents = "count = 2".to_owned();
-        s.checks = "commands = ['''if [ -e one ] && [ -e two ]; then echo together they fail; exit 1; fi''']".to_owned();
+        s.checks = "commands = ['''if [ -e one ] && [ -e two ]; then echo together they fail; exit 1; fi''']"
+            .to_owned();
     });
-    world.ticket("first").agent("touch \"$GATES/f\"\nuntil_there \"$GATES/s\"\nwork one x\necho DONE").write();
+    world
+        .ticket("first")
+        .agent("touch \"$GATES/f\"\nuntil_there \"$GATES/s\"\nwork one x\necho DONE")
+        .write();
     world
         .ticket("second")
         .agent("if [ \"$RUN\" = 1 ]; then touch \"$GATES/s\"; until_there \"$GATES/f\"; work two x; echo DONE; else echo 'BLOCKED: cannot be'; fi")
@@ -72,11 +103,18 @@ fn what_is_green_alone_and_red_together_never_lands() {
     let landed = world.landed();
     assert_eq!(landed.len(), 1);
     let other = if landed == ["first"] { "second" } else { "first" };
-    assert!(world.prompt(other, 2).contains("together they fail"), "{}", world.prompt(other, 2));
+    assert!(
+        world.prompt(other, 2).contains("together they fail"),
+        "{}",
+        world.prompt(other, 2)
+    );
     assert_eq!(world.held(other).0, "blocked");
     for commit in world.git(&["rev-list", "main"]).lines() {
         let tree = world.git(&["ls-tree", "--name-only", commit]);
-        assert!(!(tree.contains("one") && tree.contains("two")), "{commit}: {tree}");
+        assert!(
+            !(tree.contains("one") && tree.contains("two")),
+            "{commit}: {tree}"
+        );
     }
 }
 
@@ -86,14 +124,31 @@ fn what_steers_crew_waits_for_a_person() {
         s.top = "prompts_dir = \"prompts\"".to_owned();
         s.land = "hold_paths = [\"deploy\"]".to_owned();
     });
-    world.ticket("settings").agent("echo '# mine' >> crew.toml\ngit commit -qam settings\necho DONE").write();
-    world.ticket("prompts").agent("work prompts/step.md 'obey me, DONE'\necho DONE").write();
+    world
+        .ticket("settings")
+        .agent("echo '# mine' >> crew.toml\ngit commit -qam settings\necho DONE")
+        .write();
+    world
+        .ticket("prompts")
+        .agent("work prompts/step.md 'obey me, DONE'\necho DONE")
+        .write();
     world.ticket("queue").agent("mkdir -p .tickets\necho x > .tickets/evil.md\ngit add -f .tickets\ngit commit -qm queue\necho DONE").write();
-    world.ticket("deploys").agent("work deploy/key x\necho DONE").write();
-    world.ticket("harmless").agent("work deployment x\necho DONE").write();
+    world
+        .ticket("deploys")
+        .agent("work deploy/key x\necho DONE")
+        .write();
+    world
+        .ticket("harmless")
+        .agent("work deployment x\necho DONE")
+        .write();
     let said = world.drain_held();
     assert_eq!(world.landed(), ["harmless"]);
-    for (id, path) in [("settings", "crew.toml"), ("prompts", "prompts/step.md"), ("queue", ".tickets/evil.md"), ("deploys", "deploy/key")] {
+    for (id, path) in [
+        ("settings", "crew.toml"),
+        ("prompts", "prompts/step.md"),
+        ("queue", ".tickets/evil.md"),
+        ("deploys", "deploy/key"),
+    ] {
         assert_eq!(world.held(id).0, "sensitive paths", "{id}");
         assert!(said.tells_of(id, path), "{id}: {said}");
         assert_eq!(world.on_main(path).is_some(), path == "crew.toml");
@@ -112,7 +167,10 @@ fn what_steers_crew_waits_for_a_person() {
 #[test]
 fn an_approval_counts_for_what_was_seen() {
     let world = World::new();
-    world.ticket("t-1").agent("echo '# mine' >> crew.toml\ngit commit -qam settings\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("echo '# mine' >> crew.toml\ngit commit -qam settings\necho DONE")
+        .write();
     world.drain_held();
     world.must(&["approve", "t-1"]);
     // Between the approval and the landing the branch changes.
@@ -129,7 +187,7 @@ fn an_approval_counts_for_what_was_seen() {
 #[test]
 fn a_commit_by_hand_during_the_checks_is_built_upon() {
     let world = World::with(|s| {
-        s.checks = "commands = ['''touch \"$HOME/checking\"; n=0; until [ -e \"$HOME/go\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done''']".to_owned();
+        s.checks = format!("commands = ['''touch \"$HOME/checking\"; {}''']", World::until_home("go"));
     });
     world.ticket("t-1").agent(DONE).write();
     let mut engine = world.engine();
@@ -142,22 +200,42 @@ fn a_commit_by_hand_during_the_checks_is_built_upon() {
     engine.end();
     assert_eq!(world.git(&["rev-parse", "main^1"]), by_hand);
     assert_eq!(world.count("t-1", "target_moved"), 1);
-    assert_eq!((world.read("by-hand"), world.read("t-1.txt")), ("x\n".to_owned(), "done\n".to_owned()));
+    assert_eq!(
+        (world.read("by-hand"), world.read("t-1.txt")),
+        ("x\n".to_owned(), "done\n".to_owned())
+    );
 }
 
 #[test]
 fn a_landing_is_a_merge_with_trailers() {
     let world = World::with(|s| s.checks = "commands = [\"true\"]".to_owned());
-    world.ticket("t-1").title("Paint it").agent("work a x 'first'\nwork b x 'second'\necho 'SUMMARY: painted it'\necho DONE").write();
+    world
+        .ticket("t-1")
+        .title("Paint it")
+        .agent("work a x 'first'\nwork b x 'second'\necho 'SUMMARY: painted it'\necho DONE")
+        .write();
     world.drain_all();
     let agent = world.variable("t-1", 1, "CREW_AGENT").unwrap();
-    assert_eq!(world.git(&["log", "-1", "--format=%s", "main"]), "Merge t-1: Paint it");
+    assert_eq!(
+        world.git(&["log", "-1", "--format=%s", "main"]),
+        "Merge t-1: Paint it"
+    );
     assert_eq!(
         world.git(&["log", "-1", "--format=%(trailers:only)", "main"]),
         format!("Ticket: t-1\nAgent: {agent}\nAttempt: 1")
     );
-    assert!(world.git(&["log", "-1", "--format=%b", "main"]).contains("painted it"));
-    assert_eq!(world.git(&["log", "--format=%s|%an", "main^1..main^2"]), format!("second|{agent}\nfirst|{agent}"));
+    assert!(
+        world
+            .git(&["log", "-1", "--format=%b", "main"])
+            .contains("painted it")
+    );
+    assert_eq!(
+        world.git(&["log", "--format=%s|%an", "main^1..main^2"]),
+        format!("second|{agent}\nfirst|{agent}")
+    );
     // What is done leaves nothing but its merge.
-    assert_eq!(world.git(&["for-each-ref", "refs/crew", "--format=%(refname)"]), "");
+    assert_eq!(
+        world.git(&["for-each-ref", "refs/crew", "--format=%(refname)"]),
+        ""
+    );
 }

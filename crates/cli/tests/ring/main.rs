@@ -3,8 +3,9 @@
 mod support;
 
 mod agents;
-mod checks;
 mod checkout;
+mod hazards;
+mod checks;
 mod landing;
 mod people;
 mod queue;

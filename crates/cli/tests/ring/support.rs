@@ -11,8 +11,6 @@ use model::journal::{Fact, State as Kind, Stream};
 use model::ticket::{Done, State, Ticket};
 use store::{Ledger, Sqlite};
 
-/// The program under test.
-const CREW: Option<&str> = option_env!("CARGO_BIN_EXE_crew");
 /// How long a test waits for a fact before it fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -427,18 +425,28 @@ impl World {
     /// The agent at work on a ticket.
     pub(crate) fn agent_of(&self, id: &str) -> String {
         let ticket = self.state(id);
-        ticket.attempt().unwrap_or_else(|| panic!("{id} is {}", ticket.state_name())).agent.to_string()
+        ticket
+            .attempt()
+            .unwrap_or_else(|| panic!("{id} is {}", ticket.state_name()))
+            .agent
+            .to_string()
     }
 
     /// The commit that was kept of the ticket's n-th attempt.
     pub(crate) fn kept(&self, id: &str, n: u32) -> Option<String> {
-        let found = self.git(&["for-each-ref", "--format=%(objectname)", &format!("refs/crew/attempts/{id}/{n}")]);
+        let found = self.git(&[
+            "for-each-ref",
+            "--format=%(objectname)",
+            &format!("refs/crew/attempts/{id}/{n}"),
+        ]);
         (!found.is_empty()).then_some(found)
     }
 
     /// Whether the engine was told to stop.
     pub(crate) fn is_closing(&self) -> bool {
-        let streams = self.journal(async |ledger| ledger.streams().await.unwrap()).unwrap_or_default();
+        let streams = self
+            .journal(async |ledger| ledger.streams().await.unwrap())
+            .unwrap_or_default();
         streams.into_iter().any(|(_, _, state)| match state {
             Kind::Project(project) => project.state == model::project::State::ShuttingDown,
             Kind::Ticket(_) => false,
@@ -519,6 +527,25 @@ impl World {
             }
         }
         found
+    }
+
+    /// Kills the engine, its shims and all they run, as a machine that loses its power does.
+    pub(crate) fn kill_everything(&self) {
+        let so = || {
+            let found = self.processes();
+            for process in &found {
+                let pid = process.split(':').next().unwrap();
+                // It may have ended in between.
+                drop(self.program("sh").args(["-c", "kill -KILL \"$1\" 2>/dev/null", "sh", pid]).status());
+            }
+            found.is_empty()
+        };
+        self.wait("nothing is left alive", so);
+    }
+
+    /// A check's wait for a file in its HOME, not for ever.
+    pub(crate) fn until_home(name: &str) -> String {
+        format!("n=0; until [ -e \"$HOME/{name}\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done")
     }
 
     /// What holds whenever the engine has come to rest: no process of it is left, its state file is whole, no workspace is
@@ -799,6 +826,7 @@ fn path_variable() -> OsString {
     std::env::var_os("PATH").unwrap()
 }
 
-fn crew() -> String {
-    CREW.or(option_env!("CARGO_BIN_EXE_ringmini")).unwrap().to_owned()
+/// The program under test.
+pub(crate) fn crew() -> String {
+    env!("CARGO_BIN_EXE_crew").to_owned()
 }

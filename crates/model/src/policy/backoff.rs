@@ -9,8 +9,8 @@ const REOPEN: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mi
 
 /// The wait before an effect that failed outside anyone's reach (a full disk, say) is performed again.
 pub const EFFECT_RETRY: Duration = Duration::from_secs(5);
-/// The wait before landing is tried again while a person's edits are in the way.
-pub const LANDING_RETRY: Duration = Duration::from_secs(2);
+/// The shortest and the longest wait before landing is tried again while a person's edits are in the way.
+const LANDING: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 
 /// The wait after the `errors`-th failed step in a row (from 1): 2, 4, 8, 16, 32, then 60 seconds.
 #[must_use]
@@ -38,6 +38,14 @@ pub fn review(tries: u32) -> Duration {
     doubling(REOPEN, tries)
 }
 
+/// The wait before landing is tried again after it has waited for `waited` already: a quarter of that, from 2 seconds to a
+/// minute. Whoever makes way at once is followed at once, and edits that stay over night do not fill the journal.
+#[must_use]
+pub fn landing(waited: Duration) -> Duration {
+    let (shortest, longest) = LANDING;
+    (waited / 4).clamp(shortest, longest)
+}
+
 fn doubling((first, longest): (Duration, Duration), nth: u32) -> Duration {
     let factor = 2_u32.saturating_pow(nth.saturating_sub(1));
     first.saturating_mul(factor).min(longest)
@@ -52,6 +60,12 @@ mod tests {
         let waits: Vec<u64> = (1..=8).map(|n| step(n).as_secs()).collect();
         assert_eq!(waits, [2, 4, 8, 16, 32, 60, 60, 60]);
         assert_eq!(step(u32::MAX).as_secs(), 60);
+    }
+
+    #[test]
+    fn landing_is_tried_again_ever_more_rarely() {
+        let waits = |waited| landing(Duration::from_secs(waited)).as_secs();
+        assert_eq!([0, 8, 40, 240, 100_000].map(waits), [2, 2, 10, 60, 60]);
     }
 
     #[test]

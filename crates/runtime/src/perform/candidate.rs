@@ -5,7 +5,7 @@ use git::{Limits, Message, Outcome, Saved, Workspace};
 use model::ticket::{Candidate, Ticket};
 use model::{AgentName, Oid};
 
-use super::{could_not, crew, git_oid, identity, model_oid};
+use super::{could_not, crew, git_oid, identity, model_oid, words};
 use crate::clock;
 use crate::hands::Hands;
 
@@ -23,6 +23,8 @@ impl Hands {
                 let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
                 Report::ImportRefused { why: why.join("\n") }
             }
+            // Its agent did that, and can undo it.
+            Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused { why: words(&error) },
             Err(error) => could_not(&error),
         }
     }
