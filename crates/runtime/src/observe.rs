@@ -2,7 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{End, Input, RunEnd};
@@ -10,11 +11,12 @@ use harness::Harness;
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
 use model::{RunId, Time};
-use process::{Beat, Run, Status, Stream, Tail};
+use process::{Beat, Exit, Run, Status, Stream, Tail};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::clock;
+use crate::hands::Hands;
 use crate::ring::Heard;
 
 /// How often a step that runs is looked at (machines.md §5).
@@ -24,20 +26,20 @@ const PIECE: usize = 256 * 1024;
 
 /// Watches a run until it has ended, and tells of it. Ends early when nobody listens any more.
 pub(crate) async fn watch(
-    dir: std::path::PathBuf,
+    dir: PathBuf,
     id: RunId,
     session: harness::Session,
-    hands: std::sync::Arc<crate::hands::Hands>,
+    hands: Arc<Hands>,
     tell: UnboundedSender<Heard>,
 ) {
-    loop {
-        match wait(&dir, &id, &tell).await {
-            Ok(()) => break,
-            Err(process::Error::NoRun { .. }) => {
-                let end = failed(&id, Class::Lost, "it was never started");
-                drop(tell.send(Heard::Input(Input::RunEnded(end))));
-                return;
+    let end = loop {
+        match end_of(&dir, &id, &session, &hands, &tell).await {
+            Ok(end) => break end,
+            Err(process::Error::NoRun { .. }) => break failed(&id, Class::Lost, "it was never started"),
+            Err(error @ process::Error::Damaged { .. }) => {
+                break failed(&id, Class::Lost, &error.to_string());
             }
+            // As long as something of it may be alive it has not ended: the next step would be the second at work.
             Err(error) => {
                 tracing::warn!(run = %id, %error, "a run cannot be watched; looking again");
                 if tell.is_closed() {
@@ -46,17 +48,37 @@ pub(crate) async fn watch(
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         }
-    }
-    let run_id = id.clone();
+    };
+    drop(tell.send(Heard::Input(Input::RunEnded(end))));
+}
+
+/// Waits for the end of a run, leaves nothing of it alive, and reads what it comes to.
+async fn end_of(
+    dir: &Path,
+    id: &RunId,
+    session: &harness::Session,
+    hands: &Arc<Hands>,
+    tell: &UnboundedSender<Heard>,
+) -> Result<RunEnd, process::Error> {
+    wait(dir, id, tell).await?;
+    let (run, run_id) = (Run::open(dir)?, id.clone());
+    let (hands, session) = (Arc::clone(hands), session.clone());
     let ended = tokio::task::spawn_blocking(move || {
-        hands.harness.as_deref().map_or_else(
-            || stopped(&dir, &run_id),
-            |harness| end(&dir, &run_id, harness, &session),
-        )
+        if let Status::Running { .. } = run.status()? {
+            run.watch()?.wait(Duration::from_secs(5))?;
+        }
+        let exit = run.sweep()?.exit;
+        Ok(match hands.harness.as_deref() {
+            Some(harness) => match read(&run, &exit, harness, &session) {
+                Ok(outcome) => of_outcome(&run_id, outcome),
+                Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
+            },
+            // Only a command is carried out, which started nothing and wanted this stopped.
+            None => failed(&run_id, Class::KilledByUs, "it was stopped"),
+        })
     })
     .await;
-    let end = ended.unwrap_or_else(|_| failed(&id, Class::Lost, "its record could not be read"));
-    drop(tell.send(Heard::Input(Input::RunEnded(end))));
+    ended.unwrap_or_else(|_| Ok(failed(id, Class::Lost, "its record could not be read")))
 }
 
 async fn wait(dir: &Path, id: &RunId, tell: &UnboundedSender<Heard>) -> Result<(), process::Error> {
@@ -102,35 +124,16 @@ fn sample(beat: &Beat, at: Time) -> Sample {
     }
 }
 
-/// The end of a run: nothing of it is left alive, all its output is read, and what it comes to is known.
-fn end(dir: &Path, id: &RunId, harness: &dyn Harness, session: &harness::Session) -> RunEnd {
-    match read(dir, harness, session) {
-        Ok(outcome) => of_outcome(id, outcome),
-        Err(error) => failed(id, Class::Lost, &error.to_string()),
-    }
-}
-
-/// The end of a run that was to be stopped, while no harness is at hand to read it.
-fn stopped(dir: &Path, id: &RunId) -> RunEnd {
-    match Run::open(dir).and_then(|run| run.sweep()) {
-        Ok(_) => failed(id, Class::KilledByUs, "it was stopped"),
-        Err(error) => failed(id, Class::Lost, &error.to_string()),
-    }
-}
-
+/// All that a run has said, from its beginning, and how it ended.
 fn read(
-    dir: &Path,
+    run: &Run,
+    exit: &Exit,
     harness: &dyn Harness,
     session: &harness::Session,
 ) -> Result<harness::Outcome, process::Error> {
-    let run = Run::open(dir)?;
-    if let Status::Running { .. } = run.status()? {
-        run.watch()?.wait(Duration::from_secs(5))?;
-    }
-    let exit = run.sweep()?.exit;
     let mut reader = harness.reader(session);
     for stream in [Stream::Out, Stream::Err] {
-        let mut tail = Tail::new(&run, stream, 0);
+        let mut tail = Tail::new(run, stream, 0);
         loop {
             let piece = tail.read(PIECE)?;
             if piece.is_empty() {
@@ -139,7 +142,7 @@ fn read(
             reader.feed(stream, &piece);
         }
     }
-    Ok(reader.end(&exit).1)
+    Ok(reader.end(exit).1)
 }
 
 fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {
