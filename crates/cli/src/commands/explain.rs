@@ -1,5 +1,7 @@
 //! `crew explain`: why a ticket is, or is not, given out.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use model::policy::capacity;
 use model::policy::route::{self, Refusal};
@@ -64,8 +66,23 @@ impl Explain {
     }
 }
 
-/// Why the router does not give it out now; agents that crew would name count as idle ones.
-pub(crate) fn refusal(facts: &Facts, settings: &Settings, id: &TicketId) -> Option<Refusal> {
+/// Why the router does not give it out now.
+fn refusal(facts: &Facts, settings: &Settings, id: &TicketId) -> Option<Refusal> {
+    among_the_idle(facts, settings, |idle, free| {
+        route::explain(facts.queue(), id, idle, free)
+    })
+}
+
+/// Why the router does not give out what it does not, for every ticket.
+pub(crate) fn refusals(facts: &Facts, settings: &Settings) -> BTreeMap<TicketId, Refusal> {
+    among_the_idle(facts, settings, |idle, free| {
+        let why = route::explanations(facts.queue(), idle, free);
+        why.into_iter().map(|(id, why)| (id.clone(), why)).collect()
+    })
+}
+
+/// Asks with those who are idle and how many more may be busy; agents that crew would name count as idle ones.
+fn among_the_idle<T>(facts: &Facts, settings: &Settings, ask: impl FnOnce(&[&AgentName], u32) -> T) -> T {
     let queue = facts.queue();
     let limits = capacity::Limits::new(&settings.agents, &settings.run);
     let work = route::order(queue).len();
@@ -75,7 +92,7 @@ pub(crate) fn refusal(facts: &Facts, settings: &Settings, id: &TicketId) -> Opti
         .collect();
     let mut idle = capacity::idle(&facts.tickets, queue.roster);
     idle.extend(&named);
-    route::explain(queue, id, &idle, capacity::free(&facts.tickets, limits))
+    ask(&idle, capacity::free(&facts.tickets, limits))
 }
 
 /// What else helps: the state of what it waits for, and what a person can do.

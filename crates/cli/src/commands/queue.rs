@@ -1,14 +1,15 @@
 //! `crew queue`: the tickets, what is nearest to the target first.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use model::policy::route::Refusal;
-use model::settings::Settings;
 use model::ticket::{State, Ticket};
 use model::view::{Crew, Landed};
 use model::{TicketId, Time};
 use serde_json::{Value, json};
 
-use crate::commands::explain::refusal;
+use crate::commands::explain::refusals;
 use crate::commands::ps;
 use crate::context::{Context, journal};
 use crate::error::Result;
@@ -37,8 +38,9 @@ impl Queue {
         // The view over the files too: what no engine has seen yet is in the queue all the same.
         let mut seen = crew.clone();
         seen.tickets.clone_from(&facts.tickets);
+        let refusals = refusals(&facts, &settings);
         if context.json {
-            context.out.json(&document(&seen, &facts, &settings))?;
+            context.out.json(&document(&seen, &facts, &refusals))?;
             return Ok(Exit::Done);
         }
         let shown = seen.order();
@@ -49,12 +51,7 @@ impl Queue {
         } else {
             let mut table = Table::new(&["TICKET", "P", "STATE", "AGENT", "FOR", "TITLE"], &[4]);
             for ticket in shown {
-                row(
-                    &mut table,
-                    ticket,
-                    refusal(&facts, &settings, &ticket.id).as_ref(),
-                    now,
-                );
+                row(&mut table, ticket, refusals.get(&ticket.id), now);
             }
             context.out.table(&table)?;
         }
@@ -171,11 +168,11 @@ fn landed(landed: &[Landed], now: Time) -> Table {
     table
 }
 
-fn document(crew: &Crew, facts: &Facts, settings: &Settings) -> Value {
+fn document(crew: &Crew, facts: &Facts, refusals: &BTreeMap<TicketId, Refusal>) -> Value {
     let tickets: Vec<Value> = crew
         .order()
         .into_iter()
-        .map(|ticket| one(ticket, facts, settings))
+        .map(|ticket| one(ticket, facts, refusals.get(&ticket.id)))
         .collect();
     let held: Vec<Value> = crew.held().iter().map(documents::held).collect();
     let landed: Vec<Value> = crew.landed.iter().map(documents::landed).collect();
@@ -188,8 +185,7 @@ fn document(crew: &Crew, facts: &Facts, settings: &Settings) -> Value {
     })
 }
 
-fn one(ticket: &Ticket, facts: &Facts, settings: &Settings) -> Value {
-    let refusal = refusal(facts, settings, &ticket.id);
+fn one(ticket: &Ticket, facts: &Facts, refusal: Option<&Refusal>) -> Value {
     let id = |id: &TicketId| id.to_string();
     json!({
         "id": ticket.id,
@@ -202,7 +198,7 @@ fn one(ticket: &Ticket, facts: &Facts, settings: &Settings) -> Value {
         "agent": ticket.attempt().map(|attempt| attempt.agent.as_str()),
         "labels": ticket.labels,
         "file_changed_at": documents::time(facts.file(&ticket.id).map(|file| file.changed_at)),
-        "why_not": refusal.as_ref().map(ToString::to_string),
+        "why_not": refusal.map(ToString::to_string),
         "refusal": refusal,
     })
 }

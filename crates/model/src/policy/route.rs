@@ -335,14 +335,33 @@ pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) 
     if assign(queue, idle, free).iter().any(|(given, _)| *given == id) {
         return None;
     }
-    if let Some(agent) = assignee(queue, id)
-        && !idle.contains(&agent)
-    {
-        return Some(Refusal::AssigneeBusy { agent: agent.clone() });
+    let ahead = order(queue).iter().take_while(|other| **other != id).count();
+    Some(left_over(queue, id, idle, ahead))
+}
+
+/// [`explain`] for every ticket at once, in one walk; one that is not in it is given out now.
+#[must_use]
+pub fn explanations<'a>(
+    queue: Queue<'a>,
+    idle: &[&'a AgentName],
+    free: u32,
+) -> BTreeMap<&'a TicketId, Refusal> {
+    let mut why = refusals(queue);
+    let given: BTreeSet<&TicketId> = assign(queue, idle, free).into_iter().map(|(id, _)| id).collect();
+    for (ahead, id) in order(queue).into_iter().enumerate() {
+        if !given.contains(id) {
+            why.insert(id, left_over(queue, id, idle, ahead));
+        }
     }
-    Some(Refusal::NoAgentFree {
-        ahead: order(queue).iter().take_while(|other| **other != id).count(),
-    })
+    why
+}
+
+/// Why an eligible ticket with so many before it was not given out.
+fn left_over(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], ahead: usize) -> Refusal {
+    match assignee(queue, id).filter(|agent| !idle.contains(agent)) {
+        Some(agent) => Refusal::AssigneeBusy { agent: agent.clone() },
+        None => Refusal::NoAgentFree { ahead },
+    }
 }
 
 /// Open recovery tickets whose short cut it is time for: their ticket is done, and not failed.

@@ -262,6 +262,14 @@ fn all_refusals_at_once_say_what_each_alone_says() {
     for (id, refusal) in all {
         assert_eq!(explain(world.queue(), id, &[], 0).as_ref(), Some(&refusal));
     }
+    for free in [0, 1] {
+        let ada = AgentName::new("ada").unwrap();
+        let why = explanations(world.queue(), &[&ada], free);
+        assert_eq!(why.len(), 7 - free as usize, "{why:?}");
+        for id in world.tickets.keys() {
+            assert_eq!(explain(world.queue(), id, &[&ada], free).as_ref(), why.get(id));
+        }
+    }
 }
 
 #[test]
