@@ -187,10 +187,10 @@ impl Core {
         self.tickets.get(id)
     }
 
-    /// Whether the engine ends without waiting for anything.
+    /// What becomes of what runs, once the engine was told to stop.
     #[must_use]
-    pub fn is_leaving(&self) -> bool {
-        self.stopping == Some(OnStop::Leave)
+    pub fn stopping(&self) -> Option<OnStop> {
+        self.stopping
     }
 
     /// Every ticket, by id.
@@ -215,7 +215,7 @@ impl Core {
     pub fn step(&mut self, input: Input, now: Time) -> Output {
         self.now = now;
         match input {
-            Input::Sighted(sightings) => self.sighted(sightings),
+            Input::Sighted { seen, whole } => self.sighted(seen, whole),
             Input::Commanded { id, by, command } => self.commanded(&id, &by, command),
             Input::TimerDue(timer) => self.timer_due(timer),
             Input::Reported {

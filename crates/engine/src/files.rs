@@ -15,7 +15,7 @@ use crate::core::Core;
 const PERSON: &str = "a person, in the ticket's file";
 
 impl Core {
-    pub(crate) fn sighted(&mut self, sightings: Vec<Sighting>) {
+    pub(crate) fn sighted(&mut self, sightings: Vec<Sighting>, whole: bool) {
         self.dirty = true;
         for sighting in sightings {
             match sighting {
@@ -68,13 +68,13 @@ impl Core {
                 }
             }
         }
-        if !self.read {
+        if whole {
             self.read = true;
             self.miss_files();
         }
     }
 
-    /// A ticket in the journal whose file the first full look did not show is gone too.
+    /// A ticket in the journal whose file a full look did not show is gone too.
     fn miss_files(&mut self) {
         for (id, ticket) in &self.tickets {
             if !ticket.is_done() && !self.files.contains_key(id) {

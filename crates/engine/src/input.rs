@@ -11,7 +11,12 @@ use model::{Oid, RunId, TicketId, Time};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// Ticket files were seen, changed or gone.
-    Sighted(Vec<Sighting>),
+    Sighted {
+        /// What was seen of each, in the order in which it was.
+        seen: Vec<Sighting>,
+        /// Whether that is every file there is: a known ticket without one is gone then.
+        whole: bool,
+    },
     /// A face asks for something.
     Commanded {
         /// The command's id in the inbox.

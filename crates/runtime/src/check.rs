@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use engine::{Report, Verdict};
@@ -39,6 +40,7 @@ impl Hands {
         // One checkout for all of them: whoever waits here is next.
         let _turn = self
             .checking
+            .turn
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
         let judged = self.judge(candidate, key);
@@ -81,7 +83,14 @@ impl Hands {
         Ok(said)
     }
 
-    /// Runs a check to its end. One whose shim was killed has said nothing: it is run again.
+    /// Ends the check that runs, since the engine ends what runs. It has no verdict then, and the next engine runs it again.
+    pub(crate) fn end_check(&self) -> Result<(), String> {
+        self.checking.closed.store(true, Ordering::SeqCst);
+        self.clear_current()
+    }
+
+    /// Runs a check to its end. One whose shim was killed, or that was ended with its engine, has said nothing: it is run
+    /// again.
     fn run(
         &self,
         command: &str,
@@ -92,6 +101,9 @@ impl Hands {
     ) -> Result<(PathBuf, Exit), String> {
         let mut n = 1;
         loop {
+            if self.checking.closed.load(Ordering::SeqCst) {
+                return Err("the engine has ended".to_owned());
+            }
             let name = if n == 1 {
                 key.to_owned()
             } else {
@@ -112,7 +124,7 @@ impl Hands {
             };
             let ended = self.finish(&run);
             let vanished = match &ended {
-                Ok(exit) => exit.reason == Reason::Lost,
+                Ok(exit) => matches!(exit.reason, Reason::Lost | Reason::Stopped),
                 Err(_) => give_up(&run).is_ok(),
             };
             if !vanished || n == TRIES {

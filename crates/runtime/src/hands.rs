@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -36,7 +37,7 @@ pub(crate) struct Hands {
     /// What checks get to see of the caller's environment.
     pub(crate) check_env: BTreeMap<OsString, OsString>,
     /// One checkout for all checks: one candidate at a time.
-    pub(crate) checking: Arc<Mutex<()>>,
+    pub(crate) checking: Arc<Checking>,
     /// Held for the engine's life, and by every git child.
     lock: Lock,
 }
@@ -81,7 +82,7 @@ impl Hands {
 
     fn holding(
         lock: Lock,
-        checking: Arc<Mutex<()>>,
+        checking: Arc<Checking>,
         place: &Place,
         settings: &Settings,
         options: &Options,
@@ -111,6 +112,15 @@ impl Hands {
             lock,
         })
     }
+}
+
+/// Whose turn it is to check.
+#[derive(Debug, Default)]
+pub(crate) struct Checking {
+    /// Held by whoever has the checkout.
+    pub(crate) turn: Mutex<()>,
+    /// The engine ends its check with itself, and no other is begun.
+    pub(crate) closed: AtomicBool,
 }
 
 /// Sees to it that a run that could not be started never starts, and that nothing of it stays: its shim may only have been

@@ -16,6 +16,8 @@ use crate::Result;
 pub(crate) enum Ask {
     /// Look for changes.
     Look,
+    /// Look at everything again, as if for the first time: for a core that knows no file yet.
+    LookAnew,
     /// Make a file say this.
     File(TicketId, Filing, Reply),
     /// Add a note.
@@ -34,8 +36,8 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Starts the thread and asks it for a first, full look. `saw` is called on the thread.
-    pub(crate) fn open(dir: &Path, saw: impl Fn(Vec<Sighting>) + Send + 'static) -> Result<Self> {
+    /// Starts the thread. `saw` is called on it, with whether what was seen is every file there is.
+    pub(crate) fn open(dir: &Path, saw: impl Fn(Vec<Sighting>, bool) + Send + 'static) -> Result<Self> {
         let folder = Folder::at(dir)?;
         let (asks, asked) = channel();
         let told = asks.clone();
@@ -50,9 +52,7 @@ impl Queue {
             path: dir.to_owned(),
             source,
         })?;
-        let queue = Self { asks };
-        queue.ask(Ask::Look);
-        Ok(queue)
+        Ok(Self { asks })
     }
 
     pub(crate) fn ask(&self, ask: Ask) {
@@ -70,7 +70,7 @@ fn serve(
     scan: &mut Scan,
     mut watch: Option<&mut Watch>,
     asked: &Receiver<Ask>,
-    saw: &impl Fn(Vec<Sighting>),
+    saw: &impl Fn(Vec<Sighting>, bool),
 ) {
     let mut first = true;
     while let Ok(ask) = asked.recv() {
@@ -82,6 +82,10 @@ fn serve(
         for ask in asks {
             match ask {
                 Ask::Look => {}
+                Ask::LookAnew => {
+                    *scan = Scan::new(folder.clone());
+                    first = true;
+                }
                 Ask::End => return,
                 Ask::File(id, filing, reply) => replies.push((reply, write(&folder, &id, &filing))),
                 Ask::Note(id, text, reply) => {
@@ -114,8 +118,8 @@ fn serve(
                     .filter_map(|c| sighting(scan, &c.name, c.kind))
                     .collect();
                 if first || !seen.is_empty() {
+                    saw(seen, first);
                     first = false;
-                    saw(seen);
                 }
             }
             Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),

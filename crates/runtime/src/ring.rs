@@ -33,11 +33,24 @@ pub(crate) enum Heard {
     /// Something for the core.
     Input(Input),
     /// An effect was performed.
-    Performed { ordered: Ordered, report: Report },
+    Performed {
+        ordered: Ordered,
+        report: Report,
+        turn: Turn,
+    },
     /// The journal's folder changed: perhaps a command was asked.
     JournalChanged,
     /// `crew.toml` may have changed.
     SettingsTouched,
+}
+
+/// For whom an effect was performed, and whether its ticket's next one waited for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    /// The core, counted from the engine's start. What an older one's hands found out does not reach a newer one: it
+    /// orders the same again.
+    core: u64,
+    in_line: bool,
 }
 
 /// When the loop ends.
@@ -62,12 +75,18 @@ pub(crate) struct Ring {
     heard: mpsc::UnboundedReceiver<Heard>,
     tell: mpsc::UnboundedSender<Heard>,
     queue: Queue,
+    /// Which core this is, counted from the engine's start.
+    cores: u64,
     /// Effects of each ticket, waiting for the one before them.
     waiting: BTreeMap<TicketId, VecDeque<Ordered>>,
-    /// Tickets of which an effect is being performed.
-    performing: BTreeSet<TicketId>,
-    /// Effects that failed and are performed again then.
-    again: BTreeMap<(Time, EffectId), Ordered>,
+    /// The effect of each ticket that is being performed.
+    performing: BTreeMap<TicketId, EffectId>,
+    /// Stops that are being performed beside the lines.
+    stops: usize,
+    /// Tickets whose first waiting effect has failed and is performed again then: whatever follows it waits too.
+    delayed: BTreeMap<TicketId, Time>,
+    /// What was performed since the core was last asked, should it be performed again.
+    performed: BTreeMap<EffectId, Ordered>,
     /// Timers this core has heard of: one is told once.
     told: BTreeSet<TimerRef>,
     /// The journal was last asked for timers that are due then: every one that is due since is still to be told.
@@ -105,8 +124,8 @@ impl Ring {
         hands.owner = Owner::new(journal, &place.crew_dir);
         let (tell, heard) = mpsc::unbounded_channel();
         let saw = tell.clone();
-        let queue = Queue::open(&place.tickets_dir, move |seen| {
-            drop(saw.send(Heard::Input(Input::Sighted(seen))));
+        let queue = Queue::open(&place.tickets_dir, move |seen, whole| {
+            drop(saw.send(Heard::Input(Input::Sighted { seen, whole })));
         })?;
         let watcher = watch_files(&place, tell.clone());
         let core = Core::load(settings.clone(), journal, Loaded::default())?;
@@ -121,9 +140,12 @@ impl Ring {
             heard,
             tell,
             queue,
+            cores: 0,
             waiting: BTreeMap::new(),
-            performing: BTreeSet::new(),
-            again: BTreeMap::new(),
+            performing: BTreeMap::new(),
+            stops: 0,
+            delayed: BTreeMap::new(),
+            performed: BTreeMap::new(),
             told: BTreeSet::new(),
             looked: Time::default(),
             inbox: 0,
@@ -151,8 +173,11 @@ impl Ring {
                 .collect(),
         };
         self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
+        self.cores += 1;
         self.waiting.clear();
-        self.again.clear();
+        self.delayed.clear();
+        self.performed.clear();
+        self.queue.ask(Ask::LookAnew);
         self.told.clear();
         self.looked = Time::default();
         self.inbox = 0;
@@ -239,12 +264,19 @@ impl Ring {
                 }
             }
         }
+        if self.core.stopping() == Some(OnStop::Kill) {
+            let hands = Arc::clone(&self.hands);
+            let ended = tokio::task::spawn_blocking(move || hands.end_check()).await;
+            if let Ok(Err(why)) = ended {
+                tracing::warn!("a check may still run: {why}");
+            }
+        }
         self.state_file.write(&self.core);
         Ok(self.core.rest())
     }
 
-    /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too.
-    /// Nobody waits for a check (the next engine goes on with it), nor for what failed and is tried again later.
+    /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too. A
+    /// check that runs is treated as a step is. Nobody waits for what failed and is tried again later.
     fn is_finished(&self) -> bool {
         let checked = |id: &TicketId| {
             self.core.ticket(id).is_some_and(|t| match &t.state {
@@ -252,16 +284,23 @@ impl Ring {
                 State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
             })
         };
-        let mut at_work = self.performing.iter().chain(self.waiting.keys());
-        self.ended && (self.core.is_leaving() || at_work.all(checked))
+        let waiting = self.waiting.keys().filter(|id| !self.delayed.contains_key(*id));
+        let mut at_work = self.performing.keys().chain(waiting);
+        self.ended
+            && match self.core.stopping() {
+                Some(OnStop::Leave) => true,
+                Some(OnStop::Kill) => self.stops == 0 && at_work.all(checked),
+                Some(OnStop::Finish) | None => self.stops == 0 && at_work.next().is_none(),
+            }
     }
 
     async fn is_over(&mut self, until: &Until) -> Result<bool> {
-        let quiet = self.performing.is_empty() && self.waiting.is_empty() && self.heard.is_empty();
+        let at_rest = self.performing.is_empty() && self.waiting.is_empty() && self.stops == 0;
+        let quiet = at_rest && self.heard.is_empty();
         Ok(match until {
             Until::Stopped => false,
             Until::Idle => {
-                if !quiet || !self.again.is_empty() || self.core.rest().moving {
+                if !quiet || self.core.rest().moving {
                     return Ok(false);
                 }
                 let closing = Input::Commanded {
@@ -305,13 +344,26 @@ impl Ring {
                     }
                     inputs.push(input);
                 }
-                Heard::Performed { ordered, report } => {
-                    self.performing.remove(&ordered.ticket);
+                Heard::Performed {
+                    ordered,
+                    report,
+                    turn,
+                } => {
+                    if turn.in_line {
+                        self.performing.remove(&ordered.ticket);
+                    } else {
+                        self.stops -= 1;
+                    }
+                    if turn.core != self.cores {
+                        next = self.heard.try_recv().ok();
+                        continue;
+                    }
                     if let (Some(run), Report::StepSpawned | Report::Stopped) =
                         (run(&ordered.effect), &report)
                     {
                         self.watch(run.clone());
                     }
+                    self.performed.insert(ordered.id, ordered.clone());
                     let Ordered { id, ticket, effect } = ordered;
                     inputs.push(Input::Reported {
                         id,
@@ -381,13 +433,7 @@ impl Ring {
         if self.wake_at.is_some_and(|at| at <= now) {
             self.wake_at = None;
         }
-        while let Some(first) = self.again.first_entry() {
-            if first.key().0 > now {
-                break;
-            }
-            let ordered = first.remove();
-            self.enqueue(ordered);
-        }
+        self.delayed.retain(|_, at| *at > now);
         self.looked = now;
         let due = self.ledger.due(now).await?;
         let mut inputs: Vec<Input> = due
@@ -401,7 +447,7 @@ impl Ring {
 
     fn next_due(&self) -> Duration {
         let now = clock::now();
-        let again = self.again.first_key_value().map(|((at, _), _)| *at);
+        let again = self.delayed.values().min().copied();
         // Timers that were due at the last look were told; those since, and those ahead, are in the core's own states.
         let deadline = self.core.next_deadline(self.looked);
         let next = [self.wake_at, again, deadline].into_iter().flatten().min();
@@ -485,16 +531,15 @@ impl Ring {
         }
         for (id, at) in again {
             self.ledger.postpone(id, at).await?;
-            if let Some(effect) = self
-                .ledger
-                .pending(Time(i64::MAX))
-                .await?
-                .into_iter()
-                .find(|o| o.id == id)
-            {
-                self.again.insert((at, id), effect);
+            if let Some(ordered) = self.performed.remove(&id) {
+                self.delayed.insert(ordered.ticket.clone(), at);
+                self.waiting
+                    .entry(ordered.ticket.clone())
+                    .or_default()
+                    .push_front(ordered);
             }
         }
+        self.performed.clear();
         for ordered in ordered {
             self.enqueue(ordered);
         }
@@ -503,20 +548,34 @@ impl Ring {
     }
 
     fn enqueue(&mut self, ordered: Ordered) {
-        self.waiting
-            .entry(ordered.ticket.clone())
-            .or_default()
-            .push_back(ordered);
+        if let Effect::Attempt(attempt::Effect::StopRun { run }) = &ordered.effect
+            && !self.is_starting(&ordered.ticket, run)
+        {
+            // A stop waits for nothing but the start of what it stops: not for a disk that is full.
+            self.stops += 1;
+            self.perform(ordered, false);
+            return;
+        }
+        let line = self.waiting.entry(ordered.ticket.clone()).or_default();
+        line.push_back(ordered);
         self.perform_what_can_be();
     }
 
+    /// Whether the run's start is still to be performed, or is being performed.
+    fn is_starting(&self, ticket: &TicketId, stopped: &RunId) -> bool {
+        let starts = |ordered: &Ordered| run(&ordered.effect) == Some(stopped);
+        self.waiting
+            .get(ticket)
+            .is_some_and(|line| line.iter().any(starts))
+            || self.performing.contains_key(ticket)
+    }
+
     fn perform_what_can_be(&mut self) {
-        let ready: Vec<TicketId> = self
-            .waiting
-            .keys()
-            .filter(|id| !self.performing.contains(*id))
-            .cloned()
-            .collect();
+        let now = clock::now();
+        let held_up = |id: &TicketId| {
+            self.performing.contains_key(id) || self.delayed.get(id).is_some_and(|at| *at > now)
+        };
+        let ready: Vec<TicketId> = self.waiting.keys().filter(|id| !held_up(id)).cloned().collect();
         for id in ready {
             let Some(line) = self.waiting.get_mut(&id) else {
                 continue;
@@ -526,21 +585,25 @@ impl Ring {
                 self.waiting.remove(&id);
             }
             if let Some(ordered) = next {
-                self.performing.insert(id);
-                self.perform(ordered);
+                self.performing.insert(id, ordered.id);
+                self.perform(ordered, true);
             }
         }
     }
 
-    fn perform(&mut self, ordered: Ordered) {
+    fn perform(&mut self, ordered: Ordered, in_line: bool) {
         let tell = self.tell.clone();
+        let turn = Turn {
+            core: self.cores,
+            in_line,
+        };
         match &ordered.effect {
             Effect::WriteFile(filing) => {
-                let ask = Ask::File(ordered.ticket.clone(), filing.clone(), reply(ordered, tell));
+                let ask = Ask::File(ordered.ticket.clone(), filing.clone(), reply(ordered, turn, tell));
                 self.queue.ask(ask);
             }
             Effect::AddNote { text } => {
-                let ask = Ask::Note(ordered.ticket.clone(), text.clone(), reply(ordered, tell));
+                let ask = Ask::Note(ordered.ticket.clone(), text.clone(), reply(ordered, turn, tell));
                 self.queue.ask(ask);
             }
             Effect::PrepareWorkspace { .. }
@@ -573,7 +636,11 @@ impl Ring {
                     let report = performed.unwrap_or_else(|_| Report::CouldNotRun {
                         why: "it failed unexpectedly".to_owned(),
                     });
-                    drop(tell.send(Heard::Performed { ordered, report }));
+                    drop(tell.send(Heard::Performed {
+                        ordered,
+                        report,
+                        turn,
+                    }));
                 });
             }
         }
@@ -613,13 +680,17 @@ impl Ring {
     }
 }
 
-fn reply(ordered: Ordered, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::Reply {
+fn reply(ordered: Ordered, turn: Turn, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::Reply {
     Box::new(move |outcome| {
         let report = match outcome {
             Ok(()) => Report::Done,
             Err(why) => Report::CouldNotRun { why },
         };
-        drop(tell.send(Heard::Performed { ordered, report }));
+        drop(tell.send(Heard::Performed {
+            ordered,
+            report,
+            turn,
+        }));
     })
 }
 

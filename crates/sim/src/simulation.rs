@@ -511,13 +511,25 @@ impl Simulation {
             }
             Choice::Look(at) => {
                 let (_, look) = self.world.files.looks.remove(at);
-                self.tell(Input::Sighted(vec![look]), None)
+                self.tell(
+                    Input::Sighted {
+                        seen: vec![look],
+                        whole: false,
+                    },
+                    None,
+                )
             }
             Choice::FirstLook => {
                 driver.first_look = None;
                 self.world.files.looks.clear();
                 let looks = self.world.files.see_all(now);
-                self.tell(Input::Sighted(looks), None)
+                self.tell(
+                    Input::Sighted {
+                        seen: looks,
+                        whole: true,
+                    },
+                    None,
+                )
             }
             Choice::Tick => {
                 (driver.tick_at, driver.wake_at) = (Time(now.0 + TICK), None);
@@ -554,7 +566,7 @@ impl Simulation {
                 ..
             } => format!("{ticket} {} → {report:?}", name(effect)),
             Input::Sampled { run, .. } => format!("sampled {run}"),
-            Input::Sighted(looks) if looks.len() > 1 => format!("{} files", looks.len()),
+            Input::Sighted { seen, .. } if seen.len() > 1 => format!("{} files", seen.len()),
             other => format!("{other:?}"),
         };
         if let Input::RunEnded(end) = &input {

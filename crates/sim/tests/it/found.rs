@@ -33,13 +33,17 @@ impl Crew {
             kind: "task".to_owned(),
             ..Spec::default()
         };
-        crew.hear(Input::Sighted(vec![Sighting::Read {
+        let sighting = Sighting::Read {
             ticket: ticket(),
             spec,
             status: FileStatus::Open,
             tags: BTreeSet::new(),
             changed_at: Time(0),
-        }]));
+        };
+        crew.hear(Input::Sighted {
+            seen: vec![sighting],
+            whole: true,
+        });
         crew.report(
             |effect| matches!(effect, Effect::PrepareWorkspace { .. }),
             Report::WorkspaceReady {
