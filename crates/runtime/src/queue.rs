@@ -89,13 +89,7 @@ fn serve(
                 Ask::End => return,
                 Ask::File(id, filing, reply) => replies.push((reply, write(&folder, &id, &filing))),
                 Ask::Note(id, text, reply) => {
-                    let noted = resolve(&folder, &id).map(|id| match id {
-                        Some(id) => folder
-                            .add_note(&id, &text, Timestamp::now())
-                            .map_err(|e| e.to_string()),
-                        None => Ok(()),
-                    });
-                    replies.push((reply, noted.and_then(|noted| noted)));
+                    replies.push((reply, note(&folder, &id, &text)));
                 }
             }
         }
@@ -134,6 +128,20 @@ fn serve(
 fn resolve(folder: &Folder, id: &TicketId) -> Result<Option<tickets::Id>, String> {
     let id = tickets::Id::new(id.as_str()).map_err(|e| e.to_string())?;
     Ok(folder.file(&id).exists().then_some(id))
+}
+
+/// Adds a note, once: performed again after a crash, it finds that the last note says so already.
+fn note(folder: &Folder, id: &TicketId, text: &str) -> Result<(), String> {
+    let Some(id) = resolve(folder, id)? else {
+        return Ok(());
+    };
+    let read = folder.read(&id).map_err(|e| e.to_string())?;
+    if read.notes.last().is_some_and(|last| last.text == text.trim()) {
+        return Ok(());
+    }
+    folder
+        .add_note(&id, text, Timestamp::now())
+        .map_err(|e| e.to_string())
 }
 
 fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), String> {
@@ -212,5 +220,35 @@ fn read_sighting(ticket: TicketId, read: &Ticket, seen: &Seen) -> Sighting {
         status,
         tags,
         changed_at: Time(seen.changed_at.as_millisecond()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_that_is_added_again_after_a_crash_is_there_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let text =
+            "---\nid: k-1\nstatus: open\ndeps: []\nlinks: []\ntype: task\npriority: 2\n---\n# A ticket\n";
+        std::fs::write(dir.path().join("k-1.md"), text).unwrap();
+        let folder = Folder::at(dir.path()).unwrap();
+        let (id, file) = (TicketId::new("k-1").unwrap(), tickets::Id::new("k-1").unwrap());
+        let texts = || -> Vec<String> {
+            let read = folder.read(&file).unwrap();
+            read.notes.into_iter().map(|note| note.text).collect()
+        };
+        for said in [
+            "BLOCKED: no key\n\nand no door",
+            "BLOCKED: no lock",
+            "BLOCKED: no key\n\nand no door",
+        ] {
+            note(&folder, &id, said).unwrap();
+            note(&folder, &id, said).unwrap();
+            assert_eq!(texts().last().unwrap(), said);
+        }
+        assert_eq!(texts().len(), 3);
+        note(&folder, &TicketId::new("k-2").unwrap(), "its file is gone").unwrap();
     }
 }
