@@ -970,6 +970,7 @@ impl Attempt {
         self.session.apply(session::Event::Suspended)?;
         self.steps += 1;
         self.usage.add(*usage);
+        self.session.used.add(*usage);
         (self.errors, self.repeats, self.failure) = (0, 0, None);
         // An edit that came while the step ran is told by the next one.
         self.edited &= !self.edit_told;
@@ -1054,6 +1055,7 @@ impl Attempt {
             },
         )?;
         self.usage.add(*usage);
+        self.session.used.add(*usage);
         (self.stopping, self.edit_told) = (None, false);
         if failure.class.breaks_session() {
             self.replace_session(event, fresh)?;

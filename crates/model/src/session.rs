@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::SessionId;
+use crate::attempt::Usage;
 use crate::machine::{self, Rejected, Step};
 
 /// A conversation with an agent's client. A new one is never resumed; a resumed one always existed.
@@ -12,6 +13,10 @@ pub struct Session {
     pub id: SessionId,
     /// How many sessions the attempt has had, this one included.
     pub number: u32,
+    /// Steps that were started in it.
+    pub steps: u32,
+    /// What its ended steps have used: some clients report totals over the session.
+    pub used: Usage,
     /// Where it stands.
     pub state: State,
 }
@@ -127,6 +132,8 @@ impl Session {
         Self {
             id,
             number,
+            steps: 0,
+            used: Usage::default(),
             state: State::New,
         }
     }
@@ -138,6 +145,9 @@ impl Session {
     pub fn apply(&mut self, event: Event) -> Result<(), Rejected> {
         use machine::Machine as _;
         self.state = Machine::transition(&self.state, &event)?.state;
+        if let Event::FirstMessageSent | Event::Resumed = event {
+            self.steps += 1;
+        }
         Ok(())
     }
 

@@ -70,14 +70,18 @@ impl Hands {
     /// A harness or a template that cannot be used.
     pub(crate) fn renewed(&self, settings: &Settings, options: &Options) -> Result<Self> {
         let (lock, checking) = (self.lock.clone(), Arc::clone(&self.checking));
-        Self::holding(
+        let hands = Self::holding(
             lock,
             checking,
             &self.place,
             settings,
             options,
             self.harness.is_some(),
-        )
+        )?;
+        Ok(Self {
+            owner: self.owner.clone(),
+            ..hands
+        })
     }
 
     fn holding(

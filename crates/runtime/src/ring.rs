@@ -653,14 +653,8 @@ impl Ring {
             .tickets()
             .find(|t| t.live_run() == Some(run))
             .and_then(Ticket::attempt);
-        attempt.map_or_else(harness::Session::default, |a| harness::Session {
-            id: a.session.id.to_string(),
-            is_new: a.runs == 1,
-            used: harness::Usage {
-                input_tokens: a.usage.input_tokens,
-                output_tokens: a.usage.output_tokens,
-                cost_micro_usd: a.usage.cost_micro_usd,
-            },
+        attempt.map_or_else(harness::Session::default, |a| {
+            crate::perform::session(&a.session, a.session.steps <= 1)
         })
     }
 

@@ -203,3 +203,20 @@ pub(crate) fn not_spawned(class: attempt::Class, message: String) -> Report {
         failure: Failure { class, message },
     }
 }
+
+/// A conversation as the harness has it.
+pub(crate) fn session(session: &model::session::Session, is_new: bool) -> harness::Session {
+    harness::Session {
+        id: session.id.to_string(),
+        is_new,
+        used: used(session.used),
+    }
+}
+
+fn used(usage: attempt::Usage) -> harness::Usage {
+    harness::Usage {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cost_micro_usd: usage.cost_micro_usd,
+    }
+}

@@ -10,16 +10,6 @@ use process::Run;
 use super::{could_not, not_spawned, words};
 use crate::hands::Hands;
 
-/// What the ticket's attempt has used so far.
-fn used(ticket: &Ticket) -> harness::Usage {
-    let usage = ticket.attempt().map(|a| a.usage).unwrap_or_default();
-    harness::Usage {
-        input_tokens: usage.input_tokens,
-        output_tokens: usage.output_tokens,
-        cost_micro_usd: usage.cost_micro_usd,
-    }
-}
-
 /// A step to be started.
 pub(super) struct Step<'a> {
     pub(super) agent: &'a AgentName,
@@ -76,6 +66,13 @@ impl Hands {
     ) -> crate::Result<Run> {
         let mut facts = self.facts(ticket, step.agent, step.step);
         (facts.edited, facts.new_session) = (step.edited, step.new_session);
+        let session = harness::Session {
+            id: step.session.to_string(),
+            is_new: step.new_session,
+            used: ticket
+                .attempt()
+                .map_or_else(Default::default, |a| super::used(a.session.used)),
+        };
         let request = StepRequest {
             run_id: self.owner.run_id(step.run.as_str()),
             ticket: ticket.id.to_string(),
@@ -86,11 +83,7 @@ impl Hands {
                 Role::Worker
             },
             step: step.step,
-            session: harness::Session {
-                id: step.session.to_string(),
-                is_new: step.new_session,
-                used: used(ticket),
-            },
+            session,
             workspace: workspace.path(),
             prompt: self.prompts.step(step.prompt, &facts)?,
             leader: "crew".to_owned(),
