@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use clap::Args;
+use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
 use model::view;
@@ -94,17 +95,40 @@ fn line(fold: &Fold) -> String {
         Stream::Ticket(id) => id.as_str(),
     };
     format!(
-        "{}  {of:<10}  {}",
+        "{}  {of:<10}  {}{}",
         ui::clock_time(fold.at),
-        view::describe(&fold.fact)
+        view::describe(&fold.fact),
+        aftermath(fold)
     )
+}
+
+/// What a step's end came to besides, when it was the last of its attempt: else the ticket would move without a word.
+fn aftermath(fold: &Fold) -> String {
+    let (
+        Fact::Ticket(Event::Attempt(attempt::Event::StepFinished { .. } | attempt::Event::StepFailed { .. })),
+        State::Ticket(after),
+    ) = (&fold.fact, &fold.after)
+    else {
+        return String::new();
+    };
+    match (after.attempt(), &after.held) {
+        (Some(_), _) => String::new(),
+        (None, Some(held)) => format!("; held: {}", held.note),
+        (None, None) => match after.due.filter(|due| *due > fold.at) {
+            Some(due) => format!(
+                "; its attempt is over, the next one in {}",
+                ui::span(due.since(fold.at))
+            ),
+            None => "; its attempt is over".to_owned(),
+        },
+    }
 }
 
 /// An event on a short line.
 pub(crate) fn short(fold: &Fold) -> String {
     let whole = ui::clock_time(fold.at);
     let time = whole.split_once(' ').map_or(whole.as_str(), |(_, time)| time);
-    let says = view::describe(&fold.fact);
+    let says = view::describe(&fold.fact) + &aftermath(fold);
     match (&fold.stream, &fold.fact, &fold.after) {
         (Stream::Ticket(id), Fact::Ticket(Event::Landed { .. }), State::Ticket(after)) => {
             format!("{time}  {id:<10}  {says}: {}", after.spec.title)
