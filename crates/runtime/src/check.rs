@@ -23,6 +23,9 @@ const OUTPUT: usize = 8 * 1024;
 const TRIES: u32 = 3;
 /// What a shell says of a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
+/// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS. Of
+/// any other, somebody else ended it.
+const OWN_FAULT: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
 /// What one command said of one tree.
 enum Said {
@@ -246,10 +249,17 @@ fn verdict(command: &str, exit: &Exit, run_dir: &Path) -> Result<Said, String> {
             "{}\n(it took longer than checks.timeout)",
             tail(run_dir)
         ))),
-        (Reason::Exited, None) => Err(format!(
-            "`{command}` was ended by signal {}",
-            exit.signal.unwrap_or_default()
-        )),
+        (Reason::Exited, None) => {
+            let signal = exit.signal.unwrap_or_default();
+            if OWN_FAULT.contains(&signal) {
+                Ok(Said::Failed(format!(
+                    "{}\n(ended by signal {signal})",
+                    tail(run_dir)
+                )))
+            } else {
+                Err(format!("`{command}` was ended by signal {signal}"))
+            }
+        }
         (Reason::Stopped, _) => Err(format!("`{command}` was stopped")),
         (Reason::Lost, _) => Err(format!("`{command}` vanished: its shim was killed")),
         (Reason::SpawnFailed { error, .. }, _) => Err(format!("`{command}` could not be started: {error}")),

@@ -236,7 +236,7 @@ impl Ring {
         let mut poll = tokio::time::interval(POLL);
         poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            self.state_file.refresh(&self.core);
+            self.state_file.refresh(&self.ledger).await?;
             if self.is_finished() || self.is_over(&until).await? {
                 break;
             }
@@ -271,7 +271,7 @@ impl Ring {
                 tracing::warn!("a check may still run: {why}");
             }
         }
-        self.state_file.write(&self.core);
+        self.state_file.finish(&self.ledger).await?;
         Ok(self.core.rest())
     }
 
@@ -450,7 +450,10 @@ impl Ring {
         let again = self.delayed.values().min().copied();
         // Timers that were due at the last look were told; those since, and those ahead, are in the core's own states.
         let deadline = self.core.next_deadline(self.looked);
-        let next = [self.wake_at, again, deadline].into_iter().flatten().min();
+        let next = [self.wake_at, again, deadline, self.state_file.due()]
+            .into_iter()
+            .flatten()
+            .min();
         next.map_or(TICK, |at| at.since(now).max(Duration::from_millis(1)))
     }
 
@@ -505,7 +508,7 @@ impl Ring {
             }
             self.ended |= output.ended;
         }
-        self.state_file.dirty |= !writes.is_empty();
+        self.state_file.behind |= !writes.is_empty();
         let timers = writes.iter().flat_map(|write| &write.timers);
         let late = |timer: &TimerChange| matches!(timer, TimerChange::Set(at) if at.at <= self.looked);
         if timers.into_iter().any(late) {

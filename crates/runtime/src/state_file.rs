@@ -2,95 +2,101 @@
 
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use engine::Core;
+use model::Time;
 use model::settings::Settings;
+use model::view::{Crew, Row, state_json};
+use store::{Journal, Ledger};
 
-use crate::{Place, Result};
+use crate::{Place, Result, clock};
 
-/// The file, written after changes, whole or not at all.
+/// Rows folded at a time: an engine that takes a long journal up is not kept from its work.
+const PAGE: u32 = 1000;
+/// Between two writings: it is for people.
+const REST: Duration = Duration::from_millis(250);
+
+/// The file, written after changes, whole or not at all, from the fold that every surface shows.
 #[derive(Debug)]
 pub(crate) struct StateFile {
     path: PathBuf,
     workspaces: PathBuf,
-    /// Whether something changed since it was written.
-    pub(crate) dirty: bool,
-    written: Option<std::time::Duration>,
+    crew: Crew,
+    /// The last row that was folded.
+    folded: u64,
+    /// Whether the journal has rows that were not folded.
+    pub(crate) behind: bool,
+    written: Option<Time>,
 }
 
 impl StateFile {
     pub(crate) fn new(place: &Place, settings: &Settings) -> Result<Self> {
-        let workspaces = place.workspaces_dir(settings)?;
         Ok(Self {
             path: place.crew_dir.join("state.json"),
-            workspaces,
-            dirty: true,
+            workspaces: place.workspaces_dir(settings)?,
+            crew: Crew::default(),
+            folded: 0,
+            behind: true,
             written: None,
         })
     }
 
-    /// Writes it if something changed, at most some times a second: it is for people.
-    pub(crate) fn refresh(&mut self, core: &Core) {
-        let now = std::time::Duration::from_millis(u64::try_from(crate::clock::now().0).unwrap_or(0));
-        let rested = self
-            .written
-            .is_none_or(|at| now.saturating_sub(at).as_millis() >= 250);
-        if self.dirty && rested {
-            self.write(core);
-            self.written = Some(now);
-        }
+    /// When it is to be refreshed next; nothing while it is up to date.
+    pub(crate) fn due(&self) -> Option<Time> {
+        let rested = self.written.map_or(Time::default(), |at| at + REST);
+        self.behind.then_some(rested)
     }
 
-    pub(crate) fn write(&mut self, core: &Core) {
-        self.dirty = false;
-        let text = text(core, &self.workspaces);
+    /// Folds what is new and writes it, at most some times a second.
+    pub(crate) async fn refresh(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
+        let now = clock::now();
+        if self.due().is_none_or(|at| at > now) {
+            return Ok(());
+        }
+        self.fold(ledger).await?;
+        if !self.behind {
+            self.write();
+            self.written = Some(now);
+        }
+        Ok(())
+    }
+
+    /// Folds all that is new and writes it.
+    pub(crate) async fn finish(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
+        self.behind = true;
+        while self.behind {
+            self.fold(ledger).await?;
+        }
+        self.write();
+        Ok(())
+    }
+
+    async fn fold(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
+        let page = ledger.tail(self.folded, PAGE).await?;
+        for fold in &page {
+            self.folded = fold.seq;
+            self.crew.apply(Row {
+                seq: fold.seq,
+                stream: &fold.stream,
+                at: fold.at,
+                fact: &fold.fact,
+                after: &fold.after,
+            });
+        }
+        self.behind = page.len() >= PAGE as usize;
+        Ok(())
+    }
+
+    fn write(&self) {
+        let state = state_json(&self.crew, &self.workspaces.to_string_lossy());
         let Some(dir) = self.path.parent() else { return };
         let written = tempfile::NamedTempFile::new_in(dir).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
+            serde_json::to_writer_pretty(&mut file, &state)?;
+            file.write_all(b"\n")?;
             file.persist(&self.path).map_err(|error| error.error)
         });
         if let Err(error) = written {
             tracing::warn!(path = %self.path.display(), %error, "state.json cannot be written");
         }
     }
-}
-
-fn text(core: &Core, workspaces: &std::path::Path) -> String {
-    let seats: std::collections::BTreeMap<_, _> = core
-        .tickets()
-        .filter_map(|t| {
-            t.attempt()
-                .filter(|a| a.seated)
-                .map(|a| (a.agent.clone(), (t, a)))
-        })
-        .collect();
-    let agents: Vec<serde_json::Value> = core
-        .project()
-        .agents
-        .iter()
-        .map(|name| match seats.get(name) {
-            None => serde_json::json!({
-                "name": name, "session": "", "worktree": null, "branch": "", "task": null, "task_assigned_at": null,
-                "status": "idle", "step_count": 0, "last_step_at": null,
-                "total_input_tokens": 0, "total_output_tokens": 0, "total_cost_usd": 0.0,
-            }),
-            Some((ticket, a)) => serde_json::json!({
-                "name": name,
-                "session": a.session.id.to_string(),
-                "worktree": workspaces.join(format!("{name}-{}", ticket.id)),
-                "branch": format!("agent/{name}-{}", ticket.id),
-                "task": ticket.id,
-                "task_assigned_at": a.claimed_at.to_string(),
-                "status": a.state.name(),
-                "step_count": a.steps,
-                "last_step_at": a.since.to_string(),
-                "total_input_tokens": a.usage.input_tokens,
-                "total_output_tokens": a.usage.output_tokens,
-                "total_cost_usd": a.usage.cost_micro_usd as f64 / 1e6,
-            }),
-        })
-        .collect();
-    let mut text = serde_json::to_string_pretty(&serde_json::json!({ "agents": agents })).unwrap_or_default();
-    text.push('\n');
-    text
 }
