@@ -6,9 +6,10 @@ use std::time::Duration;
 use model::view::{Crew, Row};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use store::{Fold, Ledger, Sqlite};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Rows that are read at a time.
 const PAGE: u32 = 1000;
@@ -79,6 +80,15 @@ impl Follow {
     pub(crate) async fn changed(&mut self) {
         self.changes.wait().await;
     }
+}
+
+/// Interrupts from now on. To be made before a loop: one that comes while nobody listens is heard at the next look.
+pub(crate) fn interrupts() -> Result<Signal> {
+    signal(SignalKind::interrupt()).map_err(|source| Error::Io {
+        doing: "listen for signals to",
+        path: "crew".into(),
+        source,
+    })
 }
 
 /// A watch on a folder with a poll behind it.

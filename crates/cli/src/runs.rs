@@ -77,6 +77,11 @@ pub(crate) fn end(path: &Path, bytes: u64) -> String {
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
 }
 
+/// The end of what a run complained of; most of a long one is of no use to anybody.
+pub(crate) fn errors(dir: &Path) -> String {
+    end(&dir.join("err"), 64 << 10)
+}
+
 /// The last line of a run's output that says anything, sanitised.
 pub(crate) fn last_line(dir: &Path) -> String {
     let end = end(&dir.join("out"), 4096);

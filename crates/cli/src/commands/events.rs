@@ -13,7 +13,7 @@ use store::Fold;
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::follow::Follow;
+use crate::follow::{Follow, interrupts};
 use crate::{documents, follow, ui};
 
 /// Show what happened, newest last
@@ -66,6 +66,7 @@ impl Events {
         if !self.follow {
             return Ok(Exit::Done);
         }
+        let mut interrupt = interrupts()?;
         let mut rows = Follow::new(ledger, &place.crew_dir, crew.seq);
         loop {
             for fold in rows.more().await? {
@@ -74,7 +75,7 @@ impl Events {
             context.out.flush()?;
             tokio::select! {
                 () = rows.changed() => {}
-                _ = tokio::signal::ctrl_c() => return Ok(Exit::Interrupted),
+                _ = interrupt.recv() => return Ok(Exit::Interrupted),
             }
         }
     }

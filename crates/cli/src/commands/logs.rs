@@ -1,5 +1,8 @@
 //! `crew logs`: everything an agent printed, step by step.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use clap::Args;
 use model::AgentName;
 use process::{Run, Stream, Tail};
@@ -8,10 +11,10 @@ use serde_json::json;
 use crate::context::{Context, journal};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::follow::{Changes, Follow};
+use crate::follow::{Changes, Follow, interrupts};
 use crate::runs::Step;
 use crate::ui::Style;
-use crate::{follow, lookup};
+use crate::{follow, lookup, runs};
 use runtime::Place;
 
 /// Show an agent's whole output, step by step
@@ -29,6 +32,8 @@ pub(crate) struct Logs {
 
 /// Bytes that are read at a time.
 const PIECE: usize = 64 << 10;
+/// How soon it is looked for a process that is being made.
+const UNMADE: Duration = Duration::from_millis(100);
 /// A line that is longer than this is shown in pieces.
 const LONG: usize = 1 << 20;
 
@@ -81,10 +86,39 @@ struct Log {
 /// A step whose output is being shown.
 struct Open {
     step: Step,
-    tail: Tail,
+    dir: PathBuf,
+    /// None as long as there is no run: the step is told of before its process is made.
+    output: Option<Output>,
     /// What was read of a line that is not whole yet.
     rest: String,
+}
+
+struct Output {
+    tail: Tail,
     changes: Changes,
+}
+
+impl Open {
+    /// The output, as soon as there is one.
+    fn output(&mut self) -> Option<&mut Output> {
+        if self.output.is_none() {
+            let run = Run::open(&self.dir).ok()?;
+            let changes = Changes::of(&self.dir);
+            self.output = Some(Output {
+                tail: Tail::new(&run, Stream::Out, 0),
+                changes,
+            });
+        }
+        self.output.as_mut()
+    }
+
+    /// Waits until there may be more of it.
+    async fn changed(&mut self) {
+        match &mut self.output {
+            Some(output) => output.changes.wait().await,
+            None => tokio::time::sleep(UNMADE).await,
+        }
+    }
 }
 
 impl Log {
@@ -95,6 +129,7 @@ impl Log {
         agent: &AgentName,
         mut rows: Follow,
     ) -> Result<Exit> {
+        let mut interrupt = interrupts()?;
         loop {
             for fold in rows.more().await? {
                 if let Some(step) = Step::started(&fold, agent) {
@@ -106,14 +141,14 @@ impl Log {
             context.out.flush()?;
             let output = async {
                 match &mut self.step {
-                    Some(open) => open.changes.wait().await,
+                    Some(open) => open.changed().await,
                     None => std::future::pending().await,
                 }
             };
             tokio::select! {
                 () = rows.changed() => {}
                 () = output => {}
-                _ = tokio::signal::ctrl_c() => return Ok(Exit::Interrupted),
+                _ = interrupt.recv() => return Ok(Exit::Interrupted),
             }
         }
     }
@@ -125,18 +160,11 @@ impl Log {
             context.out.styled(&head, Style::Dim)?;
         }
         let dir = step.dir(place);
-        let Ok(run) = Run::open(&dir) else {
-            if !self.raw && !self.json {
-                context.out.styled("its output is no longer kept", Style::Dim)?;
-            }
-            return Ok(());
-        };
-        let changes = Changes::of(&dir);
         self.step = Some(Open {
             step,
-            tail: Tail::new(&run, Stream::Out, 0),
+            dir,
+            output: None,
             rest: String::new(),
-            changes,
         });
         Ok(())
     }
@@ -145,15 +173,18 @@ impl Log {
     fn more(&mut self, context: &mut Context) -> Result<()> {
         let Some(open) = &mut self.step else { return Ok(()) };
         loop {
+            let Some(output) = open.output() else {
+                return Ok(());
+            };
             if self.raw {
-                let bytes = open.tail.read(PIECE)?;
+                let bytes = output.tail.read(PIECE)?;
                 if bytes.is_empty() {
                     return Ok(());
                 }
                 context.out.bytes(&bytes)?;
                 continue;
             }
-            let piece = open.tail.read_text(PIECE, false)?;
+            let piece = output.tail.read_text(PIECE, false)?;
             if piece.is_empty() {
                 return Ok(());
             }
@@ -165,27 +196,44 @@ impl Log {
                 None => 0,
             };
             let lines: String = open.rest.drain(..whole).collect();
-            show(context, self.json, &open.step, &lines)?;
+            show(context, self.json, &open.step, Stream::Out, &lines)?;
         }
     }
 
-    /// The step is over: an unfinished line is all there is of it.
+    /// The step is over: an unfinished line is all there is of it, and what it complained of comes last.
     fn end(&mut self, context: &mut Context) -> Result<()> {
         self.more(context)?;
-        if let Some(mut open) = self.step.take().filter(|_| !self.raw) {
-            open.rest.push_str(&open.tail.read_text(PIECE, true)?);
-            show(context, self.json, &open.step, &open.rest)?;
-        }
-        Ok(())
+        let Some(mut open) = self.step.take().filter(|_| !self.raw) else {
+            return Ok(());
+        };
+        let Some(output) = &mut open.output else {
+            if !self.json {
+                context.out.styled("its output is not kept", Style::Dim)?;
+            }
+            return Ok(());
+        };
+        open.rest.push_str(&output.tail.read_text(PIECE, true)?);
+        show(context, self.json, &open.step, Stream::Out, &open.rest)?;
+        show(
+            context,
+            self.json,
+            &open.step,
+            Stream::Err,
+            &runs::errors(&open.dir),
+        )
     }
 }
 
-fn show(context: &mut Context, json: bool, step: &Step, text: &str) -> Result<()> {
+fn show(context: &mut Context, json: bool, step: &Step, stream: Stream, text: &str) -> Result<()> {
     let clean = harness::sanitise::text(text);
     for line in clean.lines() {
         if json {
-            let line = json!({ "ticket": step.ticket, "step": step.number, "run": step.run, "line": line });
+            let (Step { run, ticket, number }, stream) = (step, stream.file());
+            let line =
+                json!({ "ticket": ticket, "step": number, "run": run, "stream": stream, "line": line });
             context.out.json_line(&line)?;
+        } else if stream == Stream::Err {
+            context.out.styled(&format!("stderr: {line}"), Style::Yellow)?;
         } else {
             context.out.write(&format!("{line}\n"))?;
         }

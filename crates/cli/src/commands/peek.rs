@@ -41,7 +41,7 @@ impl Peek {
         let Some(step) = last else {
             if context.json {
                 context.out.json(
-                    &json!({ "agent": agent, "run": null, "ticket": null, "step": null, "lines": [] }),
+                    &json!({ "agent": agent, "run": null, "ticket": null, "step": null, "lines": [], "errors": [] }),
                 )?;
             } else {
                 context.out.line(&format!("{agent} has not been stepped yet"))?;
@@ -51,9 +51,12 @@ impl Peek {
         let text = harness::sanitise::text(&runs::end(&step.dir(&place).join("out"), END));
         let lines: Vec<&str> = text.lines().collect();
         let shown = &lines[lines.len().saturating_sub(self.lines)..];
+        let errors = harness::sanitise::text(&runs::errors(&step.dir(&place)));
+        let errors: Vec<&str> = errors.lines().collect();
+        let complained = &errors[errors.len().saturating_sub(self.lines)..];
         if context.json {
             let document = json!({
-                "agent": agent, "run": step.run, "ticket": step.ticket, "step": step.number, "lines": shown,
+                "agent": agent, "run": step.run, "ticket": step.ticket, "step": step.number, "lines": shown, "errors": complained,
             });
             context.out.json(&document)?;
             return Ok(Exit::Done);
@@ -63,11 +66,14 @@ impl Peek {
             step.ticket, step.number, step.run
         );
         context.out.styled(&head, Style::Dim)?;
-        if shown.is_empty() {
+        if shown.is_empty() && complained.is_empty() {
             context.out.styled("nothing was printed yet", Style::Dim)?;
         }
         for line in shown {
             context.out.line(line)?;
+        }
+        for line in complained {
+            context.out.styled(&format!("stderr: {line}"), Style::Yellow)?;
         }
         Ok(Exit::Done)
     }

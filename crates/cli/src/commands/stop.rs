@@ -8,7 +8,7 @@ use crate::asking::ask;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::follow::Changes;
+use crate::follow::{Changes, interrupts};
 
 /// End the engine that runs here; what was done is kept
 #[derive(Debug, Args)]
@@ -48,11 +48,12 @@ impl Stop {
         let exit = ask(context, place.clone(), Command::Stop { running }).await?;
         if self.wait {
             context.out.flush()?;
+            let mut interrupt = interrupts()?;
             let mut changes = Changes::of(&place.crew_dir);
             while place.holder()?.is_some() {
                 tokio::select! {
                     () = changes.wait() => {}
-                    _ = tokio::signal::ctrl_c() => return Ok(Exit::Interrupted),
+                    _ = interrupt.recv() => return Ok(Exit::Interrupted),
                 }
             }
         }

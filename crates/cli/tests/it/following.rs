@@ -47,7 +47,7 @@ impl Following {
     fn interrupted(mut self) -> Option<i32> {
         let pid = self.0.id().to_string();
         assert!(env().args(["kill", "-INT", &pid]).status().unwrap().success());
-        self.0.wait().unwrap().code()
+        until("it has ended", || self.0.try_wait().unwrap()).code()
     }
 }
 
@@ -76,7 +76,8 @@ fn events_are_followed_as_they_happen() {
 
 #[test]
 fn an_agents_output_is_followed_over_its_steps() {
-    let script = "echo \"begun $CREW_STEP\"\n\
+    let script = "echo \"careful $CREW_STEP\" >&2\n\
+                  echo \"begun $CREW_STEP\"\n\
                   printf 'half a li'\n\
                   while ! test -e \"$TICKETS_DIR/../../go-$CREW_STEP\"; do sleep 0.02; done\n\
                   printf 'ne \\033[2J%s\\n' \"$CREW_STEP\"\n\
@@ -97,6 +98,7 @@ fn an_agents_output_is_followed_over_its_steps() {
     following.says("begun 1");
     std::fs::write(repo.root.parent().unwrap().join("go-1"), "").unwrap();
     following.says("half a line 1");
+    following.says("stderr: careful 1");
     following.says("t-1, step 2");
     following.says("begun 2");
     std::fs::write(repo.root.parent().unwrap().join("go-2"), "").unwrap();

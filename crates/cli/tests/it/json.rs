@@ -65,7 +65,7 @@ fn every_look_is_one_document() {
     );
     keys(
         &json(&["peek", "ada"]),
-        &["agent", "run", "ticket", "step", "lines"],
+        &["agent", "run", "ticket", "step", "lines", "errors"],
     );
     keys(&json(&["config"]), &["project", "run", "agents", "checks"]);
     keys(&json(&["config", "--schema"]), &["properties"]);
