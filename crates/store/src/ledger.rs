@@ -1,6 +1,5 @@
 //! The journal in the model's own terms: what the engine writes, and what faces ask and follow.
 
-use model::attempt::Attempt;
 use model::command::{self, Outcome};
 use model::journal::{self, Fact, SCHEMA, State, Write};
 use model::{TicketId, Time, ticket};
@@ -168,15 +167,6 @@ impl<J: Journal> Ledger<J> {
             .collect()
     }
 
-    /// When the next timer is due, or the next postponed effect may be tried.
-    ///
-    /// # Errors
-    /// The backend's failure.
-    pub async fn next_due(&self) -> Result<(Option<Time>, Option<Time>)> {
-        let time = |ms: Option<Millis>| ms.map(|ms| Time(ms.0));
-        Ok((time(self.0.next_due().await?), time(self.0.next_run().await?)))
-    }
-
     /// Asks the engine for something. The same id asks once.
     ///
     /// # Errors
@@ -273,25 +263,6 @@ impl<J: Journal> Ledger<J> {
                 out.push(fold(event)?);
             }
         }
-    }
-
-    /// The attempt whose agent is called `name`, for faces.
-    ///
-    /// # Errors
-    /// As [`Ledger::streams`].
-    pub async fn attempt_of(&self, name: &str) -> Result<Option<(TicketId, Attempt)>> {
-        let found = self
-            .streams()
-            .await?
-            .into_iter()
-            .find_map(|(_, _, state)| match state {
-                State::Ticket(ticket) => {
-                    let attempt = ticket.attempt().filter(|a| a.agent.as_str() == name)?.clone();
-                    Some((ticket.id, attempt))
-                }
-                State::Project(_) => None,
-            });
-        Ok(found)
     }
 }
 

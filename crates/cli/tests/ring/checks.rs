@@ -55,6 +55,29 @@ fn work_that_never_passes_never_lands() {
 }
 
 #[test]
+fn a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing() {
+    let check = |signal: &str| format!("commands = ['''if [ -e bad ]; then kill -{signal} $$; fi''']");
+    let world = World::with(|s| {
+        s.checks = check("ABRT");
+        s.run = "max_steps = 1\nattempts = 1".to_owned();
+    });
+    world.ticket("t-1").agent("work bad x\necho DONE").write();
+    world.drain_held();
+    assert_eq!(world.count("t-1", "checks_failed"), 1);
+
+    let world = World::with(|s| s.checks = check("KILL"));
+    world.ticket("t-1").agent("work bad x\necho DONE").write();
+    world.drain_held();
+    assert_eq!(
+        (
+            world.count("t-1", "checks_failed"),
+            world.count("t-1", "could_not_run")
+        ),
+        (0, 1)
+    );
+}
+
+#[test]
 fn a_red_target_is_not_the_agents_fault() {
     let world = World::with(|s| s.checks = NO_BAD.to_owned());
     world.commit("bad", "x\n");
