@@ -187,6 +187,12 @@ impl Core {
         self.tickets.get(id)
     }
 
+    /// Whether the ticket's file is there and cannot be read.
+    #[must_use]
+    pub fn is_unreadable(&self, id: &TicketId) -> bool {
+        self.files.get(id).is_some_and(|file| file.unreadable)
+    }
+
     /// What becomes of what runs, once the engine was told to stop.
     #[must_use]
     pub fn stopping(&self) -> Option<OnStop> {

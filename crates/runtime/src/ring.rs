@@ -53,6 +53,31 @@ pub(crate) struct Turn {
     in_line: bool,
 }
 
+/// What is performed one after the other: a ticket's work; and what is written into its file, so that a file that cannot be
+/// written holds up nobody's work.
+type Line = (TicketId, Kind);
+
+/// What an effect concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Work,
+    File,
+}
+
+fn line(ordered: &Ordered) -> Line {
+    let kind = match &ordered.effect {
+        Effect::WriteFile(_) | Effect::AddNote { .. } => Kind::File,
+        Effect::PrepareWorkspace { .. }
+        | Effect::Attempt(_)
+        | Effect::BuildCandidate { .. }
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. } => Kind::Work,
+    };
+    (ordered.ticket.clone(), kind)
+}
+
 /// When the loop ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
@@ -77,14 +102,14 @@ pub(crate) struct Ring {
     queue: Queue,
     /// Which core this is, counted from the engine's start.
     cores: u64,
-    /// Effects of each ticket, waiting for the one before them.
-    waiting: BTreeMap<TicketId, VecDeque<Ordered>>,
-    /// The effect of each ticket that is being performed.
-    performing: BTreeMap<TicketId, EffectId>,
+    /// Effects of each line, waiting for the one before them.
+    waiting: BTreeMap<Line, VecDeque<Ordered>>,
+    /// The effect of each line that is being performed.
+    performing: BTreeMap<Line, EffectId>,
     /// Stops that are being performed beside the lines.
     stops: usize,
-    /// Tickets whose first waiting effect has failed and is performed again then: whatever follows it waits too.
-    delayed: BTreeMap<TicketId, Time>,
+    /// Lines whose first waiting effect has failed and is performed again then: whatever follows it waits too.
+    delayed: BTreeMap<Line, Time>,
     /// What was performed since the core was last asked, should it be performed again.
     performed: BTreeMap<EffectId, Ordered>,
     /// Timers this core has heard of: one is told once.
@@ -278,13 +303,16 @@ impl Ring {
     /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too. A
     /// check that runs is treated as a step is. Nobody waits for what failed and is tried again later.
     fn is_finished(&self) -> bool {
-        let checked = |id: &TicketId| {
+        let checked = |(id, _): &Line| {
             self.core.ticket(id).is_some_and(|t| match &t.state {
                 State::Verify(verify) => matches!(verify.stage, Stage::Checking(_)),
                 State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
             })
         };
-        let waiting = self.waiting.keys().filter(|id| !self.delayed.contains_key(*id));
+        let waiting = self
+            .waiting
+            .keys()
+            .filter(|line| !self.delayed.contains_key(*line));
         let mut at_work = self.performing.keys().chain(waiting);
         self.ended
             && match self.core.stopping() {
@@ -295,7 +323,9 @@ impl Ring {
     }
 
     async fn is_over(&mut self, until: &Until) -> Result<bool> {
-        let at_rest = self.performing.is_empty() && self.waiting.is_empty() && self.stops == 0;
+        // A file that cannot be read is a person's to mend; what is to be written into it waits for the next engine too.
+        let unwritable = |(id, kind): &Line| *kind == Kind::File && self.core.is_unreadable(id);
+        let at_rest = self.performing.is_empty() && self.waiting.keys().all(unwritable) && self.stops == 0;
         let quiet = at_rest && self.heard.is_empty();
         Ok(match until {
             Until::Stopped => false,
@@ -350,7 +380,7 @@ impl Ring {
                     turn,
                 } => {
                     if turn.in_line {
-                        self.performing.remove(&ordered.ticket);
+                        self.performing.remove(&line(&ordered));
                     } else {
                         self.stops -= 1;
                     }
@@ -535,11 +565,9 @@ impl Ring {
         for (id, at) in again {
             self.ledger.postpone(id, at).await?;
             if let Some(ordered) = self.performed.remove(&id) {
-                self.delayed.insert(ordered.ticket.clone(), at);
-                self.waiting
-                    .entry(ordered.ticket.clone())
-                    .or_default()
-                    .push_front(ordered);
+                let line = line(&ordered);
+                self.delayed.insert(line.clone(), at);
+                self.waiting.entry(line).or_default().push_front(ordered);
             }
         }
         self.performed.clear();
@@ -559,36 +587,41 @@ impl Ring {
             self.perform(ordered, false);
             return;
         }
-        let line = self.waiting.entry(ordered.ticket.clone()).or_default();
-        line.push_back(ordered);
+        self.waiting.entry(line(&ordered)).or_default().push_back(ordered);
         self.perform_what_can_be();
     }
 
     /// Whether the run's start is still to be performed, or is being performed.
     fn is_starting(&self, ticket: &TicketId, stopped: &RunId) -> bool {
         let starts = |ordered: &Ordered| run(&ordered.effect) == Some(stopped);
+        let line = (ticket.clone(), Kind::Work);
         self.waiting
-            .get(ticket)
+            .get(&line)
             .is_some_and(|line| line.iter().any(starts))
-            || self.performing.contains_key(ticket)
+            || self.performing.contains_key(&line)
     }
 
     fn perform_what_can_be(&mut self) {
         let now = clock::now();
-        let held_up = |id: &TicketId| {
-            self.performing.contains_key(id) || self.delayed.get(id).is_some_and(|at| *at > now)
+        let held_up = |line: &Line| {
+            self.performing.contains_key(line) || self.delayed.get(line).is_some_and(|at| *at > now)
         };
-        let ready: Vec<TicketId> = self.waiting.keys().filter(|id| !held_up(id)).cloned().collect();
-        for id in ready {
-            let Some(line) = self.waiting.get_mut(&id) else {
+        let ready: Vec<Line> = self
+            .waiting
+            .keys()
+            .filter(|line| !held_up(line))
+            .cloned()
+            .collect();
+        for line in ready {
+            let Some(effects) = self.waiting.get_mut(&line) else {
                 continue;
             };
-            let next = line.pop_front();
-            if line.is_empty() {
-                self.waiting.remove(&id);
+            let next = effects.pop_front();
+            if effects.is_empty() {
+                self.waiting.remove(&line);
             }
             if let Some(ordered) = next {
-                self.performing.insert(id, ordered.id);
+                self.performing.insert(line, ordered.id);
                 self.perform(ordered, true);
             }
         }

@@ -23,7 +23,10 @@ fn uncommitted_work_outlives_a_crash_of_everything() {
 #[test]
 fn a_workspace_stands_until_its_work_has_landed() {
     let world = World::with(|s| {
-        s.checks = format!("commands = ['''touch \"$HOME/checking\"; {}''']", World::until_home("go"));
+        s.checks = format!(
+            "commands = ['''touch \"$HOME/checking\"; {}''']",
+            World::until_home("go")
+        );
     });
     world.ticket("t-1").agent(DONE).write();
     let mut engine = world.engine();
@@ -34,7 +37,10 @@ fn a_workspace_stands_until_its_work_has_landed() {
     assert_eq!((world.workspaces().len(), world.landed().len()), (1, 0));
     fs::write(world.path("home/go"), "").unwrap();
     world.drain_all();
-    assert_eq!((world.workspaces().len(), world.landed(), world.runs("t-1")), (0, vec!["t-1".to_owned()], 1));
+    assert_eq!(
+        (world.workspaces().len(), world.landed(), world.runs("t-1")),
+        (0, vec!["t-1".to_owned()], 1)
+    );
 }
 
 #[test]
@@ -60,15 +66,24 @@ fn verified_work_lands_although_its_workspace_is_gone() {
     fs::remove_dir_all(world.workspaces().remove(0)).unwrap();
     world.must(&["approve", "t-1"]);
     world.drain_all();
-    assert_eq!((world.landed(), world.read("held")), (vec!["t-1".to_owned()], "x\n".to_owned()));
+    assert_eq!(
+        (world.landed(), world.read("held")),
+        (vec!["t-1".to_owned()], "x\n".to_owned())
+    );
 }
 
 #[test]
 fn wherever_an_agent_commits_its_work_lands() {
     let world = World::new();
     world.commit("base", "x\n");
-    world.ticket("detached").agent("git checkout -q --detach\nwork detached x\necho DONE").write();
-    world.ticket("elsewhere").agent("git checkout -q -b some/other\nwork elsewhere x\necho DONE").write();
+    world
+        .ticket("detached")
+        .agent("git checkout -q --detach\nwork detached x\necho DONE")
+        .write();
+    world
+        .ticket("elsewhere")
+        .agent("git checkout -q -b some/other\nwork elsewhere x\necho DONE")
+        .write();
     world.ticket("rewritten").agent("work tmp x\ngit reset -q --hard HEAD~1\nwork rewritten x\ngit commit -q --amend -m again\necho DONE").write();
     world.ticket("merged").agent("git checkout -q -b side\nwork side x\ngit checkout -q -\nwork merged x\ngit merge -q --no-ff -m merge side\necho DONE").write();
     world.drain_all();
@@ -81,13 +96,20 @@ fn wherever_an_agent_commits_its_work_lands() {
 #[test]
 fn work_without_the_targets_history_does_not_land() {
     let world = World::with(|s| s.run = "max_steps = 2\nattempts = 1".to_owned());
-    world.ticket("t-1").agent("git checkout -q --orphan \"nowhere-$RUN\"\nwork t x\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("git checkout -q --orphan \"nowhere-$RUN\"\nwork t x\necho DONE")
+        .write();
     world.ticket("t-2").agent(DONE).write();
     let said = world.drain_held();
     assert_eq!(world.landed(), ["t-2"], "{said}");
     assert_eq!(world.on_main("t"), None);
     assert_eq!(world.held("t-1").0, "failed");
-    assert!(world.prompt("t-1", 2).contains("no common ancestor"), "{}", world.prompt("t-1", 2));
+    assert!(
+        world.prompt("t-1", 2).contains("no common ancestor"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
 }
 
 #[test]
@@ -101,8 +123,15 @@ fn a_branch_that_may_not_be_taken_over_goes_back_to_its_agent() {
         )
         .write();
     world.drain_all();
-    assert!(world.prompt("t-1", 2).contains(".crew"), "{}", world.prompt("t-1", 2));
-    assert_eq!((world.on_main(".crew/journal.db"), world.read("t")), (None, "x\n".to_owned()));
+    assert!(
+        world.prompt("t-1", 2).contains(".crew"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
+    assert_eq!(
+        (world.on_main(".crew/journal.db"), world.read("t")),
+        (None, "x\n".to_owned())
+    );
 }
 
 #[test]
@@ -133,18 +162,31 @@ fn what_an_agent_plants_in_its_repository_is_not_run() {
 #[test]
 fn a_step_that_takes_too_long_is_ended_and_tried_in_a_new_session() {
     let world = World::with(|s| s.run = "step_timeout = \"1s\"".to_owned());
-    world.ticket("t-1").agent("if [ \"$RUN\" = 1 ]; then until_there \"$GATES/never\"; fi\nwork t x\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("if [ \"$RUN\" = 1 ]; then until_there \"$GATES/never\"; fi\nwork t x\necho DONE")
+        .write();
     world.drain_all();
     assert_eq!((world.runs("t-1"), world.count("t-1", "step_failed")), (2, 1));
-    assert_ne!(world.variable("t-1", 1, "CREW_SESSION_ID"), world.variable("t-1", 2, "CREW_SESSION_ID"));
-    assert!(world.prompt("t-1", 2).contains("You go on with ticket t-1"), "{}", world.prompt("t-1", 2));
+    assert_ne!(
+        world.variable("t-1", 1, "CREW_SESSION_ID"),
+        world.variable("t-1", 2, "CREW_SESSION_ID")
+    );
+    assert!(
+        world.prompt("t-1", 2).contains("You go on with ticket t-1"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
 }
 
 #[test]
 fn the_state_file_is_whole_at_every_moment() {
     let world = World::with(|s| s.agents = "count = 2".to_owned());
     for n in 0..6 {
-        world.ticket(&format!("t-{n}")).agent("work \"$CREW_TICKET_ID.$CREW_STEP\" x\n[ \"$CREW_STEP\" = 1 ] || echo DONE").write();
+        world
+            .ticket(&format!("t-{n}"))
+            .agent("work \"$CREW_TICKET_ID.$CREW_STEP\" x\n[ \"$CREW_STEP\" = 1 ] || echo DONE")
+            .write();
     }
     let mut engine = world.engine();
     world.wait("all land", || {
@@ -155,7 +197,10 @@ fn the_state_file_is_whole_at_every_moment() {
     engine.end();
     world.assert_state_file();
     let state = fs::read_to_string(world.project(".crew/state.json")).unwrap();
-    assert!(state.contains("\"idle\"") && !state.contains("\"working\""), "{state}");
+    assert!(
+        state.contains("\"idle\"") && !state.contains("\"working\""),
+        "{state}"
+    );
 }
 
 #[test]
@@ -182,11 +227,21 @@ fn a_bad_edit_of_the_settings_keeps_the_good_ones_and_a_good_one_counts() {
     world.wait("the engine is up", || world.project(".crew/state.json").exists());
     let good = world.read("crew.toml");
     world.write("crew.toml", "[checks\ncommands = [");
-    world.ticket("t-1").agent("if [ \"$RUN\" = 1 ]; then work bad x; else git rm -q bad; work t x; fi\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("if [ \"$RUN\" = 1 ]; then work bad x; else git rm -q bad; work t x; fi\necho DONE")
+        .write();
     world.wait("t-1 lands", || world.is_landed("t-1"));
-    assert_eq!(world.count("t-1", "checks_failed"), 1, "the last good gate still stands");
+    assert_eq!(
+        world.count("t-1", "checks_failed"),
+        1,
+        "the last good gate still stands"
+    );
     world.write("crew.toml", &good.replace("test ! -e bad", "test ! -e worse"));
-    world.ticket("t-2").agent("if [ \"$RUN\" = 1 ]; then work worse x; else git rm -q worse; work u x; fi\necho DONE").write();
+    world
+        .ticket("t-2")
+        .agent("if [ \"$RUN\" = 1 ]; then work worse x; else git rm -q worse; work u x; fi\necho DONE")
+        .write();
     world.wait("t-2 lands", || world.is_landed("t-2"));
     assert_eq!(world.count("t-2", "checks_failed"), 1, "the new gate counts");
     world.must(&["stop"]);
@@ -208,7 +263,11 @@ fn repositories_that_cannot_be_worked_on_are_refused() {
     world.git_at(&bare, &["init", "-q", "--bare"]);
     let empty = place("empty");
     world.git_at(&empty, &["init", "-q", "-b", "main"]);
-    for (folder, word) in [(&plain, "not a git repository"), (&bare, "is bare"), (&empty, "is empty")] {
+    for (folder, word) in [
+        (&plain, "not a git repository"),
+        (&bare, "is bare"),
+        (&empty, "is empty"),
+    ] {
         if *folder != bare {
             fs::write(folder.join("crew.toml"), &toml).unwrap();
         }
@@ -218,13 +277,19 @@ fn repositories_that_cannot_be_worked_on_are_refused() {
     }
     world.write("crew.toml", &format!("[project]\ntarget = \"release\"\n{toml}"));
     let said = world.crew(&["run", "--until-idle"]);
-    assert!(said.code.is_some_and(|code| code == 1 || code == 2) && said.err.contains("release"), "{said}");
+    assert!(
+        said.code.is_some_and(|code| code == 1 || code == 2) && said.err.contains("release"),
+        "{said}"
+    );
     assert_eq!(world.front("t-1", "status"), "open");
     // A detached checkout is no obstacle: nobody's branch is checked out.
     world.write("crew.toml", &toml);
     world.git(&["checkout", "-q", "--detach"]);
     world.drain_all();
-    assert_eq!((world.landed(), world.project("t-1.txt").exists()), (vec!["t-1".to_owned()], false));
+    assert_eq!(
+        (world.landed(), world.project("t-1.txt").exists()),
+        (vec!["t-1".to_owned()], false)
+    );
 }
 
 #[test]
@@ -232,7 +297,14 @@ fn a_shallow_clone_can_be_worked_on_or_says_why_not() {
     let world = World::new();
     world.commit("more", "x\n");
     let url = format!("file://{}", world.path("project").display());
-    world.git(&["clone", "-q", "--depth", "1", &url, &world.path("shallow").display().to_string()]);
+    world.git(&[
+        "clone",
+        "-q",
+        "--depth",
+        "1",
+        &url,
+        &world.path("shallow").display().to_string(),
+    ]);
     let shallow = world.path("shallow");
     fs::create_dir(shallow.join(".tickets")).unwrap();
     world.ticket("t-1").agent(DONE).write();

@@ -187,7 +187,10 @@ fn an_approval_counts_for_what_was_seen() {
 #[test]
 fn a_commit_by_hand_during_the_checks_is_built_upon() {
     let world = World::with(|s| {
-        s.checks = format!("commands = ['''touch \"$HOME/checking\"; {}''']", World::until_home("go"));
+        s.checks = format!(
+            "commands = ['''touch \"$HOME/checking\"; {}''']",
+            World::until_home("go")
+        );
     });
     world.ticket("t-1").agent(DONE).write();
     let mut engine = world.engine();

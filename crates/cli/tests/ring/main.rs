@@ -4,8 +4,8 @@ mod support;
 
 mod agents;
 mod checkout;
-mod hazards;
 mod checks;
+mod hazards;
 mod landing;
 mod people;
 mod queue;

@@ -275,6 +275,67 @@ fn stop_can_kill_the_steps_and_they_are_repeated() {
     assert_eq!((world.runs("t-1"), world.landed()), (2, vec!["t-1".to_owned()]));
 }
 
+/// A world whose check notes each of its runs and waits for the file `go` in its HOME.
+fn slowly_checked() -> World {
+    World::with(|s| {
+        let wait = World::until_home("go");
+        s.checks = format!("commands = ['''echo x >> \"$HOME/checking\"; {wait}''']");
+    })
+}
+
+fn checks(world: &World) -> usize {
+    std::fs::read_to_string(world.path("home/checking")).map_or(0, |text| text.lines().count())
+}
+
+#[test]
+fn stop_waits_for_a_check_and_what_follows_from_it() {
+    let world = slowly_checked();
+    world.ticket("t-1").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("it is being checked", || checks(&world) == 1);
+    world.must(&["stop"]);
+    assert!(engine.is_up());
+    std::fs::write(world.path("home/go"), "").unwrap();
+    assert_eq!(engine.end().code, Some(0));
+    world.assert_at_rest();
+    assert_eq!(
+        (world.landed(), world.front("t-1", "status")),
+        (vec!["t-1".to_owned()], "closed".to_owned())
+    );
+}
+
+#[test]
+fn stop_can_leave_a_check_to_be_adopted() {
+    let world = slowly_checked();
+    world.ticket("t-1").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("it is being checked", || checks(&world) == 1);
+    world.must(&["stop", "--leave"]);
+    assert_eq!(engine.end().code, Some(0));
+    assert!(!world.processes().is_empty(), "the check runs on");
+    std::fs::write(world.path("home/go"), "").unwrap();
+    world.drain_all();
+    assert_eq!((world.landed(), checks(&world)), (vec!["t-1".to_owned()], 1));
+}
+
+#[test]
+fn stop_can_kill_a_check_and_it_is_repeated() {
+    let world = slowly_checked();
+    world.ticket("t-1").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("it is being checked", || checks(&world) == 1);
+    world.must(&["stop", "--kill"]);
+    assert_eq!(engine.end().code, Some(0));
+    world.assert_at_rest();
+    assert_eq!(world.state_name("t-1"), "verify/checking");
+    std::fs::write(world.path("home/go"), "").unwrap();
+    world.drain_all();
+    assert_eq!(
+        (world.landed(), checks(&world), world.runs("t-1")),
+        (vec!["t-1".to_owned()], 2, 1)
+    );
+}
+
 #[test]
 fn ctrl_c_once_waits_and_twice_leaves() {
     let world = World::new();
@@ -294,6 +355,77 @@ fn ctrl_c_once_waits_and_twice_leaves() {
     world.open("go");
     world.drain_all();
     assert_eq!((world.runs("t-1"), world.landed()), (1, vec!["t-1".to_owned()]));
+}
+
+#[test]
+fn answers_and_approvals_reach_an_engine_that_runs() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("if [ \"$RUN\" = 1 ]; then echo 'QUESTION: may I?'; else echo '# mine' >> crew.toml; git commit -qam settings; echo DONE; fi")
+        .write();
+    let mut engine = world.engine();
+    world.wait_for("t-1", "in_progress/waiting_for_input");
+    world.must(&["answer", &world.agent_of("t-1"), "you", "may"]);
+    world.wait("it is held", || {
+        world.try_state("t-1").is_some_and(|ticket| ticket.held.is_some())
+    });
+    assert!(
+        world.prompt("t-1", 2).contains("you may"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
+    world.must(&["approve", "t-1"]);
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    world.must(&["stop"]);
+    engine.end();
+    world.assert_at_rest();
+}
+
+#[test]
+fn a_file_closed_by_hand_while_its_agent_waits_for_an_answer_submits_the_work() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("work t x\necho 'QUESTION: is this enough?'")
+        .write();
+    world.drain_held();
+    world.edit("t-1", |text| {
+        text.replace("status: in_progress", "status: closed")
+    });
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(world.front("t-1", "status"), "closed");
+}
+
+#[test]
+fn a_held_ticket_whose_file_is_closed_is_over_and_its_work_kept() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("echo '# mine' >> crew.toml\ngit commit -qam settings\necho DONE")
+        .write();
+    world.drain_held();
+    world.edit("t-1", |text| {
+        text.replace("status: in_progress", "status: closed")
+    });
+    world.drain_all();
+    assert_eq!(world.state_name("t-1"), "done/closed_by_person");
+    assert!(world.kept("t-1", 1).is_some() && world.landed().is_empty());
+}
+
+#[test]
+fn an_agent_cannot_start_a_crew_of_its_own() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("\"$CREW_BINARY\" run --until-idle > \"$LOGS/nested\" 2>&1 && exit 3\nwork t x\necho DONE")
+        .write();
+    let script = std::fs::read_to_string(world.path("scripts/t-1")).unwrap();
+    world.script("t-1", &script.replace("$CREW_BINARY", &crate::support::crew()));
+    world.drain_all();
+    let said = std::fs::read_to_string(world.path("logs/nested")).unwrap();
+    assert!(said.contains("agent"), "{said}");
 }
 
 #[test]

@@ -164,15 +164,28 @@ fn a_file_that_is_mended_is_a_ticket_again() {
 #[test]
 fn a_file_that_cannot_be_read_while_an_agent_has_it_stops_nobody() {
     let world = World::new();
-    world.ticket("t-1").agent("work t x\nuntil_there \"$GATES/broken\"\necho DONE").write();
+    world
+        .ticket("t-1")
+        .agent("work t x\nuntil_there \"$GATES/broken\"\necho DONE")
+        .write();
     let mut engine = world.engine();
     world.wait_for_run("t-1", 1);
+    let whole = fs::read_to_string(world.ticket_file("t-1")).unwrap();
     fs::write(world.ticket_file("t-1"), "---\nid: t-1\nsta").unwrap();
     world.open("broken");
     world.wait("t-1 lands", || world.is_landed("t-1"));
     world.must(&["stop"]);
     engine.end();
-    assert_eq!(fs::read_to_string(world.ticket_file("t-1")).unwrap(), "---\nid: t-1\nsta", "nothing of it is written over");
+    assert_eq!(
+        fs::read_to_string(world.ticket_file("t-1")).unwrap(),
+        "---\nid: t-1\nsta",
+        "nothing of it is written over"
+    );
+    world.drain_all();
+    // What was to be written into it is written once it can be.
+    fs::write(world.ticket_file("t-1"), whole).unwrap();
+    world.drain_all();
+    assert_eq!(world.front("t-1", "status"), "closed");
 }
 
 #[test]
@@ -180,9 +193,22 @@ fn files_with_names_that_no_id_may_have_are_left_alone() {
     let world = World::new();
     world.ticket("good").agent(DONE).write();
     let text = fs::read_to_string(world.ticket_file("good")).unwrap();
-    let names = ["-rf.md", "a b.md", "new\nline.md", ".hidden.md", "\u{c4}.md", "semi;colon.md", "no-extension", "x.md.orig"];
+    let names = [
+        "-rf.md",
+        "a b.md",
+        "new\nline.md",
+        ".hidden.md",
+        "\u{c4}.md",
+        "semi;colon.md",
+        "no-extension",
+        "x.md.orig",
+    ];
     for name in names {
-        fs::write(world.project(".tickets").join(name), text.replace("id: good", &format!("id: {}", name.trim_end_matches(".md")))).unwrap();
+        fs::write(
+            world.project(".tickets").join(name),
+            text.replace("id: good", &format!("id: {}", name.trim_end_matches(".md"))),
+        )
+        .unwrap();
     }
     fs::create_dir(world.ticket_file("folder")).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", world.ticket_file("link")).unwrap();
@@ -190,7 +216,12 @@ fn files_with_names_that_no_id_may_have_are_left_alone() {
     assert!(said.code == Some(0) || said.code == Some(3), "{said}");
     assert_eq!(world.landed(), ["good"]);
     for name in names {
-        assert!(fs::read_to_string(world.project(".tickets").join(name)).unwrap().contains("status: open"), "{name}");
+        assert!(
+            fs::read_to_string(world.project(".tickets").join(name))
+                .unwrap()
+                .contains("status: open"),
+            "{name}"
+        );
     }
 }
 
@@ -198,13 +229,24 @@ fn files_with_names_that_no_id_may_have_are_left_alone() {
 fn a_ticket_that_is_meant_for_an_agent_goes_to_it() {
     let world = World::with(|s| s.agents = "names = [\"ada\", \"bob\"]".to_owned());
     for n in 0..3 {
-        world.ticket(&format!("b-{n}")).line("assignee: bob").agent(DONE).write();
+        world
+            .ticket(&format!("b-{n}"))
+            .line("assignee: bob")
+            .agent(DONE)
+            .write();
     }
-    world.ticket("other").line("assignee: Some Person").agent(DONE).write();
+    world
+        .ticket("other")
+        .line("assignee: Some Person")
+        .agent(DONE)
+        .write();
     world.drain_all();
     assert_eq!(world.landed().len(), 4);
     for n in 0..3 {
-        assert_eq!(world.variable(&format!("b-{n}"), 1, "CREW_AGENT").as_deref(), Some("bob"));
+        assert_eq!(
+            world.variable(&format!("b-{n}"), 1, "CREW_AGENT").as_deref(),
+            Some("bob")
+        );
     }
 }
 

@@ -536,7 +536,11 @@ impl World {
             for process in &found {
                 let pid = process.split(':').next().unwrap();
                 // It may have ended in between.
-                drop(self.program("sh").args(["-c", "kill -KILL \"$1\" 2>/dev/null", "sh", pid]).status());
+                drop(
+                    self.program("sh")
+                        .args(["-c", "kill -KILL \"$1\" 2>/dev/null", "sh", pid])
+                        .status(),
+                );
             }
             found.is_empty()
         };
@@ -545,7 +549,9 @@ impl World {
 
     /// A check's wait for a file in its HOME, not for ever.
     pub(crate) fn until_home(name: &str) -> String {
-        format!("n=0; until [ -e \"$HOME/{name}\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done")
+        format!(
+            "n=0; until [ -e \"$HOME/{name}\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done"
+        )
     }
 
     /// What holds whenever the engine has come to rest: no process of it is left, its state file is whole, no workspace is
