@@ -1,6 +1,6 @@
 //! Facts and orders in words, for people. What they quote of agents and tickets is not sanitised: that is the face's.
 
-use crate::attempt::{self, Prompt, Signal, Then, Workspace};
+use crate::attempt::{self, Class, Prompt, Signal, Then, Workspace};
 use crate::journal::Fact;
 use crate::ticket::{self, FileStatus, Released};
 use crate::{Oid, project};
@@ -218,9 +218,9 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::StopOrdered { then } => match then {
             Then::Retry { class } => format!("step stopped: {}", class.name()),
             Then::Pause => "step stopped with the engine".to_owned(),
-            Then::Release { by } => format!("step stopped: {by} killed the agent"),
+            Then::Release { by } => format!("step stopped: the agent was killed by {by}"),
             Then::Reap { why } => format!("step stopped, the agent is given up: {why}"),
-            Then::Drop { by, .. } => format!("step stopped: {by} dropped the ticket"),
+            Then::Drop { by, .. } => format!("step stopped: the ticket was dropped by {by}"),
         },
         Event::StepFinished { signal, summary, .. } => {
             let said = match signal {
@@ -234,6 +234,10 @@ fn of_attempt(event: &attempt::Event) -> String {
                 Some(summary) => format!("{said} ({summary})"),
                 None => said,
             }
+        }
+        // Nobody's failure: it costs no try.
+        Event::StepFailed { failure, .. } if failure.class == Class::KilledByUs => {
+            format!("step over: {}", failure.message)
         }
         Event::StepFailed {
             failure, errors_left, ..
