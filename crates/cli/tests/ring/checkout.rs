@@ -167,3 +167,65 @@ fn a_landing_takes_away_what_the_agent_took_away_and_no_more() {
     );
     assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
 }
+
+#[test]
+fn paths_are_data() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let world = World::new();
+    world.commit("becomes-a-folder", "x\n");
+    world.commit("becomes-a-file/inner", "x\n");
+    world.commit("becomes-a-link", "x\n");
+    world
+        .ticket("t-1")
+        .agent(
+            "echo x > \"$(printf 'new\\nline')\"\n\
+             echo x > ./-rf\n\
+             echo x > ' spaces \"quoted\" '\n\
+             echo x > ':(top)magic'\n\
+             echo x > \"$(printf 'not-text-\\377')\"\n\
+             git rm -q becomes-a-folder becomes-a-file/inner becomes-a-link\n\
+             mkdir becomes-a-folder; echo y > becomes-a-folder/inner\n\
+             echo y > becomes-a-file\n\
+             ln -s /etc/passwd becomes-a-link\n\
+             echo DONE",
+        )
+        .write();
+    world.drain_all();
+    for name in ["new\nline", "-rf", " spaces \"quoted\" ", ":(top)magic"] {
+        assert_eq!(world.read(name), "x\n", "{name:?}");
+    }
+    let odd = world
+        .path("project")
+        .join(std::ffi::OsStr::from_bytes(b"not-text-\xff"));
+    assert_eq!(fs::read_to_string(odd).unwrap(), "x\n");
+    assert_eq!(world.read("becomes-a-folder/inner"), "y\n");
+    assert_eq!(world.read("becomes-a-file"), "y\n");
+    assert_eq!(
+        fs::read_link(world.project("becomes-a-link")).unwrap().to_str(),
+        Some("/etc/passwd")
+    );
+    assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
+}
+
+#[test]
+fn a_folder_of_the_persons_own_is_not_taken_away_for_a_file() {
+    let world = World::new();
+    world.commit("place/tracked", "x\n");
+    world.write("place/mine", "mine\n");
+    world
+        .ticket("t-1")
+        .agent("git rm -q place/tracked\necho y > place\ngit add place\ngit commit -qm file\necho DONE")
+        .write();
+    let said = world.drain_held();
+    assert!(said.tells_of("t-1", "place"), "{said}");
+    assert_eq!(
+        (world.read("place/mine"), world.read("place/tracked")),
+        ("mine\n".to_owned(), "x\n".to_owned())
+    );
+    fs::rename(world.project("place/mine"), world.project("mine")).unwrap();
+    world.drain_all();
+    assert_eq!(
+        (world.read("place"), world.read("mine")),
+        ("y\n".to_owned(), "mine\n".to_owned())
+    );
+}

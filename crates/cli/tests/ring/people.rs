@@ -425,7 +425,7 @@ fn an_agent_cannot_start_a_crew_of_its_own() {
     world.script("t-1", &script.replace("$CREW_BINARY", &crate::support::crew()));
     world.drain_all();
     let said = std::fs::read_to_string(world.path("logs/nested")).unwrap();
-    assert!(said.contains("agent"), "{said}");
+    assert!(said.contains("is an agent's workspace"), "{said}");
 }
 
 #[test]
@@ -474,4 +474,25 @@ fn a_clone_without_a_queue_gets_one() {
     std::fs::remove_dir_all(world.project(".tickets")).unwrap();
     world.drain_all();
     assert!(world.project(".tickets").is_dir());
+}
+
+#[test]
+fn kill_frees_an_agent_that_waits_for_an_answer() {
+    let world = World::with(|s| s.agents = "names = [\"ada\"]".to_owned());
+    world
+        .ticket("t-1")
+        .priority(0)
+        .agent("work t x\necho 'QUESTION: what now?'")
+        .write();
+    world.ticket("t-2").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait_for("t-1", "in_progress/waiting_for_input");
+    world.must(&["kill", "ada"]);
+    world.wait("the other lands", || world.is_landed("t-2"));
+    world.must(&["stop"]);
+    engine.end();
+    assert_eq!(
+        (world.state_name("t-1"), world.kept("t-1", 1).is_some()),
+        ("open (held)".to_owned(), true)
+    );
 }
