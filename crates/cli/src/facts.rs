@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
-use model::ticket::{Event, FileStatus, Filing, Spec, Ticket};
+use model::ticket::{Event, FileStatus, Ticket};
 use model::view::Crew;
 use model::{AgentName, TicketId, Time};
-use tickets::{Folder, Readings, Status};
+use tickets::{Folder, Readings};
 
 use crate::error::Result;
-use runtime::Place;
+use runtime::{Place, Reading};
 
 /// What routing looks at.
 #[derive(Debug)]
@@ -52,9 +52,10 @@ impl Facts {
             let Ok(id) = TicketId::new(reading.name.as_str()) else {
                 continue;
             };
-            match &reading.outcome {
-                Ok(read) => facts.add(id, read),
-                Err(_) => {
+            let read = reading.outcome.as_ref().ok();
+            match read.and_then(|read| Some((read, Reading::of(read)?))) {
+                Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
+                None => {
                     let unreadable = route::File {
                         status: FileStatus::Open,
                         changed_at: Time(0),
@@ -67,17 +68,8 @@ impl Facts {
         Ok(facts)
     }
 
-    fn add(&mut self, id: TicketId, read: &tickets::Ticket) {
-        let status = match read.status {
-            Status::InProgress => FileStatus::InProgress,
-            Status::Closed => FileStatus::Closed,
-            Status::Open | Status::Unknown => FileStatus::Open,
-        };
-        let changed_at = Time(
-            i64::try_from(read.stamp.mtime_ns / 1_000_000)
-                .unwrap_or(0)
-                .min(self.now.0),
-        );
+    fn add(&mut self, id: TicketId, Reading { spec, status, .. }: Reading, mtime_ns: i128) {
+        let changed_at = Time(i64::try_from(mtime_ns / 1_000_000).unwrap_or(0).min(self.now.0));
         self.files.insert(
             id.clone(),
             route::File {
@@ -86,7 +78,6 @@ impl Facts {
                 unreadable: false,
             },
         );
-        let spec = spec(read);
         match self.tickets.get_mut(&id) {
             // What was edited since an engine last looked counts already.
             Some(known) if !known.is_done() => known.spec = spec,
@@ -115,33 +106,5 @@ impl Facts {
     /// A file's status, as it is.
     pub(crate) fn file(&self, id: &TicketId) -> Option<&route::File> {
         self.files.get(id)
-    }
-}
-
-fn spec(read: &tickets::Ticket) -> Spec {
-    let crews = Filing::all_tags();
-    Spec {
-        title: read.title.clone(),
-        kind: read.kind.clone(),
-        priority: read.priority,
-        deps: read
-            .deps
-            .iter()
-            .filter_map(|id| TicketId::new(id.as_str()).ok())
-            .collect(),
-        tags: read
-            .tags
-            .iter()
-            .filter(|tag| !crews.contains(*tag))
-            .cloned()
-            .collect(),
-        assignee: read.assignee.clone(),
-        recovers: read.recovers.as_deref().and_then(|id| TicketId::new(id).ok()),
-        created: read
-            .created
-            .map_or_else(Time::default, |at| Time(at.as_millisecond())),
-        acceptance: read.acceptance.clone(),
-        // Only compared with itself: nothing here asks whether the text changed.
-        digest: String::new(),
     }
 }

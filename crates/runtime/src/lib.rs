@@ -1,6 +1,7 @@
 //! The engine's shell: it observes the world, drives the core, makes its decisions durable and performs them.
 //!
 //! * [`Place`] is where everything of one repository stands.
+//! * [`Reading`] is what a ticket's file says.
 //! * [`run`] is the engine in the foreground; [`carry_out`] runs the ring for one command while no engine runs.
 
 mod check;
@@ -12,10 +13,12 @@ mod perform;
 mod place;
 mod prompt;
 mod queue;
+mod reading;
 mod ring;
 mod start;
 mod state_file;
 
 pub use error::{Error, Result};
 pub use place::{Holder, Place};
+pub use reading::Reading;
 pub use start::{Options, Signal, carry_out, run};

@@ -1,16 +1,15 @@
 //! The ticket folder: one thread reads and writes it, so that what it tells is in the order in which it was true.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use engine::Sighting;
 use jiff::Timestamp;
-use model::ticket::{FileStatus, Filing, Spec};
+use model::ticket::{FileStatus, Filing};
 use model::{TicketId, Time};
-use tickets::{Folder, Kind, Scan, Seen, Status, Ticket, Watch};
+use tickets::{Folder, Kind, Scan, Status, Watch};
 
-use crate::Result;
+use crate::{Reading, Result};
 
 /// What the thread is asked.
 pub(crate) enum Ask {
@@ -174,52 +173,17 @@ fn sighting(scan: &Scan, name: &str, kind: Kind) -> Option<Sighting> {
         Kind::Added | Kind::Changed => {
             let seen = scan.files().get(name)?;
             let read = seen.outcome.as_ref().ok()?;
-            // What is neither open nor closed, or waits for what cannot be an id, is not given out on a guess.
-            let deps = read.deps.iter().chain(&read.recovers);
-            if read.status == Status::Unknown || deps.clone().any(|id| TicketId::new(id.as_str()).is_err()) {
+            let Some(Reading { spec, status, tags }) = Reading::of(read) else {
                 return Some(Sighting::Unreadable { ticket, at: now });
-            }
-            Some(read_sighting(ticket, read, seen))
+            };
+            Some(Sighting::Read {
+                ticket,
+                spec,
+                status,
+                tags,
+                changed_at: Time(seen.changed_at.as_millisecond()),
+            })
         }
-    }
-}
-
-fn read_sighting(ticket: TicketId, read: &Ticket, seen: &Seen) -> Sighting {
-    let crews = Filing::all_tags();
-    let (tags, own): (BTreeSet<String>, BTreeSet<String>) =
-        read.tags.iter().cloned().partition(|tag| crews.contains(tag));
-    let status = match read.status {
-        Status::InProgress => FileStatus::InProgress,
-        Status::Closed => FileStatus::Closed,
-        Status::Open | Status::Unknown => FileStatus::Open,
-    };
-    let spec = Spec {
-        title: read.title.clone(),
-        kind: read.kind.clone(),
-        priority: read.priority,
-        deps: read
-            .deps
-            .iter()
-            .filter_map(|id| TicketId::new(id.as_str()).ok())
-            .collect(),
-        tags: own,
-        assignee: read.assignee.clone(),
-        recovers: read
-            .recovers
-            .as_ref()
-            .and_then(|id| TicketId::new(id.as_str()).ok()),
-        created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
-        acceptance: read.acceptance.clone(),
-        digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, read.body().as_bytes())
-            .simple()
-            .to_string(),
-    };
-    Sighting::Read {
-        ticket,
-        spec,
-        status,
-        tags,
-        changed_at: Time(seen.changed_at.as_millisecond()),
     }
 }
 

@@ -1,0 +1,54 @@
+//! A ticket's file in the model's terms: read alike by the engine and by whoever asks while none runs.
+
+use std::collections::BTreeSet;
+
+use model::ticket::{FileStatus, Filing, Spec};
+use model::{TicketId, Time};
+use tickets::{Status, Ticket};
+
+/// What a ticket's file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// What the file owns.
+    pub spec: Spec,
+    /// The status it states.
+    pub status: FileStatus,
+    /// Those of its tags that are crew's; the others are in `spec`.
+    pub tags: BTreeSet<String>,
+}
+
+impl Reading {
+    /// Of a file that was read. None if it cannot be given out on a guess: its status is no word that crew knows, or it waits
+    /// for, or recovers, what cannot be a ticket's id.
+    #[must_use]
+    pub fn of(read: &Ticket) -> Option<Self> {
+        let status = match read.status {
+            Status::Open => FileStatus::Open,
+            Status::InProgress => FileStatus::InProgress,
+            Status::Closed => FileStatus::Closed,
+            Status::Unknown => return None,
+        };
+        let id = |text: &String| TicketId::new(text.as_str()).ok();
+        let recovers = match &read.recovers {
+            Some(recovers) => Some(id(recovers)?),
+            None => None,
+        };
+        let crews = Filing::all_tags();
+        let (tags, own) = read.tags.iter().cloned().partition(|tag| crews.contains(tag));
+        let spec = Spec {
+            title: read.title.clone(),
+            kind: read.kind.clone(),
+            priority: read.priority,
+            deps: read.deps.iter().map(id).collect::<Option<_>>()?,
+            tags: own,
+            assignee: read.assignee.clone(),
+            recovers,
+            created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
+            acceptance: read.acceptance.clone(),
+            digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, read.body().as_bytes())
+                .simple()
+                .to_string(),
+        };
+        Some(Self { spec, status, tags })
+    }
+}
