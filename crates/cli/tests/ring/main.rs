@@ -1,5 +1,7 @@
 //! The ring, from end to end: the real binary, the real git, real processes and scripted agents.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
 mod support;
 
 mod agents;

@@ -98,7 +98,7 @@ fn a_ticket_that_was_edited_a_moment_ago_waits_until_it_is_still() {
             .open(world.ticket_file(id))
             .unwrap()
             .set_modified(long_ago)
-            .unwrap()
+            .unwrap();
     };
     age("still");
     let mut engine = world.engine();
