@@ -8,6 +8,7 @@ mod check;
 mod clock;
 mod error;
 mod hands;
+mod lines;
 mod observe;
 mod perform;
 mod place;

@@ -1,20 +1,21 @@
 //! The ring: hear, decide, make durable, perform, and hear again.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Core, Duty, Input, Loaded, Output, Report, Rest};
 use model::attempt;
 use model::command::{Command, OnStop};
-use model::journal::{EffectId, TimerRef};
+use model::journal::TimerRef;
 use model::ticket::{Effect, Stage, State, Ticket, TimerChange};
-use model::{RunId, TicketId, Time};
+use model::{RunId, Time};
 use notify::Watcher as _;
 use store::{Journal as _, Ledger, Ordered, Sqlite};
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use crate::hands::{Hands, Owner};
+use crate::lines::{Kind, Line, Lines, Turn};
 use crate::queue::{Ask, Queue};
 use crate::{Error, Options, Place, Result, Signal, clock, observe, state_file};
 
@@ -44,40 +45,6 @@ pub(crate) enum Heard {
     SettingsTouched,
 }
 
-/// For whom an effect was performed, and whether its ticket's next one waited for it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn {
-    /// The core, counted from the engine's start. What an older one's hands found out does not reach a newer one: it
-    /// orders the same again.
-    core: u64,
-    in_line: bool,
-}
-
-/// What is performed one after the other: a ticket's work; and what is written into its file, so that a file that cannot be
-/// written holds up nobody's work.
-type Line = (TicketId, Kind);
-
-/// What an effect concerns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Work,
-    File,
-}
-
-fn line(ordered: &Ordered) -> Line {
-    let kind = match &ordered.effect {
-        Effect::WriteFile(_) | Effect::AddNote { .. } => Kind::File,
-        Effect::PrepareWorkspace { .. }
-        | Effect::Attempt(_)
-        | Effect::BuildCandidate { .. }
-        | Effect::RunChecks { .. }
-        | Effect::Land { .. }
-        | Effect::KeepWork { .. }
-        | Effect::RemoveWorkspace { .. } => Kind::Work,
-    };
-    (ordered.ticket.clone(), kind)
-}
-
 /// When the loop ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Until {
@@ -100,18 +67,7 @@ pub(crate) struct Ring {
     heard: mpsc::UnboundedReceiver<Heard>,
     tell: mpsc::UnboundedSender<Heard>,
     queue: Queue,
-    /// Which core this is, counted from the engine's start.
-    cores: u64,
-    /// Effects of each line, waiting for the one before them.
-    waiting: BTreeMap<Line, VecDeque<Ordered>>,
-    /// The effect of each line that is being performed.
-    performing: BTreeMap<Line, EffectId>,
-    /// Stops that are being performed beside the lines.
-    stops: usize,
-    /// Lines whose first waiting effect has failed and is performed again then: whatever follows it waits too.
-    delayed: BTreeMap<Line, Time>,
-    /// What was performed since the core was last asked, should it be performed again.
-    performed: BTreeMap<EffectId, Ordered>,
+    lines: Lines,
     /// Timers this core has heard of: one is told once.
     told: BTreeSet<TimerRef>,
     /// The journal was last asked for timers that are due then: every one that is due since is still to be told.
@@ -165,12 +121,7 @@ impl Ring {
             heard,
             tell,
             queue,
-            cores: 0,
-            waiting: BTreeMap::new(),
-            performing: BTreeMap::new(),
-            stops: 0,
-            delayed: BTreeMap::new(),
-            performed: BTreeMap::new(),
+            lines: Lines::default(),
             told: BTreeSet::new(),
             looked: Time::default(),
             inbox: 0,
@@ -198,10 +149,7 @@ impl Ring {
                 .collect(),
         };
         self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
-        self.cores += 1;
-        self.waiting.clear();
-        self.delayed.clear();
-        self.performed.clear();
+        self.lines.renew();
         self.queue.ask(Ask::LookAnew);
         self.told.clear();
         self.looked = Time::default();
@@ -309,24 +257,19 @@ impl Ring {
                 State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
             })
         };
-        let waiting = self
-            .waiting
-            .keys()
-            .filter(|line| !self.delayed.contains_key(*line));
-        let mut at_work = self.performing.keys().chain(waiting);
+        let mut at_work = self.lines.at_work();
         self.ended
             && match self.core.stopping() {
                 Some(OnStop::Leave) => true,
-                Some(OnStop::Kill) => self.stops == 0 && at_work.all(checked),
-                Some(OnStop::Finish) | None => self.stops == 0 && at_work.next().is_none(),
+                Some(OnStop::Kill) => !self.lines.is_stopping() && at_work.all(checked),
+                Some(OnStop::Finish) | None => !self.lines.is_stopping() && at_work.next().is_none(),
             }
     }
 
     async fn is_over(&mut self, until: &Until) -> Result<bool> {
         // A file that cannot be read is a person's to mend; what is to be written into it waits for the next engine too.
         let unwritable = |(id, kind): &Line| *kind == Kind::File && self.core.is_unreadable(id);
-        let at_rest = self.performing.is_empty() && self.waiting.keys().all(unwritable) && self.stops == 0;
-        let quiet = at_rest && self.heard.is_empty();
+        let quiet = self.lines.are_at_rest(unwritable) && self.heard.is_empty();
         Ok(match until {
             Until::Stopped => false,
             Until::Idle => {
@@ -379,12 +322,7 @@ impl Ring {
                     report,
                     turn,
                 } => {
-                    if turn.in_line {
-                        self.performing.remove(&line(&ordered));
-                    } else {
-                        self.stops -= 1;
-                    }
-                    if turn.core != self.cores {
+                    if !self.lines.performed(&ordered, turn) {
                         next = self.heard.try_recv().ok();
                         continue;
                     }
@@ -393,7 +331,6 @@ impl Ring {
                     {
                         self.watch(run.clone());
                     }
-                    self.performed.insert(ordered.id, ordered.clone());
                     let Ordered { id, ticket, effect } = ordered;
                     inputs.push(Input::Reported {
                         id,
@@ -463,7 +400,7 @@ impl Ring {
         if self.wake_at.is_some_and(|at| at <= now) {
             self.wake_at = None;
         }
-        self.delayed.retain(|_, at| *at > now);
+        self.lines.wake(now);
         self.looked = now;
         let due = self.ledger.due(now).await?;
         let mut inputs: Vec<Input> = due
@@ -477,7 +414,7 @@ impl Ring {
 
     fn next_due(&self) -> Duration {
         let now = clock::now();
-        let again = self.delayed.values().min().copied();
+        let again = self.lines.next_wake();
         // Timers that were due at the last look were told; those since, and those ahead, are in the core's own states.
         let deadline = self.core.next_deadline(self.looked);
         let next = [self.wake_at, again, deadline, self.state_file.due()]
@@ -564,13 +501,9 @@ impl Ring {
         }
         for (id, at) in again {
             self.ledger.postpone(id, at).await?;
-            if let Some(ordered) = self.performed.remove(&id) {
-                let line = line(&ordered);
-                self.delayed.insert(line.clone(), at);
-                self.waiting.entry(line).or_default().push_front(ordered);
-            }
+            self.lines.again(id, at);
         }
-        self.performed.clear();
+        self.lines.settled();
         for ordered in ordered {
             self.enqueue(ordered);
         }
@@ -579,60 +512,20 @@ impl Ring {
     }
 
     fn enqueue(&mut self, ordered: Ordered) {
-        if let Effect::Attempt(attempt::Effect::StopRun { run }) = &ordered.effect
-            && !self.is_starting(&ordered.ticket, run)
-        {
-            // A stop waits for nothing but the start of what it stops: not for a disk that is full.
-            self.stops += 1;
-            self.perform(ordered, false);
-            return;
+        if let Some((ordered, turn)) = self.lines.add(ordered) {
+            self.perform(ordered, turn);
         }
-        self.waiting.entry(line(&ordered)).or_default().push_back(ordered);
         self.perform_what_can_be();
     }
 
-    /// Whether the run's start is still to be performed, or is being performed.
-    fn is_starting(&self, ticket: &TicketId, stopped: &RunId) -> bool {
-        let starts = |ordered: &Ordered| run(&ordered.effect) == Some(stopped);
-        let line = (ticket.clone(), Kind::Work);
-        self.waiting
-            .get(&line)
-            .is_some_and(|line| line.iter().any(starts))
-            || self.performing.contains_key(&line)
-    }
-
     fn perform_what_can_be(&mut self) {
-        let now = clock::now();
-        let held_up = |line: &Line| {
-            self.performing.contains_key(line) || self.delayed.get(line).is_some_and(|at| *at > now)
-        };
-        let ready: Vec<Line> = self
-            .waiting
-            .keys()
-            .filter(|line| !held_up(line))
-            .cloned()
-            .collect();
-        for line in ready {
-            let Some(effects) = self.waiting.get_mut(&line) else {
-                continue;
-            };
-            let next = effects.pop_front();
-            if effects.is_empty() {
-                self.waiting.remove(&line);
-            }
-            if let Some(ordered) = next {
-                self.performing.insert(line, ordered.id);
-                self.perform(ordered, true);
-            }
+        for (ordered, turn) in self.lines.next(clock::now()) {
+            self.perform(ordered, turn);
         }
     }
 
-    fn perform(&mut self, ordered: Ordered, in_line: bool) {
+    fn perform(&mut self, ordered: Ordered, turn: Turn) {
         let tell = self.tell.clone();
-        let turn = Turn {
-            core: self.cores,
-            in_line,
-        };
         match &ordered.effect {
             Effect::WriteFile(filing) => {
                 let ask = Ask::File(ordered.ticket.clone(), filing.clone(), reply(ordered, turn, tell));

@@ -1,0 +1,279 @@
+//! The order in which effects are performed: those of one line one after the other, those of different lines at once.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use model::journal::EffectId;
+use model::ticket::Effect;
+use model::{RunId, TicketId, Time, attempt};
+use store::Ordered;
+
+/// What is performed one after the other: a ticket's work; and what is written into its file, so that a file that cannot be
+/// written holds up nobody's work.
+pub(crate) type Line = (TicketId, Kind);
+
+/// What an effect concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Workspace, processes, branches.
+    Work,
+    /// The ticket's file.
+    File,
+}
+
+fn line(ordered: &Ordered) -> Line {
+    let kind = match &ordered.effect {
+        Effect::WriteFile(_) | Effect::AddNote { .. } => Kind::File,
+        Effect::PrepareWorkspace { .. }
+        | Effect::Attempt(_)
+        | Effect::BuildCandidate { .. }
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. } => Kind::Work,
+    };
+    (ordered.ticket.clone(), kind)
+}
+
+/// Two lines of effects for each ticket. A stop waits for nothing but the start of what it stops; an effect that has failed
+/// holds up what follows it until it is performed again.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    /// Which core's they are, counted from the engine's start.
+    core: u64,
+    waiting: BTreeMap<Line, VecDeque<Ordered>>,
+    /// The effect of each line that is being performed.
+    performing: BTreeMap<Line, EffectId>,
+    /// Stops that are being performed beside the lines.
+    stops: usize,
+    /// Lines whose first waiting effect has failed, and when it is performed again.
+    delayed: BTreeMap<Line, Time>,
+    /// What was performed since the core was last asked, should it be performed again.
+    performed: BTreeMap<EffectId, Ordered>,
+}
+
+/// For whom an effect is performed, and whether its line's next one waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    core: u64,
+    in_line: bool,
+}
+
+impl Lines {
+    /// Another core has taken over: it orders anew. What is being performed still is, and is waited for.
+    pub(crate) fn renew(&mut self) {
+        self.core += 1;
+        self.waiting.clear();
+        self.delayed.clear();
+        self.performed.clear();
+    }
+
+    /// Puts an effect into its line. Gives back one that is to be performed at once.
+    pub(crate) fn add(&mut self, ordered: Ordered) -> Option<(Ordered, Turn)> {
+        if let Effect::Attempt(attempt::Effect::StopRun { run }) = &ordered.effect
+            && !self.is_starting(&ordered.ticket, run)
+        {
+            self.stops += 1;
+            return Some((ordered, self.turn(false)));
+        }
+        self.waiting.entry(line(&ordered)).or_default().push_back(ordered);
+        None
+    }
+
+    /// What can be performed now, taken out of its lines.
+    pub(crate) fn next(&mut self, now: Time) -> Vec<(Ordered, Turn)> {
+        let turn = self.turn(true);
+        let (performing, delayed) = (&mut self.performing, &self.delayed);
+        let mut next = Vec::new();
+        self.waiting.retain(|line, effects| {
+            let held_up = performing.contains_key(line) || delayed.get(line).is_some_and(|at| *at > now);
+            if !held_up && let Some(ordered) = effects.pop_front() {
+                performing.insert(line.clone(), ordered.id);
+                next.push((ordered, turn));
+            }
+            !effects.is_empty()
+        });
+        next
+    }
+
+    /// An effect was performed. Whether its report is for the core of today: what an older one's hands found out does not
+    /// reach a newer one, which orders the same again.
+    pub(crate) fn performed(&mut self, ordered: &Ordered, turn: Turn) -> bool {
+        if turn.in_line {
+            self.performing.remove(&line(ordered));
+        } else {
+            self.stops = self.stops.saturating_sub(1);
+        }
+        let of_today = turn.core == self.core;
+        if of_today {
+            self.performed.insert(ordered.id, ordered.clone());
+        }
+        of_today
+    }
+
+    /// An effect that was just performed is to be performed again at `at`; what follows it waits.
+    pub(crate) fn again(&mut self, id: EffectId, at: Time) {
+        if let Some(ordered) = self.performed.remove(&id) {
+            let line = line(&ordered);
+            self.delayed.insert(line.clone(), at);
+            self.waiting.entry(line).or_default().push_front(ordered);
+        }
+    }
+
+    /// The core was asked about everything that was performed.
+    pub(crate) fn settled(&mut self) {
+        self.performed.clear();
+    }
+
+    /// Lets what was delayed go on whose time has come.
+    pub(crate) fn wake(&mut self, now: Time) {
+        self.delayed.retain(|_, at| *at > now);
+    }
+
+    /// When the next delayed effect may be performed again.
+    pub(crate) fn next_wake(&self) -> Option<Time> {
+        self.delayed.values().min().copied()
+    }
+
+    /// Nothing is being performed, and nothing waits but in lines that do not count.
+    pub(crate) fn are_at_rest(&self, does_not_count: impl Fn(&Line) -> bool) -> bool {
+        self.performing.is_empty() && self.stops == 0 && self.waiting.keys().all(does_not_count)
+    }
+
+    /// Whether a stop is being performed.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stops > 0
+    }
+
+    /// Lines of which something is being performed, or could be at any moment.
+    pub(crate) fn at_work(&self) -> impl Iterator<Item = &Line> {
+        let waiting = self
+            .waiting
+            .keys()
+            .filter(|line| !self.delayed.contains_key(*line));
+        self.performing.keys().chain(waiting)
+    }
+
+    fn turn(&self, in_line: bool) -> Turn {
+        Turn {
+            core: self.core,
+            in_line,
+        }
+    }
+
+    /// Whether the run's start is still to be performed, or may be being performed.
+    fn is_starting(&self, ticket: &TicketId, stopped: &RunId) -> bool {
+        let starts = |ordered: &Ordered| match &ordered.effect {
+            Effect::Attempt(attempt::Effect::StartStep { run, .. }) => run == stopped,
+            _ => false,
+        };
+        let line = (ticket.clone(), Kind::Work);
+        let waits = self
+            .waiting
+            .get(&line)
+            .is_some_and(|effects| effects.iter().any(starts));
+        waits || self.performing.contains_key(&line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ticket::{FileStatus, Filing};
+
+    use super::*;
+
+    fn ordered(ticket: &str, seq: u64, effect: Effect) -> Ordered {
+        Ordered {
+            id: EffectId { seq, index: 0 },
+            ticket: TicketId::new(ticket).unwrap(),
+            effect,
+        }
+    }
+
+    fn file(ticket: &str, seq: u64) -> Ordered {
+        let filing = Filing {
+            status: FileStatus::Open,
+            tags: Default::default(),
+        };
+        ordered(ticket, seq, Effect::WriteFile(filing))
+    }
+
+    fn keep(ticket: &str, seq: u64) -> Ordered {
+        let agent = model::AgentName::new("ada").unwrap();
+        ordered(ticket, seq, Effect::KeepWork { agent, number: 1 })
+    }
+
+    fn stop(ticket: &str, seq: u64) -> Ordered {
+        let run = RunId::new("t-1.1.1").unwrap();
+        ordered(ticket, seq, Effect::Attempt(attempt::Effect::StopRun { run }))
+    }
+
+    fn seqs(turns: &[(Ordered, Turn)]) -> Vec<u64> {
+        turns.iter().map(|(ordered, _)| ordered.id.seq).collect()
+    }
+
+    #[test]
+    fn a_tickets_effects_are_performed_in_order_and_tickets_do_not_wait_for_each_other() {
+        let mut lines = Lines::default();
+        for one in [file("t-1", 1), file("t-1", 2), file("t-2", 3)] {
+            assert!(lines.add(one).is_none());
+        }
+        let first = lines.next(Time(0));
+        assert_eq!(seqs(&first), [1, 3]);
+        assert!(lines.next(Time(0)).is_empty(), "the second waits for the first");
+        assert!(lines.performed(&first[0].0, first[0].1));
+        assert_eq!(seqs(&lines.next(Time(0))), [2]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_holds_up_no_work() {
+        let mut lines = Lines::default();
+        lines.add(file("t-1", 1));
+        lines.add(keep("t-1", 2));
+        assert_eq!(seqs(&lines.next(Time(0))), [2, 1]);
+    }
+
+    #[test]
+    fn what_has_failed_is_performed_again_before_what_follows_it() {
+        let mut lines = Lines::default();
+        for one in [file("t-1", 1), file("t-1", 2)] {
+            lines.add(one);
+        }
+        let first = lines.next(Time(0));
+        lines.performed(&first[0].0, first[0].1);
+        lines.again(first[0].0.id, Time(5));
+        assert!(lines.next(Time(4)).is_empty(), "nothing overtakes it");
+        assert_eq!(lines.next_wake(), Some(Time(5)));
+        assert_eq!(lines.at_work().count(), 0, "nobody waits for it");
+        lines.wake(Time(5));
+        assert_eq!(seqs(&lines.next(Time(5))), [1]);
+    }
+
+    #[test]
+    fn a_stop_waits_for_what_is_under_way_and_for_nothing_else() {
+        let mut lines = Lines::default();
+        lines.add(keep("t-1", 1));
+        let first = lines.next(Time(0));
+        assert!(
+            lines.add(stop("t-1", 2)).is_none(),
+            "it could be the start that is being performed"
+        );
+        lines.performed(&first[0].0, first[0].1);
+        lines.again(first[0].0.id, Time(5));
+        let (stopping, turn) = lines.add(stop("t-1", 3)).unwrap();
+        assert!(lines.is_stopping());
+        lines.performed(&stopping, turn);
+        assert!(!lines.is_stopping());
+    }
+
+    #[test]
+    fn what_an_older_cores_hands_found_out_is_not_heard_but_waited_for() {
+        let mut lines = Lines::default();
+        lines.add(file("t-1", 1));
+        let first = lines.next(Time(0));
+        lines.renew();
+        lines.add(file("t-1", 1));
+        assert!(lines.next(Time(0)).is_empty(), "the older hand still has it");
+        assert!(!lines.performed(&first[0].0, first[0].1));
+        assert_eq!(seqs(&lines.next(Time(0))), [1]);
+    }
+}
