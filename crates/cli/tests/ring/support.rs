@@ -259,21 +259,26 @@ impl World {
         self.git_at(&self.path("project"), args)
     }
 
-    /// Runs git as the person does in another folder; must succeed.
+    /// Runs git as the person does in another folder; must succeed. A checkout that is just being followed is locked for a
+    /// moment, and a person tries again.
     pub(crate) fn git_at(&self, folder: &Path, args: &[&str]) -> String {
-        let output = self
-            .program("git")
-            .current_dir(folder)
-            .args(args)
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(
-            output.status.success(),
-            "git {args:?}: {said}{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        said.trim_end().to_owned()
+        let mut said = None;
+        until(&mut || {
+            let output = self
+                .program("git")
+                .current_dir(folder)
+                .args(args)
+                .output()
+                .unwrap();
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let (out, err) = (text(&output.stdout), text(&output.stderr));
+            let again = !output.status.success() && err.contains(".lock': File exists");
+            said = Some((output.status.success(), out, err));
+            !again
+        });
+        let (well, out, err) = said.unwrap();
+        assert!(well, "git {args:?}: {out}{err}");
+        out.trim_end().to_owned()
     }
 
     /// A commit of the person's own on the branch that is checked out.
