@@ -122,6 +122,7 @@ const LANDING: &[&str] = &[
     "land.index_locked",
     "land.checked",
     "land.moved",
+    "follow.written_out",
     "follow.staged",
     "follow.moved_aside",
     "follow.moved_aside:3",
@@ -202,6 +203,24 @@ fn an_edit_that_was_caught_between_two_renames_comes_back() {
         other => panic!("{other:?}"),
     }
     assert_eq!(world.read("src/lib.txt"), "an edit\n");
+}
+
+/// git is killed with the engine while it writes the new files out: what it had half written is not taken for an edit.
+#[test]
+fn a_file_that_was_half_written_out_is_no_edit() {
+    let (world, intent) = world_to_land();
+    assert!(killed_at("follow.written_out:1", "killed_landing", &world));
+    let half = world.root().join(".git/crew-follow/half/src/lib.txt");
+    assert!(std::fs::read(&half).unwrap().len() > 1);
+    std::fs::write(&half, "").unwrap();
+    match world.open_locked().land(&intent).unwrap() {
+        Landing::Landed { left } => assert!(left.is_empty(), "{left:?}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(
+        world.read("src/lib.txt"),
+        world.git(&["show", "candidate:src/lib.txt"]) + "\n"
+    );
 }
 
 /// A user's git runs while a killed landing's lock stands: it is kept out, so it cannot commit the old index onto the new

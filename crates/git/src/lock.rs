@@ -82,7 +82,11 @@ impl Lock {
             .and_then(|()| file.seek(SeekFrom::Start(0)))
             .and_then(|_| file.write_all(text.as_bytes()))
             .doing("write the lock", path)?;
-        let taken = SystemTime::UNIX_EPOCH + Duration::from_secs(started);
+        // By the file system's own clock, whose times this one is compared with.
+        let taken = file
+            .metadata()
+            .and_then(|meta| meta.modified())
+            .doing("look at the lock", path)?;
         Ok(Self {
             file: Arc::new(file),
             path: path.to_owned(),

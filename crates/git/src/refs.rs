@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::clock;
+use crate::clock::{self, Deadline};
 use crate::error::{Error, IoContext, Result};
 use crate::identity::Identity;
 use crate::oid::Oid;
@@ -37,7 +37,7 @@ impl Repository {
         let Some(lock) = self.ref_locks(name).into_iter().find(|lock| lock.exists()) else {
             return Err(self.blocked(name, error));
         };
-        if self.clear_stale_locks(name)? && self.try_move(name, old, new, why)?.is_none() {
+        if self.outlast_locks(name)? && self.try_move(name, old, new, why)?.is_none() {
             return self.settle(name);
         }
         Err(Error::RefBusy {
@@ -110,6 +110,35 @@ impl Repository {
             cleared |= self.clear_if_stale(&path)?;
         }
         Ok(cleared)
+    }
+
+    /// Waits for the locks from before crew's own to be old enough: a git that was killed with an engine gives none back.
+    /// Whether it is worth trying again.
+    fn outlast_locks(&self, name: &str) -> Result<bool> {
+        let deadline = Deadline::after(2 * STALE_FROM_BEFORE);
+        loop {
+            if self.clear_stale_locks(name)? {
+                return Ok(true);
+            }
+            let locks: Vec<PathBuf> = self
+                .ref_locks(name)
+                .into_iter()
+                .filter(|lock| lock.exists())
+                .collect();
+            if locks.is_empty() {
+                return Ok(true);
+            }
+            if deadline.left().is_zero() || !locks.iter().any(|lock| self.is_from_before(lock)) {
+                return Ok(false);
+            }
+            clock::pause(STALE_FROM_BEFORE / 40);
+        }
+    }
+
+    fn is_from_before(&self, lock: &Path) -> bool {
+        let modified = lock.symlink_metadata().and_then(|meta| meta.modified());
+        self.lock()
+            .is_some_and(|held| modified.is_ok_and(|modified| modified < held.taken()))
     }
 
     pub(crate) fn clear_if_stale(&self, path: &Path) -> Result<bool> {

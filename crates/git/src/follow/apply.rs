@@ -120,6 +120,11 @@ impl<'a> Hands<'a> {
         self.staging.join("new")
     }
 
+    /// Where new files are being written: one that git had only half written when it was killed is nobody's edit.
+    fn half_files(&self) -> PathBuf {
+        self.staging.join("half")
+    }
+
     fn old_files(&self) -> PathBuf {
         self.staging.join("old")
     }
@@ -239,26 +244,31 @@ impl<'a> Hands<'a> {
             names.push(0);
         }
         std::fs::create_dir_all(self.old_files()).doing("make", &self.staging)?;
-        std::fs::create_dir_all(self.new_files()).doing("make", &self.staging)?;
-        if names.is_empty() {
-            return Ok(());
+        std::fs::create_dir_all(self.half_files()).doing("make", &self.staging)?;
+        if !names.is_empty() {
+            self.check_out(&entries, &names)?;
         }
+        crash::point("follow.written_out");
+        std::fs::rename(self.half_files(), self.new_files()).doing("make", self.new_files())
+    }
+
+    fn check_out(&self, entries: &[u8], names: &[u8]) -> Result<()> {
         let index = self.staging.join("index");
         let call =
             |subcommand| users_call(self.repository, self.checkout, subcommand).throwaway_index(&index);
         call("update-index")
             .args(["-z", "--index-info"])
-            .input(&entries)?
+            .input(entries)?
             .ok()?;
         let mut prefix = std::ffi::OsString::from("--prefix=");
-        prefix.push(self.new_files());
+        prefix.push(self.half_files());
         prefix.push("/");
         call("checkout-index")
             .attributes_from(self.new.as_str())
             .arg(prefix)
             .args(["-z", "--stdin"])
             .deadline(std::time::Duration::from_secs(600))
-            .input(&names)?
+            .input(names)?
             .ok()?;
         Ok(())
     }

@@ -160,6 +160,20 @@ fn a_stale_ref_lock_goes_only_for_the_holder_and_only_when_it_is_old() {
     assert!(!stale.exists());
 }
 
+/// The naive version gives up: the engine that is started at once after a kill meets the lock of the git that died with it.
+#[test]
+fn a_lock_from_just_before_is_outlasted() {
+    let world = World::new();
+    let stale = world.root().join(".git/refs/heads/agent/ada-t-1.lock");
+    put(&stale, "");
+    let file = std::fs::File::options().write(true).open(&stale).unwrap();
+    let written = file.metadata().unwrap().modified().unwrap();
+    file.set_modified(written - Duration::from_millis(50)).unwrap();
+    let locked = world.open_locked();
+    locked.prepare(&world.spec("ada", "t-1")).unwrap();
+    assert!(!stale.exists());
+}
+
 /// A killed `git` leaves its lock; the test shows it with the real one.
 #[test]
 fn the_lock_of_a_git_that_was_killed_is_one() {
