@@ -5,7 +5,7 @@ use model::AgentName;
 use model::attempt::From;
 use model::ticket::Ticket;
 
-use super::{model_oid, words};
+use super::{could_not, model_oid, words};
 use crate::hands::Hands;
 
 impl Hands {
@@ -15,6 +15,8 @@ impl Hands {
                 Ok(base) => Report::WorkspaceReady { base, earlier_work },
                 Err(why) => Report::WorkspaceFailed { why },
             },
+            // Another git's moment is not the attempt's failure.
+            Err(crate::Error::Git(busy @ git::Error::RefBusy { .. })) => could_not(&busy),
             Err(error) => Report::WorkspaceFailed { why: words(&error) },
         }
     }
