@@ -53,10 +53,9 @@ fn killed_twenty_times_everything_lands_exactly_once() {
         );
         // A person goes on working meanwhile.
         if n % 5 == 2 {
-            world.commit_by_hand(
-                &format!("src/part-{:02}.txt", 20 + n),
-                &format!("by hand, number {n}\n"),
-            );
+            let path = format!("src/part-{:02}.txt", 20 + n);
+            let text = format!("by hand, number {n}\n");
+            world.commit_by_hand(&path, &text, || still_runs(&mut crew, &world));
         }
         let id = rng.pick(&plans.keys().collect::<Vec<_>>()).to_string();
         let note = format!("a thought of a person's, number {n}");

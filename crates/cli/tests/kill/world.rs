@@ -122,11 +122,12 @@ impl World {
     }
 
     /// The person commits one file to the target, in their checkout. When git says that the index is locked they try
-    /// again: crew, or one that was killed, is in the middle of landing.
-    pub(crate) fn commit_by_hand(&self, path: &str, text: &str) {
+    /// again: crew is in the middle of landing, or was killed in it and must be up again. `meanwhile` sees to that.
+    pub(crate) fn commit_by_hand(&self, path: &str, text: &str, mut meanwhile: impl FnMut()) {
         let repo = self.repo();
         fs::write(repo.join(path), text).unwrap();
         wait::until("the person could commit", || {
+            meanwhile();
             let (good, _, err) = try_git(&repo, &["commit", "-q", "-m", "By hand", "--only", "--", path]);
             assert!(good || err.contains(".lock"), "{err}");
             good.then_some(())
