@@ -28,6 +28,9 @@ const HANDS: usize = 16;
 /// Inputs decided on in one transaction.
 const BATCH: usize = 64;
 
+/// The id of a command of the loop's own; the inbox has UUIDs.
+const OWN: &str = "own";
+
 /// What the loop hears.
 #[derive(Debug)]
 pub(crate) enum Heard {
@@ -148,6 +151,7 @@ impl Ring {
                 .map(|o| (o.id, o.ticket.clone(), o.effect.clone()))
                 .collect(),
         };
+        let stopping = self.core.stopping();
         self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
         self.lines.renew();
         self.queue.ask(Ask::LookAnew);
@@ -159,8 +163,10 @@ impl Ring {
             // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
             self.hands.repository.release_left_behind()?;
         }
-        let output = self.core.open(clock::now(), self.duty.clone());
-        self.absorb(vec![output]).await?;
+        let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];
+        // Whoever asked the engine to stop asked this one too.
+        outputs.extend(stopping.map(|running| self.core.step(own_stop(running), clock::now())));
+        self.absorb(outputs).await?;
         if let Duty::Drain = self.duty {
             let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
             // One whose start or stop is still to be performed is watched once that is done.
@@ -232,8 +238,7 @@ impl Ring {
                         Signal::Stop => on_stop,
                         Signal::Leave => OnStop::Leave,
                     };
-                    let id = format!("signal-{}-{:?}", clock::now().0, running);
-                    self.step(vec![Input::Commanded { id, by: "signal".to_owned(), command: Command::Stop { running } }]).await?;
+                    self.step(vec![own_stop(running)]).await?;
                 }
             }
         }
@@ -276,14 +281,7 @@ impl Ring {
                 if !quiet || self.core.rest().moving {
                     return Ok(false);
                 }
-                let closing = Input::Commanded {
-                    id: format!("idle-{}", clock::now().0),
-                    by: "crew".to_owned(),
-                    command: Command::Stop {
-                        running: OnStop::Finish,
-                    },
-                };
-                self.step(vec![closing]).await?;
+                self.step(vec![own_stop(OnStop::Finish)]).await?;
                 self.is_finished()
             }
             Until::CarriedOut(id) => {
@@ -635,9 +633,18 @@ fn run(effect: &Effect) -> Option<&RunId> {
     }
 }
 
+/// A stop that this loop itself asks for: no inbox has it, and nobody is to be answered.
+fn own_stop(running: OnStop) -> Input {
+    Input::Commanded {
+        id: OWN.to_owned(),
+        by: "crew".to_owned(),
+        command: Command::Stop { running },
+    }
+}
+
 /// Whether a command came from this loop itself, not from the inbox.
 fn is_own(id: &str) -> bool {
-    id.starts_with("signal-") || id.starts_with("idle-")
+    id == OWN
 }
 
 /// Whether an append was refused because the core's picture is out of date.
