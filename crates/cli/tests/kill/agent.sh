@@ -32,10 +32,10 @@ commit() {
     printf '%s %s\n' "$ticket" "$(git rev-parse HEAD)" >>"$outside/commits"
 }
 
-# Both sides' lines stay.
+# Both sides' lines stay, also when this is killed half-way: a file that is being rewritten in place is empty for a moment.
 unite() {
     sed -e '/^<<<<<<< /d' -e '/^=======$/d' -e '/^>>>>>>> /d' shared.txt >.git/united
-    cat .git/united >shared.txt
+    mv .git/united shared.txt
 }
 
 unite
