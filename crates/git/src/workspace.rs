@@ -149,6 +149,31 @@ impl Workspace {
         beneath::replace(&root, &file, text).doing("write", self.instructions())
     }
 
+    /// Takes away the locks that a git of the agent's left in its git directory when it was killed: until they are gone no
+    /// other git can commit there. Nothing the agent did to its git directory can lead this elsewhere; what cannot be
+    /// taken away stays.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// [`Error::WorkspaceMissing`].
+    pub fn clear_locks(&self) -> Result<()> {
+        let root = self.open()?;
+        for folder in [".git", ".git/refs", ".git/refs/heads", ".git/refs/heads/agent"] {
+            let Ok(folder) = beneath::folder(&root, Path::new(folder)) else {
+                continue;
+            };
+            let entries = rustix::fs::Dir::read_from(&folder)
+                .into_iter()
+                .flatten()
+                .flatten();
+            for entry in entries.filter(|entry| entry.file_name().to_bytes().ends_with(b".lock")) {
+                rustix::fs::unlinkat(&folder, entry.file_name(), rustix::fs::AtFlags::empty()).ok();
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn identity(&self) -> &Identity {
         &self.identity
     }

@@ -190,3 +190,39 @@ fn a_sha256_repository_works_like_another() {
     let candidate = crate::support::merged(&repository, &world.head(), &imported.tip);
     assert_eq!(candidate.commit.as_str().len(), 64);
 }
+
+/// An agent that is killed in the middle of a commit leaves git's locks, and its next step could not commit.
+#[test]
+fn the_locks_of_a_killed_agents_git_go_and_no_others() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let git_dir = workspace.path().join(".git");
+    let branch = git_dir.join(format!("{}.lock", workspace.branch().full()));
+    for lock in [git_dir.join("index.lock"), git_dir.join("HEAD.lock"), branch] {
+        put(&lock, "");
+    }
+    put(&workspace.path().join("work.txt"), "work\n");
+    assert!(
+        !world
+            .try_git_at(&workspace.path(), &["add", "-A"])
+            .status
+            .success()
+    );
+    workspace.clear_locks().unwrap();
+    world.git_at(&workspace.path(), &["add", "-A"]);
+    world.git_at(&workspace.path(), &["commit", "-q", "-m", "work"]);
+
+    // A folder of the user's, in which the agent would like crew to delete.
+    let theirs = world.root().join(".git/refs/heads/theirs.lock");
+    put(&theirs, "");
+    std::fs::remove_dir_all(git_dir.join("refs")).unwrap();
+    std::os::unix::fs::symlink(world.root().join(".git/refs"), git_dir.join("refs")).unwrap();
+    workspace.clear_locks().unwrap();
+    assert!(theirs.exists());
+    std::fs::remove_dir_all(workspace.path()).unwrap();
+    assert!(matches!(
+        workspace.clear_locks(),
+        Err(Error::WorkspaceMissing { .. })
+    ));
+}

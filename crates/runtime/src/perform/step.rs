@@ -39,6 +39,10 @@ impl Hands {
             Ok(_) => return Report::WorkspaceMissing,
             Err(error) => return could_not(&error),
         };
+        // Nothing of the step before this one lives any more.
+        if let Err(error) = workspace.clear_locks() {
+            return could_not(&error);
+        }
         match self.make_run(ticket, step, harness, &workspace, &dir) {
             Ok(run) => self.begin(&run),
             Err(error) => not_spawned(Class::Crash, words(&error)),
