@@ -178,6 +178,7 @@ impl Reader for Said {
             Outcome {
                 result,
                 usage,
+                total_micro_usd: None,
                 summary,
                 mode,
                 session: None,

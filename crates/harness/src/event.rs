@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::outcome::Failure;
+
 /// Something a client said. All text is sanitised and of bounded length: fit to be shown.
 ///
 /// Events are for showing and for keeping time; what a step comes to is its [`Outcome`](crate::Outcome). One call of
@@ -68,6 +70,11 @@ pub enum Event {
         after_ms: u64,
         /// Why.
         why: String,
+    },
+    /// The client tries again by itself what cannot succeed: stop it now, the step has failed like this.
+    GivenUp {
+        /// How.
+        failure: Failure,
     },
     /// Something it said could not be understood, and was left out.
     Note {

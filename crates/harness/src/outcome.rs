@@ -13,6 +13,11 @@ pub struct Outcome {
     pub result: Result<Signal, Failure>,
     /// All that was used, by a failed step too.
     pub usage: Usage,
+    /// What the client itself calls the session's running total after this step, in millionths of a US dollar: to be
+    /// kept with the session ([`Session::total_micro_usd`](crate::Session::total_micro_usd)). `None`: it told none, and
+    /// what it told before stands. Never a price of the step: that is `usage`.
+    #[serde(default)]
+    pub total_micro_usd: Option<u64>,
     /// Its summary, when it gave one: sanitised.
     pub summary: Option<String>,
     /// The task mode it ended in, when it named one.

@@ -48,8 +48,11 @@ pub struct Session {
     pub id: String,
     /// Whether the step is its first.
     pub is_new: bool,
-    /// What its earlier steps have used: some clients report totals over the session.
+    /// What its earlier steps have used, estimates included.
     pub used: Usage,
+    /// What the client itself last called the session's running total, in millionths of a US dollar
+    /// ([`Outcome::total_micro_usd`](crate::Outcome::total_micro_usd)): some clients report totals over the session.
+    pub total_micro_usd: Option<u64>,
 }
 
 /// What an agent works as.

@@ -422,6 +422,7 @@ fn request() -> StepRequest {
             id: "s-1".into(),
             is_new: true,
             used: Usage::default(),
+            total_micro_usd: None,
         },
         workspace: "/state/ada-t-1".into(),
         prompt: "Do it.\n".into(),

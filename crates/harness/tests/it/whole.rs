@@ -36,6 +36,7 @@ fn step(world: &TempDir, script: &str) -> (Vec<Event>, Outcome, Run) {
                 id: "s-1".into(),
                 is_new: true,
                 used: Usage::default(),
+                total_micro_usd: None,
             },
             workspace,
             prompt: "Fix the bug.\n".into(),

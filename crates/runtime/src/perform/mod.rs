@@ -210,6 +210,7 @@ pub(crate) fn session(session: &model::session::Session, is_new: bool) -> harnes
         id: session.id.to_string(),
         is_new,
         used: used(session.used),
+        total_micro_usd: None,
     }
 }
 

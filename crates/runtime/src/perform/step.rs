@@ -76,6 +76,7 @@ impl Hands {
             used: ticket
                 .attempt()
                 .map_or_else(Default::default, |a| super::used(a.session.used)),
+            total_micro_usd: None,
         };
         let request = StepRequest {
             run_id: self.owner.run_id(step.run.as_str()),
