@@ -104,6 +104,11 @@ impl Context {
         }
     }
 
+    /// Whether a live screen can be drawn.
+    pub(crate) fn is_live(&self) -> bool {
+        self.out.terminal.is && !self.json
+    }
+
     /// How the engine is started from here, when nothing is asked in particular.
     pub(crate) fn options(&self) -> runtime::Options {
         runtime::Options {

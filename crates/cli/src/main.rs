@@ -10,6 +10,7 @@ mod error;
 mod exit;
 mod facts;
 mod follow;
+mod live;
 mod lookup;
 mod notices;
 mod runs;

@@ -1,26 +1,20 @@
 //! `crew run`: the engine in the foreground, with what it does before one's eyes.
 
-use std::time::Duration;
-
 use clap::Args;
-use model::TicketId;
 use model::journal::{Fact, State as JournalState};
 use model::ticket::Event;
 use model::view::{self, Crew};
 use serde_json::{Value, json};
 use store::Fold;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
 
 use crate::commands::events;
-use crate::context::{self, Context};
-use crate::error::{Error, Result};
+use crate::context::Context;
+use crate::documents;
+use crate::error::Result;
 use crate::exit::Exit;
-use crate::follow::{self, Follow};
-use crate::notices::Notices;
-use crate::ui::{Screen, Style, Table};
-use crate::{clock, documents};
-use runtime::{Place, Signal};
+use crate::live::{Live, Tell, Waits, quiet};
+use crate::ui::{Style, Table};
+use runtime::Signal;
 
 /// Run the engine here, until it is stopped or (with --until-idle) nothing can move any more
 #[derive(Debug, Args)]
@@ -35,9 +29,6 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NAME")]
     harness: Option<String>,
 }
-
-/// How often the screen is drawn when nothing happens: times and last lines move on.
-const FRAME: Duration = Duration::from_millis(500);
 
 impl Run {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
@@ -58,121 +49,40 @@ impl Run {
             Ok(())
         };
         quiet(context, warned)?;
-        let notices = Notices::listen();
-        // The journal is there before the engine is, so that nothing of it is missed.
-        let ledger = place
-            .open_journal(true)
-            .await
-            .map_err(|error| context::lift(&place, error))?;
-        let crew = follow::fold(&ledger, |_, _| {}).await?;
-        let rows = Follow::new(ledger, &place.crew_dir, crew.seq);
         let options = runtime::Options {
             until_idle: self.until_idle,
             agents: self.agents,
             harness: self.harness,
             ..context.options()
         };
-        let (ask, asked) = watch::channel(Signal::None);
-        let run = runtime::run(place.clone(), options, asked);
-        let engine = tokio::spawn(async move {
-            let rest = run.await?;
-            let waits = rest.waits.into_iter().map(|waits| Waits {
-                ticket: waits.ticket,
-                title: waits.title,
-                why: waits.why,
-            });
-            Ok(waits.collect())
-        });
-        let mut show = Show {
-            context,
-            place: &place,
-            begun_at: crew.seq,
-            crew,
-            rows,
-            ask,
-            screen: Screen::new(),
-            notices,
-            signals: 0,
-        };
-        let waits = show.until(engine).await?;
-        show.summary(&waits, self.until_idle)
+        let mut live = Live::start(context, place, options, Log).await?;
+        let waits = live.until_end().await?;
+        live.summary(&waits, self.until_idle)
     }
 }
 
-/// A ticket that waits for a person when the engine has ended.
-#[derive(Debug)]
-struct Waits {
-    ticket: TicketId,
-    title: String,
-    why: String,
-}
+/// What happens, as the journal has it.
+struct Log;
 
-struct Show<'a> {
-    context: &'a mut Context,
-    place: &'a Place,
-    /// The journal's last row when this engine began.
-    begun_at: u64,
-    crew: Crew,
-    rows: Follow,
-    ask: watch::Sender<Signal>,
-    screen: Screen,
-    notices: Notices,
-    signals: u32,
-}
-
-impl Show<'_> {
-    /// Shows what happens until the engine ends.
-    async fn until(
-        &mut self,
-        mut engine: tokio::task::JoinHandle<Result<Vec<Waits>, runtime::Error>>,
-    ) -> Result<Vec<Waits>> {
-        let failed = |source| Error::Io {
-            doing: "listen for signals to",
-            path: "crew".into(),
-            source,
+impl Tell for Log {
+    fn tell(&mut self, before: &Crew, fold: &Fold, is_live: bool) -> Vec<(String, Style)> {
+        let matters = if is_live {
+            milestone(before, fold)
+        } else {
+            view::matters(&fold.fact)
         };
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        let mut frame = tokio::time::interval(FRAME);
-        frame.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let ended = loop {
-            let shown = self.show().await;
-            quiet(self.context, shown)?;
-            tokio::select! {
-                ended = &mut engine => break ended,
-                () = self.rows.changed() => {}
-                notice = self.notices.next() => {
-                    let shown = self.notice(&notice);
-                    quiet(self.context, shown)?;
-                }
-                _ = frame.tick(), if self.is_live() => {}
-                _ = interrupt.recv() => self.interrupted(Signal::Stop),
-                _ = terminate.recv() => self.interrupted(Signal::Stop),
-            }
-        };
-        let shown = self.show().await;
-        quiet(self.context, shown)?;
-        while let Some(notice) = self.notices.waiting() {
-            let shown = self.notice(&notice);
-            quiet(self.context, shown)?;
-        }
-        let cleared = self.screen.clear(&mut self.context.out);
-        quiet(self.context, cleared)?;
-        match ended {
-            Ok(ended) => ended.map_err(|error| context::lift(self.place, error)),
-            Err(_) => Err(Error::Refused {
-                what: "the engine broke off: this is a bug in crew".to_owned(),
-                hint: Some("what is in the journal is safe; `crew run` goes on from there".to_owned()),
-            }),
+        if matters {
+            vec![(events::short(fold), style(fold))]
+        } else {
+            Vec::new()
         }
     }
 
     /// Once: stop as the settings say. Twice: now, leaving what runs to the next engine.
-    fn interrupted(&mut self, first: Signal) {
-        self.signals += 1;
-        let (asked, says) = if self.signals == 1 {
+    fn interrupted(&mut self, times: u32) -> (Signal, &'static str) {
+        if times == 1 {
             (
-                first,
+                Signal::Stop,
                 "stopping: running steps are treated as [run] on_stop says (Ctrl-C again leaves them to the next engine)",
             )
         } else {
@@ -180,77 +90,11 @@ impl Show<'_> {
                 Signal::Leave,
                 "leaving: running steps run on, and the next engine adopts them",
             )
-        };
-        self.ask.send_replace(asked);
-        if !self.context.json {
-            // What cannot be shown is done all the same.
-            let _ = self
-                .screen
-                .clear(&mut self.context.out)
-                .and_then(|()| self.context.out.styled(says, Style::Yellow));
         }
     }
+}
 
-    /// Shows what the engine warned of.
-    fn notice(&mut self, notice: &str) -> Result<()> {
-        let out = &mut self.context.out;
-        if self.context.json {
-            out.json_line(&json!({ "warning": notice }))?;
-        } else {
-            self.screen.clear(out)?;
-            let mut lines = notice.lines();
-            out.styled(
-                &format!("warning: {}", lines.next().unwrap_or_default()),
-                Style::Yellow,
-            )?;
-            for line in lines {
-                out.styled(line, Style::Dim)?;
-            }
-        }
-        out.flush()
-    }
-
-    fn is_live(&self) -> bool {
-        self.context.out.terminal.is && !self.context.json
-    }
-
-    async fn show(&mut self) -> Result<()> {
-        let mut lines = Vec::new();
-        loop {
-            let more = self.rows.more().await?;
-            if more.is_empty() {
-                break;
-            }
-            for fold in more {
-                let matters = if self.is_live() {
-                    milestone(&self.crew, &fold)
-                } else {
-                    view::matters(&fold.fact)
-                };
-                self.crew.apply(follow::row(&fold));
-                if self.context.json {
-                    self.context.out.json_line(&documents::event(&fold))?;
-                } else if matters {
-                    lines.push(fold);
-                }
-            }
-        }
-        if !lines.is_empty() {
-            self.screen.clear(&mut self.context.out)?;
-            for fold in &lines {
-                self.context.out.styled(&events::short(fold), style(fold))?;
-            }
-        }
-        if self.is_live() {
-            self.context.out.measure();
-            let frame = self
-                .screen
-                .frame(&self.crew, self.place, &self.context.out.terminal, clock::now());
-            self.screen.draw(&mut self.context.out, &frame)?;
-        }
-        self.context.out.flush()
-    }
-
+impl Live<'_, Log> {
     /// What became of it, and what to do next.
     fn summary(&mut self, waits: &[Waits], until_idle: bool) -> Result<Exit> {
         let landed: Vec<_> = self
@@ -260,7 +104,7 @@ impl Show<'_> {
             .filter(|landed| landed.seq > self.begun_at)
             .cloned()
             .collect();
-        let interrupted = self.signals > 0;
+        let interrupted = self.is_interrupted();
         let exit = match (interrupted, until_idle && !waits.is_empty()) {
             (true, _) => Exit::Interrupted,
             (false, true) => Exit::Held,
@@ -338,17 +182,6 @@ fn warn(context: &mut Context) -> Result<()> {
         Style::Dim,
     )?;
     out.flush()
-}
-
-/// A reader that is gone does not end the engine: its work does not depend on being watched.
-fn quiet(context: &mut Context, shown: Result<()>) -> Result<()> {
-    match shown {
-        Err(Error::Closed) => {
-            context.out.mute();
-            Ok(())
-        }
-        other => other,
-    }
 }
 
 /// What is worth a line above the live screen: what is over, and what needs somebody.

@@ -1,0 +1,230 @@
+//! An engine in the foreground, with what it does before one's eyes.
+
+use std::time::Duration;
+
+use model::TicketId;
+use model::view::Crew;
+use serde_json::json;
+use store::Fold;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::context::{self, Context};
+use crate::error::{Error, Result};
+use crate::follow::{self, Follow};
+use crate::notices::Notices;
+use crate::ui::{Screen, Style};
+use crate::{clock, documents};
+use runtime::{Options, Place, Signal};
+
+/// How often the screen is drawn when nothing happens: times and last lines move on.
+const FRAME: Duration = Duration::from_millis(500);
+
+/// What is said to people of an engine's work.
+pub(crate) trait Tell {
+    /// The lines about an event; `before` is the view without it. `is_live`: a screen below shows what goes on.
+    fn tell(&mut self, before: &Crew, fold: &Fold, is_live: bool) -> Vec<(String, Style)>;
+
+    /// What the n-th interrupt (from 1) asks of the engine, in words too.
+    fn interrupted(&mut self, times: u32) -> (Signal, &'static str);
+}
+
+/// A ticket that waits for a person when the engine has ended.
+#[derive(Debug)]
+pub(crate) struct Waits {
+    pub(crate) ticket: TicketId,
+    pub(crate) title: String,
+    pub(crate) why: String,
+}
+
+/// An engine that runs here, and who watches it.
+pub(crate) struct Live<'a, T> {
+    pub(crate) context: &'a mut Context,
+    /// The journal's last row when this engine began.
+    pub(crate) begun_at: u64,
+    pub(crate) crew: Crew,
+    pub(crate) teller: T,
+    place: Place,
+    engine: JoinHandle<Result<Vec<Waits>, runtime::Error>>,
+    rows: Follow,
+    ask: watch::Sender<Signal>,
+    screen: Screen,
+    notices: Notices,
+    signals: u32,
+}
+
+impl<'a, T: Tell> Live<'a, T> {
+    /// Starts the engine.
+    pub(crate) async fn start(
+        context: &'a mut Context,
+        place: Place,
+        options: Options,
+        teller: T,
+    ) -> Result<Self> {
+        let notices = Notices::listen();
+        // The journal is there before the engine is, so that nothing of it is missed.
+        let ledger = place
+            .open_journal(true)
+            .await
+            .map_err(|error| context::lift(&place, error))?;
+        let crew = follow::fold(&ledger, |_, _| {}).await?;
+        let rows = Follow::new(ledger, &place.crew_dir, crew.seq);
+        let (ask, asked) = watch::channel(Signal::None);
+        Ok(Self {
+            context,
+            begun_at: crew.seq,
+            crew,
+            teller,
+            engine: engine(place.clone(), options, asked),
+            place,
+            rows,
+            ask,
+            screen: Screen::new(),
+            notices,
+            signals: 0,
+        })
+    }
+
+    /// Whether a person, or the system, wanted it to end.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.signals > 0
+    }
+
+    /// Shows what happens until the engine ends; then what waits for a person.
+    pub(crate) async fn until_end(&mut self) -> Result<Vec<Waits>> {
+        let failed = |source| Error::Io {
+            doing: "listen for signals to",
+            path: "crew".into(),
+            source,
+        };
+        let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        let mut frame = tokio::time::interval(FRAME);
+        frame.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let ended = loop {
+            let shown = self.show().await;
+            quiet(self.context, shown)?;
+            tokio::select! {
+                ended = &mut self.engine => break ended,
+                () = self.rows.changed() => {}
+                notice = self.notices.next() => {
+                    let shown = self.notice(&notice);
+                    quiet(self.context, shown)?;
+                }
+                _ = frame.tick(), if self.context.is_live() => {}
+                _ = interrupt.recv() => self.interrupted(),
+                _ = terminate.recv() => self.interrupted(),
+            }
+        };
+        let shown = self.show().await;
+        quiet(self.context, shown)?;
+        while let Some(notice) = self.notices.waiting() {
+            let shown = self.notice(&notice);
+            quiet(self.context, shown)?;
+        }
+        let cleared = self.screen.clear(&mut self.context.out);
+        quiet(self.context, cleared)?;
+        match ended {
+            Ok(ended) => ended.map_err(|error| context::lift(&self.place, error)),
+            Err(_) => Err(Error::Refused {
+                what: "the engine broke off: this is a bug in crew".to_owned(),
+                hint: Some("what is in the journal is safe; `crew run` goes on from there".to_owned()),
+            }),
+        }
+    }
+
+    fn interrupted(&mut self) {
+        self.signals += 1;
+        let (asked, says) = self.teller.interrupted(self.signals);
+        self.ask.send_replace(asked);
+        if !self.context.json {
+            // What cannot be shown is done all the same.
+            let _ = self
+                .screen
+                .clear(&mut self.context.out)
+                .and_then(|()| self.context.out.styled(says, Style::Yellow));
+        }
+    }
+
+    /// Shows what the engine warned of.
+    fn notice(&mut self, notice: &str) -> Result<()> {
+        let out = &mut self.context.out;
+        if self.context.json {
+            out.json_line(&json!({ "warning": notice }))?;
+        } else {
+            self.screen.clear(out)?;
+            let mut lines = notice.lines();
+            out.styled(
+                &format!("warning: {}", lines.next().unwrap_or_default()),
+                Style::Yellow,
+            )?;
+            for line in lines {
+                out.styled(line, Style::Dim)?;
+            }
+        }
+        out.flush()
+    }
+
+    async fn show(&mut self) -> Result<()> {
+        let is_live = self.context.is_live();
+        let mut lines = Vec::new();
+        loop {
+            let more = self.rows.more().await?;
+            if more.is_empty() {
+                break;
+            }
+            for fold in more {
+                let told = self.teller.tell(&self.crew, &fold, is_live);
+                self.crew.apply(follow::row(&fold));
+                if self.context.json {
+                    self.context.out.json_line(&documents::event(&fold))?;
+                } else {
+                    lines.extend(told);
+                }
+            }
+        }
+        if !lines.is_empty() {
+            self.screen.clear(&mut self.context.out)?;
+            for (line, style) in &lines {
+                self.context.out.styled(line, *style)?;
+            }
+        }
+        if is_live {
+            self.context.out.measure();
+            let frame = self
+                .screen
+                .frame(&self.crew, &self.place, &self.context.out.terminal, clock::now());
+            self.screen.draw(&mut self.context.out, &frame)?;
+        }
+        self.context.out.flush()
+    }
+}
+
+fn engine(
+    place: Place,
+    options: Options,
+    asked: watch::Receiver<Signal>,
+) -> JoinHandle<Result<Vec<Waits>, runtime::Error>> {
+    let run = runtime::run(place, options, asked);
+    tokio::spawn(async move {
+        let rest = run.await?;
+        let waits = rest.waits.into_iter().map(|waits| Waits {
+            ticket: waits.ticket,
+            title: waits.title,
+            why: waits.why,
+        });
+        Ok(waits.collect())
+    })
+}
+
+/// A reader that is gone does not end the engine: its work does not depend on being watched.
+pub(crate) fn quiet(context: &mut Context, shown: Result<()>) -> Result<()> {
+    match shown {
+        Err(Error::Closed) => {
+            context.out.mute();
+            Ok(())
+        }
+        other => other,
+    }
+}
