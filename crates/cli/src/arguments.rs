@@ -50,6 +50,7 @@ enum Command {
     Explain(commands::explain::Explain),
     History(commands::history::History),
     Events(commands::events::Events),
+    Cost(commands::cost::Cost),
     Diagram(commands::diagram::Diagram),
     Ticket(commands::ticket::Ticket),
     Config(commands::config::Config),
@@ -128,6 +129,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Explain(command) => wait(command.run(context)),
         Command::History(command) => wait(command.run(context)),
         Command::Events(command) => wait(command.run(context)),
+        Command::Cost(command) => wait(command.run(context)),
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod clean;
 pub(crate) mod cleanup;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod cost;
 pub(crate) mod diagram;
 pub(crate) mod drop;
 pub(crate) mod events;

@@ -3,7 +3,7 @@
 use model::Time;
 use model::attempt::Usage;
 use model::journal::{Fact, State};
-use model::view::{self, Agent, Held, Landed};
+use model::view::{self, Agent, Costs, Held, Landed, Line, Sum};
 use serde_json::{Value, json};
 use store::Fold;
 
@@ -47,6 +47,7 @@ pub(crate) fn usage(usage: Usage) -> Value {
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cost_micro_usd": usage.cost_micro_usd,
+        "estimated_micro_usd": usage.estimated_micro_usd,
     })
 }
 
@@ -74,6 +75,36 @@ pub(crate) fn landed(landed: &Landed) -> Value {
         "seq": landed.seq,
         "steps": landed.steps,
         "usage": usage(landed.usage),
+    })
+}
+
+/// What was paid.
+pub(crate) fn costs(costs: &Costs) -> Value {
+    let sum = |sum: Sum| json!({ "steps": sum.steps, "failed": sum.failed, "usage": usage(sum.usage) });
+    let line = |line: &Line| {
+        let mut document = sum(line.sum);
+        let charge = line.charge.as_ref();
+        let more = json!({
+            "ticket": line.ticket,
+            "title": line.title,
+            "attempt": line.attempt,
+            "agent": line.agent,
+            "day": line.day.map(|day| day.to_string()),
+            "step": charge.map(|charge| charge.step),
+            "run": charge.map(|charge| &charge.run),
+            "seq": charge.map(|charge| charge.seq),
+            "at": time(charge.map(|charge| charge.at)),
+            "failure": charge.map(|charge| charge.failed),
+        });
+        if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
+            document.extend(more);
+        }
+        document
+    };
+    json!({
+        "lines": costs.lines.iter().map(line).collect::<Vec<_>>(),
+        "total": sum(costs.total),
+        "running": costs.running,
     })
 }
 

@@ -14,6 +14,8 @@ pub(crate) use table::columns;
 pub(crate) use table::{Cell, Table};
 pub(crate) use time::{clock as clock_time, span};
 
+use model::attempt::Usage;
+
 /// One line of untrusted text, fit to be shown.
 pub(crate) fn clean(text: &str) -> String {
     harness::sanitise::line(text)
@@ -33,6 +35,16 @@ pub(crate) fn tokens(count: u64) -> String {
         0..1_000 => count.to_string(),
         1_000..1_000_000 => scaled(1_000, "k"),
         1_000_000.. => scaled(1_000_000, "M"),
+    }
+}
+
+/// What something cost: nothing for nothing, `<$0.01` for what rounds to it, `~` before what is estimated in part.
+pub(crate) fn cost(usage: Usage) -> String {
+    let about = if usage.estimated_micro_usd > 0 { "~" } else { "" };
+    match usage.cost_micro_usd {
+        0 => String::new(),
+        1..5_000 => format!("{about}<$0.01"),
+        micro => format!("{about}{}", dollars(micro)),
     }
 }
 

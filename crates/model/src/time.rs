@@ -16,6 +16,43 @@ impl Time {
     }
 }
 
+/// A day of UTC: days since 1970-01-01.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Day(pub i64);
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+impl Time {
+    /// The day that it is in.
+    #[must_use]
+    pub fn day(self) -> Day {
+        Day(self.0.div_euclid(DAY_MS))
+    }
+}
+
+impl Day {
+    /// The midnight that it begins with.
+    #[must_use]
+    pub fn begins(self) -> Time {
+        Time(self.0.saturating_mul(DAY_MS))
+    }
+
+    /// The day after it.
+    #[must_use]
+    pub fn next(self) -> Day {
+        Day(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.begins().0) {
+            Ok(t) => write!(f, "{}", t.strftime("%Y-%m-%d")),
+            Err(_) => write!(f, "day {}", self.0),
+        }
+    }
+}
+
 impl ops::Add<Duration> for Time {
     type Output = Time;
     fn add(self, d: Duration) -> Time {

@@ -4,6 +4,7 @@
 //! so they cannot disagree. Nothing here knows the time; a face compares the moments it finds with its own clock.
 
 mod agent;
+mod cost;
 mod queue;
 mod state_file;
 #[cfg(test)]
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 pub use agent::{Agent, Status, Waits};
+pub use cost::{By, Charge, Costs, Filter, Line, Sum};
 pub use queue::{Counts, Held};
 pub use state_file::state_json;
 pub use words::{describe, describe_effect, matters};
@@ -53,6 +55,8 @@ pub struct Crew {
     pub members: BTreeMap<AgentName, Member>,
     /// What landed, oldest first.
     pub landed: Vec<Landed>,
+    /// What every step that ended used, oldest first.
+    pub charges: Vec<Charge>,
     /// The last row that was folded; 0 before the first.
     pub seq: u64,
     /// When it happened.
@@ -135,6 +139,9 @@ impl Crew {
             let member = self.members.entry(agent.clone()).or_default();
             if let ticket::Event::Attempt(event) = event {
                 member.stepped(event, row.at);
+                let attempt = before.and_then(Ticket::attempt);
+                self.charges
+                    .extend(attempt.and_then(|a| Charge::of(event, &after.id, a, row.seq, row.at)));
             }
             let seated = |ticket: Option<&Ticket>| ticket.and_then(Ticket::seat) == Some(agent);
             if seated(before) && !seated(Some(after)) {

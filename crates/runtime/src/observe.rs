@@ -168,6 +168,7 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {
             input_tokens: outcome.usage.input_tokens,
             output_tokens: outcome.usage.output_tokens,
             cost_micro_usd: outcome.usage.cost_micro_usd,
+            estimated_micro_usd: 0,
         },
         summary: outcome.summary,
         mode: outcome.mode.map(|mode| match mode {

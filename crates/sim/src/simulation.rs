@@ -544,6 +544,7 @@ impl Simulation {
             input_tokens: 10,
             output_tokens: 1,
             cost_micro_usd: 100,
+            estimated_micro_usd: 0,
         };
         Some(RunEnd {
             run: run.clone(),

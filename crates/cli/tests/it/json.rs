@@ -70,6 +70,9 @@ fn every_look_is_one_document() {
     keys(&json(&["config"]), &["project", "run", "agents", "checks"]);
     keys(&json(&["config", "--schema"]), &["properties"]);
     keys(&json(&["diagram"]), &["machines"]);
+    let cost = json(&["cost", "--by", "day"]);
+    keys(&cost, &["by", "of", "lines", "total", "running"]);
+    keys(&cost["total"], &["steps", "failed", "usage"]);
     keys(&json(&["stop"]), &["command", "accepted", "message"]);
     keys(&json(&["clean"]), &["cleaned", "kept"]);
 }

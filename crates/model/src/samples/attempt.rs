@@ -28,6 +28,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
             input_tokens: 10,
             output_tokens: 5,
             cost_micro_usd: 7,
+            estimated_micro_usd: 0,
         },
         signal,
         summary: Some("what was done".to_owned()),

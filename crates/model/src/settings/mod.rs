@@ -336,6 +336,15 @@ pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     keys::nearest(word, known)
 }
 
+/// Reads a duration as settings have it: `90s`, `1h30m`, `7d`.
+///
+/// # Errors
+///
+/// What is wrong with it, as the end of a sentence.
+pub fn duration(text: &str) -> Result<Duration, &'static str> {
+    duration::parse(text)
+}
+
 /// Makes the schema of what is written one of what is read: no key is required, and each that has a default tells
 /// it, durations too.
 fn loosen(schema: &mut Value) {

@@ -1,3 +1,5 @@
+mod cost;
+
 use super::*;
 use crate::attempt::{Class, Event as A, Failure, Signal};
 use crate::ticket::{Candidate, Event as T, Spec};
@@ -123,6 +125,7 @@ impl Told {
             input_tokens: 1000,
             output_tokens: 200,
             cost_micro_usd: 50_000,
+            estimated_micro_usd: 0,
         };
         let event = A::StepFinished {
             usage,

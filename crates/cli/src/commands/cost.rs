@@ -1,0 +1,248 @@
+//! `crew cost`: what was paid, for what.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use model::Time;
+use model::view::{By, Costs, Filter, Line, Sum};
+use serde_json::json;
+
+use crate::context::{Context, journal};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::lookup::{self, Either};
+use crate::ui::{Cell, Style, Table};
+use crate::{clock, documents, follow, ui};
+
+/// Show tokens and money: by ticket, or by step, attempt, agent or day
+#[derive(Debug, Args)]
+pub(crate) struct Cost {
+    /// Only of this ticket or agent.
+    #[arg(value_name = "TICKET|AGENT")]
+    which: Option<String>,
+    /// What is summed up; days are those of UTC. By default tickets, and the steps of one that is named.
+    #[arg(long, value_name = "WHAT")]
+    by: Option<Sums>,
+    /// Only steps that ended since: a span (`24h`, `7d`), a day (`2026-01-31`) or a moment (`2026-01-31T08:00:00Z`).
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Sums {
+    Step,
+    Attempt,
+    Ticket,
+    Agent,
+    Day,
+}
+
+impl Sums {
+    fn name(self) -> &'static str {
+        match self {
+            Sums::Step => "step",
+            Sums::Attempt => "attempt",
+            Sums::Ticket => "ticket",
+            Sums::Agent => "agent",
+            Sums::Day => "day",
+        }
+    }
+
+    fn by(self) -> By {
+        match self {
+            Sums::Step => By::Step,
+            Sums::Attempt => By::Attempt,
+            Sums::Ticket => By::Ticket,
+            Sums::Agent => By::Agent,
+            Sums::Day => By::Day,
+        }
+    }
+}
+
+impl Cost {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.there()?;
+        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let mut filter = Filter::default();
+        match self
+            .which
+            .map(|which| lookup::either(&crew, &place, &which))
+            .transpose()?
+        {
+            Some(Either::Ticket(ticket)) => filter.ticket = Some(ticket),
+            Some(Either::Agent(agent)) => filter.agent = Some(agent),
+            None => {}
+        }
+        filter.since = self.since.map(|text| since(&text, clock::now())).transpose()?;
+        let sums = self.by.unwrap_or(if filter.ticket.is_some() {
+            Sums::Step
+        } else {
+            Sums::Ticket
+        });
+        let costs = crew.costs(sums.by(), &filter);
+        if context.json {
+            let mut document = documents::costs(&costs);
+            document["by"] = json!(sums.name());
+            document["of"] = json!({
+                "ticket": filter.ticket,
+                "agent": filter.agent,
+                "since": documents::time(filter.since),
+            });
+            context.out.json(&document)?;
+            return Ok(Exit::Done);
+        }
+        if costs.lines.is_empty() {
+            context.out.line("no step has ended yet, so nothing was paid")?;
+        } else {
+            context.out.table(&table(sums, &costs))?;
+        }
+        if costs.total.usage.estimated_micro_usd > 0 {
+            let about = "~ is estimated in part: the client told no price, or was stopped before it did";
+            context.out.styled(about, Style::Dim)?;
+        }
+        let running = match costs.running {
+            0 => return Ok(Exit::Done),
+            1 => "one step is running: it counts when it has ended".to_owned(),
+            n => format!("{n} steps are running: they count when they have ended"),
+        };
+        context.out.styled(&running, Style::Dim)?;
+        Ok(Exit::Done)
+    }
+}
+
+fn table(sums: Sums, costs: &Costs) -> Table {
+    let (head, right): (&[&'static str], &[usize]) = match sums {
+        Sums::Step => (
+            &[
+                "ENDED", "TICKET", "ATTEMPT", "AGENT", "STEP", "IN", "OUT", "COST", "",
+            ],
+            &[2, 4, 5, 6, 7],
+        ),
+        Sums::Attempt => (
+            &[
+                "TICKET", "ATTEMPT", "AGENT", "STEPS", "FAILED", "IN", "OUT", "COST", "TITLE",
+            ],
+            &[1, 3, 4, 5, 6, 7],
+        ),
+        Sums::Ticket => (
+            &["TICKET", "STEPS", "FAILED", "IN", "OUT", "COST", "TITLE"],
+            &[1, 2, 3, 4, 5],
+        ),
+        Sums::Agent => (
+            &["AGENT", "STEPS", "FAILED", "IN", "OUT", "COST"],
+            &[1, 2, 3, 4, 5],
+        ),
+        Sums::Day => (&["DAY", "STEPS", "FAILED", "IN", "OUT", "COST"], &[1, 2, 3, 4, 5]),
+    };
+    let mut table = Table::new(head, right);
+    for line in &costs.lines {
+        table.row(row(sums, line));
+    }
+    if costs.lines.len() > 1 {
+        table.row(total(sums, costs.total));
+    }
+    table
+}
+
+fn row(sums: Sums, line: &Line) -> Vec<Cell> {
+    let some = |text: Option<String>| Cell::from(text.unwrap_or_default());
+    let ticket = || some(line.ticket.as_ref().map(ToString::to_string));
+    let title = || some(line.title.clone());
+    let agent = || some(line.agent.as_ref().map(ToString::to_string));
+    let attempt = || some(line.attempt.map(|number| number.to_string()));
+    let ends = |first: Vec<Cell>, last: Vec<Cell>| -> Vec<Cell> {
+        first.into_iter().chain(figures(line.sum)).chain(last).collect()
+    };
+    match sums {
+        Sums::Step => {
+            let charge = line.charge.as_ref();
+            let ended = charge.and_then(|charge| charge.failed);
+            let ended = ended.map_or_else(Cell::default, |class| Cell::styled(class.name(), Style::Yellow));
+            let [_, _, used @ ..] = figures(line.sum);
+            let first = [
+                some(charge.map(|charge| ui::clock_time(charge.at))),
+                ticket(),
+                attempt(),
+                agent(),
+                some(charge.map(|charge| charge.step.to_string())),
+            ];
+            first.into_iter().chain(used).chain([ended]).collect()
+        }
+        Sums::Attempt => ends(vec![ticket(), attempt(), agent()], vec![title()]),
+        Sums::Ticket => ends(vec![ticket()], vec![title()]),
+        Sums::Agent => ends(vec![agent()], Vec::new()),
+        Sums::Day => ends(vec![some(line.day.map(|day| day.to_string()))], Vec::new()),
+    }
+}
+
+/// Steps, failed ones, tokens in and out, money.
+fn figures(sum: Sum) -> [Cell; 5] {
+    let failed = if sum.failed > 0 {
+        Cell::styled(&sum.failed.to_string(), Style::Yellow)
+    } else {
+        Cell::default()
+    };
+    [
+        sum.steps.to_string().into(),
+        failed,
+        ui::tokens(sum.usage.input_tokens).into(),
+        ui::tokens(sum.usage.output_tokens).into(),
+        ui::cost(sum.usage).into(),
+    ]
+}
+
+fn total(sums: Sums, total: Sum) -> Vec<Cell> {
+    let bold = |text: &str| Cell::styled(text, Style::Bold);
+    let gap = match sums {
+        Sums::Step => 4,
+        Sums::Attempt => 2,
+        Sums::Ticket | Sums::Agent | Sums::Day => 0,
+    };
+    let used = figures(total)
+        .into_iter()
+        .skip(if let Sums::Step = sums { 2 } else { 0 });
+    let gaps = std::iter::repeat_n(Cell::default(), gap);
+    [bold("total")].into_iter().chain(gaps).chain(used).collect()
+}
+
+/// A moment: so long ago, a day of UTC, or as written.
+fn since(text: &str, now: Time) -> Result<Time> {
+    if let Ok(span) = model::settings::duration(text) {
+        return Ok(Time(now.0.saturating_sub(millis(span))));
+    }
+    if let Ok(day) = text.parse::<jiff::civil::Date>()
+        && let Ok(begins) = day.to_zoned(jiff::tz::TimeZone::UTC)
+        && !text.contains(['T', ' '])
+    {
+        return Ok(Time(begins.timestamp().as_millisecond()));
+    }
+    match text.parse::<jiff::Timestamp>() {
+        Ok(moment) => Ok(Time(moment.as_millisecond())),
+        Err(_) => Err(Error::usage(
+            format!("`{}` is no span, day or moment", ui::clean(text)),
+            "write `--since 24h`, `--since 2026-01-31` or `--since 2026-01-31T08:00:00Z`",
+        )),
+    }
+}
+
+fn millis(span: Duration) -> i64 {
+    i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn since_is_a_span_a_day_or_a_moment() {
+        let now = Time(1_767_323_045_000);
+        let at = |text| since(text, now).unwrap().to_string();
+        assert_eq!(at("24h"), "2026-01-01T03:04:05Z");
+        assert_eq!(at("7d"), "2025-12-26T03:04:05Z");
+        assert_eq!(at("2026-01-01"), "2026-01-01T00:00:00Z");
+        assert_eq!(at("2026-01-01T08:30:00+02:00"), "2026-01-01T06:30:00Z");
+        for bad in ["", "yesterday", "2026-13-01", "5", "2026-01-01T08:30"] {
+            assert!(since(bad, now).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What was paid: one charge per step that ended, and sums of them. Every surface's figures come from here.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Crew;
+use crate::attempt::{Attempt, Class, Event, Usage};
+use crate::ticket::Ticket;
+use crate::time::Day;
+use crate::{AgentName, RunId, TicketId, Time};
+
+/// What one step used. A step is charged once, when it has ended, however it ended; one that runs is not in it yet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Charge {
+    /// The row of the journal that says so.
+    pub seq: u64,
+    /// When it ended.
+    pub at: Time,
+    /// For which ticket.
+    pub ticket: TicketId,
+    /// The ticket's n-th attempt, from 1.
+    pub attempt: u32,
+    /// Who worked.
+    pub agent: AgentName,
+    /// The step, from 1; one that failed is followed by another of the same number.
+    pub step: u32,
+    /// Its run.
+    pub run: Option<RunId>,
+    /// What it failed by; none when it ended well.
+    pub failed: Option<Class>,
+    /// What it used.
+    pub usage: Usage,
+}
+
+/// What charges are summed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Nothing: each step for itself, oldest first.
+    Step,
+    /// Attempts, by ticket.
+    Attempt,
+    /// Tickets, the dearest first.
+    Ticket,
+    /// Agents, the dearest first.
+    Agent,
+    /// Days of UTC, oldest first.
+    Day,
+}
+
+/// Which charges count.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Of this ticket.
+    pub ticket: Option<TicketId>,
+    /// Of this agent.
+    pub agent: Option<AgentName>,
+    /// Of steps that ended then or later.
+    pub since: Option<Time>,
+}
+
+/// A sum of charges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Sum {
+    /// Steps that ended.
+    pub steps: u64,
+    /// Those of them that did not end well, stopped ones too.
+    pub failed: u64,
+    /// What all of them used.
+    pub usage: Usage,
+}
+
+/// Charges that belong together. What they do not have in common is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Line {
+    /// The ticket.
+    pub ticket: Option<TicketId>,
+    /// Its title: text of its author, not sanitised.
+    pub title: Option<String>,
+    /// The attempt.
+    pub attempt: Option<u32>,
+    /// The agent.
+    pub agent: Option<AgentName>,
+    /// The day.
+    pub day: Option<Day>,
+    /// The step.
+    pub charge: Option<Charge>,
+    /// Their sum.
+    pub sum: Sum,
+}
+
+/// An answer to "what was paid".
+#[derive(Clone, Debug, PartialEq)]
+pub struct Costs {
+    /// In the order that belongs to what they are summed by.
+    pub lines: Vec<Line>,
+    /// All of them together.
+    pub total: Sum,
+    /// Steps that run, of what was asked for: they count when they have ended.
+    pub running: u32,
+}
+
+impl Sum {
+    fn add(&mut self, charge: &Charge) {
+        self.steps += 1;
+        self.failed += u64::from(charge.failed.is_some());
+        self.usage.add(charge.usage);
+    }
+}
+
+impl Filter {
+    fn takes(&self, charge: &Charge) -> bool {
+        self.ticket.as_ref().is_none_or(|ticket| *ticket == charge.ticket)
+            && self.agent.as_ref().is_none_or(|agent| *agent == charge.agent)
+            && self.since.is_none_or(|since| charge.at >= since)
+    }
+}
+
+impl Charge {
+    /// The charge that this event of an attempt is, if it is the end of a step. `attempt` is as it was before.
+    pub(super) fn of(
+        event: &Event,
+        ticket: &TicketId,
+        attempt: &Attempt,
+        seq: u64,
+        at: Time,
+    ) -> Option<Self> {
+        let (usage, failed) = match event {
+            Event::StepFinished { usage, .. } => (*usage, None),
+            Event::StepFailed { usage, failure, .. } => (*usage, Some(failure.class)),
+            Event::WorkspaceReady { .. }
+            | Event::StepStarted { .. }
+            | Event::WorkerSpawned
+            | Event::StopOrdered { .. }
+            | Event::Answered { .. }
+            | Event::Woken
+            | Event::WaitTimedOut
+            | Event::BudgetSpent
+            | Event::Baited { .. }
+            | Event::Recovered { .. }
+            | Event::Retried { .. }
+            | Event::TicketEdited
+            | Event::Submitted
+            | Event::ChecksPassed
+            | Event::Returned { .. }
+            | Event::Reaped { .. } => return None,
+        };
+        Some(Self {
+            seq,
+            at,
+            ticket: ticket.clone(),
+            attempt: attempt.number,
+            agent: attempt.agent.clone(),
+            step: attempt.steps + 1,
+            run: attempt.worker.as_ref().map(|worker| worker.run.clone()),
+            failed,
+            usage,
+        })
+    }
+}
+
+impl Crew {
+    /// What was paid for the steps that `filter` takes, summed by `by`.
+    #[must_use]
+    pub fn costs(&self, by: By, filter: &Filter) -> Costs {
+        let mut total = Sum::default();
+        let mut lines: BTreeMap<(String, u64), Line> = BTreeMap::new();
+        for charge in self.charges.iter().filter(|charge| filter.takes(charge)) {
+            total.add(charge);
+            let key = match by {
+                By::Step => (String::new(), charge.seq),
+                By::Attempt => (charge.ticket.to_string(), u64::from(charge.attempt)),
+                By::Ticket => (charge.ticket.to_string(), 0),
+                By::Agent => (charge.agent.to_string(), 0),
+                By::Day => (charge.at.day().to_string(), 0),
+            };
+            lines
+                .entry(key)
+                .or_insert_with(|| self.line(by, charge))
+                .sum
+                .add(charge);
+        }
+        let mut lines: Vec<Line> = lines.into_values().collect();
+        if let By::Ticket | By::Agent = by {
+            let dear = |line: &Line| (line.sum.usage.cost_micro_usd, line.sum.usage.tokens());
+            lines.sort_by_key(|line| std::cmp::Reverse(dear(line)));
+        }
+        let runs = |ticket: &&Ticket| {
+            let of = |attempt: &Attempt| filter.agent.as_ref().is_none_or(|agent| *agent == attempt.agent);
+            ticket.live_run().is_some()
+                && ticket.attempt().is_some_and(of)
+                && filter.ticket.as_ref().is_none_or(|id| *id == ticket.id)
+        };
+        let running = self.tickets.values().filter(runs).count();
+        Costs {
+            lines,
+            total,
+            running: u32::try_from(running).unwrap_or(u32::MAX),
+        }
+    }
+
+    fn line(&self, by: By, charge: &Charge) -> Line {
+        let title = || {
+            self.tickets
+                .get(&charge.ticket)
+                .map(|ticket| ticket.spec.title.clone())
+        };
+        let line = Line::default();
+        match by {
+            By::Step => Line {
+                ticket: Some(charge.ticket.clone()),
+                title: title(),
+                attempt: Some(charge.attempt),
+                agent: Some(charge.agent.clone()),
+                day: Some(charge.at.day()),
+                charge: Some(charge.clone()),
+                ..line
+            },
+            By::Attempt => Line {
+                ticket: Some(charge.ticket.clone()),
+                title: title(),
+                attempt: Some(charge.attempt),
+                agent: Some(charge.agent.clone()),
+                ..line
+            },
+            By::Ticket => Line {
+                ticket: Some(charge.ticket.clone()),
+                title: title(),
+                ..line
+            },
+            By::Agent => Line {
+                agent: Some(charge.agent.clone()),
+                ..line
+            },
+            By::Day => Line {
+                day: Some(charge.at.day()),
+                ..line
+            },
+        }
+    }
+}
