@@ -65,6 +65,11 @@ const ROOMS: &[Room] = &[
         why: "the simulation runs the real core against a world of its own, without the hands",
     },
     Room {
+        name: "model-server",
+        ours: &[],
+        why: "a model service knows nothing of ours, or it would not stand for a real one",
+    },
+    Room {
         name: "xtask",
         ours: &[],
         why: "the developer's commands must build when nothing else does",
@@ -72,7 +77,7 @@ const ROOMS: &[Room] = &[
 ];
 
 /// Arrows that only tests may add: (from, to).
-const TEST_ARROWS: &[(&str, &str)] = &[];
+const TEST_ARROWS: &[(&str, &str)] = &[("crew", "model-server"), ("harness", "model-server")];
 
 /// Third parties' crates that the pure rooms may use: (room, crates). All of them are values and formats.
 const PURE: &[(&str, &[&str])] = &[
@@ -95,6 +100,9 @@ const PURE: &[(&str, &[&str])] = &[
 /// Third parties' crates that have one room each, tests aside: (crate, rooms).
 const OWNED: &[(&str, &[&str])] = &[
     ("clap", &["crew"]),
+    ("http-body-util", &["model-server"]),
+    ("hyper", &["model-server"]),
+    ("hyper-util", &["model-server"]),
     ("indicatif", &["crew"]),
     ("libc", &["process"]),
     ("miette", &["crew"]),

@@ -1,8 +1,9 @@
-//! The developer's commands: test, generate, deps.
+//! The developer's commands: test, generate, deps, clients.
 //!
 //! They need cargo and what this file's crate depends on, and nothing else: a fresh machine must be able to run them.
 
 mod arrows;
+mod clients;
 mod deps;
 mod doctests;
 mod generate;
@@ -22,10 +23,11 @@ the developer's commands
 
 usage: cargo xtask <command>
 
-  test [--keep-going]   everything: set-up, fmt, clippy, deps, generated files, every test
+  test [--keep-going]   everything: set-up, clients, fmt, clippy, deps, generated files, every test
                         stops at the first step that fails, unless told to keep going
   deps                  the arrows between our crates, what the pure ones may use, licences, the lock file, unsafe
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
+  clients               installs the agent clients that the tests run, as clients/ pins them, in target/clients
   help                  this text
 
 exit codes: 0 all good, 1 something failed, 2 usage
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         ["deps"] => deps::check(&root).map(|seen| println!("{seen}")),
         ["generate"] => generate::write(&root),
         ["generate", "--check"] => generate::check(&root),
+        ["clients"] => clients::install(&root),
         ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

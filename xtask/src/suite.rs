@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, deps, doctests, generate, program, setup};
+use crate::{Outcome, clients, deps, doctests, generate, program, setup};
 
 /// What a failed step does to the ones after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "set-up",
         run: setup::check,
+    },
+    Step {
+        name: "agent clients",
+        run: clients::install,
     },
     Step {
         name: "fmt",

@@ -1,0 +1,346 @@
+//! Scripts: what the model does, step by step, as JSON in a prompt.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{Error, Result};
+
+const OPENS: &str = "@@[";
+const CLOSES: &str = "]@@";
+
+/// A script, read and checked whole: a mistake in its last step is told at its first.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// The steps as they stand in the prompt: they are how often a step was asked is counted by.
+    pub(crate) source: Vec<Value>,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// One turn of the model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// What it thinks first.
+    pub thinking: Option<String>,
+    /// What it says and calls, in order; several calls are parallel ones.
+    pub ops: Vec<Op>,
+    /// Before anything of the answer is sent.
+    pub delay: Duration,
+    /// Between two events of the stream.
+    pub chunk: Duration,
+    /// After the stream's first event, in silence.
+    pub stall: Duration,
+    /// The connection is closed after the stream's first event.
+    pub cut: bool,
+    /// The service fails instead.
+    pub failure: Option<Failure>,
+    /// The reason to stop, in the wire format's own words; without it what the ops mean.
+    pub stop: Option<String>,
+    /// What the turn is said to have used.
+    pub usage: Usage,
+}
+
+/// Something the model says or calls.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// Text.
+    Text(String),
+    /// A command, by whatever tool the client offers for it.
+    Bash(String),
+    /// A file with this content, by whatever tool the client offers for it.
+    Write {
+        /// Where.
+        path: String,
+        /// What.
+        content: String,
+    },
+    /// Any tool.
+    Tool {
+        /// Its name, as the client has it.
+        name: String,
+        /// Its input.
+        input: Value,
+    },
+}
+
+/// A failure of the service.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The HTTP status.
+    pub status: u16,
+    /// Only so many times; then the step's ops. Without it, for ever.
+    pub times: Option<u32>,
+    /// The header of this name, in seconds.
+    pub retry_after: Option<u64>,
+    /// What the error says.
+    pub message: String,
+}
+
+/// Tokens of one turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Usage {
+    /// Read, and not from the cache.
+    #[serde(rename = "in")]
+    pub input: u64,
+    /// Written.
+    #[serde(rename = "out")]
+    pub output: u64,
+    /// Read from the cache.
+    pub cache_read: u64,
+    /// Written to the cache.
+    pub cache_write: u64,
+}
+
+impl Default for Usage {
+    fn default() -> Self {
+        Self {
+            input: 1000,
+            output: 50,
+            cache_read: 0,
+            cache_write: 0,
+        }
+    }
+}
+
+/// An object of a script, as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Written {
+    bash: Option<String>,
+    write: Option<(String, String)>,
+    tool: Option<String>,
+    input: Option<Value>,
+    text: Option<String>,
+    thinking: Option<String>,
+    delay_ms: Option<u64>,
+    chunk_ms: Option<u64>,
+    stall_ms: Option<u64>,
+    cut: bool,
+    status: Option<u16>,
+    times: Option<u32>,
+    retry_after: Option<u64>,
+    message: Option<String>,
+    stop: Option<String>,
+    usage: Option<Usage>,
+}
+
+/// The last script in a text; `None` where the text has none.
+///
+/// # Errors
+///
+/// It is not closed, is no JSON, or has a step that says nothing or two things that cannot both be.
+pub fn find(text: &str) -> Option<Result<Script>> {
+    let (_, after) = text.rsplit_once(OPENS)?;
+    let Some((inside, _)) = after.split_once(CLOSES) else {
+        return Some(Err(Error::Script(format!(
+            "a script is opened with {OPENS} and never closed with {CLOSES}"
+        ))));
+    };
+    Some(read(&format!("[{inside}]")))
+}
+
+fn read(json: &str) -> Result<Script> {
+    let source: Vec<Value> = serde_json::from_str(json)
+        .map_err(|error| Error::Script(format!("the script is no JSON: {error}; it is {json}")))?;
+    let mut steps = Vec::new();
+    for (index, value) in source.iter().enumerate() {
+        let step = step(value)
+            .map_err(|why| Error::Script(format!("step {index} of the script: {why}; it is {value}")))?;
+        steps.push(step);
+    }
+    Ok(Script { source, steps })
+}
+
+fn step(value: &Value) -> Result<Step, String> {
+    let mut objects = match value {
+        Value::Array(parallel) => parallel.iter().map(written).collect::<Result<Vec<_>, _>>()?,
+        one => vec![written(one)?],
+    }
+    .into_iter();
+    let Some(first) = objects.next() else {
+        return Err("it is an empty array".to_owned());
+    };
+    let mut ops = operations(&first)?;
+    for more in objects {
+        if more.has_modifiers() {
+            return Err("only the first of parallel calls may have modifiers".to_owned());
+        }
+        let also = operations(&more)?;
+        if also.is_empty() {
+            return Err("one of the parallel calls says nothing".to_owned());
+        }
+        ops.extend(also);
+    }
+    let says_nothing = ops.is_empty() && first.thinking.is_none();
+    let needs_words = first.status.is_none() || first.times.is_some();
+    if says_nothing && needs_words && !first.cut && first.stall_ms.is_none() {
+        return Err("it has none of text, bash, write and tool".to_owned());
+    }
+    if first.status.is_none()
+        && (first.times.is_some() || first.retry_after.is_some() || first.message.is_some())
+    {
+        return Err("times, retry_after and message belong to a status".to_owned());
+    }
+    if let Some(status) = first.status
+        && !(400..600).contains(&status)
+    {
+        return Err(format!("{status} is no status of a failure"));
+    }
+    Ok(Step {
+        ops,
+        delay: milliseconds(first.delay_ms),
+        chunk: milliseconds(first.chunk_ms),
+        stall: milliseconds(first.stall_ms),
+        cut: first.cut,
+        failure: first.status.map(|status| Failure {
+            status,
+            times: first.times,
+            retry_after: first.retry_after,
+            message: first.message.unwrap_or_else(|| "scripted failure".to_owned()),
+        }),
+        stop: first.stop,
+        usage: first.usage.unwrap_or_default(),
+        thinking: first.thinking,
+    })
+}
+
+fn written(value: &Value) -> Result<Written, String> {
+    if !value.is_object() {
+        return Err("it is neither an object nor an array of objects".to_owned());
+    }
+    Written::deserialize(value).map_err(|error| error.to_string())
+}
+
+/// What one object says and calls.
+fn operations(written: &Written) -> Result<Vec<Op>, String> {
+    let mut ops = Vec::new();
+    ops.extend(written.text.clone().map(Op::Text));
+    let texts = ops.len();
+    ops.extend(written.bash.clone().map(Op::Bash));
+    ops.extend(
+        written
+            .write
+            .clone()
+            .map(|(path, content)| Op::Write { path, content }),
+    );
+    ops.extend(written.tool.clone().map(|name| {
+        Op::Tool {
+            name,
+            input: written
+                .input
+                .clone()
+                .unwrap_or_else(|| Value::Object(serde_json::Map::new())),
+        }
+    }));
+    if ops.len() - texts > 1 {
+        return Err("it has more than one of bash, write and tool; parallel calls are an array".to_owned());
+    }
+    if written.input.is_some() && written.tool.is_none() {
+        return Err("input belongs to a tool".to_owned());
+    }
+    Ok(ops)
+}
+
+impl Written {
+    fn has_modifiers(&self) -> bool {
+        let Self {
+            bash: _,
+            write: _,
+            tool: _,
+            input: _,
+            text: _,
+            thinking,
+            delay_ms,
+            chunk_ms,
+            stall_ms,
+            cut,
+            status,
+            times,
+            retry_after,
+            message,
+            stop,
+            usage,
+        } = self;
+        let numbers = [delay_ms, chunk_ms, stall_ms, retry_after];
+        let words = [thinking, message, stop];
+        *cut || status.is_some()
+            || times.is_some()
+            || usage.is_some()
+            || numbers.iter().any(|number| number.is_some())
+            || words.iter().any(|word| word.is_some())
+    }
+}
+
+fn milliseconds(count: Option<u64>) -> Duration {
+    Duration::from_millis(count.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(text: &str) -> Vec<Step> {
+        find(text).unwrap().unwrap().steps
+    }
+
+    fn refusal(text: &str) -> String {
+        find(text).unwrap().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_last_script_of_a_text_counts() {
+        let found =
+            steps("first @@[{\"text\":\"a\"}]@@ then @@[{\"bash\":\"ls\"}, {\"text\":\"DONE\"}]@@ end");
+        assert_eq!(found.len(), 2);
+        assert_eq!(found[0].ops, [Op::Bash("ls".to_owned())]);
+        assert!(find("an @ and an @@ and a [] make none").is_none());
+    }
+
+    #[test]
+    fn a_step_has_words_calls_and_modifiers() {
+        let found = steps(
+            r#"@@[[{"text":"both","bash":"a","usage":{"in":7},"thinking":"hm"},{"write":["p","c"]}],
+                  {"tool":"T"},{"status":429,"times":2,"retry_after":3,"text":"then"},{"stall_ms":5},{"cut":true}]@@"#,
+        );
+        assert_eq!(found[0].ops.len(), 3);
+        assert_eq!((found[0].usage.input, found[0].usage.output), (7, 50));
+        assert_eq!(found[0].thinking.as_deref(), Some("hm"));
+        let failure = found[2].failure.as_ref().unwrap();
+        assert_eq!(
+            (failure.status, failure.times, failure.retry_after),
+            (429, Some(2), Some(3))
+        );
+        assert_eq!(found[3].stall, Duration::from_millis(5));
+        assert!(found[4].cut);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_the_step() {
+        for (text, why) in [
+            ("@@[{\"text\":\"a\"}", "never closed"),
+            ("@@[{\"text\":}]@@", "no JSON"),
+            (
+                "@@[{\"text\":\"a\"},{\"bsh\":\"ls\"}]@@",
+                "step 1 of the script: unknown field `bsh`",
+            ),
+            ("@@[{\"bash\":7}]@@", "step 0 of the script: invalid type"),
+            ("@@[\"text\"]@@", "neither an object nor an array"),
+            ("@@[{}]@@", "none of text, bash, write and tool"),
+            ("@@[[]]@@", "an empty array"),
+            ("@@[{\"bash\":\"a\",\"tool\":\"b\"}]@@", "more than one"),
+            ("@@[{\"text\":\"a\",\"input\":{}}]@@", "input belongs to a tool"),
+            ("@@[{\"text\":\"a\",\"times\":1}]@@", "belong to a status"),
+            ("@@[{\"status\":200}]@@", "200 is no status of a failure"),
+            ("@@[{\"status\":500,\"times\":1}]@@", "none of text"),
+            (
+                "@@[[{\"bash\":\"a\"},{\"bash\":\"b\",\"delay_ms\":1}]]@@",
+                "only the first",
+            ),
+        ] {
+            let said = refusal(text);
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Bodies that come bit by bit, and what becomes of them.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::body::{Body, Bytes, Frame};
+use tokio::sync::mpsc;
+
+use crate::End;
+use crate::log::Log;
+use crate::script::Step;
+
+/// A body that is sent as it is made. When its client goes away it is dropped, and whoever makes it hears of that.
+pub(crate) struct Stream(mpsc::Receiver<Result<Bytes, Cut>>);
+
+/// The script has the connection closed: to the client it breaks off.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("cut by the script")]
+pub(crate) struct Cut;
+
+impl Stream {
+    /// Sends the opening, does what the step says of silence and cutting, and sends the rest.
+    pub(crate) fn of(step: &Step, opening: Vec<String>, rest: Vec<String>, log: Arc<Log>, n: usize) -> Self {
+        let (sender, receiver) = mpsc::channel(1);
+        let (chunk, stall, cut) = (step.chunk, step.stall, step.cut);
+        tokio::spawn(async move {
+            let sent = async {
+                send(&sender, opening, chunk).await?;
+                pause(&sender, stall).await?;
+                if cut {
+                    return Ok::<End, HungUp>(End::Cut);
+                }
+                send(&sender, rest, chunk).await?;
+                Ok(End::Whole)
+            };
+            let end = sent.await.unwrap_or(End::HungUp);
+            // Told before the last of it is sent: whoever has all of the answer finds it in the log.
+            log.note(n, |request| request.end = Some(end));
+            if end == End::Cut {
+                let _ = sender.send(Err(Cut)).await;
+            }
+        });
+        Self(receiver)
+    }
+}
+
+/// The client went away.
+struct HungUp;
+
+async fn send(
+    sender: &mpsc::Sender<Result<Bytes, Cut>>,
+    texts: Vec<String>,
+    chunk: Duration,
+) -> Result<(), HungUp> {
+    for text in texts {
+        sender.send(Ok(Bytes::from(text))).await.map_err(|_| HungUp)?;
+        pause(sender, chunk).await?;
+    }
+    Ok(())
+}
+
+async fn pause(sender: &mpsc::Sender<Result<Bytes, Cut>>, pause: Duration) -> Result<(), HungUp> {
+    tokio::select! {
+        () = sender.closed() => Err(HungUp),
+        () = tokio::time::sleep(pause) => Ok(()),
+    }
+}
+
+impl Body for Stream {
+    type Data = Bytes;
+    type Error = Cut;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
+        self.0
+            .poll_recv(context)
+            .map(|next| next.map(|next| next.map(Frame::data)))
+    }
+}
+
+impl From<Infallible> for Cut {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
