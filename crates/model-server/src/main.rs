@@ -17,7 +17,8 @@ parallel calls:
 and these beside:
   delay_ms chunk_ms stall_ms   waits: before the answer, between events, after the first event
   cut                          true: the connection breaks off after the first event
-  status times retry_after message   a failure of the service, so many times (for ever without `times`)
+  status retry_after message   a failure of the service
+  times                        a status, a cut or a stall happens only so many times
   stop usage thinking          {\"in\":1000,\"out\":50,\"cache_read\":0,\"cache_write\":0}
 
 --log appends what is noted of each request to FILE, as lines of JSON; without it they go to the standard output.

@@ -91,10 +91,9 @@ async fn turn(log: Arc<Log>, n: usize, wire: &'static dyn Wire, asked: &Asked) -
         let why = format!("a step was asked for {ask} times: the client runs in a circle");
         return refused(&log, n, wire, &why);
     }
+    let step = step.at(ask);
     tokio::time::sleep(step.delay).await;
-    if let Some(failure) = &step.failure
-        && failure.times.is_none_or(|times| ask <= times)
-    {
+    if let Some(failure) = &step.failure {
         let status = StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut said = answer(status, &wire.failure(failure.status, &failure.message));
         if let Some(seconds) = failure.retry_after {

@@ -29,11 +29,13 @@ pub struct Step {
     pub delay: Duration,
     /// Between two events of the stream.
     pub chunk: Duration,
-    /// After the stream's first event, in silence.
+    /// The fault happens only the first so many times that the step is asked for. Without it, every time.
+    pub times: Option<u32>,
+    /// A fault: silence after the stream's first event.
     pub stall: Duration,
-    /// The connection is closed after the stream's first event.
+    /// A fault: the connection is closed after the stream's first event.
     pub cut: bool,
-    /// The service fails instead.
+    /// A fault: the service fails instead.
     pub failure: Option<Failure>,
     /// The reason to stop, in the wire format's own words; without it what the ops mean.
     pub stop: Option<String>,
@@ -69,8 +71,6 @@ pub enum Op {
 pub struct Failure {
     /// The HTTP status.
     pub status: u16,
-    /// Only so many times; then the step's ops. Without it, for ever.
-    pub times: Option<u32>,
     /// The header of this name, in seconds.
     pub retry_after: Option<u64>,
     /// What the error says.
@@ -100,6 +100,22 @@ impl Default for Usage {
             output: 50,
             cache_read: 0,
             cache_write: 0,
+        }
+    }
+}
+
+impl Step {
+    /// The step as it is played when it is asked for the n-th time, from 1: with its faults, or without.
+    #[must_use]
+    pub(crate) fn at(self, ask: u32) -> Self {
+        if self.times.is_none_or(|times| ask <= times) {
+            return self;
+        }
+        Self {
+            stall: Duration::ZERO,
+            cut: false,
+            failure: None,
+            ..self
         }
     }
 }
@@ -174,14 +190,15 @@ fn step(value: &Value) -> Result<Step, String> {
         ops.extend(also);
     }
     let says_nothing = ops.is_empty() && first.thinking.is_none();
-    let needs_words = first.status.is_none() || first.times.is_some();
-    if says_nothing && needs_words && !first.cut && first.stall_ms.is_none() {
+    let fails = first.status.is_some() || first.cut || first.stall_ms.is_some();
+    if says_nothing && (!fails || first.times.is_some()) {
         return Err("it has none of text, bash, write and tool".to_owned());
     }
-    if first.status.is_none()
-        && (first.times.is_some() || first.retry_after.is_some() || first.message.is_some())
-    {
-        return Err("times, retry_after and message belong to a status".to_owned());
+    if first.times.is_some() && !fails {
+        return Err("times belongs to a status, a cut or a stall".to_owned());
+    }
+    if first.status.is_none() && (first.retry_after.is_some() || first.message.is_some()) {
+        return Err("retry_after and message belong to a status".to_owned());
     }
     if let Some(status) = first.status
         && !(400..600).contains(&status)
@@ -192,11 +209,11 @@ fn step(value: &Value) -> Result<Step, String> {
         ops,
         delay: milliseconds(first.delay_ms),
         chunk: milliseconds(first.chunk_ms),
+        times: first.times,
         stall: milliseconds(first.stall_ms),
         cut: first.cut,
         failure: first.status.map(|status| Failure {
             status,
-            times: first.times,
             retry_after: first.retry_after,
             message: first.message.unwrap_or_else(|| "scripted failure".to_owned()),
         }),
@@ -309,7 +326,7 @@ mod tests {
         assert_eq!(found[0].thinking.as_deref(), Some("hm"));
         let failure = found[2].failure.as_ref().unwrap();
         assert_eq!(
-            (failure.status, failure.times, failure.retry_after),
+            (failure.status, found[2].times, failure.retry_after),
             (429, Some(2), Some(3))
         );
         assert_eq!(found[3].stall, Duration::from_millis(5));
@@ -331,7 +348,8 @@ mod tests {
             ("@@[[]]@@", "an empty array"),
             ("@@[{\"bash\":\"a\",\"tool\":\"b\"}]@@", "more than one"),
             ("@@[{\"text\":\"a\",\"input\":{}}]@@", "input belongs to a tool"),
-            ("@@[{\"text\":\"a\",\"times\":1}]@@", "belong to a status"),
+            ("@@[{\"text\":\"a\",\"times\":1}]@@", "belongs to a status"),
+            ("@@[{\"text\":\"a\",\"retry_after\":1}]@@", "belong to a status"),
             ("@@[{\"status\":200}]@@", "200 is no status of a failure"),
             ("@@[{\"status\":500,\"times\":1}]@@", "none of text"),
             (

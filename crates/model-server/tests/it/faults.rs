@@ -38,10 +38,17 @@ fn a_failure_comes_so_often_and_no_more() {
 #[test]
 fn a_cut_stream_breaks_off() {
     let server = Server::start().unwrap();
-    let answer = turn(&server, &prompt(&json!([{ "cut": true, "text": "never said" }])));
+    let said = prompt(&json!([{ "cut": true, "times": 1, "text": "said at last" }]));
+    let answer = turn(&server, &said);
     assert!(!answer.whole);
-    assert!(!answer.body.contains("never said"), "{}", answer.body);
+    assert!(!answer.body.contains("said at last"), "{}", answer.body);
     assert_eq!(server.requests()[0].end, Some(End::Cut));
+    let answer = turn(&server, &said);
+    assert!(
+        answer.whole && answer.body.contains("said at last"),
+        "{}",
+        answer.body
+    );
 }
 
 #[test]
