@@ -9,6 +9,7 @@ pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod cost;
 pub(crate) mod diagram;
+pub(crate) mod doctor;
 pub(crate) mod drop;
 pub(crate) mod events;
 pub(crate) mod explain;

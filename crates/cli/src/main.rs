@@ -5,6 +5,7 @@ mod asking;
 mod clock;
 mod commands;
 mod context;
+mod doctor;
 mod documents;
 mod error;
 mod exit;

@@ -9,9 +9,7 @@ mod time;
 pub(crate) use out::{Out, Style, Terminal};
 pub(crate) use problem::show as show_problem;
 pub(crate) use screen::Screen;
-#[cfg(test)]
-pub(crate) use table::columns;
-pub(crate) use table::{Cell, Table};
+pub(crate) use table::{Cell, Table, columns};
 pub(crate) use time::{clock as clock_time, span};
 
 use model::attempt::Usage;

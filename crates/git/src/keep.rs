@@ -100,6 +100,18 @@ impl Repository {
         Ok(found)
     }
 
+    /// The branches of agents, with their tips: `agent/…`.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub fn agent_branches(&self) -> Result<Vec<(Branch, Oid)>> {
+        let found = self.refs_under("refs/heads/agent/")?;
+        Ok(found
+            .into_iter()
+            .filter_map(|(name, tip)| Some((Branch::parse(name.strip_prefix("refs/heads/")?).ok()?, tip)))
+            .collect())
+    }
+
     /// Deletes a kept ref if it still is the commit that was seen.
     ///
     /// # Errors

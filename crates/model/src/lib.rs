@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, the environment or a file; times, ids and facts arrive as values.
 
 pub mod attempt;
+pub mod audit;
 pub mod command;
 pub mod diagram;
 pub mod ids;

@@ -22,4 +22,4 @@ mod state_file;
 pub use error::{Error, Result};
 pub use place::{Holder, Place};
 pub use reading::Reading;
-pub use start::{Options, Signal, carry_out, run};
+pub use start::{Options, Signal, carry_out, client, run};

@@ -95,6 +95,23 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
     Ok(())
 }
 
+/// What is known of a client that the settings name: whether it can be started here. Starts no agent.
+///
+/// # Errors
+/// There is no such table in the settings; [`Error::Harness`] when it cannot be used.
+pub fn client(
+    place: &Place,
+    settings: &settings::Settings,
+    options: &Options,
+    name: &str,
+) -> Result<harness::Facts> {
+    let options = Options {
+        harness: Some(name.to_owned()),
+        ..options.clone()
+    };
+    Ok(harness(place, settings, &options)?.check()?)
+}
+
 /// The harness that is to work.
 pub(crate) fn harness(
     place: &Place,

@@ -249,7 +249,7 @@ pub(crate) fn mend_target(world: &mut World) -> Option<String> {
 /// A command to crew.
 pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
     let tickets: Vec<&Ticket> = witness.tickets.values().collect();
-    let agents: Vec<&AgentName> = witness.project.agents.iter().collect();
+    let agents: Vec<&AgentName> = witness.audit.project().agents.iter().collect();
     let held: Vec<&&Ticket> = tickets.iter().filter(|t| t.held.is_some()).collect();
     let asks: Vec<&AgentName> = tickets.iter().filter_map(|t| asking(t)).collect();
     let Some(ticket) = rng.pick(&tickets).map(|t| t.id.clone()) else {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tickets::{Folder, Status};
 
 use crate::context::{Context, journal};
+use crate::doctor::fix::end_run;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
 use crate::follow;
@@ -118,11 +119,7 @@ fn stop_runs(place: &Place) -> Result<()> {
             continue;
         };
         match run.status()? {
-            process::Status::Running { .. } => {
-                run.stop()?;
-                while run.watch()?.wait(std::time::Duration::from_secs(30))?.is_none() {}
-            }
-            process::Status::Lost { .. } => drop(run.sweep()?),
+            process::Status::Running { .. } | process::Status::Lost { .. } => end_run(run.dir())?,
             process::Status::NotStarted | process::Status::Ended(_) => {}
         }
     }

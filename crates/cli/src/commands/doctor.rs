@@ -1,0 +1,163 @@
+//! `crew doctor`: looks everything over, says what is wrong and what to do, and mends what can be mended.
+
+use clap::Args;
+use git::Lock;
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::doctor::{self, Finding, Level};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::ui::Style;
+
+/// Look over settings, git, agents' clients, repository, journal and leftovers; say what is wrong and what to do
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// Mend what can be mended without losing anything.
+    #[arg(long)]
+    fix: bool,
+}
+
+impl Doctor {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let mut found = doctor::look(context).await?;
+        if self.fix {
+            mend(context, &mut found)?;
+        }
+        let left = |level| {
+            found
+                .iter()
+                .filter(|finding| finding.level == level && !finding.fixed)
+                .count()
+        };
+        let (wrong, notes) = (left(Level::Wrong), left(Level::Note));
+        if context.json {
+            let findings: Vec<Value> = found.iter().map(Finding::json).collect();
+            context
+                .out
+                .json(&json!({ "findings": findings, "wrong": wrong, "notes": notes }))?;
+        } else {
+            let mut area = None;
+            for finding in &found {
+                show(context, finding, area.replace(finding.area) != Some(finding.area))?;
+            }
+            context.out.write("\n")?;
+            let (says, style) = match (wrong, notes) {
+                (0, 0) => ("all is well".to_owned(), Style::Green),
+                (0, n) => (format!("nothing is wrong; {n} worth knowing"), Style::Green),
+                (n, _) => (
+                    format!("{n} {} wrong", if n == 1 { "thing is" } else { "things are" }),
+                    Style::Red,
+                ),
+            };
+            context.out.styled(&says, style)?;
+            if !self.fix && found.iter().any(|finding| finding.fix.is_some()) {
+                context
+                    .out
+                    .line("`crew doctor --fix` mends what is marked with +")?;
+            }
+        }
+        Ok(if wrong == 0 { Exit::Done } else { Exit::Failed })
+    }
+}
+
+/// Does what can be done, as the holder of the repository.
+fn mend(context: &Context, found: &mut [Finding]) -> Result<()> {
+    if found.iter().all(|finding| finding.fix.is_none()) {
+        return Ok(());
+    }
+    let place = context.place()?;
+    if let Some(by) = place.holder()? {
+        return Err(runtime::Error::Held { by }.into());
+    }
+    let lock = Lock::take(&place.repository.lock_path())?;
+    let repository = place.repository.clone().locked(&lock);
+    for finding in found {
+        let Some(fix) = &finding.fix else { continue };
+        match fix.carry_out(&repository) {
+            Ok(()) => finding.fixed = true,
+            Err(error) => {
+                finding.level = Level::Wrong;
+                finding
+                    .says
+                    .push_str(&format!("\nit could not be mended: {error}"));
+                finding.hint = error.hint().or(finding.hint.take());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn show(context: &mut Context, finding: &Finding, first: bool) -> Result<()> {
+    const INDENT: usize = 14;
+    let (mark, style) = match finding.level {
+        _ if finding.fixed => ("✓", Style::Green),
+        Level::Fine => ("✓", Style::Green),
+        Level::Note => ("·", Style::Yellow),
+        Level::Wrong => ("✗", Style::Red),
+    };
+    let area = if first { finding.area.name() } else { "" };
+    let mark = context.out.terminal.paint(mark, style);
+    let can = if finding.fix.is_some() && !finding.fixed {
+        "+ "
+    } else {
+        ""
+    };
+    let room = context
+        .out
+        .terminal
+        .columns
+        .map_or(usize::MAX, |columns| columns.saturating_sub(INDENT).max(20));
+    let mut head = format!("{mark} {area:<INDENT$}", INDENT = INDENT - 2);
+    let says = format!("{can}{}", finding.says);
+    for line in says.lines().flat_map(|line| wrap(line, room)) {
+        context
+            .out
+            .write(&format!("{head}{}\n", harness::sanitise::line(&line)))?;
+        head = " ".repeat(INDENT);
+    }
+    let below = if finding.fixed {
+        finding.fix.as_ref().map(|fix| format!("mended: {fix}"))
+    } else {
+        finding.hint.clone()
+    };
+    for line in below.iter().flat_map(|text| text.lines()) {
+        for line in wrap(line, room) {
+            let line = harness::sanitise::line(&line);
+            let painted = context.out.terminal.paint(&line, Style::Dim);
+            context.out.write(&format!("{}{painted}\n", " ".repeat(INDENT)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Lines of at most `room` columns, broken between words where there are any.
+fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let width = crate::ui::columns(word);
+        let Some(line) = lines.last_mut() else { break };
+        let used = crate::ui::columns(line);
+        if used > 0 && used + 1 + width > room {
+            lines.push(word.to_owned());
+        } else {
+            if used > 0 {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap;
+
+    #[test]
+    fn lines_break_between_words_and_lose_none() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("a-very-long-word so", 5), ["a-very-long-word", "so"]);
+        assert_eq!(wrap("", 5), [""]);
+    }
+}

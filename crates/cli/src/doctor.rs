@@ -1,0 +1,44 @@
+//! Looking a repository's crew over: what is wrong, in words, and what to do.
+//!
+//! Every part looks by itself and changes nothing; what can be mended is said as a [`Fix`](fix::Fix), for the caller to
+//! carry out as the holder of the repository.
+
+mod finding;
+pub(crate) mod fix;
+mod harness;
+mod invariants;
+mod journal;
+mod leftovers;
+mod patient;
+mod repository;
+mod settings;
+mod tickets;
+
+pub(crate) use finding::{Area, Finding, Level};
+pub(crate) use patient::Patient;
+
+use crate::context::Context;
+use crate::error::Result;
+
+/// Looks at everything that can be looked at here. A part that cannot be looked at since another is broken is left out.
+pub(crate) async fn look(context: &Context) -> Result<Vec<Finding>> {
+    let mut found = Vec::new();
+    let Some(place) = repository::find(context, &mut found) else {
+        return Ok(found);
+    };
+    let settings = settings::look(&place, &mut found);
+    repository::look(&place, settings.as_ref(), &mut found);
+    if let Some(settings) = &settings {
+        harness::look(context, &place, settings, &mut found);
+    }
+    tickets::look(&place, &mut found);
+    let ledger = journal::open(&place, &mut found).await;
+    if let Some(ledger) = ledger
+        && let Some(patient) = journal::look(place, settings, ledger, &mut found).await?
+    {
+        invariants::look(&patient, &mut found).await;
+        leftovers::look(&patient, &mut found);
+    }
+    found.sort_by_key(|finding| finding.area);
+    Ok(found)
+}

@@ -1,0 +1,134 @@
+//! What `crew doctor --fix` can do: each an act that loses nothing, and that doing again changes nothing.
+
+use std::fmt;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use git::{Branch, Id, Identity, Oid, Repository, Workspace};
+use model::{AgentName, TicketId};
+use process::{Run, Status};
+
+use crate::error::{Doing as _, Result};
+
+/// An act.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Fix {
+    /// Makes a folder.
+    MakeFolder(PathBuf),
+    /// Makes a folder readable by its owner only.
+    MakePrivate(PathBuf),
+    /// Ignores crew's own folder.
+    Exclude,
+    /// Ends a run that nothing waits for, and whatever it started.
+    EndRun(PathBuf),
+    /// Removes a workspace that no attempt uses, after keeping what it holds.
+    RemoveWorkspace {
+        /// Where the workspaces stand.
+        root: PathBuf,
+        /// Whose it was.
+        agent: AgentName,
+        /// For which ticket.
+        ticket: TicketId,
+    },
+    /// Removes a branch that no attempt uses, after keeping what the target does not have.
+    RemoveBranch {
+        /// The branch, by its short name.
+        branch: String,
+        /// Its tip when it was seen.
+        tip: String,
+        /// Whose work it is.
+        ticket: TicketId,
+        /// The target.
+        target: String,
+    },
+    /// Gives back the locks that a killed engine left in checkouts.
+    ReleaseLocks,
+}
+
+impl fmt::Display for Fix {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fix::MakeFolder(path) => write!(f, "makes {}", path.display()),
+            Fix::MakePrivate(path) => write!(f, "makes {} readable by you only", path.display()),
+            Fix::Exclude => f.write_str("adds .crew/ to .git/info/exclude"),
+            Fix::EndRun(_) => f.write_str("ends it"),
+            Fix::RemoveWorkspace { .. } => f.write_str("keeps its work under refs/crew/ and removes it"),
+            Fix::RemoveBranch { .. } => f.write_str("keeps its work under refs/crew/ and deletes it"),
+            Fix::ReleaseLocks => f.write_str("gives it back"),
+        }
+    }
+}
+
+impl Fix {
+    /// Carries it out. `repository` is held by the caller.
+    pub(crate) fn carry_out(&self, repository: &Repository) -> Result<()> {
+        match self {
+            Fix::MakeFolder(path) => std::fs::create_dir_all(path).doing("make", path),
+            Fix::MakePrivate(path) => {
+                std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).doing("change", path)
+            }
+            Fix::Exclude => Ok(repository.exclude(&[".crew/"]).map(drop)?),
+            Fix::EndRun(dir) => end_run(dir),
+            Fix::RemoveWorkspace { root, agent, ticket } => remove_workspace(repository, root, agent, ticket),
+            Fix::RemoveBranch {
+                branch,
+                tip,
+                ticket,
+                target,
+            } => remove_branch(repository, branch, tip, ticket, target),
+            Fix::ReleaseLocks => Ok(repository.release_left_behind()?),
+        }
+    }
+}
+
+/// Ends a run: with its grace, then with force, then every straggler.
+pub(crate) fn end_run(dir: &Path) -> Result<()> {
+    let run = Run::open(dir)?;
+    if let Status::Running { .. } = run.status()? {
+        run.stop()?;
+        while run.watch()?.wait(Duration::from_secs(30))?.is_none() {}
+    }
+    run.sweep()?;
+    Ok(())
+}
+
+fn remove_workspace(
+    repository: &Repository,
+    root: &Path,
+    agent: &AgentName,
+    ticket: &TicketId,
+) -> Result<()> {
+    let base = repository.resolve("HEAD")?;
+    let workspace = Workspace::of(&git::Spec {
+        root: root.to_owned(),
+        agent: Id::parse(agent.as_str())?,
+        ticket: Id::parse(ticket.as_str())?,
+        attempt: 0,
+        start: base.clone(),
+        base,
+        identity: Identity::new(agent.as_str(), &format!("{agent}@crew.invalid")),
+        excludes: Vec::new(),
+        instructions: Vec::new(),
+    });
+    match repository.remove(&workspace) {
+        Err(git::Error::Unsaved { .. }) => repository.set_aside(&workspace).map(drop)?,
+        other => drop(other?),
+    }
+    Ok(())
+}
+
+fn remove_branch(
+    repository: &Repository,
+    branch: &str,
+    tip: &str,
+    ticket: &TicketId,
+    target: &str,
+) -> Result<()> {
+    let (branch, tip) = (Branch::parse(branch)?, Oid::parse(tip)?);
+    let target = repository.target(&Branch::parse(target)?)?;
+    if !repository.is_ancestor(&tip, &target)? {
+        repository.keep_attempt(&Id::parse(ticket.as_str())?, &tip)?;
+    }
+    Ok(repository.delete_branch(&branch, &tip)?)
+}

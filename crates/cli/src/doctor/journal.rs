@@ -1,0 +1,150 @@
+//! The journal: its file, its rows against each other, and its states against the machines.
+
+use std::collections::BTreeSet;
+
+use model::audit::Audit;
+use model::settings::Settings;
+use runtime::Place;
+use store::{Journal as _, Ledger, Sqlite};
+
+use super::finding::whole;
+use super::{Area, Finding, Patient};
+use crate::error::{Error, Result};
+use crate::{clock, context, follow};
+
+const AREA: Area = Area::Journal;
+/// So many breaks of one kind are told; a journal with one has many.
+const FEW: usize = 5;
+
+/// The journal, when there is one that can be read.
+pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledger<Sqlite>> {
+    match context::journal(place).await {
+        Ok(Some(ledger)) => Some(ledger),
+        Ok(None) => {
+            if place.settings_path.exists() {
+                found.push(Finding::fine(
+                    AREA,
+                    "there is none yet: nothing was run or asked here",
+                ));
+            }
+            None
+        }
+        Err(error) => {
+            found.push(Finding::error(AREA, &error));
+            None
+        }
+    }
+}
+
+/// Reads all of it. None when it cannot be read to its end.
+pub(super) async fn look(
+    place: Place,
+    settings: Option<Settings>,
+    ledger: Ledger<Sqlite>,
+    found: &mut Vec<Finding>,
+) -> Result<Option<Patient>> {
+    let holder = place.holder()?;
+    match ledger.0.verify().await {
+        Ok(problems) if problems.is_empty() => {}
+        Ok(problems) => found.extend(few(problems).into_iter().map(damaged)),
+        Err(error) => found.push(damaged(whole(&error))),
+    }
+    let (mut audit, mut broken, mut pairs) = (Audit::default(), Vec::new(), BTreeSet::new());
+    let folded = follow::fold(&ledger, |_, fold| {
+        broken.extend(audit.row(&follow::row(fold)));
+        if let model::journal::State::Ticket(ticket) = &fold.after
+            && let Some(attempt) = ticket.attempt()
+        {
+            pairs.insert((attempt.agent.clone(), ticket.id.clone()));
+        }
+    })
+    .await;
+    let crew = match folded {
+        Ok(crew) => crew,
+        Err(Error::Store(error)) => {
+            found.push(damaged(whole(&error)));
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    if broken.is_empty() {
+        found.push(Finding::fine(
+            AREA,
+            format!("{} events, whole; every state is what replay gives", crew.seq),
+        ));
+    }
+    let broken = broken
+        .into_iter()
+        .chain(audit.standing())
+        .map(|broken| format!("{} does not hold: {}", broken.invariant, broken.what));
+    found.extend(few(broken.collect()).into_iter().map(|says| {
+        Finding::wrong(
+            AREA,
+            says,
+            "crew goes by the stored states, so work goes on; tell crew's makers, with the output of `crew history --json`",
+        )
+    }));
+    if holder.is_none() {
+        left_to_do(&ledger, &crew, found).await;
+    }
+    Ok(Some(Patient {
+        place,
+        settings,
+        ledger,
+        crew,
+        audit,
+        pairs,
+        holder,
+    }))
+}
+
+fn damaged(says: String) -> Finding {
+    Finding::wrong(
+        AREA,
+        says,
+        "stop the engine and put a copy of .crew/journal.db (with its -wal file) aside. `crew clean --yes` keeps all \
+         work under refs/crew/ and begins anew",
+    )
+}
+
+fn few(mut says: Vec<String>) -> Vec<String> {
+    let more = says.len().saturating_sub(FEW);
+    says.truncate(FEW);
+    if more > 0
+        && let Some(last) = says.last_mut()
+    {
+        last.push_str(&format!(" (and {more} more of the kind)"));
+    }
+    says
+}
+
+/// What an engine that was killed, or stopped early, has left for the next.
+async fn left_to_do(ledger: &Ledger<Sqlite>, crew: &model::view::Crew, found: &mut Vec<Finding>) {
+    let effects = ledger
+        .pending(model::Time(i64::MAX))
+        .await
+        .map_or(0, |effects| effects.len());
+    let asked = ledger.asked(0, clock::now()).await.map_or(0, |asked| asked.len());
+    let at_work = crew
+        .tickets
+        .values()
+        .filter(|ticket| ticket.attempt().is_some())
+        .count();
+    let mut left = Vec::new();
+    for (n, one, many) in [
+        (at_work, "attempt is", "attempts are"),
+        (effects, "effect is", "effects are"),
+        (asked, "command is", "commands are"),
+    ] {
+        if n > 0 {
+            left.push(format!("{n} {}", if n == 1 { one } else { many }));
+        }
+    }
+    if !left.is_empty() {
+        found.push(Finding::note(
+            AREA,
+            format!("no engine runs, and {} not ended", left.join(", ")),
+            "crew run goes on where the last engine stopped",
+        ));
+    }
+}

@@ -1,0 +1,218 @@
+//! What nothing uses any more: processes, workspaces, branches, files.
+
+use std::path::Path;
+
+use model::RunId;
+use process::{Run, Status};
+
+use super::fix::Fix;
+use super::{Area, Finding, Patient};
+
+const AREA: Area = Area::Leftovers;
+/// Outputs of ended steps are worth a word from here on.
+const MUCH: u64 = 1 << 30;
+
+pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
+    let before = found.len();
+    runs(patient, &patient.place.runs_dir, found);
+    if patient.holder.is_none() {
+        workspaces(patient, found);
+        branches(patient, found);
+    }
+    if found.len() == before {
+        found.push(Finding::fine(AREA, "none"));
+    }
+    outputs(patient, found);
+    kept(patient, found);
+}
+
+/// Steps that nobody waits for, and what dead ones left alive.
+fn runs(patient: &Patient, folder: &Path, found: &mut Vec<Finding>) {
+    let mut adopted = 0;
+    for dir in folders(folder) {
+        let Ok(run) = Run::open(&dir) else { continue };
+        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let waited = RunId::new(&name).is_ok_and(|id| patient.waits_for(&id).is_some());
+        match run.status() {
+            Ok(Status::Running { .. }) if waited => adopted += 1,
+            Ok(Status::Running { .. }) => found.push(
+                Finding::wrong(
+                    AREA,
+                    format!("step {name} runs, and no attempt waits for it"),
+                    "crew doctor --fix ends it",
+                )
+                .mended_by(Fix::EndRun(dir)),
+            ),
+            Ok(Status::Lost { .. }) if patient.holder.is_none() => {
+                let alive = run
+                    .spec()
+                    .ok()
+                    .and_then(|spec| process::find_marked(&spec.run_id).ok())
+                    .unwrap_or_default();
+                if !alive.is_empty() {
+                    let pids: Vec<String> = alive.iter().map(u32::to_string).collect();
+                    found.push(
+                        Finding::wrong(
+                            AREA,
+                            format!(
+                                "step {name} is lost, and processes of it live: {}",
+                                pids.join(", ")
+                            ),
+                            "the next engine ends them; so does crew doctor --fix",
+                        )
+                        .mended_by(Fix::EndRun(dir)),
+                    );
+                }
+            }
+            Ok(Status::Lost { .. } | Status::NotStarted | Status::Ended(_)) | Err(_) => {}
+        }
+    }
+    if adopted > 0 && patient.holder.is_none() {
+        found.push(Finding::note(
+            AREA,
+            format!(
+                "{adopted} {} without an engine",
+                if adopted == 1 {
+                    "step runs on"
+                } else {
+                    "steps run on"
+                }
+            ),
+            "crew run adopts them; `crew stop --kill` ends them",
+        ));
+    }
+}
+
+/// Workspaces that no attempt uses.
+fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
+    let Some(root) = patient.workspaces() else { return };
+    let known = patient.by_name();
+    for dir in folders(&root) {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match known.get(&name) {
+            Some((agent, ticket)) if patient.at_work(agent, ticket).is_none() => found.push(
+                Finding::wrong(
+                    AREA,
+                    format!("{}: a workspace that no attempt uses", dir.display()),
+                    "crew doctor --fix keeps its work under refs/crew/ and removes it",
+                )
+                .mended_by(Fix::RemoveWorkspace {
+                    root: root.clone(),
+                    agent: agent.clone(),
+                    ticket: ticket.clone(),
+                }),
+            ),
+            Some(_) => {}
+            None if name.contains('~') => found.push(Finding::note(
+                AREA,
+                format!(
+                    "{}: set aside, since something in it cannot be saved by git",
+                    dir.display()
+                ),
+                "take out what you need and remove the folder",
+            )),
+            None => found.push(Finding::note(
+                AREA,
+                format!("{}: a folder that is not crew's", dir.display()),
+                "look what it is; crew leaves it alone",
+            )),
+        }
+    }
+}
+
+/// Branches of agents that no attempt uses.
+fn branches(patient: &Patient, found: &mut Vec<Finding>) {
+    let Some(settings) = &patient.settings else { return };
+    let Ok(branches) = patient.place.repository.agent_branches() else {
+        return;
+    };
+    let known = patient.by_name();
+    for (branch, tip) in branches {
+        let Some(name) = branch.short().strip_prefix("agent/") else {
+            continue;
+        };
+        // A branch that crew did not make is its maker's.
+        let Some((agent, ticket)) = known.get(name) else {
+            continue;
+        };
+        if patient.at_work(agent, ticket).is_none() {
+            found.push(
+                Finding::wrong(
+                    AREA,
+                    format!("branch {}: no attempt uses it", branch.short()),
+                    "crew doctor --fix keeps its work under refs/crew/ and deletes it",
+                )
+                .mended_by(Fix::RemoveBranch {
+                    branch: branch.short().to_owned(),
+                    tip: tip.to_string(),
+                    ticket: ticket.clone(),
+                    target: settings.project.target.clone(),
+                }),
+            );
+        }
+    }
+}
+
+/// Room that the outputs of ended steps take.
+fn outputs(patient: &Patient, found: &mut Vec<Finding>) {
+    let bytes = size(&patient.place.runs_dir) + size(&patient.place.checks_dir.join("runs"));
+    if bytes >= MUCH {
+        found.push(Finding::note(
+            AREA,
+            format!(
+                "the outputs of steps and checks take {:.1} GiB",
+                bytes as f64 / f64::from(1 << 30)
+            ),
+            "the folders in .crew/runs of tickets that are done can be removed: only `crew logs` reads them",
+        ));
+    }
+}
+
+/// Work that is kept though no branch has it.
+fn kept(patient: &Patient, found: &mut Vec<Finding>) {
+    let kept = patient.place.repository.kept(None).unwrap_or_default();
+    let strange: Vec<&str> = kept
+        .iter()
+        .filter(|kept| !patient.crew.tickets.keys().any(|id| id.as_str() == kept.ticket))
+        .map(|kept| kept.name.as_str())
+        .collect();
+    if let Some(first) = strange.first() {
+        let n = strange.len();
+        let more = if n > 1 {
+            format!(" and {} more", n - 1)
+        } else {
+            String::new()
+        };
+        found.push(Finding::note(
+            AREA,
+            format!("{first}{more}: work kept for tickets that this journal does not know"),
+            format!("git log {first} shows it; git update-ref -d {first} forgets it"),
+        ));
+    }
+}
+
+/// The folders in a folder that are not hidden, by name.
+fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found: Vec<_> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Bytes of the files below a folder; links are not followed.
+fn size(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => size(&entry.path()),
+            Ok(_) => entry.metadata().map_or(0, |meta| meta.len()),
+            Err(_) => 0,
+        })
+        .sum()
+}

@@ -1,0 +1,59 @@
+//! A repository with a journal that can be read: what the later parts look at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use model::audit::Audit;
+use model::settings::Settings;
+use model::ticket::Ticket;
+use model::view::Crew;
+use model::{AgentName, RunId, TicketId};
+use runtime::{Holder, Place};
+use store::{Ledger, Sqlite};
+
+/// Everything that is known of it.
+pub(crate) struct Patient {
+    pub(crate) place: Place,
+    /// None when `crew.toml` cannot be used.
+    pub(crate) settings: Option<Settings>,
+    pub(crate) ledger: Ledger<Sqlite>,
+    /// The journal, folded.
+    pub(crate) crew: Crew,
+    /// The journal, looked over.
+    pub(crate) audit: Audit,
+    /// Every agent that was ever at a ticket.
+    pub(crate) pairs: BTreeSet<(AgentName, TicketId)>,
+    /// The engine that runs here.
+    pub(crate) holder: Option<Holder>,
+}
+
+impl Patient {
+    /// Where the workspaces stand, if that can be told.
+    pub(crate) fn workspaces(&self) -> Option<PathBuf> {
+        self.place.workspaces_dir(self.settings.as_ref()?).ok()
+    }
+
+    /// The ticket whose present attempt this agent has.
+    pub(crate) fn at_work(&self, agent: &AgentName, ticket: &TicketId) -> Option<&Ticket> {
+        self.crew
+            .tickets
+            .get(ticket)
+            .filter(|ticket| ticket.attempt().is_some_and(|attempt| attempt.agent == *agent))
+    }
+
+    /// Who was at what, by the name that workspace and branch have.
+    pub(crate) fn by_name(&self) -> BTreeMap<String, &(AgentName, TicketId)> {
+        self.pairs
+            .iter()
+            .map(|pair| (format!("{}-{}", pair.0, pair.1), pair))
+            .collect()
+    }
+
+    /// The ticket whose attempt waits for the end of a run.
+    pub(crate) fn waits_for(&self, run: &RunId) -> Option<&Ticket> {
+        self.crew
+            .tickets
+            .values()
+            .find(|ticket| ticket.live_run() == Some(run))
+    }
+}

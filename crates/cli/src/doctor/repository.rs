@@ -1,0 +1,151 @@
+//! git, and the user's repository.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use git::{Branch, Git, Surroundings};
+use model::settings::Settings;
+use runtime::Place;
+
+use super::fix::Fix;
+use super::{Area, Finding};
+use crate::context::Context;
+use crate::error::Error;
+
+/// With less than this, a check or a workspace may fail for want of room.
+const LITTLE: u64 = 1 << 30;
+
+/// The repository that the command was called in, if crew can work on it.
+pub(super) fn find(context: &Context, found: &mut Vec<Finding>) -> Option<Place> {
+    let git = Git::find(Surroundings {
+        path: context.var("PATH").map(Into::into).unwrap_or_default(),
+        home: context.var("HOME").map(Into::into),
+        config_home: context.var("XDG_CONFIG_HOME").map(Into::into),
+    });
+    match git {
+        Ok(git) => found.push(Finding::fine(
+            Area::Git,
+            format!("git {}, {}", git.version(), git.program().display()),
+        )),
+        Err(error) => {
+            found.push(Finding::error(Area::Git, &Error::Git(error)));
+            return None;
+        }
+    }
+    match context.place() {
+        Ok(place) => Some(place),
+        Err(error) => {
+            found.push(Finding::error(Area::Repository, &error));
+            None
+        }
+    }
+}
+
+/// The repository as crew needs it.
+pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<Finding>) {
+    const AREA: Area = Area::Repository;
+    if let Some(settings) = settings {
+        target(place, &settings.project.target, found);
+    }
+    if let Ok(agents) = Branch::parse("agent")
+        && let Ok(Some(_)) = place.repository.branch_tip(&agents)
+    {
+        found.push(Finding::wrong(
+            AREA,
+            "there is a branch named `agent`: git can make no agent/… beside it, and crew works on those",
+            "git branch -m agent another-name",
+        ));
+    }
+    if place.settings_path.exists() && !is_excluded(place) {
+        found.push(
+            Finding::note(
+                AREA,
+                ".crew/ is not ignored: git offers crew's own files for a commit",
+                "crew doctor --fix",
+            )
+            .mended_by(Fix::Exclude),
+        );
+    }
+    private(&place.crew_dir, found);
+    if let Some(free) = free(&place.root).filter(|free| *free < LITTLE) {
+        let mib = free >> 20;
+        found.push(Finding::note(
+            AREA,
+            format!("{mib} MiB are free where {} stands", place.root.display()),
+            "make room: nothing is lost when the disk is full, and nothing moves either",
+        ));
+    }
+    if place.repository.common_dir().join("index.lock").exists() {
+        found.push(
+            Finding::note(
+                AREA,
+                "git's index is locked (index.lock): a git of yours runs, or one was killed",
+                "if no git runs here, `crew doctor --fix` gives back what an engine left; remove another's by hand",
+            )
+            .mended_by(Fix::ReleaseLocks),
+        );
+    }
+}
+
+fn target(place: &Place, target: &str, found: &mut Vec<Finding>) {
+    const AREA: Area = Area::Repository;
+    let tip = Branch::parse(target).and_then(|branch| {
+        let tip = place.repository.target(&branch)?;
+        Ok((tip, place.repository.checkouts_of(&branch)?))
+    });
+    match tip {
+        Err(error) => found.push(Finding::error(AREA, &Error::Git(error))),
+        Ok((tip, checkouts)) => {
+            found.push(Finding::fine(
+                AREA,
+                format!(
+                    "{}; work lands on {target}, at {}",
+                    place.root.display(),
+                    tip.short()
+                ),
+            ));
+            for checkout in checkouts {
+                if let Some(operation) = checkout.operation {
+                    found.push(Finding::note(
+                        AREA,
+                        format!(
+                            "a {operation} is under way in {}: nothing lands until it ends",
+                            checkout.root.display()
+                        ),
+                        format!("end it: git {operation} --continue, or --abort"),
+                    ));
+                }
+            }
+        }
+    }
+}
+
+fn is_excluded(place: &Place) -> bool {
+    let file = place.repository.common_dir().join("info/exclude");
+    std::fs::read(file).is_ok_and(|text| {
+        text.split(|byte| *byte == b'\n')
+            .any(|line| line.trim_ascii_end() == b".crew/")
+    })
+}
+
+fn private(folder: &Path, found: &mut Vec<Finding>) {
+    let Ok(meta) = folder.metadata() else { return };
+    if meta.permissions().mode() & 0o077 != 0 {
+        found.push(
+            Finding::wrong(
+                Area::Repository,
+                format!(
+                    "{} can be read by others, and prompts and outputs are in it",
+                    folder.display()
+                ),
+                "crew doctor --fix, or chmod 700 .crew",
+            )
+            .mended_by(Fix::MakePrivate(folder.to_owned())),
+        );
+    }
+}
+
+fn free(path: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(path).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}

@@ -1,0 +1,56 @@
+//! The queue's files.
+
+use runtime::Place;
+use tickets::Folder;
+
+use super::fix::Fix;
+use super::{Area, Finding};
+use crate::error::Error;
+
+const AREA: Area = Area::Tickets;
+
+pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
+    let folder = match Folder::at(&place.tickets_dir) {
+        Ok(folder) => folder,
+        Err(_) if !place.settings_path.exists() => return,
+        Err(_) if place.journal.exists() => {
+            found.push(
+                Finding::wrong(
+                    AREA,
+                    format!("{} is gone, and with it the queue", place.tickets_dir.display()),
+                    "put it back (git checkout -- .tickets, if it is tracked); an empty folder would say that every \
+                     ticket was deleted, so crew makes none",
+                ),
+            );
+            return;
+        }
+        Err(_) => {
+            found.push(
+                Finding::note(
+                    AREA,
+                    format!("{} is not there yet", place.tickets_dir.display()),
+                    "crew doctor --fix, or `crew ticket create` with the first ticket",
+                )
+                .mended_by(Fix::MakeFolder(place.tickets_dir.clone())),
+            );
+            return;
+        }
+    };
+    match folder.load() {
+        Err(error) => found.push(Finding::error(AREA, &Error::Tickets(error))),
+        Ok(readings) => {
+            let n = readings.tickets().count();
+            found.push(Finding::fine(
+                AREA,
+                format!("{n} {} can be read", if n == 1 { "ticket" } else { "tickets" }),
+            ));
+            found.extend(readings.problems().map(|problem| {
+                Finding::note(
+                    AREA,
+                    problem.to_string(),
+                    "edit the file; crew goes by what it says as soon as it can be read",
+                )
+            }));
+        }
+    }
+}

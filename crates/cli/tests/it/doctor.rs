@@ -1,0 +1,172 @@
+//! `crew doctor`: what is well, what is wrong, and what is mended.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+
+use crate::support::{Repo, Said};
+
+/// What it found of an area at a level.
+fn found(said: &Said, area: &str, level: &str) -> Vec<Value> {
+    let findings = said.json()["findings"].as_array().cloned().unwrap_or_default();
+    findings
+        .into_iter()
+        .filter(|one| one["area"] == area && one["level"] == level)
+        .collect()
+}
+
+fn says(findings: &[Value]) -> String {
+    let says: Vec<&str> = findings.iter().filter_map(|one| one["says"].as_str()).collect();
+    says.join("\n")
+}
+
+#[test]
+fn a_crew_that_worked_is_well() {
+    let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
+    let before = repo.crew(&["doctor", "--json"]).ok();
+    assert!(
+        says(&found(&before, "journal", "fine")).contains("none yet"),
+        "{before}"
+    );
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    let said = repo.crew(&["doctor", "--json"]).ok();
+    for area in [
+        "git",
+        "repository",
+        "settings",
+        "harness",
+        "tickets",
+        "journal",
+        "invariants",
+        "leftovers",
+    ] {
+        assert!(!found(&said, area, "fine").is_empty(), "{area} in {said}");
+        assert!(found(&said, area, "wrong").is_empty(), "{area} in {said}");
+    }
+    assert!(
+        says(&found(&said, "settings", "note")).contains("nothing guards"),
+        "{said}"
+    );
+    assert!(
+        says(&found(&said, "invariants", "fine")).contains("once"),
+        "{said}"
+    );
+    let text = repo.crew(&["doctor"]).ok();
+    assert!(text.out.contains("nothing is wrong"), "{text}");
+}
+
+#[test]
+fn each_part_says_what_is_wrong_with_it() {
+    let none = Repo::none();
+    let said = none.crew(&["doctor", "--json"]);
+    assert_eq!(
+        (said.code, found(&said, "repository", "wrong").len()),
+        (1, 1),
+        "{said}"
+    );
+
+    let repo = Repo::new();
+    let said = repo.crew(&["doctor", "--json"]);
+    let settings = found(&said, "settings", "wrong");
+    assert!(
+        settings[0]["hint"]
+            .as_str()
+            .is_some_and(|hint| hint.contains("crew init")),
+        "{said}"
+    );
+
+    let repo = Repo::with_crew();
+    repo.write(
+        "crew.toml",
+        "[project]\ntarget = \"main\"\n\n[agents]\ncuont = 3\n",
+    );
+    let said = repo.crew(&["doctor", "--json"]);
+    assert!(
+        says(&found(&said, "settings", "wrong")).starts_with("crew.toml:5:1:"),
+        "{said}"
+    );
+    repo.write(
+        "crew.toml",
+        "[project]\ntarget = \"gone\"\n[agents]\nharness = \"x\"\n[harness.x]\nkind = \"command\"\ncommand = [\"./no-such\"]\n",
+    );
+    repo.git(&["branch", "agent"]);
+    repo.ticket("t-1", "One", "");
+    repo.write(".tickets/t-2.md", "no front matter\n");
+    let said = repo.crew(&["doctor", "--json"]);
+    let repository = says(&found(&said, "repository", "wrong"));
+    assert!(
+        repository.contains("gone") && repository.contains("named `agent`"),
+        "{said}"
+    );
+    assert!(
+        says(&found(&said, "harness", "wrong")).contains("no-such"),
+        "{said}"
+    );
+    assert!(says(&found(&said, "tickets", "note")).contains("t-2"), "{said}");
+}
+
+#[test]
+fn what_can_be_mended_is_mended_and_no_work_is_lost() {
+    let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    // A workspace and a branch come back, as from a backup; and somebody opened crew's folder to everyone.
+    let spaces = std::fs::read_dir(repo.home().join(".local/state/crew"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let agent = repo.crew(&["queue", "--json"]).ok().json()["landed"][0]["agent"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let name = format!("{agent}-t-1");
+    let space = spaces.join(&name);
+    repo.git(&["clone", "--quiet", ".", space.to_str().unwrap()]);
+    std::fs::write(space.join("unsaved.txt"), "precious\n").unwrap();
+    repo.git(&["checkout", "--quiet", "-b", &format!("agent/{name}")]);
+    repo.write("branch.txt", "work\n");
+    repo.commit("left");
+    repo.git(&["checkout", "--quiet", "main"]);
+    let crew_dir = repo.root.join(".crew");
+    std::fs::set_permissions(&crew_dir, std::fs::Permissions::from_mode(0o755)).unwrap();
+
+    let said = repo.crew(&["doctor", "--json"]);
+    assert_eq!(said.code, 1, "{said}");
+    assert_eq!(found(&said, "leftovers", "wrong").len(), 2, "{said}");
+    assert_eq!(found(&said, "repository", "wrong").len(), 1, "{said}");
+    assert!(space.exists(), "looking changes nothing");
+
+    repo.crew(&["doctor", "--fix"]).ok();
+    assert!(!space.exists());
+    let kept = repo.git(&["for-each-ref", "--format=%(refname)", "refs/crew/"]);
+    let files: Vec<String> = kept
+        .lines()
+        .map(|kept| repo.git(&["ls-tree", "-r", "--name-only", kept]))
+        .collect();
+    for wanted in ["unsaved.txt", "branch.txt"] {
+        assert!(
+            files.iter().any(|files| files.contains(wanted)),
+            "{wanted} in {kept}"
+        );
+    }
+    let mode = crew_dir.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert!(found(&repo.crew(&["doctor", "--json"]).ok(), "leftovers", "wrong").is_empty());
+}
+
+#[test]
+fn history_that_was_rewritten_is_told() {
+    let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    repo.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    let said = repo.crew(&["doctor", "--json"]);
+    assert_eq!(said.code, 1);
+    assert!(
+        says(&found(&said, "invariants", "wrong")).contains("t-1 landed as"),
+        "{said}"
+    );
+}

@@ -1,0 +1,186 @@
+//! Whether a journal keeps the machines' own promises, row by row.
+//!
+//! The simulation looks after every step, `crew doctor` over a whole journal. What is promised between the journal and
+//! the repository or the processes is for whoever can see those.
+
+use std::collections::BTreeMap;
+
+use crate::journal::{Fact, State, Stream};
+use crate::machine::Machine as _;
+use crate::project::{self, Project};
+use crate::ticket::{Event, Ticket};
+use crate::view::Row;
+use crate::{AgentName, Oid, TicketId};
+
+/// A promise that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The promise, as a sentence.
+    pub invariant: &'static str,
+    /// Where it does not hold.
+    pub what: String,
+}
+
+/// The rows so far.
+#[derive(Clone, Debug, Default)]
+pub struct Audit {
+    project: Project,
+    tickets: BTreeMap<TicketId, Ticket>,
+    landed: Vec<(TicketId, Oid)>,
+}
+
+impl Audit {
+    /// Takes the next row; rows come in the order of the journal. What it breaks.
+    pub fn row(&mut self, row: &Row<'_>) -> Option<Broken> {
+        match (row.stream, row.fact, row.after) {
+            (Stream::Ticket(id), Fact::Ticket(event), State::Ticket(stored)) => {
+                let broken = self.ticket(id, event, stored, row);
+                self.tickets.insert(id.clone(), stored.clone());
+                broken
+            }
+            (Stream::Project, Fact::Project(event), State::Project(stored)) => {
+                let next = project::Machine::transition(&self.project, event).map(|step| step.state);
+                self.project.clone_from(stored);
+                (next.as_ref() != Ok(stored)).then(|| Broken {
+                    invariant: REPLAY,
+                    what: format!("the project at event {}: {}", row.seq, differs(&next, stored)),
+                })
+            }
+            (stream, Fact::Ticket(_) | Fact::Project(_), _) => Some(Broken {
+                invariant: REPLAY,
+                what: format!("event {} of {stream} is of another kind", row.seq),
+            }),
+        }
+    }
+
+    /// What no single row breaks: that an agent is at one ticket.
+    #[must_use]
+    pub fn standing(&self) -> Vec<Broken> {
+        let mut seats: BTreeMap<&AgentName, &TicketId> = BTreeMap::new();
+        let mut broken = Vec::new();
+        for ticket in self.tickets.values() {
+            let Some(agent) = ticket.seat() else { continue };
+            if let Some(other) = seats.insert(agent, &ticket.id) {
+                broken.push(Broken {
+                    invariant: "one ticket per agent",
+                    what: format!("{agent} is at {other} and at {}", ticket.id),
+                });
+            }
+        }
+        broken
+    }
+
+    /// The project as its last row left it.
+    #[must_use]
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// Every ticket as its last row left it.
+    #[must_use]
+    pub fn tickets(&self) -> &BTreeMap<TicketId, Ticket> {
+        &self.tickets
+    }
+
+    /// The merge commits that were landed, oldest first.
+    #[must_use]
+    pub fn landed(&self) -> &[(TicketId, Oid)] {
+        &self.landed
+    }
+
+    fn ticket(&mut self, id: &TicketId, event: &Event, stored: &Ticket, row: &Row<'_>) -> Option<Broken> {
+        let new = || Ticket::new(id.clone());
+        let before = self.tickets.get(id).cloned().unwrap_or_else(new);
+        if let Event::Landed { commit } = event {
+            self.landed.push((id.clone(), commit.clone()));
+        }
+        let next = before.after(event, row.at).map(|change| change.ticket);
+        if next.as_ref() != Ok(stored) {
+            return Some(Broken {
+                invariant: REPLAY,
+                what: format!(
+                    "{id} at event {} ({}): {}",
+                    row.seq,
+                    event.name(),
+                    differs(&next, stored)
+                ),
+            });
+        }
+        let minted = !matches!(event, Event::Claimed { .. }) || stored.fence > before.fence;
+        (!minted || stored.fence < before.fence).then(|| Broken {
+            invariant: "fences strictly increase",
+            what: format!(
+                "{id} at event {} went from fence {} to {}",
+                row.seq, before.fence, stored.fence
+            ),
+        })
+    }
+}
+
+const REPLAY: &str = "stored state equals replay";
+
+fn differs<S: std::fmt::Debug, E: std::fmt::Display>(next: &Result<S, E>, stored: &S) -> String {
+    match next {
+        Err(rejected) => format!("the machine does not accept it: {rejected}"),
+        Ok(next) => {
+            let (next, stored) = (format!("{next:?}"), format!("{stored:?}"));
+            let same = next
+                .bytes()
+                .zip(stored.bytes())
+                .take_while(|(a, b)| a == b)
+                .count();
+            let from = |text: &str| -> String {
+                let near: Vec<char> = text.chars().skip(same.saturating_sub(20)).take(60).collect();
+                near.into_iter().collect()
+            };
+            format!("stored `{}`, replayed `{}`", from(&stored), from(&next))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Time;
+    use crate::ticket::Spec;
+
+    fn created(id: &TicketId) -> (Event, Ticket) {
+        let event = Event::Created {
+            spec: Spec {
+                title: "One".to_owned(),
+                ..Spec::default()
+            },
+        };
+        let after = Ticket::new(id.clone()).after(&event, Time(5)).unwrap().ticket;
+        (event, after)
+    }
+
+    fn look(audit: &mut Audit, id: &TicketId, event: Event, after: Ticket) -> Option<Broken> {
+        audit.row(&Row {
+            seq: 1,
+            stream: &Stream::Ticket(id.clone()),
+            at: Time(5),
+            fact: &Fact::Ticket(event),
+            after: &State::Ticket(after),
+        })
+    }
+
+    #[test]
+    fn what_the_machine_gives_is_sound_and_anything_else_is_not() {
+        let id = TicketId::new("t-1").unwrap();
+        let (event, after) = created(&id);
+        assert_eq!(
+            look(&mut Audit::default(), &id, event.clone(), after.clone()),
+            None
+        );
+        let mut other = after.clone();
+        other.tries = 7;
+        let broken = look(&mut Audit::default(), &id, event.clone(), other).unwrap();
+        assert_eq!(broken.invariant, REPLAY);
+        assert!(broken.what.contains("tries: 7"), "{}", broken.what);
+        let mut audit = Audit::default();
+        look(&mut audit, &id, event.clone(), after.clone());
+        let broken = look(&mut audit, &id, event, after).unwrap();
+        assert!(broken.what.contains("does not accept"), "{}", broken.what);
+    }
+}
