@@ -30,6 +30,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Init(commands::init::Init),
+    Demo(commands::demo::Demo),
     Run(commands::run::Run),
     Stop(commands::stop::Stop),
     Spawn(commands::spawn::Spawn),
@@ -110,6 +111,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Config(command) => command.run(context),
         Command::Ticket(command) => command.run(context),
         Command::Shim(command) => Ok(command.run()),
+        Command::Demo(command) => wait(command.run(context)),
         Command::Run(command) => wait(command.run(context)),
         Command::Stop(command) => wait(command.run(context)),
         Command::Spawn(command) => wait(command.run(context)),

@@ -66,7 +66,7 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
 
 /// Makes an engine look at its inbox now. It is told of the write itself too, but while that is still being made durable
 /// and cannot be seen yet; nothing is told of the moment in which it can.
-fn ring(place: &Place) {
+pub(crate) fn ring(place: &Place) {
     let now = Timespec {
         tv_sec: 0,
         tv_nsec: UTIME_NOW,

@@ -6,6 +6,7 @@ mod clock;
 mod commands;
 mod context;
 mod doctor;
+mod demo;
 mod documents;
 mod error;
 mod exit;

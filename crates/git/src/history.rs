@@ -82,6 +82,30 @@ impl Repository {
         Ok(merges.collect())
     }
 
+    /// The history of `tip` as git draws it: a line each, newest first, of at most `limit` commits.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn graph(&self, tip: &Oid, limit: usize) -> Result<Vec<String>> {
+        let said = self
+            .call("log")
+            .args([
+                "--graph",
+                "--format=%h %s",
+                "--abbrev=8",
+                "--no-notes",
+                "--no-decorate",
+            ])
+            .arg(format!("--max-count={limit}"))
+            .arg("--end-of-options")
+            .arg(tip.as_str())
+            .ok()?;
+        Ok(String::from_utf8_lossy(&said)
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect())
+    }
+
     fn log(&self, options: &[&str], range: &[&str], limit: usize) -> Result<Vec<Record>> {
         let said = self
             .call("log")

@@ -18,6 +18,7 @@ mod checkout;
 mod clock;
 mod command;
 mod crash;
+mod create;
 mod diff;
 mod error;
 mod follow;

@@ -1,0 +1,201 @@
+//! `crew demo`: the main job, on a repository that it makes itself.
+
+use clap::Args;
+use runtime::{Options, Place};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::context::Context;
+use crate::demo::{self, Ground, Person, Story};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::live::{Live, quiet};
+use crate::ui::{Style, Table};
+
+/// See a crew at work: eight tickets on a small repository made for it, with scripted agents
+#[derive(Debug, Args)]
+pub(crate) struct Demo {
+    /// Keep the repository, and say where it is.
+    #[arg(long)]
+    keep: bool,
+}
+
+impl Demo {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        // Before there is anything to take away.
+        let mut interrupts = Interrupts::listen()?;
+        let ground = Ground::make(context)?;
+        let began = begin(context, &ground, self.keep);
+        quiet(context, began)?;
+        let (ground, made) = make(ground).await?;
+        if interrupts.came().await {
+            ground.remove()?;
+            return Ok(Exit::Interrupted);
+        }
+        let ended = match made {
+            Ok(place) => play(context, &ground, &place).await,
+            Err(error) => Err(error),
+        };
+        let is_well = matches!(ended, Ok(Ended { exit: Exit::Done, .. }));
+        let was_interrupted = matches!(
+            ended,
+            Ok(Ended {
+                exit: Exit::Interrupted,
+                ..
+            })
+        );
+        let kept = if self.keep || !(is_well || was_interrupted) {
+            Some(ground.keep())
+        } else {
+            ground.remove()?;
+            None
+        };
+        let repository = kept.map(|kept| kept.join("textkit").to_string_lossy().into_owned());
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(error) => {
+                if let Some(repository) = &repository {
+                    context
+                        .out
+                        .line(&format!("the repository is kept: {repository}"))?;
+                }
+                return Err(error);
+            }
+        };
+        if context.json {
+            let document = demo::document(&ended.story.tally, repository.as_deref());
+            context.out.json_line(&document)?;
+            return Ok(ended.exit);
+        }
+        if let Some(repository) = &repository {
+            context.out.line("")?;
+            context
+                .out
+                .line(&format!("the repository is kept: {repository}"))?;
+            context.out.line(&format!("  crew -C {repository} history t-1"))?;
+        }
+        if is_well {
+            yours(context)?;
+        }
+        Ok(ended.exit)
+    }
+}
+
+/// How it ended.
+struct Ended {
+    exit: Exit,
+    story: Story,
+}
+
+/// What is about to happen.
+fn begin(context: &mut Context, ground: &Ground, keep: bool) -> Result<()> {
+    if context.json {
+        return Ok(());
+    }
+    let out = &mut context.out;
+    out.styled(
+        "crew demo: four agents and eight tickets, for about half a minute",
+        Style::Bold,
+    )?;
+    out.line("The agents are scripts, so it needs no key and no network. All else is real: the engine, git, the tests.")?;
+    let goes = if keep { "kept" } else { "removed at the end" };
+    out.line(&format!("In {} ({goes})", ground.repository().display()))?;
+    out.line("")?;
+    let mut table = Table::bare(3);
+    for (id, title, note) in demo::queue() {
+        table.row([format!("  {id}").into(), title.into(), note.into()]);
+    }
+    out.table(&table)?;
+    out.line("")?;
+    out.flush()
+}
+
+async fn make(ground: Ground) -> Result<(Ground, Result<Place>)> {
+    let made = tokio::task::spawn_blocking(move || {
+        let made = demo::make(&ground);
+        (ground, made)
+    });
+    made.await.map_err(|_| Error::Refused {
+        what: "the repository could not be made: this is a bug in crew".to_owned(),
+        hint: None,
+    })
+}
+
+/// Runs the engine until all is done, or nothing moves any more, or it is interrupted; then says what came of it.
+async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<Ended> {
+    let mut person = Person::watches(place.clone(), context.person());
+    let mut story = Story::default();
+    let interrupted = loop {
+        let options = Options {
+            until_idle: true,
+            env: ground.whole_env(),
+            ..Options::default()
+        };
+        let mut live = Live::start(&mut *context, place.clone(), options, story).await?;
+        let ended = live.until_end().await;
+        let interrupted = live.is_interrupted();
+        story = live.teller;
+        ended?;
+        if interrupted || !story.tally.is_asked() {
+            break interrupted;
+        }
+        // All else was quicker than the person: with the answer there is something to do again.
+        person.answered().await?;
+    };
+    let exit = match (interrupted, story.tally.landed.len() == demo::queue().len()) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::Failed,
+    };
+    if !context.json && exit != Exit::Interrupted {
+        let tip = place.repository.resolve("refs/heads/main")?;
+        let graph = place.repository.graph(&tip, 100)?;
+        let shown = demo::show(&mut context.out, &story.tally, &graph);
+        quiet(context, shown)?;
+    }
+    Ok(Ended { exit, story })
+}
+
+/// How to do the same with one's own.
+fn yours(context: &mut Context) -> Result<()> {
+    let out = &mut context.out;
+    out.line("")?;
+    out.styled(
+        "the same in a repository of your own, with a real agent",
+        Style::Bold,
+    )?;
+    out.line("  crew init                                  # writes crew.toml; asks before it does")?;
+    out.line("  crew ticket create \"What is to be done\"")?;
+    out.line("  crew run")
+}
+
+/// What wants the demonstration to end while no engine hears it.
+struct Interrupts([Signal; 3]);
+
+impl Interrupts {
+    fn listen() -> Result<Self> {
+        let of = |kind| {
+            signal(kind).map_err(|source| Error::Io {
+                doing: "listen for signals to",
+                path: "crew".into(),
+                source,
+            })
+        };
+        Ok(Self([
+            of(SignalKind::interrupt())?,
+            of(SignalKind::terminate())?,
+            of(SignalKind::hangup())?,
+        ]))
+    }
+
+    /// Whether one came by now.
+    async fn came(&mut self) -> bool {
+        let [interrupt, terminate, hangup] = &mut self.0;
+        tokio::select! {
+            biased;
+            _ = interrupt.recv() => true,
+            _ = terminate.recv() => true,
+            _ = hangup.recv() => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+}

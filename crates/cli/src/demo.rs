@@ -1,0 +1,16 @@
+//! The demonstration: a repository, eight tickets and scripted agents of its own; the engine, git and the checks are the
+//! real ones.
+
+mod ground;
+mod person;
+mod project;
+mod story;
+mod summary;
+mod tally;
+
+pub(crate) use ground::Ground;
+pub(crate) use person::Person;
+pub(crate) use project::{make, queue};
+pub(crate) use story::Story;
+pub(crate) use summary::{document, show};
+pub(crate) use tally::Tally;

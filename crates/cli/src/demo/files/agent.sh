@@ -1,0 +1,224 @@
+#!/bin/sh
+# The agent of `crew demo`. To crew it is an agent like any other: crew starts it once a step, in a workspace of its own,
+# with the prompt on its standard input; it works, commits, and prints DONE. Only that it thinks of nothing by itself: what
+# it writes for each ticket, and what goes wrong with it, stands below.
+set -e
+prompt=$(cat)
+
+# say TEXT: one line of output, and time to read it.
+say() {
+    printf '%s\n' "$*"
+    sleep "$PACE"
+}
+
+# once NAME: whether this is the first time that somebody asks so.
+once() {
+    if [ -e "$DEMO/$1" ]; then return 1; fi
+    : > "$DEMO/$1"
+}
+
+# commit SUMMARY: what there is, if there is anything.
+commit() {
+    git add --all
+    git diff --cached --quiet || git commit --quiet --message "$1"
+    summary=$1
+}
+
+# is_told TEXT: whether the prompt has it.
+is_told() {
+    case $prompt in *"$1"*) return 0 ;; esac
+    return 1
+}
+
+# Adds a language to greet, behind the one that is there.
+teach() {
+    case $(cat lib/greet.sh) in *" $1)"*) return 0 ;; esac
+    while IFS= read -r line; do
+        printf '%s\n' "$line"
+        case $line in *' en)'*) printf '        %s) word=%s ;;\n' "$1" "$2" ;; esac
+    done < lib/greet.sh > lib/greet.new
+    mv lib/greet.new lib/greet.sh
+    printf "expect '%s, Ada!' greet %s Ada\n" "$2" "$1" > "tests/greet-$1.test"
+}
+
+# Merges the commit that the prompt names, and keeps both sides of every conflict.
+merge() {
+    target=${prompt#*git merge }
+    target=${target%%\`*}
+    git merge --quiet --no-edit "$target" > "$DEMO/merge-$CREW_TICKET_ID" 2>&1 && return 0
+    while IFS= read -r line; do
+        case $line in '<<<<<<<'* | '======='* | '>>>>>>>'*) ;; *) printf '%s\n' "$line" ;; esac
+    done < lib/greet.sh > lib/greet.new
+    mv lib/greet.new lib/greet.sh
+    git add --all
+    git commit --quiet --message "Merge what landed meanwhile"
+}
+
+# together OTHER: goes on when the other agent has begun too; the two are to get in each other's way.
+together() {
+    : > "$DEMO/begun-$CREW_TICKET_ID"
+    tries=0
+    while [ ! -e "$DEMO/begun-$1" ] && [ "$tries" -lt 120 ]; do
+        tries=$((tries + 1))
+        say 'reading lib/greet.sh'
+    done
+}
+
+case $CREW_TICKET_ID in
+t-1)
+    say 'reading lib/ and tests/'
+    if once hung; then
+        say 'waiting for an answer from the model ...'
+        sleep 300
+    fi
+    say 'writing lib/count.sh'
+    cat > lib/count.sh <<'END'
+# count TEXT: how many words it has.
+count() {
+    set -f
+    # Unquoted: the shell itself takes the text apart.
+    set -- $1
+    echo "$#"
+}
+END
+    cat > tests/count.test <<'END'
+expect 3 count 'one  two three'
+expect 0 count ''
+expect 1 count '*'
+END
+    commit 'Count the words of a text'
+    ;;
+t-2)
+    say 'reading lib/ and tests/'
+    say 'writing lib/trim.sh'
+    cat > lib/trim.sh <<'END'
+# trim TEXT: without the blanks at its ends.
+trim() {
+    text=$1
+    while :; do
+        case $text in
+            ' '*) text=${text# } ;;
+            *' ') text=${text% } ;;
+            *) break ;;
+        esac
+    done
+    printf '%s\n' "$text"
+}
+END
+    say 'writing tests/trim.test'
+    cat > tests/trim.test <<'END'
+expect 'a b' trim '  a b '
+expect '' trim '   '
+END
+    commit 'Trim the blanks around a text'
+    ;;
+t-3)
+    say 'reading lib/trim.sh'
+    [ -e lib/trim.sh ] || { echo 'BLOCKED: there is no trim yet'; exit 0; }
+    say 'writing lib/slug.sh'
+    cat > lib/slug.sh <<'END'
+# slug TITLE: a title as the name of a file.
+slug() {
+    trim "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9-\n'
+}
+END
+    say 'writing tests/slug.test'
+    cat > tests/slug.test <<'END'
+expect 'hello-world' slug ' Hello World! '
+END
+    commit 'Turn a title into the name of a file'
+    ;;
+t-4)
+    more=gt
+    if is_told 'FAIL: textkit repeat'; then
+        say 'reading what the tests complained of'
+        say 'mending lib/repeat.sh: it stops one too early'
+        more=ge
+    else
+        say 'reading lib/ and tests/'
+        say 'writing lib/repeat.sh and tests/repeat.test'
+    fi
+    cat > lib/repeat.sh <<END
+# repeat NUMBER TEXT: the text so many times.
+repeat() {
+    left=\$1
+    whole=
+    while [ "\$left" -$more 1 ]; do
+        whole=\$whole\$2
+        left=\$((left - 1))
+    done
+    printf '%s\n' "\$whole"
+}
+END
+    cat > tests/repeat.test <<'END'
+expect 'ababab' repeat 3 ab
+expect '' repeat 0 ab
+END
+    commit 'Repeat a text'
+    ;;
+t-5 | t-6)
+    if is_told 'does not merge'; then
+        say 'merging main'
+        say 'keeping both languages'
+        merge
+        summary='Keep both languages'
+    else
+        say 'reading lib/greet.sh'
+        if [ "$CREW_TICKET_ID" = t-5 ]; then
+            together t-6
+            say 'teaching greet French'
+            teach fr Bonjour
+            commit 'Greet in French'
+        else
+            together t-5
+            say 'teaching greet German'
+            teach de Hallo
+            commit 'Greet in German'
+        fi
+    fi
+    ;;
+t-7)
+    say 'reading lib/ and tests/'
+    echo '# reverse TEXT: backwards.' > lib/reverse.sh
+    if once crashed; then
+        say 'writing lib/reverse.sh'
+        kill -KILL $$
+    fi
+    say 'going on with lib/reverse.sh'
+    cat >> lib/reverse.sh <<'END'
+reverse() {
+    rest=$1
+    whole=
+    while [ -n "$rest" ]; do
+        first=${rest%"${rest#?}"}
+        whole=$first$whole
+        rest=${rest#?}
+    done
+    printf '%s\n' "$whole"
+}
+END
+    say 'writing tests/reverse.test'
+    echo "expect 'olleh' reverse hello" > tests/reverse.test
+    commit 'Reverse a text'
+    ;;
+t-8)
+    if ! is_told 'Call it '; then
+        say 'reading the history'
+        echo 'QUESTION: Is this 0.9 or 1.0 already?'
+        exit 0
+    fi
+    version=0.9
+    if is_told 'Call it 1.0'; then version=1.0; fi
+    say "writing lib/version.sh: $version"
+    cat > lib/version.sh <<END
+# version: which one this is.
+version() {
+    echo $version
+}
+END
+    echo "expect $version version" > tests/version.test
+    commit "Say that this is version $version"
+    ;;
+esac
+say "SUMMARY: $summary"
+echo DONE

@@ -1,0 +1,81 @@
+//! The person of a demonstration: reads a question, thinks for a moment, and answers it through the engine's inbox, as
+//! `crew answer` does.
+
+use std::time::Duration;
+
+use model::AgentName;
+use model::attempt::State;
+use model::command::Command;
+use model::view::Crew;
+use runtime::Place;
+use tokio::task::JoinHandle;
+
+use crate::error::{Error, Result};
+use crate::follow::Follow;
+use crate::{asking, clock, follow};
+
+/// How long the person thinks, so that whoever watches can read the question.
+const THINKS: Duration = Duration::from_secs(4);
+/// The answer.
+pub(crate) const ANSWER: &str = "Call it 1.0";
+
+/// Waits for one question, and answers it.
+#[derive(Debug)]
+pub(crate) struct Person(JoinHandle<Result<()>>);
+
+impl Person {
+    /// Sits down. `name`: who is said to have answered.
+    pub(crate) fn watches(place: Place, name: String) -> Self {
+        Self(tokio::spawn(async move {
+            let ledger = place.open_journal(true).await?;
+            let mut rows = Follow::new(place.open_journal(true).await?, &place.crew_dir, 0);
+            let mut crew = Crew::default();
+            let agent = loop {
+                for fold in rows.more().await? {
+                    crew.apply(follow::row(&fold));
+                }
+                match asks(&crew) {
+                    Some(agent) => break agent,
+                    None => rows.changed().await,
+                }
+            };
+            tokio::time::sleep(THINKS).await;
+            let answer = Command::Answer {
+                agent,
+                text: ANSWER.to_owned(),
+            };
+            ledger
+                .submit(&clock::command_id(), &name, clock::now(), &answer)
+                .await?;
+            asking::ring(&place);
+            Ok(())
+        }))
+    }
+
+    /// Waits until the question is answered.
+    pub(crate) async fn answered(&mut self) -> Result<()> {
+        match (&mut self.0).await {
+            Ok(answered) => answered,
+            Err(_) => Err(Error::Refused {
+                what: "the person of the demonstration is gone: this is a bug in crew".to_owned(),
+                hint: None,
+            }),
+        }
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+fn asks(crew: &Crew) -> Option<AgentName> {
+    crew.tickets.values().find_map(|ticket| {
+        let attempt = ticket.attempt()?;
+        match attempt.state {
+            State::WaitingForInput { .. } => Some(attempt.agent.clone()),
+            _ => None,
+        }
+    })
+}

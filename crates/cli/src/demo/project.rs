@@ -1,0 +1,85 @@
+//! The repository of a demonstration, and its queue.
+
+use git::{Branch, Git, Identity, Repository, Surroundings};
+use runtime::Place;
+
+use super::Ground;
+use super::ground::write;
+use crate::clock;
+use crate::error::Result;
+
+/// The repository's first commit, and the queue: a file and its text.
+const FILES: [(&str, &str); 5] = [
+    ("README.md", include_str!("files/README.md")),
+    ("textkit", include_str!("files/textkit")),
+    ("lib/greet.sh", include_str!("files/lib/greet.sh")),
+    ("tests/run.sh", include_str!("files/tests/run.sh")),
+    ("tests/greet.test", include_str!("files/tests/greet.test")),
+];
+const SETTINGS: &str = include_str!("files/crew.toml");
+const AGENT: &str = include_str!("files/agent.sh");
+const TICKETS: [(&str, &str); 8] = [
+    ("t-1", include_str!("files/tickets/t-1.md")),
+    ("t-2", include_str!("files/tickets/t-2.md")),
+    ("t-3", include_str!("files/tickets/t-3.md")),
+    ("t-4", include_str!("files/tickets/t-4.md")),
+    ("t-5", include_str!("files/tickets/t-5.md")),
+    ("t-6", include_str!("files/tickets/t-6.md")),
+    ("t-7", include_str!("files/tickets/t-7.md")),
+    ("t-8", include_str!("files/tickets/t-8.md")),
+];
+/// Seconds between two lines of an agent's output.
+const PACE: &str = "0.8";
+
+/// How many tickets there are.
+pub(crate) const ALL: usize = TICKETS.len();
+
+/// Makes repository and queue. Blocks.
+pub(crate) fn make(ground: &Ground) -> Result<Place> {
+    let root = ground.repository();
+    for (name, text) in FILES {
+        write(&root.join(name), text)?;
+    }
+    write(&ground.path("agent.sh"), AGENT)?;
+    let settings = SETTINGS
+        .replace("{{agent}}", &quoted(&ground.path("agent.sh").to_string_lossy()))
+        .replace("{{notes}}", &quoted(&ground.path("notes").to_string_lossy()))
+        .replace("{{pace}}", &quoted(PACE));
+    write(&root.join("crew.toml"), &settings)?;
+    let git = Git::find(Surroundings {
+        path: ground.env["PATH"].clone().into(),
+        home: None,
+        config_home: None,
+    })?;
+    let by = Identity::new("crew demo", "demo@localhost");
+    let when = git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or_default());
+    let branch = Branch::parse("main")?;
+    Repository::create(&git, &root, &branch, &by, when, "textkit, and its crew.toml")?;
+    for (id, text) in TICKETS {
+        write(&root.join(".tickets").join(format!("{id}.md")), text)?;
+    }
+    Ok(Place::find(&root, &ground.env)?)
+}
+
+/// The queue for people: id, title, and what is particular about it.
+pub(crate) fn queue() -> [(&'static str, &'static str, &'static str); ALL] {
+    TICKETS.map(|(id, text)| {
+        let title = text
+            .lines()
+            .find_map(|line| line.strip_prefix("# "))
+            .unwrap_or(id);
+        let note = if text.contains("\npriority: 0\n") {
+            "urgent: goes first, though written last"
+        } else if text.contains("\ndeps: []\n") {
+            ""
+        } else {
+            "needs t-2: waits until that has landed"
+        };
+        (id, title, note)
+    })
+}
+
+/// A text as TOML writes it.
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

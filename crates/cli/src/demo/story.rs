@@ -1,0 +1,144 @@
+//! What happens, in words for somebody who sees crew for the first time.
+
+use model::attempt::{self, Class, Signal, Then};
+use model::journal::{Fact, State, Stream};
+use model::ticket::Event;
+use model::view::{self, Crew};
+use runtime::Signal as Ask;
+use store::Fold;
+
+use super::person::ANSWER;
+use super::project::ALL;
+use super::{Tally, tally};
+use crate::live::Tell;
+use crate::ui::{self, Style};
+
+/// Tells it, and counts.
+#[derive(Debug, Default)]
+pub(crate) struct Story {
+    pub(crate) tally: Tally,
+    /// What a submission leads to was explained.
+    is_explained: bool,
+}
+
+impl Tell for Story {
+    fn tell(&mut self, before: &Crew, fold: &Fold, _is_live: bool) -> Vec<(String, Style)> {
+        self.tally.take(fold);
+        let (Stream::Ticket(id), Fact::Ticket(event), State::Ticket(after)) =
+            (&fold.stream, &fold.fact, &fold.after)
+        else {
+            return Vec::new();
+        };
+        let counts = &self.tally.tickets[id];
+        let agent = after
+            .attempt()
+            .or_else(|| before.tickets.get(id)?.attempt())
+            .map_or_else(|| "its agent".to_owned(), |attempt| attempt.agent.to_string());
+        let told = match event {
+            Event::Claimed { .. } => Some((claimed(counts, &agent), Style::Plain)),
+            Event::Attempt(event) => of_attempt(event, &agent),
+            Event::Landed { .. } => {
+                let nth = self.tally.landed.len();
+                Some((
+                    format!("landed on main: {} ({nth} of {ALL})", counts.title),
+                    Style::Green,
+                ))
+            }
+            Event::ChecksFailed { .. } => Some((
+                format!(
+                    "merged with main it fails the tests, so main stays as it is; {agent} is told what failed"
+                ),
+                Style::Yellow,
+            )),
+            Event::Conflicted { paths, .. } => Some((
+                format!(
+                    "does not merge with what landed meanwhile ({}): {agent} is asked to bring both together",
+                    paths.join(", ")
+                ),
+                Style::Yellow,
+            )),
+            other => {
+                let is_new =
+                    after.held.is_some() && before.tickets.get(id).is_none_or(|before| before.held.is_none());
+                is_new.then(|| (view::describe(&Fact::Ticket(other.clone())), Style::Red))
+            }
+        };
+        let line = |text: &str, style| {
+            let at = fold.at.since(self.tally.begun.unwrap_or(fold.at)).as_secs();
+            (format!("{at:>3}s  {id}  {}", ui::clean(text)), style)
+        };
+        let mut lines: Vec<(String, Style)> = told.iter().map(|(text, style)| line(text, *style)).collect();
+        if let Event::Attempt(attempt::Event::StepFinished {
+            signal: Signal::Done, ..
+        }) = event
+            && !self.is_explained
+        {
+            self.is_explained = true;
+            let text = format!(
+                "{agent} says it is done. That is only a claim: crew merges the work with main, aside, and"
+            );
+            lines.push(line(&text, Style::Plain));
+            lines.push((
+                "           runs the tests on the result. Only if they pass does main move".to_owned(),
+                Style::Plain,
+            ));
+        }
+        lines
+    }
+
+    /// Whatever it is, it is over: nothing of a demonstration is left to another engine.
+    fn interrupted(&mut self, _times: u32) -> (Ask, &'static str) {
+        (
+            Ask::Stop,
+            "stopping: the agents are ended and everything is taken away",
+        )
+    }
+}
+
+fn claimed(counts: &tally::Counts, agent: &str) -> String {
+    let title = &counts.title;
+    if counts.priority == 0 {
+        return format!("{agent} takes it, before all others, because it is urgent: {title}");
+    }
+    let needs: Vec<&str> = counts.needs.iter().map(model::TicketId::as_str).collect();
+    if needs.is_empty() {
+        format!("{agent} takes it: {title}")
+    } else {
+        format!(
+            "{agent} takes it, now that {} has landed: {title}",
+            needs.join(", ")
+        )
+    }
+}
+
+fn of_attempt(event: &attempt::Event, agent: &str) -> Option<(String, Style)> {
+    let yellow = |text: String| Some((text, Style::Yellow));
+    match event {
+        attempt::Event::StepFinished {
+            signal: Signal::Asked { question },
+            ..
+        } => yellow(format!(
+            "{agent} asks a person: {question} It waits; the others go on"
+        )),
+        attempt::Event::Answered { .. } => Some((
+            format!("answered with `crew answer {agent} {ANSWER}`: the demo typed it for you"),
+            Style::Cyan,
+        )),
+        attempt::Event::StopOrdered {
+            then: Then::Retry { .. },
+        } => yellow(format!(
+            "{agent} hangs: no word and no work for too long. crew ends it"
+        )),
+        attempt::Event::StepFailed { failure, .. } => match failure.class {
+            Class::Crash => yellow(format!(
+                "{agent} crashed. What it wrote so far is kept; crew starts it again"
+            )),
+            Class::Stalled | Class::Timeout => Some((
+                format!("{agent} is started again, in a conversation of its own"),
+                Style::Plain,
+            )),
+            _ => yellow(view::describe(&Fact::Ticket(Event::Attempt(event.clone())))),
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,119 @@
+//! What came of a demonstration.
+
+use serde_json::{Value, json};
+
+use super::Tally;
+use super::project::ALL;
+use super::tally::Counts;
+use crate::error::Result;
+use crate::ui::{self, Out, Style, Table};
+
+/// For people: the tickets, the figures, the history.
+pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()> {
+    let landed = tally.landed.len();
+    let seconds = ui::span(tally.took());
+    out.line("")?;
+    if landed == ALL {
+        out.styled(&format!("all {ALL} tickets landed, in {seconds}"), Style::Green)?;
+    } else {
+        out.styled(
+            &format!("{landed} of {ALL} tickets landed, in {seconds}"),
+            Style::Red,
+        )?;
+    }
+    out.line("")?;
+    let mut table = Table::new(&["TICKET", "TITLE", "TOOK", "STEPS", "WHAT CREW DID"], &[2, 3]);
+    for (id, counts) in &tally.tickets {
+        table.row([
+            id.to_string().into(),
+            counts.title.as_str().into(),
+            counts.took().map(ui::span).unwrap_or_default().into(),
+            counts.steps.to_string().into(),
+            caught(counts).join("; ").into(),
+        ]);
+    }
+    out.table(&table)?;
+    out.line("")?;
+    let steps = tally.sum(|counts| counts.steps);
+    let again = tally.sum(|counts| counts.failed);
+    out.line(&format!(
+        "{steps} steps, {again} of them started again; {} merged results tested, {} kept off main; {} conflict resolved; {} question answered",
+        tally.checked,
+        tally.sum(|counts| counts.checks_failed),
+        tally.sum(|counts| counts.conflicts),
+        tally.sum(|counts| counts.answered),
+    ))?;
+    out.line("")?;
+    out.styled("git log --graph --oneline", Style::Dim)?;
+    for line in graph {
+        commit(out, line)?;
+    }
+    Ok(())
+}
+
+/// For programs.
+pub(crate) fn document(tally: &Tally, kept: Option<&str>) -> Value {
+    let tickets: Vec<Value> = tally
+        .tickets
+        .iter()
+        .map(|(id, counts)| {
+            json!({
+                "ticket": id,
+                "title": counts.title,
+                "commit": counts.landed.as_ref().map(|(_, commit)| commit),
+                "took_ms": counts.took().map(|took| took.as_millis()),
+                "steps": counts.steps,
+                "failed_steps": counts.failed,
+                "caught": caught(counts),
+            })
+        })
+        .collect();
+    json!({ "summary": {
+        "landed": tally.landed,
+        "tickets": tickets,
+        "checked": tally.checked,
+        "took_ms": tally.took().as_millis(),
+        "kept": kept,
+    } })
+}
+
+/// What went wrong with a ticket and did no harm, or else was particular about it.
+fn caught(counts: &Counts) -> Vec<&'static str> {
+    [
+        (counts.priority == 0, "took it first"),
+        (
+            !counts.needs.is_empty(),
+            "held it back until what it needs had landed",
+        ),
+        (counts.asked > 0, "passed its question on, and your answer back"),
+        (counts.checks_failed > 0, "kept a wrong result off main"),
+        (counts.conflicts > 0, "had its conflict resolved"),
+        (counts.crashed > 0, "started the crashed agent again"),
+        (counts.hung > 0, "ended the agent that hung, started it again"),
+    ]
+    .into_iter()
+    .filter_map(|(is, what)| is.then_some(what))
+    .collect()
+}
+
+/// A line of git's graph: what it draws, the commit, its subject.
+fn commit(out: &mut Out, line: &str) -> Result<()> {
+    let terminal = out.terminal;
+    let line = match terminal.columns {
+        Some(columns) => harness::sanitise::fit(line, columns),
+        None => line.to_owned(),
+    };
+    let drawn = line.find(|c: char| c.is_ascii_hexdigit()).unwrap_or(line.len());
+    let (drawn, rest) = line.split_at(drawn);
+    let (commit, subject) = rest.split_at(rest.find(' ').unwrap_or(rest.len()));
+    out.write(&format!(
+        "{}{}{}\n",
+        terminal.paint(drawn, Style::Cyan),
+        terminal.paint(&ui::clean(commit), Style::Yellow),
+        if subject.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", ui::clean(subject))
+        },
+    ))
+}
