@@ -28,6 +28,11 @@ pub(crate) trait Tell {
 
     /// What the n-th interrupt (from 1) asks of the engine, in words too.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str);
+
+    /// Whether a terminal that is closed is an interrupt too, and not the end of everything as for other programs.
+    fn minds_hangup(&self) -> bool {
+        false
+    }
 }
 
 /// A ticket that waits for a person when the engine has ended.
@@ -46,7 +51,8 @@ pub(crate) struct Live<'a, T> {
     pub(crate) crew: Crew,
     pub(crate) teller: T,
     place: Place,
-    engine: JoinHandle<Result<Vec<Waits>, runtime::Error>>,
+    /// None when it has ended.
+    engine: Option<JoinHandle<Result<Vec<Waits>, runtime::Error>>>,
     rows: Follow,
     ask: watch::Sender<Signal>,
     screen: Screen,
@@ -76,7 +82,7 @@ impl<'a, T: Tell> Live<'a, T> {
             begun_at: crew.seq,
             crew,
             teller,
-            engine: engine(place.clone(), options, asked),
+            engine: Some(engine(place.clone(), options, asked)),
             place,
             rows,
             ask,
@@ -93,6 +99,16 @@ impl<'a, T: Tell> Live<'a, T> {
 
     /// Shows what happens until the engine ends; then what waits for a person.
     pub(crate) async fn until_end(&mut self) -> Result<Vec<Waits>> {
+        let ended = self.watch().await;
+        if let Some(engine) = self.engine.take() {
+            // It cannot be watched any more, and must not go on unseen: whoever called is about to say that it is over.
+            self.ask.send_replace(self.teller.interrupted(u32::MAX).0);
+            drop(engine.await);
+        }
+        ended
+    }
+
+    async fn watch(&mut self) -> Result<Vec<Waits>> {
         let failed = |source| Error::Io {
             doing: "listen for signals to",
             path: "crew".into(),
@@ -100,13 +116,15 @@ impl<'a, T: Tell> Live<'a, T> {
         };
         let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
         let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        let hangup = self.teller.minds_hangup().then(|| signal(SignalKind::hangup()));
+        let mut hangup = hangup.transpose().map_err(failed)?;
         let mut frame = tokio::time::interval(FRAME);
         frame.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let ended = loop {
             let shown = self.show().await;
             quiet(self.context, shown)?;
             tokio::select! {
-                ended = &mut self.engine => break ended,
+                ended = ended(&mut self.engine) => break ended,
                 () = self.rows.changed() => {}
                 notice = self.notices.next() => {
                     let shown = self.notice(&notice);
@@ -115,8 +133,10 @@ impl<'a, T: Tell> Live<'a, T> {
                 _ = frame.tick(), if self.context.is_live() => {}
                 _ = interrupt.recv() => self.interrupted(),
                 _ = terminate.recv() => self.interrupted(),
+                () = next(&mut hangup) => self.interrupted(),
             }
         };
+        self.engine = None;
         let shown = self.show().await;
         quiet(self.context, shown)?;
         while let Some(notice) = self.notices.waiting() {
@@ -198,6 +218,23 @@ impl<'a, T: Tell> Live<'a, T> {
             self.screen.draw(&mut self.context.out, &frame)?;
         }
         self.context.out.flush()
+    }
+}
+
+async fn ended<E>(engine: &mut Option<JoinHandle<E>>) -> Result<E, tokio::task::JoinError> {
+    match engine {
+        Some(engine) => engine.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The next signal; never, where none is listened for.
+async fn next(signal: &mut Option<tokio::signal::unix::Signal>) {
+    match signal {
+        Some(signal) => {
+            signal.recv().await;
+        }
+        None => std::future::pending().await,
     }
 }
 

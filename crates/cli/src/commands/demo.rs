@@ -1,17 +1,18 @@
 //! `crew demo`: the main job, on a repository that it makes itself.
 
 use clap::Args;
+use model::view::Landed;
 use runtime::{Options, Place};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::context::Context;
-use crate::demo::{self, Ground, Person, Story};
+use crate::demo::{self, Ground, Person, Story, Tally};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::live::{Live, quiet};
 use crate::ui::{Style, Table};
 
-/// See a crew at work: eight tickets on a small repository made for it, with scripted agents
+/// See a crew at work: four scripted agents, eight tickets, a repository made for it
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
     /// Keep the repository, and say where it is.
@@ -62,7 +63,12 @@ impl Demo {
             }
         };
         if context.json {
-            let document = demo::document(&ended.story.tally, repository.as_deref());
+            let document = demo::document(
+                &ended.tally,
+                &ended.landed,
+                was_interrupted,
+                repository.as_deref(),
+            );
             context.out.json_line(&document)?;
             return Ok(ended.exit);
         }
@@ -83,7 +89,8 @@ impl Demo {
 /// How it ended.
 struct Ended {
     exit: Exit,
-    story: Story,
+    tally: Tally,
+    landed: Vec<Landed>,
 }
 
 /// What is about to happen.
@@ -124,7 +131,7 @@ async fn make(ground: Ground) -> Result<(Ground, Result<Place>)> {
 async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<Ended> {
     let mut person = Person::watches(place.clone(), context.person());
     let mut story = Story::default();
-    let interrupted = loop {
+    let (interrupted, landed) = loop {
         let options = Options {
             until_idle: true,
             env: ground.whole_env(),
@@ -133,10 +140,11 @@ async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<E
         let mut live = Live::start(&mut *context, place.clone(), options, story).await?;
         let ended = live.until_end().await;
         let interrupted = live.is_interrupted();
+        let landed = std::mem::take(&mut live.crew.landed);
         story = live.teller;
         ended?;
         if interrupted || !story.tally.is_asked() {
-            break interrupted;
+            break (interrupted, landed);
         }
         // All else was quicker than the person: with the answer there is something to do again.
         person.answered().await?;
@@ -152,7 +160,11 @@ async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<E
         let shown = demo::show(&mut context.out, &story.tally, &graph);
         quiet(context, shown)?;
     }
-    Ok(Ended { exit, story })
+    Ok(Ended {
+        exit,
+        tally: story.tally,
+        landed,
+    })
 }
 
 /// How to do the same with one's own.

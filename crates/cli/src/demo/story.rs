@@ -93,6 +93,10 @@ impl Tell for Story {
             "stopping: the agents are ended and everything is taken away",
         )
     }
+
+    fn minds_hangup(&self) -> bool {
+        true
+    }
 }
 
 fn claimed(counts: &tally::Counts, agent: &str) -> String {

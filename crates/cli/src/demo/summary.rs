@@ -1,10 +1,12 @@
 //! What came of a demonstration.
 
+use model::view::Landed;
 use serde_json::{Value, json};
 
 use super::Tally;
 use super::project::ALL;
 use super::tally::Counts;
+use crate::documents;
 use crate::error::Result;
 use crate::ui::{self, Out, Style, Table};
 
@@ -29,7 +31,7 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
             counts.title.as_str().into(),
             counts.took().map(ui::span).unwrap_or_default().into(),
             counts.steps.to_string().into(),
-            caught(counts).join("; ").into(),
+            did(counts).join("; ").into(),
         ]);
     }
     out.table(&table)?;
@@ -52,7 +54,7 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
 }
 
 /// For programs.
-pub(crate) fn document(tally: &Tally, kept: Option<&str>) -> Value {
+pub(crate) fn document(tally: &Tally, landed: &[Landed], interrupted: bool, kept: Option<&str>) -> Value {
     let tickets: Vec<Value> = tally
         .tickets
         .iter()
@@ -60,25 +62,26 @@ pub(crate) fn document(tally: &Tally, kept: Option<&str>) -> Value {
             json!({
                 "ticket": id,
                 "title": counts.title,
-                "commit": counts.landed.as_ref().map(|(_, commit)| commit),
                 "took_ms": counts.took().map(|took| took.as_millis()),
                 "steps": counts.steps,
                 "failed_steps": counts.failed,
-                "caught": caught(counts),
+                "did": did(counts),
             })
         })
         .collect();
+    let landed: Vec<Value> = landed.iter().map(documents::landed).collect();
     json!({ "summary": {
-        "landed": tally.landed,
+        "landed": landed,
         "tickets": tickets,
         "checked": tally.checked,
         "took_ms": tally.took().as_millis(),
+        "interrupted": interrupted,
         "kept": kept,
     } })
 }
 
-/// What went wrong with a ticket and did no harm, or else was particular about it.
-fn caught(counts: &Counts) -> Vec<&'static str> {
+/// What crew did about what was particular with a ticket.
+fn did(counts: &Counts) -> Vec<&'static str> {
     [
         (counts.priority == 0, "took it first"),
         (

@@ -195,7 +195,9 @@ impl Out {
 }
 
 fn output(error: io::Error) -> Error {
-    if error.kind() == io::ErrorKind::BrokenPipe {
+    // A terminal that was closed says EIO.
+    let is_gone = error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
+    if is_gone || error.kind() == io::ErrorKind::BrokenPipe {
         Error::Closed
     } else {
         Error::Output(error)

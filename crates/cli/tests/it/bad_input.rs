@@ -165,7 +165,6 @@ fn words_that_are_no_commands() {
         "commit-to",
         "inbox",
         "doctor",
-        "demo",
         "revert",
         "wake",
     ] {

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod doctor;
+mod demo;
 mod engine;
 mod following;
 mod init;

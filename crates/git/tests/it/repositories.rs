@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use git::{Branch, Error, Git, Repository, Surroundings};
+use git::{Branch, Error, Git, Identity, Repository, Surroundings, Time};
 
 use crate::support::{World, main_branch, path_variable};
 
@@ -200,4 +200,38 @@ fn excluding_is_done_once_and_keeps_what_was_there() {
     );
     world.write(".crew/journal.db", "x");
     assert_eq!(world.status(), "");
+}
+
+#[test]
+fn one_that_crew_makes_holds_the_folder_and_draws_its_history() {
+    let world = World::bare_ground();
+    let home = world.home();
+    std::fs::create_dir(home.join("hooks")).unwrap();
+    let hook = home.join("hooks/pre-commit");
+    std::fs::write(&hook, "#!/bin/sh\nexit 1\n").unwrap();
+    std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let hooks = home.join("hooks").display().to_string();
+    let config =
+        format!("[commit]\ngpgSign = true\n[core]\nhooksPath = {hooks}\n[init]\ntemplateDir = {hooks}\n");
+    std::fs::write(home.join(".gitconfig"), config).unwrap();
+    world.write("a/b.txt", "text\n");
+    let by = Identity::new("Somebody", "s@example.org");
+    let made = Repository::create(
+        &world.crews_git(),
+        &world.root(),
+        &main_branch(),
+        &by,
+        Time(1),
+        "the first",
+    );
+    let tip = made.unwrap().target(&main_branch()).unwrap();
+    let repository = world.open();
+    assert_eq!(
+        (world.git(&["ls-files"]), world.status()),
+        ("a/b.txt".to_owned(), String::new())
+    );
+    assert_eq!(world.git(&["log", "--format=%an %ct %s"]), "Somebody 1 the first");
+    assert!(!world.root().join(".git/pre-commit").exists());
+    let graph = repository.graph(&tip, 10).unwrap();
+    assert_eq!(graph, [format!("* {} the first", &tip.as_str()[..8])]);
 }
