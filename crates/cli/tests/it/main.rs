@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 mod bad_input;
-mod doctor;
 mod demo;
+mod doctor;
 mod engine;
 mod following;
 mod init;
