@@ -53,9 +53,14 @@ const ROOMS: &[Room] = &[
         why: "the shell joins the core, the journal and the hands, and knows no face",
     },
     Room {
+        name: "tui",
+        ours: &["harness", "model", "store"],
+        why: "a face: it folds the journal's rows and asks for commands, as values; it touches no hand and knows no engine",
+    },
+    Room {
         name: "crew",
         ours: &[
-            "git", "harness", "model", "process", "runtime", "store", "tickets",
+            "git", "harness", "model", "process", "runtime", "store", "tickets", "tui",
         ],
         why: "faces write commands and fold the journal; they never reach into the engine's core",
     },
@@ -108,6 +113,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("miette", &["crew"]),
     ("minijinja", &["runtime"]),
     ("procfs", &["process"]),
+    ("ratatui", &["tui"]),
     ("serde-saphyr", &["tickets"]),
     ("sqlx", &["store"]),
 ];

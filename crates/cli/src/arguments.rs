@@ -35,6 +35,8 @@ enum Command {
     Stop(commands::stop::Stop),
     Spawn(commands::spawn::Spawn),
     Assign(commands::assign::Assign),
+    #[command(visible_alias = "d")]
+    Dashboard(commands::dashboard::Dashboard),
     Ps(commands::ps::Ps),
     Peek(commands::peek::Peek),
     Logs(commands::logs::Logs),
@@ -87,6 +89,9 @@ fn answer(arguments: Arguments) -> Result<Exit> {
     let mut context = Context::read(arguments.dir.as_deref(), arguments.json)?;
     let exit = match arguments.command {
         Some(command) => dispatch(&mut context, command)?,
+        None if commands::dashboard::Dashboard::opens_alone(&context) => {
+            wait(commands::dashboard::Dashboard::default().run(&mut context))?
+        }
         None => {
             let help = Arguments::command().render_help();
             let text = if context.out.terminal.colour {
@@ -116,6 +121,7 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Stop(command) => wait(command.run(context)),
         Command::Spawn(command) => wait(command.run(context)),
         Command::Assign(command) => wait(command.run(context)),
+        Command::Dashboard(command) => wait(command.run(context)),
         Command::Ps(command) => wait(command.run(context)),
         Command::Peek(command) => wait(command.run(context)),
         Command::Logs(command) => wait(command.run(context)),

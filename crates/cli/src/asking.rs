@@ -28,39 +28,108 @@ const MOST: u32 = 1000;
 
 /// Asks, waits for the answer and prints it. Where the ring was run for it here, also what came of it.
 pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -> Result<Exit> {
-    let engine = place.holder()?;
-    if engine.is_none() {
-        // What cannot be carried out here is not left in the inbox.
-        context::settings(&place)?;
-    }
-    let id = clock::command_id();
-    let ledger = place
-        .open_journal(true)
-        .await
-        .map_err(|error| context::lift(&place, error))?;
-    let before = ledger.0.head().await?.0;
-    ledger
-        .submit(&id, &context.person(), clock::now(), &command)
-        .await?;
-    ring(&place);
-    let outcome = settle(context, &place, &ledger, &id).await;
-    if let Err(error) = &outcome
-        && !matches!(error, Error::NoAnswer { .. })
-    {
-        // Nobody is to carry it out later, when it is no longer expected. Should someone have done so by now, this fails.
-        let why = format!("it could not be carried out: {error}");
-        drop(ledger.answer(&id, &Outcome::Refused { why }, clock::now()).await);
-    }
-    let outcome = outcome?;
-    let happened = match engine {
-        Some(_) => Vec::new(),
-        None => ledger.tail(before, MOST).await?,
-    };
-    ledger.0.close().await;
-    let exit = report(context, &id, &outcome, &happened)?;
+    let answer = Asker::new(context, place).ask(&command).await?;
+    let exit = report(context, &answer)?;
     match (exit, &command) {
-        (Exit::Done, Command::Merge { ticket }) => Ok(merged(ticket, &happened)),
+        (Exit::Done, Command::Merge { ticket }) => Ok(merged(ticket, &answer.happened)),
         _ => Ok(exit),
+    }
+}
+
+/// Who asks, and how the ring is run for it when no engine runs.
+#[derive(Clone, Debug)]
+pub(crate) struct Asker {
+    place: Place,
+    person: String,
+    options: runtime::Options,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    /// The command's id.
+    id: String,
+    /// What became of it.
+    pub(crate) outcome: Outcome,
+    /// What came of it, where the ring was run for it here.
+    pub(crate) happened: Vec<Fold>,
+}
+
+impl Asker {
+    /// Whoever called this program.
+    pub(crate) fn new(context: &Context, place: Place) -> Self {
+        Self {
+            place,
+            person: context.person(),
+            options: context.options(),
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    pub(crate) async fn ask(&self, command: &Command) -> Result<Answer> {
+        let place = &self.place;
+        let engine = place.holder()?;
+        if engine.is_none() {
+            // What cannot be carried out here is not left in the inbox.
+            context::settings(place)?;
+        }
+        let id = clock::command_id();
+        let ledger = place
+            .open_journal(true)
+            .await
+            .map_err(|error| context::lift(place, error))?;
+        let before = ledger.0.head().await?.0;
+        ledger.submit(&id, &self.person, clock::now(), command).await?;
+        ring(place);
+        let outcome = self.settle(&ledger, &id).await;
+        if let Err(error) = &outcome
+            && !matches!(error, Error::NoAnswer { .. })
+        {
+            // Nobody is to carry it out later, when it is no longer expected. Should someone have done so by now, this fails.
+            let why = format!("it could not be carried out: {error}");
+            drop(ledger.answer(&id, &Outcome::Refused { why }, clock::now()).await);
+        }
+        let outcome = outcome?;
+        let happened = match engine {
+            Some(_) => Vec::new(),
+            None => ledger.tail(before, MOST).await?,
+        };
+        ledger.0.close().await;
+        Ok(Answer {
+            id,
+            outcome,
+            happened,
+        })
+    }
+
+    /// Waits for whoever holds the repository, or carries the command out.
+    async fn settle(&self, ledger: &Ledger<Sqlite>, id: &str) -> Result<Outcome> {
+        let place = &self.place;
+        let mut changes = Changes::of(&place.crew_dir);
+        let mut waited = Duration::ZERO;
+        loop {
+            if let Some(outcome) = ledger.outcome(id).await? {
+                return Ok(outcome);
+            }
+            match place.holder()? {
+                Some(holder) if waited >= PATIENCE => {
+                    return Err(Error::NoAnswer {
+                        seconds: PATIENCE.as_secs(),
+                        holder: holder.to_string(),
+                    });
+                }
+                Some(_) => {
+                    let before = clock::now();
+                    changes.wait_at_most(LOOK).await;
+                    waited += clock::now().since(before);
+                }
+                None => match runtime::carry_out(place.clone(), self.options.clone(), id).await {
+                    // Another took the repository in between: it answers.
+                    Ok(()) | Err(runtime::Error::Held { .. }) => {}
+                    Err(error) => return Err(context::lift(place, error)),
+                },
+            }
+        }
     }
 }
 
@@ -92,36 +161,12 @@ fn merged(ticket: &TicketId, happened: &[Fold]) -> Exit {
     }
 }
 
-/// Waits for whoever holds the repository, or carries the command out.
-async fn settle(context: &Context, place: &Place, ledger: &Ledger<Sqlite>, id: &str) -> Result<Outcome> {
-    let mut changes = Changes::of(&place.crew_dir);
-    let mut waited = Duration::ZERO;
-    loop {
-        if let Some(outcome) = ledger.outcome(id).await? {
-            return Ok(outcome);
-        }
-        match place.holder()? {
-            Some(holder) if waited >= PATIENCE => {
-                return Err(Error::NoAnswer {
-                    seconds: PATIENCE.as_secs(),
-                    holder: holder.to_string(),
-                });
-            }
-            Some(_) => {
-                let before = clock::now();
-                changes.wait_at_most(LOOK).await;
-                waited += clock::now().since(before);
-            }
-            None => match runtime::carry_out(place.clone(), context.options(), id).await {
-                // Another took the repository in between: it answers.
-                Ok(()) | Err(runtime::Error::Held { .. }) => {}
-                Err(error) => return Err(context::lift(place, error)),
-            },
-        }
-    }
-}
-
-fn report(context: &mut Context, id: &str, outcome: &Outcome, happened: &[Fold]) -> Result<Exit> {
+fn report(context: &mut Context, answer: &Answer) -> Result<Exit> {
+    let Answer {
+        id,
+        outcome,
+        happened,
+    } = answer;
     let (accepted, message) = match outcome {
         Outcome::Accepted { message } => (true, message),
         Outcome::Refused { why } => (false, why),

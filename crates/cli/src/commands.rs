@@ -8,6 +8,7 @@ pub(crate) mod cleanup;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod cost;
+pub(crate) mod dashboard;
 pub(crate) mod demo;
 pub(crate) mod diagram;
 pub(crate) mod doctor;

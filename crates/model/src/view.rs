@@ -5,6 +5,7 @@
 
 mod agent;
 mod cost;
+mod figures;
 mod queue;
 mod state_file;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use serde::Serialize;
 
 pub use agent::{Agent, Status, Waits};
 pub use cost::{By, Charge, Costs, Filter, Line, Sum};
+pub use figures::{clock, cost, dollars, span, tokens};
 pub use queue::{Counts, Held};
 pub use state_file::state_json;
 pub use words::{describe, describe_effect, matters};

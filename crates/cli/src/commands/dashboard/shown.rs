@@ -1,0 +1,378 @@
+//! A dashboard that is open: the world around its state.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use model::journal::Stream;
+use model::policy::route::Refusal;
+use model::view::{self, Crew};
+use model::{TicketId, Time};
+use rustix::process::{Signal as Kill, kill_current_process_group};
+use store::{Fold, Ledger, Sqlite};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::time::MissedTickBehavior;
+use tui::{Action, App, Engine, Files, Keyboard, Msg, Terminal, Told};
+
+use super::watched::Watched;
+use crate::asking::{Answer, Asker};
+use crate::clock;
+use crate::commands::explain::refusals;
+use crate::context::journal;
+use crate::error::{Doing as _, Error, Result};
+use crate::exit::Exit;
+use crate::facts::Facts;
+use crate::follow::{self, Changes, Follow};
+use runtime::Place;
+
+/// How often what only the clock changes is drawn, and what tells nobody of its changes is looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// What comes from other tasks.
+enum Heard {
+    /// To be told to the state.
+    Msg(Msg),
+    /// The queue's files were read.
+    Files(Option<Files>),
+    /// The terminal is gone.
+    Gone,
+}
+
+pub(super) struct Shown {
+    place: Place,
+    asker: Asker,
+    app: App,
+    terminal: Terminal,
+    _keyboard: Keyboard,
+    tell: UnboundedSender<Heard>,
+    told: UnboundedReceiver<Heard>,
+    /// None before anything was ever asked or run here.
+    journal: Option<Tail>,
+    /// The view for reading the queue's files.
+    crew: Crew,
+    watched: Option<Watched>,
+    tickets: Changes,
+    files: Reading,
+    engine: Option<Engine>,
+    /// How it ended, when it did.
+    ended: Option<Exit>,
+}
+
+struct Tail {
+    ledger: Ledger<Sqlite>,
+    rows: Follow,
+}
+
+/// How far the reading of the queue's files is.
+#[derive(Debug)]
+struct Reading {
+    /// Something changed since it was last begun.
+    due: bool,
+    /// It is being read.
+    busy: bool,
+    /// When it was last begun.
+    begun: Time,
+}
+
+impl Shown {
+    pub(super) fn new(
+        place: Place,
+        asker: Asker,
+        terminal: Terminal,
+        setting: &tui::Setting,
+    ) -> Result<Self> {
+        let size = terminal.size().doing("measure", "the terminal")?;
+        let (tell, told) = unbounded_channel();
+        let keys = tell.clone();
+        let keyboard = Keyboard::listen(move |msg| keys.send(msg.map_or(Heard::Gone, Heard::Msg)).is_ok());
+        Ok(Self {
+            tickets: Changes::of(&place.tickets_dir),
+            place,
+            asker,
+            app: App::new(setting, clock::now(), size),
+            terminal,
+            _keyboard: keyboard,
+            tell,
+            told,
+            journal: None,
+            crew: Crew::default(),
+            watched: None,
+            files: Reading {
+                due: true,
+                busy: false,
+                begun: Time(0),
+            },
+            engine: None,
+            ended: None,
+        })
+    }
+
+    /// Shows it until the person leaves.
+    pub(super) async fn until_left(&mut self) -> Result<Exit> {
+        let mut ends = [
+            listen(SignalKind::terminate())?,
+            listen(SignalKind::hangup())?,
+            listen(SignalKind::interrupt())?,
+        ];
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        self.look().await?;
+        self.draw()?;
+        loop {
+            let is_new = tokio::select! {
+                heard = self.told.recv() => self.hear(heard).await?,
+                () = changed(&mut self.journal) => self.rows().await?,
+                () = printed(&mut self.watched) => self.output().await?,
+                () = self.tickets.wait_at_most(TICK * 60) => {
+                    self.files.due = true;
+                    false
+                }
+                _ = tick.tick() => {
+                    let is_new = self.look().await?;
+                    self.update(Msg::Tick).await?;
+                    is_new || self.app.is_timed()
+                }
+                () = any(&mut ends) => return Ok(Exit::Interrupted),
+            };
+            self.read_files();
+            if let Some(exit) = self.ended {
+                return Ok(exit);
+            }
+            if is_new {
+                self.draw()?;
+            }
+        }
+    }
+
+    fn draw(&mut self) -> Result<()> {
+        self.terminal.draw(&self.app).doing("draw on", "the terminal")
+    }
+
+    /// Takes in what other tasks tell, all that is there.
+    async fn hear(&mut self, heard: Option<Heard>) -> Result<bool> {
+        let mut next = heard;
+        while let Some(heard) = next {
+            match heard {
+                Heard::Msg(msg) => self.update(msg).await?,
+                Heard::Files(files) => {
+                    self.files.busy = false;
+                    if let Some(files) = files {
+                        self.update(Msg::Files(files)).await?;
+                    }
+                }
+                Heard::Gone => self.ended = Some(Exit::Interrupted),
+            }
+            next = self.told.try_recv().ok();
+        }
+        Ok(true)
+    }
+
+    /// Looks at what nobody tells of: whether a journal is there by now, and who holds the repository.
+    async fn look(&mut self) -> Result<bool> {
+        let mut is_new = false;
+        if self.journal.is_none()
+            && let Some(ledger) = journal(&self.place).await?
+        {
+            let rows = Follow::new(ledger.clone(), &self.place.crew_dir, 0);
+            self.journal = Some(Tail { ledger, rows });
+            is_new = self.rows().await?;
+        }
+        Ok(self.engine().await? || is_new)
+    }
+
+    /// Looks who holds the repository; whether that is another than before.
+    async fn engine(&mut self) -> Result<bool> {
+        let engine = self.place.holder()?.map(|holder| Engine {
+            pid: holder.pid,
+            since: holder
+                .since
+                .and_then(|seconds| i64::try_from(seconds).ok())
+                .map(|seconds| Time(seconds.saturating_mul(1000))),
+        });
+        if engine == self.engine {
+            return Ok(false);
+        }
+        self.engine.clone_from(&engine);
+        self.files.due = true;
+        self.update(Msg::Engine(engine)).await?;
+        Ok(true)
+    }
+
+    /// Takes in the journal's next rows.
+    async fn rows(&mut self) -> Result<bool> {
+        let mut is_new = false;
+        while let Some(tail) = &mut self.journal {
+            let rows = tail.rows.more().await?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in &rows {
+                self.crew.apply(follow::row(row));
+            }
+            self.update(Msg::Rows(rows)).await?;
+            self.files.due = true;
+            is_new = true;
+        }
+        if is_new {
+            self.engine().await?;
+            self.output().await?;
+        }
+        Ok(is_new)
+    }
+
+    /// Takes in what the run that is looked at printed.
+    async fn output(&mut self) -> Result<bool> {
+        let Some(watched) = &mut self.watched else {
+            return Ok(false);
+        };
+        let more = watched.more()?;
+        let is_new = !more.is_empty();
+        for msg in more {
+            self.update(msg).await?;
+        }
+        Ok(is_new)
+    }
+
+    /// Tells the state, and does what it wants.
+    async fn update(&mut self, msg: Msg) -> Result<()> {
+        let mut wanted: VecDeque<Action> = self.app.update(msg, clock::now()).into();
+        while let Some(action) = wanted.pop_front() {
+            match action {
+                Action::Submit { asked, command } => self.submit(asked, command),
+                Action::Watch(run) => {
+                    self.watched = run.map(|run| Watched::new(&self.place, run));
+                    if let Some(watched) = &mut self.watched {
+                        for msg in watched.more()? {
+                            wanted.extend(self.app.update(msg, clock::now()));
+                        }
+                    }
+                }
+                Action::Read(ticket) => {
+                    let rows = self.history(&ticket).await?;
+                    wanted.extend(self.app.update(Msg::History { ticket, rows }, clock::now()));
+                }
+                Action::Suspend => self.suspend()?,
+                Action::Quit => self.ended = Some(Exit::Done),
+            }
+        }
+        Ok(())
+    }
+
+    async fn history(&self, ticket: &TicketId) -> Result<Vec<Fold>> {
+        match &self.journal {
+            Some(tail) => Ok(tail.ledger.history(&Stream::Ticket(ticket.clone())).await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Asks it of the engine, and does not wait for the answer.
+    fn submit(&self, asked: String, command: model::command::Command) {
+        let (asker, tell) = (self.asker.clone(), self.tell.clone());
+        tokio::spawn(async move {
+            let outcome = asker
+                .ask(&command)
+                .await
+                .map(with_aftermath)
+                .map_err(|error| words(&error));
+            // Nobody hears it any more when the person has left.
+            drop(tell.send(Heard::Msg(Msg::Told(Told { asked, outcome }))));
+        });
+    }
+
+    /// To the shell, until the person comes back.
+    fn suspend(&mut self) -> Result<()> {
+        self.terminal
+            .lend(|| {
+                // Where no shell could bring it back, the system does not stop it either.
+                let _ = kill_current_process_group(Kill::TSTP);
+            })
+            .doing("take over", "the terminal")?;
+        let (columns, lines) = self.terminal.size().doing("measure", "the terminal")?;
+        self.app.update(Msg::Resized(columns, lines), clock::now());
+        Ok(())
+    }
+
+    /// Begins to read the queue's files, if it is time for it.
+    fn read_files(&mut self) {
+        let now = clock::now();
+        if !self.files.due || self.files.busy || now.since(self.files.begun) < TICK {
+            return;
+        }
+        self.files = Reading {
+            due: false,
+            busy: true,
+            begun: now,
+        };
+        let (place, crew, tell) = (self.place.clone(), self.crew.clone(), self.tell.clone());
+        tokio::task::spawn_blocking(move || drop(tell.send(Heard::Files(files(&crew, &place, now)))));
+    }
+}
+
+/// What the queue's files say besides the journal; nothing when they or the settings cannot be read now.
+fn files(crew: &Crew, place: &Place, now: Time) -> Option<Files> {
+    let settings = place.settings().ok()?;
+    let mut facts = Facts::gather(crew, place, &settings, now).ok()?;
+    let why_not: std::collections::BTreeMap<TicketId, Refusal> = refusals(&facts, &settings);
+    facts.tickets.retain(|id, _| !crew.tickets.contains_key(id));
+    Some(Files {
+        unseen: facts.tickets,
+        why_not,
+    })
+}
+
+/// The answer, with what came of it where it was carried out here.
+fn with_aftermath(answer: Answer) -> model::command::Outcome {
+    use model::command::Outcome;
+    let last = answer
+        .happened
+        .iter()
+        .rev()
+        .find(|fold| view::matters(&fold.fact));
+    match (answer.outcome, last) {
+        (Outcome::Accepted { message }, Some(last)) => Outcome::Accepted {
+            message: format!("{message}; {}", view::describe(&last.fact)),
+        },
+        (outcome, _) => outcome,
+    }
+}
+
+/// An error in a line, with what to do about it.
+fn words(error: &Error) -> String {
+    let mut words = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(source) = cause {
+        words = format!("{words}: {source}");
+        cause = source.source();
+    }
+    match error.hint() {
+        Some(hint) => format!("{words} ({hint})"),
+        None => words,
+    }
+}
+
+fn listen(kind: SignalKind) -> Result<Signal> {
+    signal(kind).doing("listen for signals to", "crew")
+}
+
+async fn any(signals: &mut [Signal; 3]) {
+    let [first, second, third] = signals;
+    tokio::select! {
+        _ = first.recv() => {}
+        _ = second.recv() => {}
+        _ = third.recv() => {}
+    }
+}
+
+async fn changed(journal: &mut Option<Tail>) {
+    match journal {
+        Some(tail) => tail.rows.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn printed(watched: &mut Option<Watched>) {
+    match watched {
+        Some(watched) => watched.changed().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,85 @@
+//! Figures in words, alike on every surface.
+
+use std::time::Duration;
+
+use crate::Time;
+use crate::attempt::Usage;
+
+/// A span in its largest unit: `12s`, `3m`, `2h`, `4d`.
+#[must_use]
+pub fn span(span: Duration) -> String {
+    let seconds = span.as_secs();
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m", seconds / 60),
+        3_600..172_800 => format!("{}h", seconds / 3_600),
+        172_800.. => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// A moment in UTC, to the second: `2026-01-02 03:04:05`.
+#[must_use]
+pub fn clock(at: Time) -> String {
+    at.to_string().replace('T', " ").trim_end_matches('Z').to_owned()
+}
+
+/// Tokens, short: `950`, `12.3k`, `1.2M`.
+#[must_use]
+pub fn tokens(count: u64) -> String {
+    let scaled = |unit: u64, name: &str| {
+        let tenths = count / (unit / 10);
+        if tenths >= 1000 {
+            format!("{}{name}", tenths / 10)
+        } else {
+            format!("{}.{}{name}", tenths / 10, tenths % 10)
+        }
+    };
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => scaled(1_000, "k"),
+        1_000_000.. => scaled(1_000_000, "M"),
+    }
+}
+
+/// What something cost: nothing for nothing, `<$0.01` for what rounds to it, `~` before what is estimated in part.
+#[must_use]
+pub fn cost(usage: Usage) -> String {
+    let about = if usage.estimated_micro_usd > 0 { "~" } else { "" };
+    match usage.cost_micro_usd {
+        0 => String::new(),
+        1..5_000 => format!("{about}<$0.01"),
+        micro => format!("{about}{}", dollars(micro)),
+    }
+}
+
+/// Money, from millionths of a US dollar: `$0.25`.
+#[must_use]
+pub fn dollars(micro: u64) -> String {
+    let cents = micro.saturating_add(5_000) / 10_000;
+    format!("${}.{:02}", cents / 100, cents % 100)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_in_their_largest_unit() {
+        let spans = [0, 59, 60, 3_599, 3_600, 172_799, 172_800].map(|s| span(Duration::from_secs(s)));
+        assert_eq!(spans, ["0s", "59s", "1m", "59m", "1h", "47h", "2d"]);
+        assert_eq!(clock(Time(1_000)), "1970-01-01 00:00:01");
+    }
+
+    #[test]
+    fn figures_are_short() {
+        let short = [0, 999, 1_000, 12_345, 123_456, 999_999, 1_000_000, 12_300_000].map(tokens);
+        assert_eq!(
+            short,
+            ["0", "999", "1.0k", "12.3k", "123k", "999k", "1.0M", "12.3M"]
+        );
+        assert_eq!(
+            [0, 4_999, 5_000, 250_000, 12_000_000].map(dollars),
+            ["$0.00", "$0.00", "$0.01", "$0.25", "$12.00"]
+        );
+    }
+}

@@ -1,0 +1,356 @@
+//! The dashboard's state, and how it takes in what it is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::attempt;
+use model::command::Outcome;
+use model::journal::{Fact, State as After, Stream};
+use model::ticket::{self, Ticket};
+use model::view::{Agent, By, Costs, Crew, Filter, Row};
+use model::{AgentName, RunId, TicketId, Time};
+use ratatui::layout::Rect;
+use store::Fold;
+
+use crate::choose::Choice;
+use crate::dialog::Dialog;
+use crate::log::Log;
+use crate::message::{Action, Engine, Files, Msg, Told};
+use crate::pane::Pane;
+use crate::past::Past;
+use crate::plan::{Plan, Wanted};
+use crate::queue::{self, Wait};
+use crate::theme::{Theme, Tone};
+
+/// What is fixed while a dashboard is open.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The repository, in a word.
+    pub repository: String,
+    /// Whether colours are wanted.
+    pub colour: bool,
+}
+
+/// The dashboard's state.
+#[derive(Clone, Debug)]
+pub struct App {
+    pub(crate) repository: String,
+    pub(crate) theme: Theme,
+    pub(crate) now: Time,
+    pub(crate) size: (u16, u16),
+    /// The view, and the tickets that only have a file yet.
+    pub(crate) crew: Crew,
+    pub(crate) files: Files,
+    pub(crate) engine: Option<Engine>,
+    pub(crate) focus: Pane,
+    pub(crate) side: Pane,
+    pub(crate) detail: Pane,
+    /// The list that the others look at.
+    pub(crate) list: Pane,
+    pub(crate) zoomed: bool,
+    pub(crate) filter: String,
+    pub(crate) dialog: Option<Dialog>,
+    /// What was said last.
+    pub(crate) said: Option<(Tone, String)>,
+    /// What was asked and is not answered yet.
+    pub(crate) asking: Vec<String>,
+    pub(crate) log: Log,
+    pub(crate) past: Past,
+    /// Lines that output and history are scrolled up from their ends.
+    pub(crate) up: BTreeMap<Pane, usize>,
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) queue: Vec<TicketId>,
+    pub(crate) train: Vec<TicketId>,
+    pub(crate) inbox: Vec<Wait>,
+    pub(crate) by_ticket: Costs,
+    pub(crate) by_agent: Costs,
+    pub(crate) by_day: Costs,
+    pub(crate) agent: Choice<AgentName>,
+    pub(crate) in_queue: Choice<TicketId>,
+    pub(crate) in_train: Choice<TicketId>,
+    pub(crate) in_inbox: Choice<TicketId>,
+    /// Each agent's latest run, and the ticket it was for.
+    runs: BTreeMap<AgentName, (RunId, TicketId)>,
+}
+
+impl App {
+    /// An empty one, at this moment, on a terminal of so many columns and lines.
+    #[must_use]
+    pub fn new(setting: &Setting, now: Time, (columns, lines): (u16, u16)) -> Self {
+        let nothing = Crew::default().costs(By::Agent, &Filter::default());
+        Self {
+            repository: harness::sanitise::line(&setting.repository),
+            theme: Theme {
+                colour: setting.colour,
+            },
+            now,
+            size: (columns, lines),
+            crew: Crew::default(),
+            files: Files::default(),
+            engine: None,
+            focus: Pane::Agents,
+            side: Pane::Inbox,
+            detail: Pane::Output,
+            list: Pane::Agents,
+            zoomed: false,
+            filter: String::new(),
+            dialog: None,
+            said: None,
+            asking: Vec::new(),
+            log: Log::default(),
+            past: Past::default(),
+            up: BTreeMap::new(),
+            agents: Vec::new(),
+            queue: Vec::new(),
+            train: Vec::new(),
+            inbox: Vec::new(),
+            by_ticket: nothing.clone(),
+            by_agent: nothing.clone(),
+            by_day: nothing,
+            agent: Choice::default(),
+            in_queue: Choice::default(),
+            in_train: Choice::default(),
+            in_inbox: Choice::default(),
+            runs: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in what it is told at this moment; gives what is to be done about it, in order.
+    pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Action> {
+        self.now = now;
+        let mut actions = Vec::new();
+        match msg {
+            Msg::Key(key) => self.key(key, &mut actions),
+            Msg::Pasted(text) => self.pasted(&text),
+            Msg::Resized(columns, lines) => self.size = (columns, lines),
+            Msg::Rows(rows) => {
+                for row in &rows {
+                    self.row(row);
+                }
+                self.add_up();
+                self.list_all();
+            }
+            Msg::Files(files) => {
+                self.take_files(files);
+                self.list_all();
+            }
+            Msg::Engine(engine) => self.engine = engine,
+            Msg::Output { run, error, bytes } => {
+                if self.log.run.as_ref() == Some(&run) {
+                    self.log.feed(error, &bytes);
+                }
+            }
+            Msg::History { ticket, rows } => {
+                if self.past.ticket.as_ref() == Some(&ticket) {
+                    self.past.read(&rows);
+                }
+            }
+            Msg::Told(told) => self.told(&told),
+            Msg::Tick => {}
+        }
+        self.follow_choice(&mut actions);
+        actions
+    }
+
+    /// Whether something on the screen counts the seconds.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.agents.iter().any(|agent| agent.ticket.is_some()) || !self.inbox.is_empty()
+    }
+
+    fn row(&mut self, row: &Fold) {
+        self.crew.apply(Row {
+            seq: row.seq,
+            stream: &row.stream,
+            at: row.at,
+            fact: &row.fact,
+            after: &row.after,
+        });
+        if let Stream::Ticket(id) = &row.stream {
+            // The journal knows it from now on.
+            self.files.unseen.remove(id);
+        }
+        if let (
+            Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run })),
+            After::Ticket(after),
+        ) = (&row.fact, &row.after)
+            && let Some(attempt) = after.attempt()
+        {
+            self.runs
+                .insert(attempt.agent.clone(), (run.clone(), after.id.clone()));
+        }
+        self.past.add(row);
+    }
+
+    fn add_up(&mut self) {
+        let by = |by| self.crew.costs(by, &Filter::default());
+        (self.by_ticket, self.by_agent, self.by_day) = (by(By::Ticket), by(By::Agent), by(By::Day));
+    }
+
+    fn take_files(&mut self, files: Files) {
+        for id in self.files.unseen.keys() {
+            self.crew.tickets.remove(id);
+        }
+        self.files = files;
+        let known: BTreeSet<TicketId> = self.crew.tickets.keys().cloned().collect();
+        self.files.unseen.retain(|id, _| !known.contains(id));
+        let unseen = self.files.unseen.iter();
+        self.crew
+            .tickets
+            .extend(unseen.map(|(id, ticket)| (id.clone(), ticket.clone())));
+    }
+
+    fn told(&mut self, told: &Told) {
+        if let Some(at) = self.asking.iter().position(|asked| *asked == told.asked) {
+            self.asking.remove(at);
+        }
+        let (tone, what) = match &told.outcome {
+            Ok(Outcome::Accepted { message }) => (Tone::Good, format!("✓ {message}")),
+            Ok(Outcome::Refused { why }) => (Tone::Wrong, format!("✗ {} refused: {why}", told.asked)),
+            Err(why) => (Tone::Wrong, format!("✗ {} failed: {why}", told.asked)),
+        };
+        self.say(tone, &what);
+    }
+
+    /// Says something in the status line.
+    pub(crate) fn say(&mut self, tone: Tone, what: &str) {
+        self.said = Some((tone, harness::sanitise::line(what)));
+    }
+
+    /// Makes the lists anew: the rows or the filter changed.
+    pub(crate) fn list_all(&mut self) {
+        let (filter, now) = (self.filter.as_str(), self.now);
+        self.agents = self.crew.agents();
+        if !filter.is_empty() {
+            self.agents.retain(|agent| {
+                let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
+                let title = agent.title.as_deref().unwrap_or_default();
+                queue::has(
+                    &format!("{} {} {ticket} {title}", agent.name, agent.status.name()),
+                    filter,
+                )
+            });
+        }
+        let (tickets, why_not) = (&self.crew.tickets, &self.files.why_not);
+        let matches = |id: &TicketId| {
+            let ticket = tickets.get(id);
+            ticket.is_some_and(|ticket| queue::matches(ticket, why_not, filter, now))
+        };
+        self.queue = queue::order(&self.crew);
+        self.queue.retain(matches);
+        self.train = queue::train(&self.crew);
+        self.train.retain(matches);
+        self.inbox = queue::inbox(&self.crew);
+        self.inbox.retain(|wait| matches(&wait.ticket));
+        self.agent.settle(self.agents.iter().map(|agent| &agent.name));
+        self.in_queue.settle(self.queue.iter());
+        self.in_train.settle(self.train.iter());
+        self.in_inbox.settle(self.inbox.iter().map(|wait| &wait.ticket));
+    }
+
+    /// The screen, divided.
+    pub(crate) fn plan(&self, area: Rect) -> Plan {
+        Plan::of(
+            area,
+            Wanted {
+                focus: self.focus,
+                side: self.side,
+                detail: self.detail,
+                zoomed: self.zoomed,
+                agents: self.agents.len(),
+            },
+        )
+    }
+
+    /// The screen as it is now, divided.
+    pub(crate) fn plan_now(&self) -> Plan {
+        self.plan(Rect::new(0, 0, self.size.0, self.size.1))
+    }
+
+    /// A ticket, by its id.
+    pub(crate) fn ticket(&self, id: &TicketId) -> Option<&Ticket> {
+        self.crew.tickets.get(id)
+    }
+
+    /// The list whose choice is looked at: where it is empty, the agents.
+    fn chosen_in(&self) -> Pane {
+        let some = match self.list {
+            Pane::Queue => !self.queue.is_empty(),
+            Pane::Train => !self.train.is_empty(),
+            Pane::Inbox => !self.inbox.is_empty(),
+            Pane::Agents | Pane::Output | Pane::History | Pane::Cost => false,
+        };
+        if some { self.list } else { Pane::Agents }
+    }
+
+    /// The ticket that is looked at.
+    pub(crate) fn chosen_ticket(&self) -> Option<&TicketId> {
+        match self.chosen_in() {
+            Pane::Queue => self.in_queue.key(),
+            Pane::Train => self.in_train.key(),
+            Pane::Inbox => self.in_inbox.key(),
+            Pane::Agents | Pane::Output | Pane::History | Pane::Cost => {
+                let name = self.agent.key()?;
+                let agent = self.agents.iter().find(|agent| agent.name == *name)?;
+                // Of an agent without one, its latest.
+                agent
+                    .ticket
+                    .as_ref()
+                    .or_else(|| self.runs.get(name).map(|(_, ticket)| ticket))
+            }
+        }
+    }
+
+    /// The agent that is looked at: the chosen one, or the chosen ticket's.
+    pub(crate) fn chosen_agent(&self) -> Option<&AgentName> {
+        match self.chosen_in() {
+            Pane::Queue | Pane::Train | Pane::Inbox => {
+                let ticket = self.chosen_ticket().and_then(|id| self.ticket(id))?;
+                match (&ticket.state, ticket.attempt()) {
+                    (_, Some(attempt)) => Some(&attempt.agent),
+                    (ticket::State::Done(ticket::Done::Landed { agent, .. }), None) => Some(agent),
+                    (_, None) => None,
+                }
+            }
+            Pane::Agents | Pane::Output | Pane::History | Pane::Cost => self.agent.key(),
+        }
+    }
+
+    /// The run that is looked at: the chosen ticket's latest, or the chosen agent's.
+    fn chosen_run(&self) -> Option<RunId> {
+        match self.chosen_in() {
+            Pane::Queue | Pane::Train | Pane::Inbox => {
+                let id = self.chosen_ticket()?;
+                let worker = self
+                    .ticket(id)?
+                    .attempt()
+                    .and_then(|attempt| attempt.worker.as_ref());
+                let latest = || {
+                    self.runs
+                        .values()
+                        .find(|(_, ticket)| ticket == id)
+                        .map(|(run, _)| run)
+                };
+                worker.map(|worker| &worker.run).or_else(latest).cloned()
+            }
+            Pane::Agents | Pane::Output | Pane::History | Pane::Cost => {
+                self.runs.get(self.agent.key()?).map(|(run, _)| run.clone())
+            }
+        }
+    }
+
+    /// Output and history are those of what is chosen.
+    fn follow_choice(&mut self, actions: &mut Vec<Action>) {
+        let run = self.chosen_run();
+        if run != self.log.run {
+            self.log.begin(run.clone());
+            self.up.remove(&Pane::Output);
+            actions.push(Action::Watch(run));
+        }
+        let ticket = self.chosen_ticket().cloned();
+        if ticket != self.past.ticket {
+            self.past.begin(ticket.clone());
+            self.up.remove(&Pane::History);
+            actions.extend(ticket.map(Action::Read));
+        }
+    }
+}

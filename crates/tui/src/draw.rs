@@ -1,0 +1,230 @@
+//! How the state looks: a function of it, and of nothing else.
+
+mod details;
+mod front;
+mod lists;
+mod wrap;
+
+use model::project;
+use model::view::{self, Counts};
+use ratatui::Frame;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::{Block, BorderType, Widget as _};
+
+use crate::app::App;
+use crate::cell::put;
+use crate::pane::Pane;
+use crate::theme::Tone;
+
+pub(crate) use details::most_up;
+
+/// Draws the dashboard on the whole of a frame.
+pub fn draw(app: &App, frame: &mut Frame<'_>) {
+    let area = frame.area();
+    on(app, frame.buffer_mut(), area);
+    if let Some((x, y)) = front::cursor(app, area) {
+        frame.set_cursor_position((x, y));
+    }
+}
+
+/// Draws it on a part of a buffer.
+fn on(app: &App, buffer: &mut Buffer, area: Rect) {
+    let plan = app.plan(area);
+    head(app, buffer, plan.head);
+    for (pane, place) in &plan.panes {
+        let content = plan.inner(*place);
+        if plan.framed {
+            framed(app, buffer, *pane, *place);
+        } else {
+            titled(app, buffer, *pane, *place);
+        }
+        match pane {
+            Pane::Agents => lists::agents(app, buffer, content),
+            Pane::Queue => lists::queue(app, buffer, content),
+            Pane::Train => lists::train(app, buffer, content),
+            Pane::Inbox => lists::inbox(app, buffer, content),
+            Pane::Output => details::output(app, buffer, content),
+            Pane::History => details::history(app, buffer, content),
+            Pane::Cost => details::cost(app, buffer, content),
+        }
+    }
+    status(app, buffer, plan.status);
+    keys(app, buffer, plan.keys);
+    front::draw(app, buffer, area);
+}
+
+/// A pane's name with its number, and what there is to say beside it.
+fn title(app: &App, pane: Pane) -> String {
+    let count = |shown: usize, what: &str| match shown {
+        0 => String::new(),
+        shown => format!(" {shown}{what}"),
+    };
+    let about = match pane {
+        Pane::Agents => count(app.agents.len(), ""),
+        Pane::Queue => {
+            let open = app
+                .queue
+                .iter()
+                .filter(|id| app.ticket(id).is_some_and(|ticket| !ticket.is_done()));
+            count(open.count(), " open")
+        }
+        Pane::Train => count(app.train.len(), ""),
+        Pane::Inbox => match app.inbox.len() {
+            0 => String::new(),
+            1 => " 1 waits for you".to_owned(),
+            waits => format!(" {waits} wait for you"),
+        },
+        Pane::Output => {
+            let agent = app.chosen_agent().map(|name| format!(" of {name}"));
+            let ticket = app.chosen_ticket().map(|id| format!(", {id}"));
+            agent
+                .map(|agent| agent + &ticket.unwrap_or_default())
+                .unwrap_or_default()
+        }
+        Pane::History => app
+            .chosen_ticket()
+            .map(|id| format!(" of {id}"))
+            .unwrap_or_default(),
+        Pane::Cost => String::new(),
+    };
+    let up = app.up.get(&pane).copied().unwrap_or(0);
+    let up = if up > 0 {
+        format!(", {up} lines up")
+    } else {
+        String::new()
+    };
+    format!("{} {}{about}{up}", pane.number(), pane.name())
+}
+
+fn framed(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
+    let focused = pane == app.focus;
+    let border = if focused {
+        BorderType::Thick
+    } else {
+        BorderType::Plain
+    };
+    Block::bordered()
+        .border_type(border)
+        .border_style(app.theme.frame(focused))
+        .render(area, buffer);
+    let room = usize::from(area.width).saturating_sub(4);
+    let text = harness::sanitise::fit(&title(app, pane), room);
+    let line = Rect {
+        height: area.height.min(1),
+        ..area
+    };
+    let tone = if focused { Tone::Bold } else { Tone::Plain };
+    if room > 0 {
+        put(buffer, line, 2, &format!(" {text} "), app.theme, tone);
+    }
+}
+
+fn titled(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
+    let line = Rect {
+        height: area.height.min(1),
+        ..area
+    };
+    let x = put(
+        buffer,
+        line,
+        0,
+        &format!("▌{}", title(app, pane)),
+        app.theme,
+        Tone::Bold,
+    );
+    put(buffer, line, x + 2, "Tab next pane", app.theme, Tone::Dim);
+}
+
+/// The engine and the queue in a line.
+fn head(app: &App, buffer: &mut Buffer, area: Rect) {
+    let theme = app.theme;
+    let mut x = put(buffer, area, 0, "crew ", theme, Tone::Bold);
+    x = put(buffer, area, x, &app.repository, theme, Tone::Plain) + 2;
+    let (tone, engine) = engine(app);
+    x = put(buffer, area, x, &engine, theme, tone) + 2;
+    let counts = app.crew.counts();
+    let (over, total) = (counts.landed + counts.ended, counts.total());
+    let mut usage = model::attempt::Usage::default();
+    app.crew
+        .members
+        .values()
+        .for_each(|member| usage.add(member.usage));
+    let mut figures = vec![format!("{over}/{total} done")];
+    figures.extend(words(&counts));
+    figures.extend(Some(view::cost(app.by_agent.total.usage)).filter(|cost| !cost.is_empty()));
+    put(buffer, area, x, &figures.join(" · "), theme, Tone::Plain);
+}
+
+fn words(counts: &Counts) -> Vec<String> {
+    let all = [
+        (counts.held, "held"),
+        (counts.in_progress, "at work"),
+        (counts.verifying, "in train"),
+        (counts.open, "open"),
+    ];
+    let some = all.iter().filter(|(n, _)| *n > 0);
+    some.map(|(n, what)| format!("{n} {what}")).collect()
+}
+
+/// What the engine is at, in words.
+pub(crate) fn engine(app: &App) -> (Tone, String) {
+    let Some(engine) = &app.engine else {
+        let left = app.agents.iter().any(|agent| agent.running);
+        let what = if left {
+            "○ no engine; steps run on: `crew run` adopts them"
+        } else {
+            "○ no engine: `crew run` starts one"
+        };
+        return (Tone::Waiting, what.to_owned());
+    };
+    let since = engine
+        .since
+        .map(|since| format!(" {}", view::span(app.now.since(since))))
+        .unwrap_or_default();
+    let (tone, what) = match app.crew.project.state {
+        project::State::ShuttingDown => (Tone::Waiting, "◌ stopping, waits for running steps"),
+        project::State::Initializing => (Tone::Moving, "◐ starting"),
+        project::State::Busy => (Tone::Good, "● at work"),
+        project::State::Ready => (Tone::Plain, "● idle"),
+        // The lock is taken, and the journal has not heard of it yet: a command is being carried out, or an engine starts.
+        project::State::Uninitialized | project::State::Closed => (Tone::Moving, "◐ starting"),
+    };
+    (tone, format!("{what}{since}"))
+}
+
+/// What was said last, or the filter.
+fn status(app: &App, buffer: &mut Buffer, area: Rect) {
+    let mut x = 0;
+    if !app.filter.is_empty() {
+        let filter = format!("/{} ({})", app.filter, app.queue.len());
+        x = put(
+            buffer,
+            area,
+            0,
+            &harness::sanitise::line(&filter),
+            app.theme,
+            Tone::Waiting,
+        ) + 2;
+    }
+    if let Some(asked) = app.asking.last() {
+        let asked = harness::sanitise::line(&format!("… {asked}"));
+        put(buffer, area, x, &asked, app.theme, Tone::Moving);
+    } else if let Some((tone, said)) = &app.said {
+        put(buffer, area, x, said, app.theme, *tone);
+    }
+}
+
+/// What can be pressed here.
+fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
+    let acts = match app.focus {
+        Pane::Agents => "s assign  K kill  n spawn  / filter",
+        Pane::Queue => "s assign  r retry  m merge  D drop  / filter",
+        Pane::Train => "m merge  D drop  / filter",
+        Pane::Inbox => "a answer  r retry  w waive  p approve  D drop",
+        Pane::Output | Pane::History => "↑↓ scroll  G end",
+        Pane::Cost => "↑↓ scroll",
+    };
+    let text = format!("? help  q quit  Tab pane  Enter zoom  {acts}");
+    put(buffer, area, 0, &text, app.theme, Tone::Dim);
+}

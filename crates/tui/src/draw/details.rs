@@ -1,0 +1,221 @@
+//! What is known of the chosen thing: output, history; and what all of it cost.
+
+use model::view::{self, Sum};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::wrap::wrap;
+use crate::app::App;
+use crate::cell::put;
+use crate::pane::Pane;
+use crate::queue::Standing;
+use crate::theme::Tone;
+
+/// A line as it is drawn.
+type Line = (Tone, String);
+
+/// So far can a pane be scrolled up, on the screen as it is now.
+pub(crate) fn most_up(app: &App, pane: Pane) -> usize {
+    let Some(area) = app.plan_now().content(pane) else {
+        return 0;
+    };
+    let (head, lines) = match pane {
+        Pane::Output => (0, printed(app, area, usize::MAX).len()),
+        Pane::History => (
+            about(app, area).len().min(usize::from(area.height) / 2),
+            events(app, area, usize::MAX).len(),
+        ),
+        Pane::Cost => (0, costs(app).len()),
+        Pane::Agents | Pane::Queue | Pane::Train | Pane::Inbox => (0, 0),
+    };
+    lines.saturating_sub(usize::from(area.height).saturating_sub(head))
+}
+
+/// The end of the lines, or what is so far up from it.
+fn end(app: &App, buffer: &mut Buffer, area: Rect, lines: &[Line], up: usize) {
+    let height = usize::from(area.height);
+    let from = lines.len().saturating_sub(height.saturating_add(up));
+    for ((tone, line), y) in lines[from..].iter().zip(area.top()..area.bottom()) {
+        put(buffer, Rect { y, height: 1, ..area }, 0, line, app.theme, *tone);
+    }
+}
+
+fn up(app: &App, pane: Pane) -> usize {
+    app.up.get(&pane).copied().unwrap_or(0).min(most_up(app, pane))
+}
+
+/// What the chosen run prints.
+pub(super) fn output(app: &App, buffer: &mut Buffer, area: Rect) {
+    let up = up(app, Pane::Output);
+    let lines = printed(app, area, usize::from(area.height).saturating_add(up));
+    if lines.is_empty() {
+        let says = if app.log.run.is_some() {
+            "it has printed nothing yet"
+        } else {
+            "nothing was started yet"
+        };
+        return end(app, buffer, area, &[(Tone::Dim, says.to_owned())], 0);
+    }
+    end(app, buffer, area, &lines, up);
+}
+
+/// The last lines of the output, wrapped: at least so many, if there are.
+fn printed(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
+    let columns = usize::from(area.width);
+    let open = Some((Tone::Plain, app.log.open.clone())).filter(|(_, open)| !open.is_empty());
+    let mut pieces = Vec::new();
+    let mut count = 0;
+    for (tone, line) in app.log.lines.iter().chain(open.as_ref()).rev() {
+        let wrapped: Vec<Line> = wrap(line, columns)
+            .into_iter()
+            .map(|line| (*tone, line))
+            .collect();
+        count += wrapped.len();
+        pieces.push(wrapped);
+        if count >= wanted {
+            break;
+        }
+    }
+    pieces.into_iter().rev().flatten().collect()
+}
+
+/// What happened to the chosen ticket.
+pub(super) fn history(app: &App, buffer: &mut Buffer, area: Rect) {
+    let mut head = about(app, area);
+    head.truncate(usize::from(area.height) / 2);
+    for ((tone, line), y) in head.iter().zip(area.top()..area.bottom()) {
+        put(buffer, Rect { y, height: 1, ..area }, 0, line, app.theme, *tone);
+    }
+    let taken = u16::try_from(head.len()).unwrap_or(0);
+    let below = Rect {
+        y: area.y.saturating_add(taken),
+        height: area.height.saturating_sub(taken),
+        ..area
+    };
+    let up = up(app, Pane::History);
+    let lines = events(app, below, usize::from(below.height).saturating_add(up));
+    end(app, buffer, below, &lines, up);
+}
+
+/// The chosen ticket: its title, where it stands and why, what its agent said of its work.
+fn about(app: &App, area: Rect) -> Vec<Line> {
+    let Some(ticket) = app.chosen_ticket().and_then(|id| app.ticket(id)) else {
+        return vec![(Tone::Dim, "no ticket is chosen".to_owned())];
+    };
+    let clean = harness::sanitise::line;
+    let columns = usize::from(area.width);
+    let standing = Standing::of(ticket, app.files.why_not.get(&ticket.id), app.now);
+    let why = standing.why.map(|why| format!(": {why}")).unwrap_or_default();
+    let mut lines: Vec<Line> = Vec::new();
+    let mut add = |tone, text: &str| {
+        lines.extend(wrap(&clean(text), columns).into_iter().map(|line| (tone, line)));
+    };
+    add(Tone::Bold, &ticket.spec.title);
+    add(
+        standing.tone,
+        &format!("{} {}{why}", standing.symbol, standing.word),
+    );
+    if let Some(attempt) = ticket.attempt() {
+        if let Some(summary) = &attempt.summary {
+            add(Tone::Plain, &format!("summary: {summary}"));
+        }
+        if let Some(failure) = attempt.failure.as_ref().filter(|_| attempt.errors > 0) {
+            add(
+                Tone::Waiting,
+                &format!("last failure: {}: {}", failure.class.name(), failure.message),
+            );
+        }
+    }
+    lines
+}
+
+/// The last of what happened, wrapped: at least so many lines, if there are.
+fn events(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
+    let columns = usize::from(area.width);
+    // Where it is narrow the day goes, then the time.
+    let skip = if columns >= 70 {
+        0
+    } else if columns >= 36 {
+        "2026-01-01 ".len()
+    } else {
+        usize::MAX
+    };
+    let mut pieces = Vec::new();
+    let mut count = 0;
+    for event in app.past.lines.iter().rev() {
+        let at = event.at.get(skip..).unwrap_or_default();
+        let indent = if at.is_empty() { 0 } else { at.len() + 2 };
+        let says = wrap(&event.says, columns.saturating_sub(indent));
+        let lines: Vec<Line> = says
+            .into_iter()
+            .enumerate()
+            .map(|(n, says)| {
+                let at = if n == 0 { at } else { "" };
+                let pad = indent.saturating_sub(at.len());
+                (event.tone, format!("{at}{}{says}", " ".repeat(pad)))
+            })
+            .collect();
+        count += lines.len();
+        pieces.push(lines);
+        if count >= wanted {
+            break;
+        }
+    }
+    pieces.into_iter().rev().flatten().collect()
+}
+
+/// Tokens and money: by agent, ticket and day.
+pub(super) fn cost(app: &App, buffer: &mut Buffer, area: Rect) {
+    let lines = costs(app);
+    let height = usize::from(area.height);
+    let most = lines.len().saturating_sub(height);
+    end(app, buffer, area, &lines, up(app, Pane::Cost).min(most));
+}
+
+fn costs(app: &App) -> Vec<Line> {
+    let row = |name: &str, steps: &str, input: &str, output: &str, cost: &str| {
+        let name = harness::sanitise::fit(&harness::sanitise::line(name), 20);
+        let pad = " ".repeat(20_usize.saturating_sub(name.width()));
+        format!("{name}{pad} {steps:>6} {input:>8} {output:>8} {cost:>9}")
+    };
+    let sum = |name: &str, sum: &Sum| {
+        let usage = sum.usage;
+        row(
+            name,
+            &sum.steps.to_string(),
+            &view::tokens(usage.input_tokens),
+            &view::tokens(usage.output_tokens),
+            &view::cost(usage),
+        )
+    };
+    let mut lines = Vec::new();
+    for (head, costs) in [
+        ("TICKET", &app.by_ticket),
+        ("DAY", &app.by_day),
+        ("AGENT", &app.by_agent),
+    ] {
+        lines.push((Tone::Dim, row(head, "STEPS", "IN", "OUT", "COST")));
+        for line in &costs.lines {
+            let name = match (&line.ticket, &line.agent, &line.day) {
+                (Some(ticket), ..) => ticket.to_string(),
+                (None, Some(agent), _) => agent.to_string(),
+                (None, None, Some(day)) => day.to_string(),
+                (None, None, None) => String::new(),
+            };
+            lines.push((Tone::Plain, sum(&name, &line.sum)));
+        }
+        lines.push((Tone::Plain, String::new()));
+    }
+    lines.push((Tone::Bold, sum("all", &app.by_agent.total)));
+    if app.by_agent.running > 0 {
+        let running = app.by_agent.running;
+        let what = if running == 1 {
+            "step runs and counts"
+        } else {
+            "steps run and count"
+        };
+        lines.push((Tone::Dim, format!("{running} {what} when ended")));
+    }
+    lines
+}

@@ -1,0 +1,307 @@
+//! The lists: agents, queue, train, inbox.
+
+use model::view::{self, Agent, Status};
+use model::{TicketId, Time};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::app::App;
+use crate::cell::{Cell, Column, Row, Table, put, room};
+use crate::choose::first;
+use crate::pane::Pane;
+use crate::queue::Standing;
+use crate::theme::Tone;
+
+const fn column(name: &'static str, goes: u8) -> Column {
+    Column {
+        name,
+        right: false,
+        goes,
+    }
+}
+
+const fn figure(name: &'static str, goes: u8) -> Column {
+    Column {
+        name,
+        right: true,
+        goes,
+    }
+}
+
+/// The rows of a list that are seen: the first one's place, and how many.
+fn window(at: usize, count: usize, area: Rect) -> (usize, usize) {
+    let lines = room(area);
+    (first(at, count, lines), lines)
+}
+
+/// What stands where nothing is to be listed.
+fn empty(app: &App, buffer: &mut Buffer, area: Rect, says: &str) {
+    let says = if app.filter.is_empty() {
+        says
+    } else {
+        "nothing here matches the filter: Esc shows all"
+    };
+    for (line, y) in super::wrap::wrap(says, usize::from(area.width))
+        .iter()
+        .zip(area.top()..area.bottom())
+    {
+        put(
+            buffer,
+            Rect { y, height: 1, ..area },
+            0,
+            line,
+            app.theme,
+            Tone::Dim,
+        );
+    }
+}
+
+fn ago(app: &App, since: Option<Time>) -> Cell {
+    since
+        .map(|since| view::span(app.now.since(since)).into())
+        .unwrap_or_default()
+}
+
+/// The agents.
+pub(super) fn agents(app: &App, buffer: &mut Buffer, area: Rect) {
+    if app.agents.is_empty() {
+        let says = "no agents yet: `crew run` spawns them as there is work, n adds one";
+        return empty(app, buffer, area, says);
+    }
+    let columns = [
+        column("", 0),
+        column("AGENT", 0),
+        column("STATE", 0),
+        figure("FOR", 3),
+        column("TICKET", 0),
+        figure("STEP", 4),
+        figure("TOKENS", 6),
+        figure("COST", 5),
+    ];
+    let (from, lines) = window(app.agent.at(), app.agents.len(), area);
+    let shown = app.agents.iter().enumerate().skip(from).take(lines);
+    let rows = shown
+        .map(|(at, agent)| self::agent(app, agent, at == app.agent.at()))
+        .collect();
+    let table = Table {
+        columns: &columns,
+        last: "WHAT",
+        rows,
+        focused: app.focus == Pane::Agents,
+    };
+    table.draw(buffer, area, app.theme);
+}
+
+fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
+    let tone = Tone::of(agent.status);
+    let usage = agent.usage;
+    let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+    let some = |is: bool, text: String| if is { Cell::from(text) } else { Cell::default() };
+    let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
+    let what = match (agent.status, &agent.waits) {
+        (Status::Idle, _) => did(app, agent),
+        (_, Some(waits)) => {
+            let until = waits.until.filter(|until| *until > app.now);
+            let until = until
+                .map(|until| format!(" (at the latest in {})", view::span(until.since(app.now))))
+                .unwrap_or_default();
+            let tone = if agent.status == Status::Waiting {
+                Tone::Waiting
+            } else {
+                Tone::Dim
+            };
+            Cell::new(&format!("waits for {}{until}", waits.what), tone)
+        }
+        (_, None) => agent.title.as_deref().unwrap_or_default().into(),
+    };
+    Row {
+        cells: vec![
+            Cell::new(agent.status.symbol(), tone),
+            agent.name.as_str().into(),
+            Cell::new(agent.status.name(), tone),
+            ago(app, agent.since),
+            ticket.into(),
+            some(agent.step > 0, agent.step.to_string()),
+            some(tokens > 0, view::tokens(tokens)),
+            view::cost(usage).into(),
+        ],
+        last: vec![what],
+        chosen,
+    }
+}
+
+/// What an idle agent did last.
+fn did(app: &App, agent: &Agent) -> Cell {
+    let last = app
+        .crew
+        .landed
+        .iter()
+        .rev()
+        .find(|landed| landed.agent.as_ref() == Some(&agent.name));
+    match last {
+        Some(landed) => {
+            let ago = view::span(app.now.since(landed.at));
+            Cell::new(
+                &format!("landed {} {ago} ago: {}", landed.ticket, landed.title),
+                Tone::Dim,
+            )
+        }
+        None => Cell::default(),
+    }
+}
+
+/// The queue.
+pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
+    if app.queue.is_empty() {
+        return empty(
+            app,
+            buffer,
+            area,
+            "the queue is empty: `crew ticket create <title>` adds to it",
+        );
+    }
+    let columns = [
+        column("", 0),
+        column("TICKET", 0),
+        column("P", 5),
+        column("STATE", 0),
+        column("AGENT", 2),
+        figure("FOR", 4),
+    ];
+    tickets(
+        app,
+        buffer,
+        area,
+        Pane::Queue,
+        &app.queue,
+        app.in_queue.at(),
+        &columns,
+    );
+}
+
+/// The train.
+pub(super) fn train(app: &App, buffer: &mut Buffer, area: Rect) {
+    if app.train.is_empty() {
+        return empty(app, buffer, area, "nothing is submitted");
+    }
+    let columns = [
+        column("", 0),
+        column("TICKET", 0),
+        column("P", 9),
+        column("STATE", 0),
+        column("AGENT", 5),
+        figure("FOR", 4),
+    ];
+    tickets(
+        app,
+        buffer,
+        area,
+        Pane::Train,
+        &app.train,
+        app.in_train.at(),
+        &columns,
+    );
+}
+
+fn tickets(
+    app: &App,
+    buffer: &mut Buffer,
+    area: Rect,
+    pane: Pane,
+    ids: &[TicketId],
+    at: usize,
+    columns: &[Column],
+) {
+    let (from, lines) = window(at, ids.len(), area);
+    let shown = ids.iter().enumerate().skip(from).take(lines);
+    let rows = shown
+        .filter_map(|(place, id)| ticket(app, id, place == at))
+        .collect();
+    let table = Table {
+        columns,
+        last: "TITLE",
+        rows,
+        focused: app.focus == pane,
+    };
+    table.draw(buffer, area, app.theme);
+}
+
+fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
+    let ticket = app.ticket(id)?;
+    let standing = Standing::of(ticket, app.files.why_not.get(id), app.now);
+    let agent = ticket.attempt().map_or("", |attempt| attempt.agent.as_str());
+    let since = match (&ticket.held, ticket.attempt()) {
+        (Some(held), _) => Some(held.since),
+        (None, Some(attempt)) => Some(attempt.since.max(ticket.since)),
+        (None, None) => Some(ticket.since).filter(|_| ticket.is_done()),
+    };
+    let mut last = Vec::new();
+    // Why it does not move matters more than what it is called.
+    let why = standing.why.as_deref().unwrap_or_default();
+    let title = Cell::new(
+        &ticket.spec.title,
+        if ticket.is_done() { Tone::Dim } else { Tone::Plain },
+    );
+    let why = Cell::new(why, Tone::Dim);
+    if ticket.held.is_some() {
+        last.extend([why, title]);
+    } else {
+        last.extend([title, why]);
+    }
+    Some(Row {
+        cells: vec![
+            Cell::new(standing.symbol, standing.tone),
+            id.as_str().into(),
+            format!("P{}", ticket.spec.priority).into(),
+            Cell::new(&standing.word, standing.tone),
+            agent.into(),
+            ago(app, since),
+        ],
+        last,
+        chosen,
+    })
+}
+
+/// What waits for a person.
+pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
+    if app.inbox.is_empty() {
+        return empty(app, buffer, area, "nothing waits for you");
+    }
+    let columns = [
+        column("", 0),
+        column("TICKET", 0),
+        column("AGENT", 4),
+        column("WHAT", 0),
+        figure("FOR", 3),
+    ];
+    let at = app.in_inbox.at();
+    let (from, lines) = window(at, app.inbox.len(), area);
+    let shown = app.inbox.iter().enumerate().skip(from).take(lines);
+    let rows = shown
+        .map(|(place, wait)| {
+            let (symbol, tone) = if wait.kind == "question" {
+                ("?", Tone::Waiting)
+            } else {
+                ("!", Tone::Wrong)
+            };
+            Row {
+                cells: vec![
+                    Cell::new(symbol, tone),
+                    wait.ticket.as_str().into(),
+                    wait.agent.as_ref().map_or("", |agent| agent.as_str()).into(),
+                    Cell::new(wait.kind, tone),
+                    ago(app, Some(wait.since)),
+                ],
+                last: vec![wait.says.as_str().into(), Cell::new(wait.keys, Tone::Dim)],
+                chosen: place == at,
+            }
+        })
+        .collect();
+    let table = Table {
+        columns: &columns,
+        last: "SAYS",
+        rows,
+        focused: app.focus == Pane::Inbox,
+    };
+    table.draw(buffer, area, app.theme);
+}

@@ -1,0 +1,41 @@
+//! Text in lines of a given width.
+
+use unicode_width::UnicodeWidthChar as _;
+
+/// Sanitised text cut into lines of at most so many columns, at spaces where there are any near.
+pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let mut width = 0;
+    for character in text.chars() {
+        let wide = character.width().unwrap_or(0);
+        if width + wide > columns {
+            let cut = line.rfind(' ').filter(|at| *at > line.len() / 2);
+            let rest = cut.map_or_else(String::new, |at| line.split_off(at));
+            lines.push(std::mem::replace(&mut line, rest.trim_start().to_owned()));
+            width = line.chars().map(|character| character.width().unwrap_or(0)).sum();
+            if character == ' ' && line.is_empty() {
+                continue;
+            }
+        }
+        line.push(character);
+        width += wide;
+    }
+    lines.push(line);
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap;
+
+    #[test]
+    fn lines_break_at_spaces_and_never_exceed() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("長い題名です", 5), ["長い", "題名", "です"]);
+        assert_eq!(wrap("", 5), [""]);
+        assert_eq!(wrap("ab", 0), ["a", "b"]);
+    }
+}

@@ -1,0 +1,432 @@
+//! What each key does.
+
+use model::attempt;
+use model::command::Command;
+use model::settings::MAX_AGENTS;
+use model::ticket::State;
+use model::view::Status;
+use model::{AgentName, TicketId};
+
+use crate::app::App;
+use crate::cell;
+use crate::choose::Choice;
+use crate::dialog::{Dialog, STOPS, Why};
+use crate::draw;
+use crate::input::Input;
+use crate::message::{Action, Key};
+use crate::pane::Pane;
+use crate::theme::Tone;
+
+impl App {
+    /// Takes a key.
+    pub(crate) fn key(&mut self, key: Key, actions: &mut Vec<Action>) {
+        match key {
+            Key::Ctrl('c') => actions.push(Action::Quit),
+            Key::Ctrl('z') => actions.push(Action::Suspend),
+            _ => match self.dialog.take() {
+                Some(dialog) => self.dialog = self.in_dialog(dialog, key, actions),
+                None => self.at_panes(key, actions),
+            },
+        }
+    }
+
+    /// Takes pasted text: only a line that is being typed wants any.
+    pub(crate) fn pasted(&mut self, text: &str) {
+        match &mut self.dialog {
+            Some(
+                Dialog::Filter(input)
+                | Dialog::Answer { input, .. }
+                | Dialog::Reason { input, .. }
+                | Dialog::Spawn(input),
+            ) => input.paste(text),
+            Some(Dialog::Help(_) | Dialog::Confirm { .. } | Dialog::Stop | Dialog::Assign { .. }) | None => {}
+        }
+        self.refilter();
+    }
+
+    fn at_panes(&mut self, key: Key, actions: &mut Vec<Action>) {
+        let page = isize::try_from(self.page()).unwrap_or(isize::MAX);
+        match key {
+            Key::Char('q') => actions.push(Action::Quit),
+            Key::Char('?') => self.dialog = Some(Dialog::Help(0)),
+            Key::Char('/') => self.dialog = Some(Dialog::Filter(Input::of(&self.filter))),
+            Key::Char(digit @ '1'..='7') => {
+                let at = digit.to_digit(10).unwrap_or(1) as usize - 1;
+                self.go(Pane::ALL[at]);
+            }
+            Key::Tab | Key::Right | Key::Char('l') => self.go(self.focus.turned(1)),
+            Key::BackTab | Key::Left | Key::Char('h') => self.go(self.focus.turned(-1)),
+            Key::Enter | Key::Char('z') => self.zoomed = !self.zoomed,
+            Key::Escape => {
+                if self.zoomed {
+                    self.zoomed = false;
+                } else if !self.filter.is_empty() {
+                    self.filter.clear();
+                    self.list_all();
+                } else {
+                    self.said = None;
+                }
+            }
+            Key::Up | Key::Char('k') => self.go_on(-1),
+            Key::Down | Key::Char('j') => self.go_on(1),
+            Key::PageUp | Key::Ctrl('b' | 'u') => self.go_on(-page),
+            Key::PageDown | Key::Ctrl('f' | 'd') | Key::Char(' ') => self.go_on(page),
+            Key::Home | Key::Char('g') => self.go_on(isize::MIN / 2),
+            Key::End | Key::Char('G') => self.go_on(isize::MAX / 2),
+            Key::Char('a') => self.ask_answer(),
+            Key::Char('s') => self.ask_assign(),
+            Key::Char('n') => self.dialog = Some(Dialog::Spawn(Input::default())),
+            Key::Char('S') => self.ask_stop(),
+            Key::Char('K') => self.ask_kill(),
+            Key::Char('D') => self.ask_reason(Why::Drop),
+            Key::Char('w') => self.ask_reason(Why::Waive),
+            Key::Char('r') => self.submit_ticket("retry", actions, |ticket| Command::Retry { ticket }),
+            Key::Char('m') => self.submit_ticket("merge", actions, |ticket| Command::Merge { ticket }),
+            Key::Char('p') => self.submit_ticket("approve", actions, |ticket| Command::Approve { ticket }),
+            Key::Char(_) | Key::Ctrl(_) | Key::Backspace | Key::Delete => {}
+        }
+    }
+
+    /// Goes to a pane.
+    fn go(&mut self, pane: Pane) {
+        self.focus = pane;
+        if pane.chooses() {
+            self.list = pane;
+        }
+        match pane {
+            Pane::Train | Pane::Inbox => self.side = pane,
+            Pane::Output | Pane::History | Pane::Cost => self.detail = pane,
+            Pane::Agents | Pane::Queue => {}
+        }
+    }
+
+    /// Chooses, or scrolls, so many further.
+    fn go_on(&mut self, by: isize) {
+        match self.focus {
+            Pane::Agents => self.agent.step(self.agents.iter().map(|agent| &agent.name), by),
+            Pane::Queue => self.in_queue.step(self.queue.iter(), by),
+            Pane::Train => self.in_train.step(self.train.iter(), by),
+            Pane::Inbox => self.in_inbox.step(self.inbox.iter().map(|wait| &wait.ticket), by),
+            Pane::Output | Pane::History | Pane::Cost => {
+                let most = draw::most_up(self, self.focus);
+                let up = self.up.entry(self.focus).or_default();
+                *up = up.saturating_add_signed(by.saturating_neg()).min(most);
+            }
+        }
+    }
+
+    /// Lines of the pane that is looked at.
+    fn page(&self) -> usize {
+        let content = self.plan_now().content(self.focus);
+        content.map_or(1, |area| cell::room(area).max(2) - 1)
+    }
+
+    fn in_dialog(&mut self, dialog: Dialog, key: Key, actions: &mut Vec<Action>) -> Option<Dialog> {
+        if key == Key::Escape {
+            if let Dialog::Filter(_) = dialog {
+                self.filter.clear();
+                self.list_all();
+            }
+            return None;
+        }
+        match dialog {
+            Dialog::Help(down) => match key {
+                Key::Down | Key::Char('j') => Some(Dialog::Help(down.saturating_add(1).min(40))),
+                Key::Up | Key::Char('k') => Some(Dialog::Help(down.saturating_sub(1))),
+                Key::PageDown | Key::Char(' ') => Some(Dialog::Help(down.saturating_add(8).min(40))),
+                Key::PageUp => Some(Dialog::Help(down.saturating_sub(8))),
+                _ => None,
+            },
+            Dialog::Filter(mut input) => {
+                if key == Key::Enter {
+                    return None;
+                }
+                input.key(key);
+                self.filter = input.text().trim().to_owned();
+                self.list_all();
+                Some(Dialog::Filter(input))
+            }
+            Dialog::Answer {
+                agent,
+                question,
+                mut input,
+            } => {
+                let text = input.text().trim().to_owned();
+                if key == Key::Enter && !text.is_empty() {
+                    self.submit(
+                        format!("answer {agent}"),
+                        Command::Answer { agent, text },
+                        actions,
+                    );
+                    return None;
+                }
+                input.key(key);
+                Some(Dialog::Answer {
+                    agent,
+                    question,
+                    input,
+                })
+            }
+            Dialog::Confirm {
+                question,
+                follows,
+                asked,
+                command,
+            } => match key {
+                Key::Char('y' | 'Y') => {
+                    self.submit(asked, command, actions);
+                    None
+                }
+                Key::Char('n' | 'N' | 'q') => None,
+                _ => Some(Dialog::Confirm {
+                    question,
+                    follows,
+                    asked,
+                    command,
+                }),
+            },
+            Dialog::Reason {
+                what,
+                ticket,
+                mut input,
+            } => {
+                let reason = input.text().trim().to_owned();
+                if key == Key::Enter && (what == Why::Drop || !reason.is_empty()) {
+                    let (asked, command) = match what {
+                        Why::Drop => (format!("drop {ticket}"), Command::Drop { ticket, reason }),
+                        Why::Waive => (format!("waive {ticket}"), Command::Waive { ticket, reason }),
+                    };
+                    self.submit(asked, command, actions);
+                    return None;
+                }
+                input.key(key);
+                Some(Dialog::Reason { what, ticket, input })
+            }
+            Dialog::Stop => match key {
+                Key::Char(pressed)
+                    if let Some((.., running)) = STOPS.iter().find(|(key, ..)| *key == pressed) =>
+                {
+                    let running = *running;
+                    self.submit("stop".to_owned(), Command::Stop { running }, actions);
+                    None
+                }
+                Key::Char('n' | 'q') => None,
+                _ => Some(Dialog::Stop),
+            },
+            Dialog::Assign {
+                head,
+                choices,
+                mut at,
+            } => {
+                let places: Vec<usize> = (0..choices.len()).collect();
+                match key {
+                    Key::Down | Key::Char('j') => at.step(places.iter(), 1),
+                    Key::Up | Key::Char('k') => at.step(places.iter(), -1),
+                    Key::PageDown => at.step(places.iter(), 10),
+                    Key::PageUp => at.step(places.iter(), -10),
+                    Key::Char('q') => return None,
+                    Key::Enter => {
+                        if let Some((agent, ticket, _)) = choices.into_iter().nth(at.at()) {
+                            let asked = format!("assign {ticket} to {agent}");
+                            self.submit(asked, Command::Assign { agent, ticket }, actions);
+                        }
+                        return None;
+                    }
+                    _ => {}
+                }
+                Some(Dialog::Assign { head, choices, at })
+            }
+            Dialog::Spawn(mut input) => {
+                if key != Key::Enter {
+                    input.key(key);
+                    return Some(Dialog::Spawn(input));
+                }
+                match spawn(input.text().trim()) {
+                    Ok((asked, command)) => {
+                        self.submit(asked, command, actions);
+                        None
+                    }
+                    Err(why) => {
+                        self.say(Tone::Wrong, &why);
+                        Some(Dialog::Spawn(input))
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is typed at the filter counts at once, when it was pasted too.
+    fn refilter(&mut self) {
+        if let Some(Dialog::Filter(input)) = &self.dialog {
+            self.filter = input.text().trim().to_owned();
+            self.list_all();
+        }
+    }
+
+    fn submit(&mut self, asked: String, command: Command, actions: &mut Vec<Action>) {
+        self.said = None;
+        self.asking.push(asked.clone());
+        actions.push(Action::Submit { asked, command });
+    }
+
+    fn submit_ticket(
+        &mut self,
+        verb: &str,
+        actions: &mut Vec<Action>,
+        command: impl FnOnce(TicketId) -> Command,
+    ) {
+        match self.chosen_ticket().cloned() {
+            Some(ticket) => self.submit(format!("{verb} {ticket}"), command(ticket), actions),
+            None => self.say(Tone::Waiting, &format!("no ticket is chosen to {verb}")),
+        }
+    }
+
+    fn ask_answer(&mut self) {
+        let asking = |id: &TicketId| {
+            let attempt = self.ticket(id)?.attempt()?;
+            match &attempt.state {
+                attempt::State::WaitingForInput { question } => {
+                    Some((attempt.agent.clone(), question.clone()))
+                }
+                _ => None,
+            }
+        };
+        match self.chosen_ticket().and_then(asking) {
+            Some((agent, question)) => {
+                self.dialog = Some(Dialog::Answer {
+                    agent,
+                    question,
+                    input: Input::default(),
+                });
+            }
+            None => {
+                let others = self.inbox.iter().filter(|wait| wait.kind == "question").count();
+                let hint = match others {
+                    0 => "nobody has asked anything",
+                    _ => "what is chosen has asked nothing: the questions are in the inbox (4)",
+                };
+                self.say(Tone::Waiting, hint);
+            }
+        }
+    }
+
+    fn ask_kill(&mut self) {
+        let seat = |name: &AgentName| self.crew.agent(name).and_then(|agent| agent.ticket);
+        let busy = self
+            .chosen_agent()
+            .and_then(|name| Some((name.clone(), seat(name)?)));
+        match busy {
+            Some((agent, ticket)) => {
+                self.dialog = Some(Dialog::Confirm {
+                    question: format!("Kill {agent}?"),
+                    follows: format!(
+                        "Its step is stopped, and {ticket} goes back to the queue, held. Its work is kept."
+                    ),
+                    asked: format!("kill {agent}"),
+                    command: Command::Kill { agent },
+                });
+            }
+            None => self.say(Tone::Waiting, "no agent with a ticket is chosen to kill"),
+        }
+    }
+
+    fn ask_reason(&mut self, what: Why) {
+        let open = |id: &&TicketId| self.ticket(id).is_some_and(|ticket| !ticket.is_done());
+        match self.chosen_ticket().filter(open).cloned() {
+            Some(ticket) => {
+                self.dialog = Some(Dialog::Reason {
+                    what,
+                    ticket,
+                    input: Input::default(),
+                });
+            }
+            None => self.say(Tone::Waiting, "no ticket that is not over is chosen"),
+        }
+    }
+
+    fn ask_stop(&mut self) {
+        if self.engine.is_some() {
+            self.dialog = Some(Dialog::Stop);
+        } else {
+            self.say(Tone::Waiting, "no engine runs here; `crew run` starts one");
+        }
+    }
+
+    fn ask_assign(&mut self) {
+        let (head, choices) = match self.list {
+            Pane::Queue | Pane::Train | Pane::Inbox => self.agents_for_ticket(),
+            Pane::Agents | Pane::Output | Pane::History | Pane::Cost => self.tickets_for_agent(),
+        };
+        if choices.is_empty() {
+            self.say(Tone::Waiting, &head);
+            return;
+        }
+        let mut at = Choice::default();
+        at.settle((0..choices.len()).collect::<Vec<usize>>().iter());
+        self.dialog = Some(Dialog::Assign { head, choices, at });
+    }
+
+    /// The idle agents that the chosen ticket could go to; where there are none, why.
+    fn agents_for_ticket(&self) -> (String, Vec<(AgentName, TicketId, String)>) {
+        let Some(ticket) = self.chosen_ticket().and_then(|id| self.ticket(id)) else {
+            return ("no ticket is chosen to assign".to_owned(), Vec::new());
+        };
+        if !matches!(ticket.state, State::Open) {
+            return (format!("{} is not in the queue", ticket.id), Vec::new());
+        }
+        let agents = self.crew.agents();
+        let idle = agents.iter().filter(|agent| agent.status == Status::Idle);
+        let choices: Vec<_> = idle
+            .map(|agent| {
+                let about = format!("{}  {} landed so far", agent.name, agent.totals.landed);
+                (agent.name.clone(), ticket.id.clone(), about)
+            })
+            .collect();
+        if choices.is_empty() {
+            return ("no agent is idle: `n` spawns one more".to_owned(), choices);
+        }
+        (format!("Who gets {}?", ticket.id), choices)
+    }
+
+    /// The tickets in the queue that the chosen agent could get; where there are none, why.
+    fn tickets_for_agent(&self) -> (String, Vec<(AgentName, TicketId, String)>) {
+        let Some(name) = self.agent.key() else {
+            return ("no agent is chosen to assign a ticket to".to_owned(), Vec::new());
+        };
+        if self.crew.agent(name).is_some_and(|agent| agent.ticket.is_some()) {
+            return (format!("{name} has a ticket"), Vec::new());
+        }
+        let open = self.crew.order().into_iter().filter(|ticket| {
+            matches!(ticket.state, State::Open) && ticket.held.is_none() && ticket.spec.kind != "epic"
+        });
+        let choices: Vec<_> = open
+            .map(|ticket| {
+                let about = format!("{}  {}", ticket.id, ticket.spec.title);
+                (name.clone(), ticket.id.clone(), about)
+            })
+            .collect();
+        if choices.is_empty() {
+            return ("no ticket is open".to_owned(), choices);
+        }
+        (format!("What does {name} get?"), choices)
+    }
+}
+
+/// What is to be spawned: nothing said is one more.
+fn spawn(text: &str) -> Result<(String, Command), String> {
+    if text.is_empty() {
+        return Ok(("spawn an agent".to_owned(), Command::SpawnMany { count: 1 }));
+    }
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return match text.parse() {
+            Ok(count) if (1..=MAX_AGENTS).contains(&count) => {
+                Ok((format!("spawn {count} agents"), Command::SpawnMany { count }))
+            }
+            Ok(_) | Err(_) => Err(format!("between 1 and {MAX_AGENTS} can be spawned at once")),
+        };
+    }
+    match AgentName::new(text) {
+        Ok(name) => Ok((format!("spawn {name}"), Command::Spawn { name })),
+        Err(error) => Err(error.to_string()),
+    }
+}
