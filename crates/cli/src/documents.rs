@@ -3,6 +3,7 @@
 use model::Time;
 use model::attempt::Usage;
 use model::journal::{Fact, State};
+use model::project::Bar;
 use model::view::{self, Agent, Costs, Held, Landed, Line, Sum};
 use serde_json::{Value, json};
 use store::Fold;
@@ -27,8 +28,9 @@ pub(crate) fn agent(agent: &Agent) -> Value {
         "waits_until": time(agent.waits.as_ref().and_then(|waits| waits.until)),
         "errors": agent.errors,
         "failure": agent.failure.as_ref().map(|failure| json!({
-            "class": failure.class,
+            "class": failure.class.name(),
             "message": failure.message,
+            "until": time(failure.until),
         })),
         "usage": usage(agent.usage),
         "totals": {
@@ -38,6 +40,18 @@ pub(crate) fn agent(agent: &Agent) -> Value {
             "landed": agent.totals.landed,
             "usage": usage(agent.totals.usage),
         },
+    })
+}
+
+/// A harness on which no step is started.
+pub(crate) fn bar(harness: &str, bar: &Bar) -> Value {
+    json!({
+        "harness": harness,
+        "class": bar.class.name(),
+        "message": bar.message,
+        "until": time(bar.until),
+        "since": time(Some(bar.since)),
+        "ticket": bar.ticket,
     })
 }
 

@@ -220,7 +220,12 @@ impl Core {
             return Err(unknown(id));
         };
         if ticket.held.is_none() {
-            return Err(format!("{id} is not held: it is {}", ticket.state_name()));
+            let state = ticket.state_name();
+            let waits = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
+            if waits && self.free_harness(by) {
+                return Ok(format!("steps are started on {} again", self.harness()));
+            }
+            return Err(format!("{id} is not held: it is {state}"));
         }
         let agent = ticket.attempt().map(|a| a.agent.clone());
         let seat = agent.is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
@@ -229,7 +234,10 @@ impl Core {
             seat,
             fresh: self.fresh_session(id),
         };
-        self.act(id, event, format!("{id} is tried again"))
+        let answer = self.act(id, event, format!("{id} is tried again"))?;
+        // Whoever retries has mended what was refused, or wants to know.
+        self.free_harness(by);
+        Ok(answer)
     }
 
     fn drop_ticket(&mut self, id: &TicketId, by: &str, reason: &str) -> Answer {

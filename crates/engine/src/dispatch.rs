@@ -69,6 +69,12 @@ impl Core {
     }
 
     fn start_steps(&mut self) {
+        if let Some(bar) = self.bar() {
+            if let Some(until) = bar.until {
+                self.wake_at(until);
+            }
+            return;
+        }
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
         let live = self
             .active_tickets()

@@ -3,6 +3,7 @@
 //! No clock, no task, no channel and no hash order: the same inputs give the same outputs, byte for byte. The runtime
 //! drives it against the world, the simulator against a simulated one, through the same few calls.
 
+mod bar;
 mod commands;
 mod core;
 mod dispatch;

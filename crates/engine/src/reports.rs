@@ -86,10 +86,7 @@ impl Core {
             }
             // It found no workspace: nobody's failure, and nothing to be tried again here. Start over from what is kept.
             _ => {
-                let failure = Failure {
-                    class: attempt::Class::KilledByUs,
-                    message: "its workspace is gone".to_owned(),
-                };
+                let failure = Failure::new(attempt::Class::KilledByUs, "its workspace is gone");
                 let failed = Event::Attempt(self.failed_step(ticket, Usage::default(), failure));
                 let next = self.stopped_for(ticket).unwrap_or(Event::Released {
                     why: Released::WorkspaceLost,
@@ -216,7 +213,7 @@ impl Core {
     /// The end of a step that failed, with the limits that are left after it.
     pub(crate) fn failed_step(&self, id: &TicketId, usage: Usage, failure: Failure) -> attempt::Event {
         let attempt = self.ticket(id).and_then(Ticket::attempt);
-        let next = model::policy::failure::after(attempt, &failure);
+        let next = model::policy::failure::after(attempt, &failure, self.now);
         attempt::Event::StepFailed {
             usage,
             retry_at: self.now + next.wait,

@@ -144,6 +144,18 @@ impl Core {
                 attempt::State::WaitingForInput { question } => {
                     Standing::Waits(format!("{} asks: {question}", attempt.agent))
                 }
+                attempt::State::Ready | attempt::State::Working(_) if !attempt.has_live_worker() => {
+                    match self.bar() {
+                        Some(bar) if bar.until.is_none() => Standing::Waits(format!(
+                            "{} refuses ({}): {}; `crew retry {}` once that is mended",
+                            self.harness(),
+                            bar.class.name(),
+                            bar.message,
+                            bar.ticket
+                        )),
+                        Some(_) | None => Standing::Moving,
+                    }
+                }
                 attempt::State::Preparing
                 | attempt::State::Ready
                 | attempt::State::Working(_)

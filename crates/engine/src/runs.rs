@@ -37,10 +37,7 @@ impl Core {
             .and_then(|a| a.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
         let (usage, summary, mode) = (ended.usage, ended.summary, ended.mode);
-        let stopped = |class: Class, message: &str| Failure {
-            class,
-            message: message.to_owned(),
-        };
+        let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
         match (stopping, ended.end) {
             // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
@@ -74,7 +71,11 @@ impl Core {
             .chain(self.stopped_for(id))
             .collect();
         let agent = self.ticket(id).and_then(Ticket::attempt).map(|a| a.agent.clone());
+        let bar = events.iter().find_map(|event| self.bar_for(id, event));
         self.tell(id, events, answering)?;
+        if let Some(bar) = bar {
+            self.bar_harness(bar);
+        }
         let reaped = self
             .ticket(id)
             .and_then(|t| t.held.as_ref())

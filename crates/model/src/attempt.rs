@@ -39,6 +39,9 @@ pub struct Attempt {
     pub repeats: u32,
     /// The last failure.
     pub failure: Option<Failure>,
+    /// What its service asked it to wait for; none once a step got through, or failed for another reason.
+    #[serde(default)]
+    pub throttled: Option<Throttled>,
     /// Times it was brought back from stuck.
     pub recoveries: u32,
     /// Conflicts it was asked to resolve.
@@ -249,11 +252,11 @@ pub enum Signal {
 pub enum Class {
     /// Gone when tried again.
     Transient,
-    /// The service asks to wait; no error is counted.
+    /// The service asks to wait; no error is counted, and the whole harness waits.
     RateLimited,
-    /// The service is full; no error is counted.
+    /// The service is full; no error is counted, and the whole harness waits.
     Overloaded,
-    /// The credentials are refused: stuck at once.
+    /// The credentials are refused: stuck at once, and the harness is barred until a person retries.
     Auth,
     /// Another process has the session: a new id, once.
     SessionInUse,
@@ -294,6 +297,24 @@ impl Class {
         }
     }
 
+    /// Whether it is the service's word, which holds for every agent of the harness.
+    #[must_use]
+    pub fn bars_harness(self) -> bool {
+        match self {
+            Class::RateLimited | Class::Overloaded | Class::Auth => true,
+            Class::Transient
+            | Class::SessionInUse
+            | Class::SessionMissing
+            | Class::Timeout
+            | Class::Stalled
+            | Class::Crash
+            | Class::Lost
+            | Class::KilledByUs
+            | Class::MalformedOutput
+            | Class::Budget => false,
+        }
+    }
+
     /// Whether the next step needs a new session.
     #[must_use]
     pub fn breaks_session(self) -> bool {
@@ -314,22 +335,22 @@ impl Class {
         }
     }
 
-    /// Its name on every surface.
+    /// Its name on every surface, the journal's own included.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Class::Transient => "transient",
-            Class::RateLimited => "rate limited",
+            Class::RateLimited => "rate_limited",
             Class::Overloaded => "overloaded",
             Class::Auth => "auth",
-            Class::SessionInUse => "session in use",
-            Class::SessionMissing => "session missing",
+            Class::SessionInUse => "session_in_use",
+            Class::SessionMissing => "session_missing",
             Class::Timeout => "timeout",
             Class::Stalled => "stalled",
             Class::Crash => "crash",
             Class::Lost => "lost",
-            Class::KilledByUs => "stopped by crew",
-            Class::MalformedOutput => "malformed output",
+            Class::KilledByUs => "killed_by_us",
+            Class::MalformedOutput => "malformed_output",
             Class::Budget => "budget",
         }
     }
@@ -342,6 +363,36 @@ pub struct Failure {
     pub class: Class,
     /// What was seen, in one line.
     pub message: String,
+    /// When the service lets it go on, if it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+}
+
+/// A wait that the service asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Throttled {
+    /// How it said so: of a class that is not counted.
+    pub failure: Failure,
+    /// How often in a row.
+    pub times: u32,
+}
+
+impl Failure {
+    /// A failure without a time to wait for.
+    #[must_use]
+    pub fn new(class: Class, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            until: None,
+        }
+    }
+
+    /// Whether it is the same again: when it is over does not matter.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.class == other.class && self.message == other.message
+    }
 }
 
 /// Why an attempt is stuck.
@@ -708,6 +759,7 @@ impl Attempt {
             errors: 0,
             repeats: 0,
             failure: None,
+            throttled: None,
             recoveries: 0,
             resolutions: 0,
             rounds: 0,
@@ -833,6 +885,7 @@ impl Attempt {
                 };
                 self.replace_session(event, fresh)?;
                 (self.errors, self.repeats, self.recoveries) = (0, 0, 0);
+                self.throttled = None;
                 self.state = State::Ready;
                 Ok(Raised::Nothing)
             }
@@ -985,7 +1038,7 @@ impl Attempt {
         self.steps += 1;
         self.usage.add(*usage);
         self.session.used.add(*usage);
-        (self.errors, self.repeats, self.failure) = (0, 0, None);
+        (self.errors, self.repeats, self.failure, self.throttled) = (0, 0, None, None);
         // An edit that came while the step ran is told by the next one.
         self.edited &= !self.edit_told;
         self.edit_told = false;
@@ -1082,9 +1135,18 @@ impl Attempt {
         }
         if failure.class.counts() {
             self.errors += 1;
-            let same = self.failure.as_ref() == Some(failure);
+            let same = self
+                .failure
+                .as_ref()
+                .is_some_and(|before| before.is_same(failure));
             self.repeats = if same { self.repeats + 1 } else { 1 };
-            self.failure = Some(failure.clone());
+            (self.failure, self.throttled) = (Some(failure.clone()), None);
+        } else if failure.class.bars_harness() {
+            let times = self.throttled.as_ref().map_or(0, |before| before.times);
+            self.throttled = Some(Throttled {
+                failure: failure.clone(),
+                times: times + 1,
+            });
         }
         let why = match failure.class {
             Class::Auth => Some(Stuck::Auth),

@@ -1,11 +1,12 @@
 //! The project machine: the life of one engine on one repository, and the roster of its agents.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::AgentName;
+use crate::attempt::Class;
 use crate::machine::{self, Rejected, Step};
+use crate::{AgentName, TicketId, Time};
 
 /// One repository's crew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -16,6 +17,42 @@ pub struct Project {
     pub agents: BTreeSet<AgentName>,
     /// Names that are never given again.
     pub retired: BTreeSet<AgentName>,
+    /// Harnesses, by name, on which no step is started, or was not until a time that may have passed.
+    #[serde(default)]
+    pub barred: BTreeMap<String, Bar>,
+}
+
+/// What a service said to one agent holds for all of them: no step is started into the same refusal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bar {
+    /// `RateLimited`, `Overloaded` or `Auth`.
+    pub class: Class,
+    /// What was seen, in one line.
+    pub message: String,
+    /// Until when; none when only a person can end it.
+    pub until: Option<Time>,
+    /// Since when.
+    pub since: Time,
+    /// The ticket whose step was refused.
+    pub ticket: TicketId,
+}
+
+impl Bar {
+    /// Whether a step must not be started at `now`.
+    #[must_use]
+    pub fn holds(&self, now: Time) -> bool {
+        self.until.is_none_or(|until| until > now)
+    }
+
+    /// Whether it ends no sooner than a bar `until` then would.
+    #[must_use]
+    pub fn outlasts(&self, until: Option<Time>) -> bool {
+        match (self.until, until) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(mine), Some(other)) => mine >= other,
+        }
+    }
 }
 
 /// Where the engine stands.
@@ -62,6 +99,20 @@ pub enum Event {
     AgentRetired {
         /// Its name.
         name: AgentName,
+    },
+    /// A step was refused for a reason that holds for every agent of the harness.
+    HarnessBarred {
+        /// The harness's name in the settings.
+        harness: String,
+        /// Why, and until when.
+        bar: Bar,
+    },
+    /// A person says that it may be tried again.
+    HarnessFreed {
+        /// The harness's name.
+        harness: String,
+        /// Who.
+        by: String,
     },
 }
 
@@ -110,6 +161,25 @@ impl machine::Machine for Machine {
                     return no("there is no agent of that name");
                 }
                 next.retired.insert(name.clone());
+                Ok(Step::to(next))
+            }
+            (_, Event::HarnessBarred { harness, bar }) => {
+                if project
+                    .barred
+                    .get(harness)
+                    .is_some_and(|old| old.outlasts(bar.until))
+                {
+                    return no("it is barred for as long already");
+                }
+                let mut next = project.clone();
+                next.barred.insert(harness.clone(), bar.clone());
+                Ok(Step::to(next))
+            }
+            (_, Event::HarnessFreed { harness, .. }) => {
+                let mut next = project.clone();
+                if next.barred.remove(harness).is_none() {
+                    return no("it is not barred");
+                }
                 Ok(Step::to(next))
             }
             // A crashed engine leaves any state behind; the next one starts over from each of them.
@@ -163,6 +233,8 @@ impl Event {
             Event::Closed => "closed",
             Event::AgentSpawned { .. } => "agent_spawned",
             Event::AgentRetired { .. } => "agent_retired",
+            Event::HarnessBarred { .. } => "harness_barred",
+            Event::HarnessFreed { .. } => "harness_freed",
         }
     }
 }

@@ -157,10 +157,7 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {
                 why,
             },
         }),
-        Err(failure) => End::Failed(Failure {
-            class: class(failure.class),
-            message: failure.message,
-        }),
+        Err(failure) => End::Failed(of_failure(failure)),
     };
     RunEnd {
         run: id.clone(),
@@ -182,6 +179,15 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {
     }
 }
 
+fn of_failure(failure: harness::Failure) -> Failure {
+    Failure {
+        until: failure
+            .until_ms
+            .map(|ms| Time(i64::try_from(ms).unwrap_or(i64::MAX))),
+        ..Failure::new(class(failure.class), failure.message)
+    }
+}
+
 fn class(class: harness::Class) -> Class {
     match class {
         harness::Class::Transient => Class::Transient,
@@ -200,15 +206,11 @@ fn class(class: harness::Class) -> Class {
 }
 
 fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
-    let failure = Failure {
-        class,
-        message: message.to_owned(),
-    };
     RunEnd {
         run: id.clone(),
         usage: Usage::default(),
         summary: None,
         mode: None,
-        end: End::Failed(failure),
+        end: End::Failed(Failure::new(class, message)),
     }
 }

@@ -34,6 +34,11 @@ impl Options {
             settings.agents.count = count;
             settings.agents.names.clear();
         }
+        if let Some(name) = &self.harness
+            && settings.harness.contains_key(name)
+        {
+            settings.agents.harness = Some(name.clone());
+        }
         settings
     }
 }

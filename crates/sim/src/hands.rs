@@ -123,10 +123,7 @@ impl Hands<'_> {
             Effect::Attempt(attempt::Effect::StartStep { run, .. })
                 if self.rng.percent(60) && !self.world.processes.contains_key(run) =>
             {
-                let failure = Failure {
-                    class: Class::Crash,
-                    message: "it could not be started".to_owned(),
-                };
+                let failure = Failure::new(Class::Crash, "it could not be started");
                 Report::StepNotSpawned { failure }
             }
             Effect::BuildCandidate { .. } if self.rng.percent(30) => Report::ImportRefused { why },
@@ -206,10 +203,7 @@ impl Hands<'_> {
         }
         let wish = self.world.stop_wishes.contains(run);
         if wish && self.rng.percent(50) {
-            let failure = Failure {
-                class: Class::KilledByUs,
-                message: "stopped before it began".to_owned(),
-            };
+            let failure = Failure::new(Class::KilledByUs, "stopped before it began");
             return Report::StepNotSpawned { failure };
         }
         let (mut acts, talks) = self.world.plan(&key, prompt, self.options, self.rng);

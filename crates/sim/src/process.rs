@@ -41,18 +41,12 @@ pub(crate) enum Act {
 
 /// The program under the shim was ended by crew.
 pub(crate) fn killed() -> End {
-    End::Failed(Failure {
-        class: Class::KilledByUs,
-        message: "stopped".to_owned(),
-    })
+    End::Failed(Failure::new(Class::KilledByUs, "stopped"))
 }
 
 /// A failure of that class.
 pub(crate) fn failed(class: Class) -> End {
-    End::Failed(Failure {
-        class,
-        message: format!("simulated: {}", class.name()),
-    })
+    End::Failed(Failure::new(class, format!("simulated: {}", class.name())))
 }
 
 /// A good end with that signal.

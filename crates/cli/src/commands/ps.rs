@@ -2,6 +2,7 @@
 
 use clap::Args;
 use model::Time;
+use model::project::Bar;
 use model::view::{Agent, Counts, Crew, Status};
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ impl Ps {
         let holder = place.holder()?;
         let now = clock::now();
         if context.json {
-            context.out.json(&document(&crew, holder.as_ref()))?;
+            context.out.json(&document(&crew, holder.as_ref(), now))?;
             return Ok(Exit::Done);
         }
         let agents = crew.agents();
@@ -35,6 +36,9 @@ impl Ps {
             context.out.table(&table(&agents, now))?;
         }
         context.out.write("\n")?;
+        for bar in bars(&crew, now) {
+            context.out.styled(&bar, Style::Yellow)?;
+        }
         context.out.styled(&engine(holder.as_ref(), now), Style::Dim)?;
         context
             .out
@@ -43,7 +47,7 @@ impl Ps {
     }
 }
 
-fn document(crew: &Crew, holder: Option<&Holder>) -> Value {
+fn document(crew: &Crew, holder: Option<&Holder>, now: Time) -> Value {
     let agents: Vec<Value> = crew.agents().iter().map(documents::agent).collect();
     json!({
         "agents": agents,
@@ -53,8 +57,34 @@ fn document(crew: &Crew, holder: Option<&Holder>) -> Value {
             "since": holder.since.and_then(|s| i64::try_from(s).ok()).map(|s| Time(s * 1000).to_string()),
         })),
         "queue": crew.counts(),
+        "barred": barred(crew, now).map(|(harness, bar)| documents::bar(harness, bar)).collect::<Vec<_>>(),
         "seq": crew.seq,
     })
+}
+
+/// The harnesses on which no step is started now.
+fn barred(crew: &Crew, now: Time) -> impl Iterator<Item = (&String, &Bar)> {
+    crew.project.barred.iter().filter(move |(_, bar)| bar.holds(now))
+}
+
+/// Why no step is started on a harness, a line for each.
+pub(crate) fn bars(crew: &Crew, now: Time) -> Vec<String> {
+    let line = |(harness, bar): (&String, &Bar)| match bar.until {
+        Some(until) => format!(
+            "{harness}: {} until {} UTC, in {}: {}",
+            bar.class.name(),
+            ui::clock_time(until),
+            ui::span(until.since(now)),
+            bar.message
+        ),
+        None => format!(
+            "{harness}: {}: {}; once that is mended, `crew retry {}` goes on",
+            bar.class.name(),
+            bar.message,
+            bar.ticket
+        ),
+    };
+    barred(crew, now).map(line).collect()
 }
 
 fn table(agents: &[Agent], now: Time) -> Table {

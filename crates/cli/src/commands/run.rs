@@ -2,6 +2,7 @@
 
 use clap::Args;
 use model::journal::{Fact, State as JournalState};
+use model::project::Event as Project;
 use model::ticket::Event;
 use model::view::{self, Crew};
 use serde_json::{Value, json};
@@ -198,6 +199,7 @@ fn milestone(before: &Crew, fold: &Fold) -> bool {
                 .is_some_and(model::ticket::Ticket::is_done);
             (after.held.is_some() && !was_held) || (after.is_done() && !was_done)
         }
+        (Fact::Project(Project::HarnessBarred { .. } | Project::HarnessFreed { .. }), _) => true,
         (Fact::Ticket(_) | Fact::Project(_), _) => false,
     }
 }
@@ -206,6 +208,7 @@ fn style(fold: &Fold) -> Style {
     match (&fold.fact, &fold.after) {
         (Fact::Ticket(Event::Landed { .. }), _) => Style::Green,
         (Fact::Ticket(_), JournalState::Ticket(after)) if after.held.is_some() => Style::Yellow,
+        (Fact::Project(Project::HarnessBarred { .. }), _) => Style::Yellow,
         (Fact::Ticket(_) | Fact::Project(_), _) => Style::Plain,
     }
 }

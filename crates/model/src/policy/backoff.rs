@@ -7,6 +7,11 @@ const STEP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(
 /// The first and the longest wait before a ticket that came back is given out again.
 const REOPEN: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
 
+/// The first and the longest wait for a service that says neither when it has room again nor when a limit is over.
+const SERVICE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
+/// The longest wait for a service, whatever it says: then somebody asks again.
+pub const LONGEST_SERVICE: Duration = Duration::from_hours(24);
+
 /// The wait before an effect that failed outside anyone's reach (a full disk, say) is performed again.
 pub const EFFECT_RETRY: Duration = Duration::from_secs(5);
 /// The shortest and the longest wait before landing is tried again while a person's edits are in the way.
@@ -16,6 +21,13 @@ const LANDING: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mi
 #[must_use]
 pub fn step(errors: u32) -> Duration {
     doubling(STEP, errors)
+}
+
+/// The wait for a service that refused for the `times`-th time in a row (from 1) without saying until when: 30 seconds,
+/// doubling to 10 minutes.
+#[must_use]
+pub fn service(times: u32) -> Duration {
+    doubling(SERVICE, times)
 }
 
 /// The wait before a ticket is given out again after its `tries`-th attempt (from 1): 30 seconds, doubling to 10 minutes.

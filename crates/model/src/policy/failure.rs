@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::Time;
 use crate::attempt::{Attempt, Class, Failure};
 use crate::policy::backoff;
 
@@ -12,6 +13,37 @@ pub const ERRORS: u32 = 5;
 /// A failure that is gone when tried again must not open it before the five in a row have had their chance, so only what
 /// the client itself calls the same input counts; a plain crash does not.
 pub const REPEATS: u32 = 3;
+
+/// The `errors`-th failed step in a row, in words, where it counts: "2 of 5 in a row".
+#[must_use]
+pub fn in_a_row(class: Class, errors: u32) -> Option<String> {
+    class
+        .counts()
+        .then(|| format!("{} of {ERRORS} in a row", errors.min(ERRORS)))
+}
+
+/// What crew does about a failure of this class, in a sentence without its end: for whoever asks why it waits.
+#[must_use]
+pub fn says(class: Class) -> &'static str {
+    match class {
+        Class::Transient => "the step is said again after a wait, 2 s doubling to 60 s",
+        Class::RateLimited | Class::Overloaded => {
+            "no error is counted, and no agent of the harness starts a step before the service is ready"
+        }
+        Class::Auth => {
+            "held at once, and no agent of the harness starts a step before somebody says `crew retry`"
+        }
+        Class::SessionInUse => "a new session, once; the second in a row is one too many",
+        Class::SessionMissing => "a new session, at once; from the second in a row on after a wait",
+        Class::Timeout => "once more with a new session; the second in a row is one too many",
+        Class::Stalled => "stopped, and gone on with in a new session after a wait",
+        Class::Crash => "the step is said again in the same session after a wait, 2 s doubling to 60 s",
+        Class::Lost => "gone on with in the same session after a wait",
+        Class::KilledByUs => "no error: crew stopped it itself",
+        Class::MalformedOutput => "a new session after a wait; the same three times is held, not paid again",
+        Class::Budget => "the step is said again after a wait; the same three times is held, not paid again",
+    }
+}
 
 /// What follows a failed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +60,10 @@ pub struct Next {
 enum Rule {
     /// The step is said again at once; nothing is counted.
     Free,
-    /// The service asked for time; nothing is counted.
+    /// The service asked for time: until it said, else longer each time. Nothing is counted.
     Later,
+    /// It counts towards the five in a row, but the first is tried again at once: the session was at fault.
+    Afresh,
     /// It counts towards the five in a row.
     Counted,
     /// A fresh session is tried once; the second in a row is one too many.
@@ -44,20 +78,16 @@ fn rule(class: Class) -> Rule {
         Class::RateLimited | Class::Overloaded => Rule::Later,
         Class::Timeout | Class::SessionInUse => Rule::Once,
         Class::MalformedOutput | Class::Budget => Rule::Same,
-        Class::Transient
-        | Class::Auth
-        | Class::SessionMissing
-        | Class::Stalled
-        | Class::Crash
-        | Class::Lost => Rule::Counted,
+        Class::SessionMissing => Rule::Afresh,
+        Class::Transient | Class::Auth | Class::Stalled | Class::Crash | Class::Lost => Rule::Counted,
     }
 }
 
-/// What follows `failure`, in an attempt as it is before it.
+/// What follows `failure` at `now`, in an attempt as it is before it.
 #[must_use]
-pub fn after(attempt: Option<&Attempt>, failure: &Failure) -> Next {
+pub fn after(attempt: Option<&Attempt>, failure: &Failure, now: Time) -> Next {
     let (errors, repeats) = attempt.map_or((0, 0), |a| {
-        let same = a.failure.as_ref() == Some(failure);
+        let same = a.failure.as_ref().is_some_and(|before| before.is_same(failure));
         (a.errors, if same { a.repeats } else { 0 })
     });
     let before = attempt.and_then(|a| a.failure.as_ref()).filter(|_| errors > 0);
@@ -74,7 +104,12 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure) -> Next {
     };
     match rule(failure.class) {
         Rule::Free => uncounted(Duration::ZERO),
-        Rule::Later => uncounted(backoff::step(errors + ERRORS)),
+        Rule::Later => uncounted(service(attempt, failure, now)),
+        Rule::Afresh if again => counted,
+        Rule::Afresh => Next {
+            wait: Duration::ZERO,
+            ..counted
+        },
         Rule::Counted => counted,
         Rule::Once if again => Next {
             errors_left: 0,
@@ -88,12 +123,23 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure) -> Next {
     }
 }
 
+/// How long a service wants to be left alone. One that always says "now" is still asked ever more rarely.
+fn service(attempt: Option<&Attempt>, failure: &Failure, now: Time) -> Duration {
+    let times = attempt.and_then(|a| a.throttled.as_ref()).map_or(0, |t| t.times) + 1;
+    match failure.until {
+        Some(until) => until
+            .since(now)
+            .clamp(backoff::step(times), backoff::LONGEST_SERVICE),
+        None => backoff::service(times),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::attempt::{Event, State, Stuck, Usage};
     use crate::samples;
-    use crate::{Fence, Oid, RunId, SessionId, TicketId, Time};
+    use crate::{Fence, Oid, RunId, SessionId, TicketId};
 
     /// Steps that fail one after another, each judged by this policy: how the attempt stands after each.
     fn fails(classes: &[Class]) -> Vec<State> {
@@ -110,11 +156,8 @@ mod tests {
         for class in classes {
             let run = RunId::of_step(&TicketId::new("t-1").unwrap(), Fence(1), now.runs + 1);
             now = take(Event::StepStarted { run });
-            let failure = Failure {
-                class: *class,
-                message: "no".to_owned(),
-            };
-            let next = after(Some(&now), &failure);
+            let failure = Failure::new(*class, "no");
+            let next = after(Some(&now), &failure, Time(0));
             now = take(Event::StepFailed {
                 usage: Usage::default(),
                 failure,
@@ -147,7 +190,42 @@ mod tests {
     fn what_is_nobodys_fault_is_never_one_too_many() {
         let states = fails(&[Class::RateLimited, Class::Overloaded, Class::KilledByUs].repeat(5));
         assert_eq!(waits(&states).len(), 15);
-        assert_eq!(waits(&states[..3]), [32, 32, 0]);
+        assert_eq!(waits(&states[..7]), [30, 60, 0, 120, 240, 0, 480]);
+    }
+
+    #[test]
+    fn a_service_that_says_until_when_is_asked_then_and_never_at_once_for_ever() {
+        let attempt = |times| {
+            let failure = Failure::new(Class::RateLimited, "no");
+            let throttled = (times > 0).then_some(crate::attempt::Throttled { failure, times });
+            Attempt {
+                throttled,
+                ..samples::attempt::first()
+            }
+        };
+        let wait = |times, until: i64| {
+            let failure = Failure {
+                until: Some(Time(until * 1000)),
+                ..Failure::new(Class::RateLimited, "no")
+            };
+            after(Some(&attempt(times)), &failure, Time(1_000_000))
+                .wait
+                .as_secs()
+        };
+        assert_eq!(wait(0, 1_090), 90);
+        assert_eq!(
+            [wait(0, 1_000), wait(1, 0), wait(9, 0)],
+            [2, 4, 60],
+            "it says: now"
+        );
+        assert_eq!(wait(0, i64::MAX / 1000), 24 * 3600, "a slip of the service");
+    }
+
+    #[test]
+    fn a_session_that_is_not_known_is_replaced_at_once_and_then_with_patience() {
+        let states = fails(&[Class::SessionMissing; 5]);
+        assert_eq!(waits(&states), [0, 4, 8, 16]);
+        assert_eq!(states[4], State::Stuck { why: Stuck::Errors });
     }
 
     #[test]

@@ -39,10 +39,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     };
     let failed = |class, errors_left, repeats_left| Event::StepFailed {
         usage: Usage::default(),
-        failure: Failure {
-            class,
-            message: "it said no".to_owned(),
-        },
+        failure: Failure::new(class, "it said no"),
         retry_at: LATE,
         errors_left,
         repeats_left,

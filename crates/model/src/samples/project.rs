@@ -1,8 +1,10 @@
 //! The project machine's alphabet.
 
-use super::{Alphabet, agent};
+use super::{Alphabet, EARLY, LATE, agent, ticket_id};
+use crate::Time;
+use crate::attempt::Class;
 use crate::machine::{self, Explored, Machine as _, Sample};
-use crate::project::{Event, Machine, Project};
+use crate::project::{Bar, Event, Machine, Project};
 
 /// What it is.
 pub const ABOUT: &str = "The project is the life of one engine on one repository, and the roster of its agents. A crashed \
@@ -11,6 +13,16 @@ pub const ABOUT: &str = "The project is the life of one engine on one repository
 /// Every event, with its guards.
 #[must_use]
 pub fn alphabet() -> Vec<Sample<Event>> {
+    let barred = |class, until: Option<Time>| Event::HarnessBarred {
+        harness: "claude".to_owned(),
+        bar: Bar {
+            class,
+            message: "no".to_owned(),
+            until,
+            since: EARLY,
+            ticket: ticket_id("t-1"),
+        },
+    };
     let mut all = Alphabet::new();
     all.event(Event::Opened)
         .event(Event::Initialized)
@@ -26,7 +38,13 @@ pub fn alphabet() -> Vec<Sample<Event>> {
             Event::AgentRetired {
                 name: agent("nobody"),
             },
-        );
+        )
+        .when("for a while", barred(Class::RateLimited, Some(LATE)))
+        .when("until a person frees it", barred(Class::Auth, None))
+        .event(Event::HarnessFreed {
+            harness: "claude".to_owned(),
+            by: "ann's boss".to_owned(),
+        });
     all.0
 }
 
@@ -38,6 +56,14 @@ pub fn explored() -> Explored {
         retired,
         ..Project::default()
     };
-    let shape = |p: &Project| format!("{} {:?} {:?}", Machine::state_name(p), p.agents, p.retired);
+    let shape = |p: &Project| {
+        let barred: Vec<_> = p.barred.values().map(|bar| bar.until).collect();
+        format!(
+            "{} {:?} {:?} {barred:?}",
+            Machine::state_name(p),
+            p.agents,
+            p.retired
+        )
+    };
     machine::explore::<Machine>(&[first], super::fixed(alphabet()), shape)
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Crew, Member};
 use crate::attempt::{self, Attempt, Failure, Mode, Stuck, Usage, Working};
+use crate::policy::failure;
 use crate::ticket::{Stage, State, Ticket};
 use crate::{AgentName, RunId, SessionId, TicketId, Time};
 
@@ -40,7 +41,7 @@ pub struct Agent {
     pub waits: Option<Waits>,
     /// Failed steps in a row.
     pub errors: u32,
-    /// The last failure, while there are errors in a row or it is stuck.
+    /// The last failure, while it waits for its service, there are errors in a row, or it is stuck.
     pub failure: Option<Failure>,
     /// Over all its tickets.
     pub totals: Member,
@@ -159,7 +160,13 @@ impl Crew {
         };
         let running = attempt.has_live_worker();
         let (status, mode) = status(attempt);
-        let troubled = attempt.errors > 0 || status == Status::Stuck;
+        let failure = attempt.throttled.as_ref().map(|t| &t.failure);
+        let counted = || {
+            attempt
+                .failure
+                .as_ref()
+                .filter(|_| attempt.errors > 0 || status == Status::Stuck)
+        };
         Agent {
             name: name.clone(),
             status,
@@ -174,11 +181,47 @@ impl Crew {
             usage: attempt.usage,
             since: Some(attempt.since.max(ticket.since)),
             assigned_at: Some(attempt.claimed_at),
-            waits: waits(ticket, attempt),
+            waits: self.barred(ticket, attempt).or_else(|| waits(ticket, attempt)),
             errors: attempt.errors,
-            failure: attempt.failure.clone().filter(|_| troubled),
+            failure: failure.or_else(counted).cloned(),
             totals,
         }
+    }
+}
+
+impl Crew {
+    /// What keeps its next step from being started, whatever it did itself: its harness is barred. As of the journal's last
+    /// row; a face looks whether the time has passed.
+    fn barred(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
+        let next = match &attempt.state {
+            attempt::State::Ready => None,
+            attempt::State::Working(working) => working.due,
+            attempt::State::Preparing
+            | attempt::State::WaitingForInput { .. }
+            | attempt::State::WaitingForWakeup { .. }
+            | attempt::State::Verifying
+            | attempt::State::Done
+            | attempt::State::Stuck { .. }
+            | attempt::State::Reaped { .. } => return None,
+        };
+        if ticket.held.is_some() || attempt.has_live_worker() {
+            return None;
+        }
+        let mut bars = self.project.barred.iter();
+        let (harness, bar) = bars.find(|(_, bar)| bar.holds(self.at) && bar.outlasts(next))?;
+        let what = match bar.until {
+            Some(_) => format!("{harness} ({}): {}", bar.class.name(), bar.message),
+            None => format!(
+                "a person: {harness} refuses ({}): {}; `crew retry {}` once that is mended",
+                bar.class.name(),
+                bar.message,
+                bar.ticket
+            ),
+        };
+        Some(Waits {
+            what,
+            until: bar.until,
+        })
     }
 }
 
@@ -233,10 +276,13 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
 }
 
 fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
-    let what = match (&attempt.failure, working.due) {
+    let failure = attempt.throttled.as_ref().map(|t| &t.failure);
+    let what = match (failure.or(attempt.failure.as_ref()), working.due) {
         (Some(failure), Some(_)) => {
+            let count = failure::in_a_row(failure.class, attempt.errors);
+            let count = count.map(|count| format!(", {count}")).unwrap_or_default();
             format!(
-                "its next step, after a failure ({}): {}",
+                "its next step, after a failure ({}{count}): {}",
                 failure.class.name(),
                 failure.message
             )

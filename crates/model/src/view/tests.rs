@@ -215,10 +215,7 @@ fn fleet() -> Told {
             question: "red or blue?".to_owned(),
         },
     );
-    let failure = Failure {
-        class: Class::Crash,
-        message: "exit code 1".to_owned(),
-    };
+    let failure = Failure::new(Class::Crash, "exit code 1");
     told.ticket(
         "t-3",
         T::Attempt(A::StepFailed {

@@ -2,6 +2,7 @@
 
 use crate::attempt::{self, Class, Prompt, Signal, Then, Workspace};
 use crate::journal::Fact;
+use crate::policy::failure;
 use crate::ticket::{self, FileStatus, Released};
 use crate::{Oid, project};
 
@@ -19,7 +20,9 @@ pub fn describe(fact: &Fact) -> String {
 pub fn matters(fact: &Fact) -> bool {
     match fact {
         Fact::Project(event) => match event {
-            project::Event::AgentRetired { .. } => true,
+            project::Event::AgentRetired { .. }
+            | project::Event::HarnessBarred { .. }
+            | project::Event::HarnessFreed { .. } => true,
             project::Event::Opened
             | project::Event::Initialized
             | project::Event::AgentsBusy
@@ -100,6 +103,22 @@ fn of_project(event: &project::Event) -> String {
         project::Event::Closed => "the engine stopped".to_owned(),
         project::Event::AgentSpawned { name } => format!("agent {name} was spawned"),
         project::Event::AgentRetired { name } => format!("agent {name} was retired"),
+        project::Event::HarnessBarred { harness, bar } => match bar.until {
+            Some(until) => format!(
+                "no step is started on {harness} before {until} ({}): {}",
+                bar.class.name(),
+                bar.message
+            ),
+            None => format!(
+                "no step is started on {harness} until somebody says `crew retry {}` ({}): {}",
+                bar.ticket,
+                bar.class.name(),
+                bar.message
+            ),
+        },
+        project::Event::HarnessFreed { harness, by } => {
+            format!("steps are started on {harness} again: {by} said so")
+        }
     }
 }
 
@@ -240,12 +259,23 @@ fn of_attempt(event: &attempt::Event) -> String {
             format!("step over: {}", failure.message)
         }
         Event::StepFailed {
-            failure, errors_left, ..
+            failure,
+            errors_left,
+            repeats_left,
+            retry_at,
+            ..
         } => {
-            let errors = left(*errors_left, "try");
+            let class = failure.class;
+            let count = failure::in_a_row(class, failure::ERRORS.saturating_sub(*errors_left));
+            let count = count.map(|count| format!(", {count}")).unwrap_or_default();
+            let again = if *errors_left == 0 || *repeats_left == 0 || class == Class::Auth {
+                String::new()
+            } else {
+                format!(", again from {retry_at} on")
+            };
             format!(
-                "step failed ({}), {errors}: {}",
-                failure.class.name(),
+                "step failed ({}{count}{again}): {}",
+                class.name(),
                 failure.message
             )
         }

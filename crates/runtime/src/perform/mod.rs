@@ -200,7 +200,7 @@ pub(crate) fn words(error: &dyn std::error::Error) -> String {
 /// A step that could not be started.
 pub(crate) fn not_spawned(class: attempt::Class, message: String) -> Report {
     Report::StepNotSpawned {
-        failure: Failure { class, message },
+        failure: Failure::new(class, message),
     }
 }
 

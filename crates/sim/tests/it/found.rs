@@ -119,10 +119,7 @@ fn a_kill_is_not_forgotten_when_the_step_could_not_be_started() {
     for (report, wanted) in [
         (
             Report::StepNotSpawned {
-                failure: Failure {
-                    class: Class::Crash,
-                    message: "no such program".to_owned(),
-                },
+                failure: Failure::new(Class::Crash, "no such program"),
             },
             "open (held)",
         ),

@@ -122,10 +122,7 @@ impl Story {
     fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let fresh = session(attempt.fence, attempt.session.number + 1);
-        let failure = Failure {
-            class,
-            message: "no".to_owned(),
-        };
+        let failure = Failure::new(class, "no");
         let (usage, retry_at) = (Usage::default(), Time(400_000));
         self.of(Of::StepFailed {
             usage,
