@@ -1,7 +1,7 @@
 //! The pieces of every `--json` document: docs/json.md says what they mean. Times are UTC, RFC 3339.
 
 use model::Time;
-use model::attempt::Usage;
+use model::attempt::{Failure, Usage};
 use model::journal::{Fact, State};
 use model::project::Bar;
 use model::view::{self, Agent, Costs, Held, Landed, Line, Sum};
@@ -27,11 +27,7 @@ pub(crate) fn agent(agent: &Agent) -> Value {
         "waits_for": agent.waits.as_ref().map(|waits| waits.what.as_str()),
         "waits_until": time(agent.waits.as_ref().and_then(|waits| waits.until)),
         "errors": agent.errors,
-        "failure": agent.failure.as_ref().map(|failure| json!({
-            "class": failure.class.name(),
-            "message": failure.message,
-            "until": time(failure.until),
-        })),
+        "failure": agent.failure.as_ref().map(failure),
         "usage": usage(agent.usage),
         "totals": {
             "spawned_at": time(agent.totals.spawned_at),
@@ -40,6 +36,15 @@ pub(crate) fn agent(agent: &Agent) -> Value {
             "landed": agent.totals.landed,
             "usage": usage(agent.totals.usage),
         },
+    })
+}
+
+/// A failed step.
+pub(crate) fn failure(failure: &Failure) -> Value {
+    json!({
+        "class": failure.class.name(),
+        "message": failure.message,
+        "until": time(failure.until),
     })
 }
 

@@ -221,8 +221,10 @@ impl Core {
         };
         if ticket.held.is_none() {
             let state = ticket.state_name();
+            // The ticket whose step was refused may be over by now: any will do to say that somebody has mended it.
             let waits = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
-            if waits && self.free_harness(by) {
+            let shut = self.bar().is_some_and(|bar| bar.until.is_none());
+            if (waits || shut) && self.free_harness(by) {
                 return Ok(format!("steps are started on {} again", self.harness()));
             }
             return Err(format!("{id} is not held: it is {state}"));

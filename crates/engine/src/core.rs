@@ -232,6 +232,7 @@ impl Core {
             } => self.reported(id, &ticket, &effect, report),
             Input::RunEnded(end) => self.run_ended(end),
             Input::Sampled { run, sample } => self.sampled(&run, sample),
+            Input::GivenUp { run, failure } => self.given_up(&run, failure),
             Input::Ticked => {}
         }
         self.settle();

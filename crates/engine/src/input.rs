@@ -48,6 +48,13 @@ pub enum Input {
         /// What was seen.
         sample: Sample,
     },
+    /// A step's client tries again by itself what cannot succeed. Told as often as it is seen.
+    GivenUp {
+        /// Its run.
+        run: RunId,
+        /// How the step has failed.
+        failure: Failure,
+    },
     /// Time has passed, or something changed by hand: look at everything again.
     Ticked,
 }
@@ -127,6 +134,10 @@ pub enum Report {
     Conflicted {
         /// The paths in conflict.
         paths: Vec<String>,
+        /// The branch's tip.
+        tip: Oid,
+        /// The target's.
+        target: Oid,
     },
     /// The branch holds what may not be taken over.
     ImportRefused {

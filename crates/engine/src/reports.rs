@@ -2,8 +2,8 @@
 
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
-use model::policy::backoff;
-use model::ticket::{Effect, Event, Released, Ticket};
+use model::policy::{backoff, breaker};
+use model::ticket::{Again, Effect, Event, Released, Same, Ticket};
 use model::{RunId, TicketId};
 
 use crate::core::{Answering, Core};
@@ -132,16 +132,19 @@ impl Core {
             Report::NoCommits => event(Event::NoCommits {
                 steps_left: self.steps_left(id),
                 reopen_at,
+                again: self.again(id, Same::NothingCommitted),
             }),
-            Report::Conflicted { paths } => event(Event::Conflicted {
+            Report::Conflicted { paths, tip, target } => event(Event::Conflicted {
                 paths,
                 resolutions_left: self.resolutions_left(id),
+                again: self.again(id, Same::Conflict { tip, target }),
             }),
             Report::ImportRefused { why } => event(Event::ChecksFailed {
                 which: "taking the branch over".to_owned(),
-                output: why,
+                output: why.clone(),
                 steps_left: self.steps_left(id),
                 reopen_at,
+                again: self.again(id, Same::Refused { why }),
             }),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
             Report::Checked(Verdict::Passed { commands }) => {
@@ -154,12 +157,22 @@ impl Core {
                     review: false,
                 })
             }
-            Report::Checked(Verdict::Failed { which, output }) => event(Event::ChecksFailed {
-                which,
-                output,
-                steps_left: self.steps_left(id),
-                reopen_at,
-            }),
+            Report::Checked(Verdict::Failed { which, output }) => {
+                let Effect::RunChecks { candidate } = effect else {
+                    return Meaning::Nothing;
+                };
+                let same = Same::Check {
+                    which: which.clone(),
+                    tip: candidate.tip.clone(),
+                };
+                event(Event::ChecksFailed {
+                    which,
+                    output,
+                    steps_left: self.steps_left(id),
+                    reopen_at,
+                    again: self.again(id, same),
+                })
+            }
             Report::Checked(Verdict::TargetRed { which }) => event(Event::TargetRed {
                 which,
                 retry_at: self.check_again_at(id),
@@ -176,6 +189,11 @@ impl Core {
                 Meaning::Nothing
             }
         }
+    }
+
+    /// How often the ticket's submitted work has failed like this.
+    fn again(&self, id: &TicketId, of: Same) -> Option<Again> {
+        Some(breaker::again(self.ticket(id), of))
     }
 
     /// What stops a check holds the ticket; what stops anything else is tried again until it works.

@@ -41,7 +41,7 @@ impl Core {
         let mut events = Vec::new();
         match (stopping, ended.end) {
             // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
-            (None | Some(Then::Pause | Then::Retry { .. }), End::Finished(signal)) => {
+            (None | Some(Then::Pause | Then::Retry { .. } | Then::Fail { .. }), End::Finished(signal)) => {
                 events.push(self.finished_step(id, usage, summary, mode, signal));
             }
             (None, End::Failed(failure)) => events.push(self.failed_step(id, usage, failure)),
@@ -55,6 +55,10 @@ impl Core {
                     _ => "no sign of life for longer than `stall_after`",
                 };
                 events.push(self.failed_step(id, usage, stopped(class, message)));
+            }
+            // Its client was ended before it could say so itself.
+            (Some(Then::Fail { failure }), End::Failed(_)) => {
+                events.push(self.failed_step(id, usage, failure));
             }
             (Some(Then::Release { .. } | Then::Reap { .. } | Then::Drop { .. }), _) => {
                 let message = if finished {
@@ -97,7 +101,7 @@ impl Core {
                 why: Released::Reaped { why },
             }),
             Then::Drop { by, reason } => Some(Event::Dropped { by, reason }),
-            Then::Pause | Then::Retry { .. } => None,
+            Then::Pause | Then::Retry { .. } | Then::Fail { .. } => None,
         }
     }
 
@@ -152,6 +156,19 @@ impl Core {
                 then: Then::Retry { class },
             };
             self.tell_or_note(&id, Event::Attempt(event), class.name());
+        }
+    }
+
+    /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for another reason.
+    pub(crate) fn given_up(&mut self, run: &RunId, failure: Failure) {
+        let Some(id) = self.ticket_of_run(run) else { return };
+        let attempt = self.ticket(&id).and_then(Ticket::attempt);
+        if attempt.is_some_and(|a| a.stopping.is_none()) {
+            let cause = failure.class.name();
+            let event = attempt::Event::StopOrdered {
+                then: Then::Fail { failure },
+            };
+            self.tell_or_note(&id, Event::Attempt(event), cause);
         }
     }
 

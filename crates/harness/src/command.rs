@@ -16,7 +16,7 @@ use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, Mode, Usage};
 use crate::lines::{Line, Lines};
-use crate::outcome::{Failure, Outcome, Signal};
+use crate::outcome::{Class, Failure, Outcome, Signal};
 use crate::sanitise;
 use crate::step::{Launch, Session, StepRequest};
 
@@ -114,6 +114,7 @@ struct Said {
 #[derive(Debug, Default)]
 struct Words {
     signal: Option<Signal>,
+    failure: Option<Failure>,
     usage: Usage,
     mode: Option<Mode>,
     summary: Option<String>,
@@ -130,6 +131,7 @@ struct News {
     /// Raw: of a flood of lines only the last is worth the cleaning.
     text: Vec<u8>,
     usage: Usage,
+    failure: Option<Failure>,
     question: Option<String>,
     mode: Option<Mode>,
     summary: Option<String>,
@@ -159,10 +161,11 @@ impl Reader for Said {
         self.out.finish(|line| words.out(&line));
         let events = words.take_news();
         let mut words = std::mem::take(words);
-        let result = match Failure::of_exit(exit) {
+        let result = match words.failed(exit).or_else(|| Failure::of_exit(exit)) {
             None => Ok(words.signal.take().unwrap_or(Signal::None)),
             Some(mut failure) => {
                 if exit.reason == Reason::Exited
+                    && failure.class == Class::Crash
                     && let Some(complaint) = words.complaint()
                 {
                     failure.message = format!("{}: {complaint}", failure.message);
@@ -196,6 +199,12 @@ impl Words {
             self.complaints.push_back(head.to_owned());
             self.news.text(head);
         }
+    }
+
+    /// How it says that it has failed, whatever its exit code: but crew's own stop is not its failure, nor is its time limit.
+    fn failed(&mut self, exit: &Exit) -> Option<Failure> {
+        let failure = self.failure.take();
+        failure.filter(|_| matches!(exit.reason, Reason::Exited))
     }
 
     /// The last of the complaints that can be seen.
@@ -237,6 +246,15 @@ impl Words {
                     self.news.usage.add(usage);
                 }
                 Err(why) => self.note(format!("a line of usage that does not count: {why}")),
+            }
+            return true;
+        }
+        if is_meant(line.as_bytes(), b"\"failure\"") {
+            match failure(line) {
+                Ok(failure) => {
+                    (self.failure, self.news.failure) = (Some(failure.clone()), Some(failure));
+                }
+                Err(why) => self.note(format!("a line of failure that does not count: {why}")),
             }
             return true;
         }
@@ -292,6 +310,7 @@ impl Words {
         let News {
             text,
             usage,
+            failure,
             question,
             mode,
             summary,
@@ -299,6 +318,7 @@ impl Words {
         } = std::mem::take(&mut self.news);
         let mut events: Vec<Event> = notes.into_iter().map(|text| Event::Note { text }).collect();
         events.extend((!usage.is_zero()).then_some(Event::Usage(usage)));
+        events.extend(failure.map(|failure| Event::GivenUp { failure }));
         events.extend(mode.map(|mode| Event::Mode { mode }));
         events.extend(summary.map(|text| Event::Summary { text }));
         events.extend(question.map(|text| Event::Question { text }));
@@ -325,8 +345,45 @@ fn head<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
 
 /// Whether a line is meant for crew's ledger: JSON with a `crew` in it that says `usage`. An agent's own JSON is text.
 fn looks_like_usage(line: &[u8]) -> bool {
+    is_meant(line, b"\"usage\"")
+}
+
+/// Whether a line is JSON with a `crew` and this word in it.
+fn is_meant(line: &[u8], word: &[u8]) -> bool {
     let contains = |word: &[u8]| line.windows(word.len()).any(|window| window == word);
-    line.first() == Some(&b'{') && contains(b"\"crew\"") && contains(b"\"usage\"")
+    line.first() == Some(&b'{') && contains(b"\"crew\"") && contains(word)
+}
+
+/// Says how the step has failed: `{"crew":"failure","class":"rate_limited","message":"…","until_ms":N}`.
+fn failure(line: &str) -> Result<Failure, String> {
+    let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    if value.get("crew").and_then(Value::as_str) != Some("failure") {
+        return Err("\"crew\" is not \"failure\"".into());
+    }
+    let class = value.get("class").cloned().unwrap_or_default();
+    let class: Class =
+        serde_json::from_value(class).map_err(|error| sanitise::fit(&error.to_string(), 300))?;
+    // Its own to tell: not what only crew can know, and what costs nothing however often it comes.
+    if let Class::Lost | Class::KilledByUs | Class::Timeout = class {
+        return Err("that is for crew to say".into());
+    }
+    let message = value.get("message").and_then(Value::as_str).unwrap_or_default();
+    let until_ms = match value.get("until_ms") {
+        None | Some(Value::Null) => None,
+        Some(until) => Some(until.as_u64().ok_or("until_ms is no whole number")?),
+    };
+    let message = sanitise::line(message);
+    Ok(Failure {
+        until_ms,
+        ..Failure::new(
+            class,
+            if message.is_empty() {
+                "it said no more"
+            } else {
+                &message
+            },
+        )
+    })
 }
 
 fn usage(line: &str) -> Result<Usage, String> {

@@ -416,6 +416,11 @@ pub enum Then {
         /// `Stalled` or `Timeout`.
         class: Class,
     },
+    /// The step has failed, and its client does not end by itself: it tries again what cannot succeed.
+    Fail {
+        /// How.
+        failure: Failure,
+    },
     /// The engine is being stopped: the step is repeated, nothing is counted.
     Pause,
     /// A person killed the agent: the ticket goes back, held.
@@ -442,7 +447,7 @@ impl Then {
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {
-            Then::Retry { .. } | Then::Pause => false,
+            Then::Retry { .. } | Then::Fail { .. } | Then::Pause => false,
             Then::Release { .. } | Then::Reap { .. } | Then::Drop { .. } => true,
         }
     }
@@ -450,7 +455,7 @@ impl Then {
     /// What a person asked for is not undone by what crew would do, nor the greater act by the lesser.
     fn rank(&self) -> u8 {
         match self {
-            Then::Retry { .. } => 0,
+            Then::Retry { .. } | Then::Fail { .. } => 0,
             Then::Pause => 1,
             Then::Release { .. } => 2,
             Then::Reap { .. } => 3,

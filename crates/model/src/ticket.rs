@@ -46,6 +46,9 @@ pub struct Ticket {
     pub feedback: Vec<String>,
     /// Attempts at a review that ended without a verdict, in a row.
     pub review_tries: u32,
+    /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or its text changed.
+    #[serde(default)]
+    pub again: Option<Again>,
 }
 
 /// What a ticket's file says.
@@ -160,6 +163,64 @@ pub struct Candidate {
     pub tip: Oid,
     /// The check commands that passed on this tree; empty before they did.
     pub passed: Vec<String>,
+}
+
+/// A failure of submitted work with all it depends on: where it is the same, trying again costs a step and changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Same {
+    /// It was submitted, and nothing was committed.
+    NothingCommitted,
+    /// This check failed on this tip. Not its output: times and addresses in it differ where nothing else does.
+    Check {
+        /// The command.
+        which: String,
+        /// The branch's tip.
+        tip: Oid,
+    },
+    /// The branch was refused for this.
+    Refused {
+        /// Every path and object that was refused, with its reason.
+        why: String,
+    },
+    /// This tip does not merge on this target.
+    Conflict {
+        /// The branch's tip.
+        tip: Oid,
+        /// The target's.
+        target: Oid,
+    },
+}
+
+impl Same {
+    /// What came again, as the beginning of a sentence.
+    #[must_use]
+    pub fn says(&self) -> String {
+        match self {
+            Same::NothingCommitted => "it was submitted with nothing committed".to_owned(),
+            Same::Check { which, tip } => format!("`{which}` failed on the same commit {}", tip.short()),
+            Same::Refused { why } => format!(
+                "its branch was refused for the same reason ({})",
+                why.lines().next().unwrap_or_default()
+            ),
+            Same::Conflict { tip, target } => format!(
+                "the same commit {} conflicts with the same target {}",
+                tip.short(),
+                target.short()
+            ),
+        }
+    }
+}
+
+/// How often the same failure of submitted work came, with no other in between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Again {
+    /// Which.
+    pub of: Same,
+    /// The n-th time, from 1.
+    pub times: u32,
+    /// How often it may still come: none opens the breaker.
+    pub left: u32,
 }
 
 /// How a ticket ended.
@@ -336,6 +397,7 @@ impl Ticket {
             from: attempt::From::Target,
             feedback: Vec::new(),
             review_tries: 0,
+            again: None,
         }
     }
 

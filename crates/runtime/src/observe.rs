@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{End, Input, RunEnd};
-use harness::Harness;
+use harness::{Harness, Reader};
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
 use model::{RunId, Time};
@@ -23,6 +23,8 @@ use crate::ring::Heard;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How much output is read at a time.
 const PIECE: usize = 256 * 1024;
+/// How many pieces of each stream are read at one look: a flood is read over several.
+const PIECES: usize = 16;
 
 /// Watches a run until it has ended, and tells of it. Ends early when nobody listens any more.
 pub(crate) async fn watch(
@@ -60,19 +62,24 @@ async fn end_of(
     hands: &Arc<Hands>,
     tell: &UnboundedSender<Heard>,
 ) -> Result<RunEnd, process::Error> {
-    wait(dir, id, tell).await?;
     let (run, run_id) = (Run::open(dir)?, id.clone());
-    let (hands, session) = (Arc::clone(hands), session.clone());
+    let said = hands
+        .harness
+        .as_deref()
+        .map(|harness| Said::new(&run, harness, session));
+    let said = wait(&run, id, said, tell).await?;
+    let reads = hands.harness.is_some();
     let ended = tokio::task::spawn_blocking(move || {
         if let Status::Running { .. } = run.status()? {
             run.watch()?.wait(Duration::from_secs(5))?;
         }
         let exit = run.sweep()?.exit;
-        Ok(match hands.harness.as_deref() {
-            Some(harness) => match read(&run, &exit, harness, &session) {
+        Ok(match said {
+            Some(said) => match said.end(&exit) {
                 Ok(outcome) => of_outcome(&run_id, outcome),
                 Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
             },
+            None if reads => failed(&run_id, Class::Lost, "its output could not be read"),
             // Only a command is carried out, which started nothing and wanted this stopped.
             None => failed(&run_id, Class::KilledByUs, "it was stopped"),
         })
@@ -81,22 +88,36 @@ async fn end_of(
     ended.unwrap_or_else(|_| Ok(failed(id, Class::Lost, "its record could not be read")))
 }
 
-async fn wait(dir: &Path, id: &RunId, tell: &UnboundedSender<Heard>) -> Result<(), process::Error> {
-    let watch = Run::open(dir)?.watch()?;
+/// Waits until a run's shim has ended; looks at it, and reads what it says, meanwhile. Gives back what was read so far.
+async fn wait(
+    run: &Run,
+    id: &RunId,
+    mut said: Option<Said>,
+    tell: &UnboundedSender<Heard>,
+) -> Result<Option<Said>, process::Error> {
+    let watch = run.watch()?;
     let Some(pidfd) = watch.try_clone_pidfd()? else {
-        return Ok(());
+        return Ok(said);
     };
     let Some(pidfd) = readable(pidfd) else {
-        return Ok(());
+        return Ok(said);
     };
     let mut looks = tokio::time::interval(LOOK_EVERY);
     loop {
         tokio::select! {
-            _ = pidfd.readable() => return Ok(()),
+            _ = pidfd.readable() => return Ok(said),
             _ = looks.tick() => {
-                if let Ok(Some(beat)) = watch.run().beat() {
-                    let sample = sample(&beat, clock::now());
-                    drop(tell.send(Heard::Input(Input::Sampled { run: id.clone(), sample })));
+                let Ok(Some(beat)) = watch.run().beat() else { continue };
+                let sample = sample(&beat, clock::now());
+                let heard = sample.heard;
+                drop(tell.send(Heard::Input(Input::Sampled { run: id.clone(), sample })));
+                if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
+                    said = tokio::task::spawn_blocking(move || behind.read_on(heard)).await.ok();
+                }
+                // Told at every look: an engine that could not make it durable hears it again.
+                if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
+                    let failure = of_failure(failure);
+                    drop(tell.send(Heard::Input(Input::GivenUp { run: id.clone(), failure })));
                 }
             }
         }
@@ -124,25 +145,72 @@ fn sample(beat: &Beat, at: Time) -> Sample {
     }
 }
 
-/// All that a run has said, from its beginning, and how it ended.
-fn read(
-    run: &Run,
-    exit: &Exit,
-    harness: &dyn Harness,
-    session: &harness::Session,
-) -> Result<harness::Outcome, process::Error> {
-    let mut reader = harness.reader(session);
-    for stream in [Stream::Out, Stream::Err] {
-        let mut tail = Tail::new(run, stream, 0);
-        loop {
-            let piece = tail.read(PIECE)?;
-            if piece.is_empty() {
-                break;
-            }
-            reader.feed(stream, &piece);
+/// What a run has said, read once from its beginning, piece by piece while it goes on. An engine that adopts the run begins
+/// anew and comes to the same.
+///
+/// Text, tools and usage are for showing, and no facts: a face reads the same files with a reader of its own.
+struct Said {
+    reader: Box<dyn Reader>,
+    tails: [(Stream, Tail); 2],
+    /// Bytes that had been printed when it was last read, and whether that read came to the end of them.
+    heard: u64,
+    whole: bool,
+    /// What its client does not see is over.
+    given_up: Option<harness::Failure>,
+}
+
+impl Said {
+    fn new(run: &Run, harness: &dyn Harness, session: &harness::Session) -> Self {
+        Self {
+            reader: harness.reader(session),
+            tails: [Stream::Out, Stream::Err].map(|stream| (stream, Tail::new(run, stream, 0))),
+            heard: 0,
+            whole: true,
+            given_up: None,
         }
     }
-    Ok(reader.end(exit).1)
+
+    fn is_behind(&self, heard: u64) -> bool {
+        !self.whole || heard != self.heard
+    }
+
+    /// Reads what is new, a bounded amount of it. What cannot be read now is read, or told, at the end.
+    fn read_on(mut self, heard: u64) -> Self {
+        self.heard = heard;
+        self.whole = self.read(PIECES).unwrap_or(true);
+        self
+    }
+
+    /// Reads at most so many pieces of each stream; whether that was all there is.
+    fn read(&mut self, pieces: usize) -> Result<bool, process::Error> {
+        let mut whole = true;
+        for (stream, tail) in &mut self.tails {
+            let mut left = pieces;
+            loop {
+                if left == 0 {
+                    whole = false;
+                    break;
+                }
+                let piece = tail.read(PIECE)?;
+                if piece.is_empty() {
+                    break;
+                }
+                for event in self.reader.feed(*stream, &piece) {
+                    if let harness::Event::GivenUp { failure } = event {
+                        self.given_up = Some(failure);
+                    }
+                }
+                left -= 1;
+            }
+        }
+        Ok(whole)
+    }
+
+    /// Reads the rest, and gives what it all comes to.
+    fn end(mut self, exit: &Exit) -> Result<harness::Outcome, process::Error> {
+        while !self.read(PIECES)? {}
+        Ok(self.reader.end(exit).1)
+    }
 }
 
 fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {

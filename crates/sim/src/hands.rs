@@ -228,6 +228,7 @@ impl Hands<'_> {
             end: wish.then(process::killed),
             talks,
             stopped: wish,
+            given_up: None,
         };
         self.world.processes.insert(run.clone(), process);
         Report::StepSpawned
@@ -255,7 +256,13 @@ impl Hands<'_> {
         }
         let tree = match git.merge(target, tip) {
             Ok(tree) => tree,
-            Err((paths, _)) => return Report::Conflicted { paths },
+            Err((paths, _)) => {
+                return Report::Conflicted {
+                    paths,
+                    tip: git.id(tip),
+                    target: git.id(target),
+                };
+            }
         };
         let sensitive: Vec<String> = changed
             .into_iter()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::attempt::{self, Then};
 use model::audit::Audit;
 use model::journal::{Fact, State as Stored, Stream};
-use model::ticket::{Candidate, Effect, Event, FileStatus, Stage, State, Ticket};
+use model::ticket::{Candidate, Effect, Event, FileStatus, Stage, State, Ticket, Why};
 use model::view::Row;
 use model::{AgentName, Fence, Oid, TicketId};
 use store::{Journal as _, Ledger, Memory, Millis, StreamId};
@@ -45,6 +45,10 @@ pub(crate) struct Witness {
     owed: BTreeMap<TicketId, (Fence, Then)>,
     /// Attempts, and steps of the last one, that the table gives beyond the limits.
     free: BTreeMap<TicketId, (u32, u32)>,
+    /// The last failure of submitted work and how often it came, without a person in between.
+    same: BTreeMap<TicketId, (String, u32)>,
+    /// Nobody else wrote since the engine was loaded: it knows of every bar.
+    pub(crate) is_alone: bool,
     /// Tickets of which an effect was settled, with a fact or without.
     suspects: BTreeSet<TicketId>,
     looks: u64,
@@ -113,14 +117,21 @@ impl Witness {
             if let (Stream::Ticket(id), Fact::Ticket(event), Stored::Ticket(stored)) =
                 (&fold.stream, fold.fact, fold.after)
             {
-                self.replay_ticket(id, &event, &stored, options)?;
+                self.replay_ticket(id, &event, &stored, fold.at, options)?;
                 changed.insert(id.clone());
             }
         }
         Ok(changed)
     }
 
-    fn replay_ticket(&mut self, id: &TicketId, event: &Event, stored: &Ticket, options: &Options) -> Checked {
+    fn replay_ticket(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        stored: &Ticket,
+        at: model::Time,
+        options: &Options,
+    ) -> Checked {
         let before = self
             .tickets
             .get(id)
@@ -130,6 +141,8 @@ impl Witness {
             self.landed.push((commit.clone(), is_waived(candidate)));
         }
         self.budgets_hold(id, event, &before, stored, options)?;
+        self.waits_are_kept(id, event, &before, at)?;
+        self.same_is_not_paid_again(id, event, &before, stored)?;
         if let Some(attempt) = stored.attempt()
             && let Some(then) = attempt.stopping.clone().filter(Then::is_final)
         {
@@ -171,6 +184,104 @@ impl Witness {
             steps <= run.max_steps + 1 + free.1,
             "steps are within their limit",
             || format!("{id} took step {steps} of {}", run.max_steps),
+        )
+    }
+
+    /// No step is started before its wait is over, nor on a harness whose service refuses; what the service asks for is no
+    /// error.
+    fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: model::Time) -> Checked {
+        let Event::Attempt(event) = event else {
+            return Ok(());
+        };
+        let Some(attempt) = before.attempt() else {
+            return Ok(());
+        };
+        match event {
+            attempt::Event::StepStarted { .. } => {
+                ensure(before.held.is_none(), "a held ticket starts no step", || {
+                    format!("{id} is {}", before.state_name())
+                })?;
+                let due = match &attempt.state {
+                    attempt::State::Working(working) => working.due,
+                    _ => None,
+                };
+                ensure(
+                    due.is_none_or(|due| due <= at),
+                    "no step before its wait is over",
+                    || format!("{id} at {at}: {due:?}"),
+                )?;
+                let bar = self.audit.project().barred.values().find(|bar| bar.holds(at));
+                ensure(
+                    bar.is_none() || !self.is_alone,
+                    "no step on a harness that refuses",
+                    || format!("{id} at {at}: {bar:?}"),
+                )
+            }
+            attempt::Event::StepFailed { failure, .. } if !failure.class.counts() => {
+                let next = before.after(&Event::Attempt(event.clone()), at);
+                let errors = next.ok().and_then(|c| c.ticket.attempt().map(|a| a.errors));
+                ensure(
+                    errors.is_none_or(|errors| errors == attempt.errors),
+                    "a wait is no error",
+                    || format!("{id}: {failure:?} made {errors:?} of {}", attempt.errors),
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same failure of submitted work comes three times at most before a person is asked, and only a person goes on.
+    fn same_is_not_paid_again(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        before: &Ticket,
+        stored: &Ticket,
+    ) -> Checked {
+        let tip = before.candidate().map(|candidate| candidate.tip.clone());
+        let what = match event {
+            Event::NoCommits { .. } => Some("nothing committed".to_owned()),
+            Event::ChecksFailed { which, output, .. } => Some(match tip {
+                Some(tip) => format!("{which} on {tip}"),
+                None => output.clone(),
+            }),
+            Event::Conflicted { again, .. } => Some(format!("{:?}", again.as_ref().map(|again| &again.of))),
+            Event::Retried { .. } | Event::ChecksPassed { .. } | Event::Reopened { .. } => {
+                self.same.remove(id);
+                None
+            }
+            Event::Edited { spec } if spec.digest != before.spec.digest => {
+                self.same.remove(id);
+                None
+            }
+            _ => None,
+        };
+        if let Some(what) = what {
+            let old = self.same.remove(id).filter(|(old, _)| *old == what);
+            let times = old.map_or(0, |(_, times)| times) + 1;
+            ensure(
+                times < 3 || stored.held.is_some(),
+                "the same failure is not paid again",
+                || format!("{id}: {what}, {times} times, and it is {}", stored.state_name()),
+            )?;
+            self.same.insert(id.clone(), (what, times));
+        }
+        let shut = |ticket: &Ticket| {
+            let held = ticket.held.as_ref();
+            held.is_some_and(|held| matches!(held.why, Why::Auth | Why::Breaker))
+        };
+        let by_hand = matches!(
+            event,
+            Event::Retried { .. }
+                | Event::Dropped { .. }
+                | Event::ClosedByPerson
+                | Event::Submitted { .. }
+                | Event::Waived { .. }
+        );
+        ensure(
+            !shut(before) || shut(stored) || by_hand,
+            "only a person ends what a person must mend",
+            || format!("{id} went on by {}", event.name()),
         )
     }
 

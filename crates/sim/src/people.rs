@@ -107,6 +107,9 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
         FileStatus::Open
     };
     put(world, &id, spec, status, rng);
+    if rng.percent(12) {
+        world.lazy.insert(id.clone());
+    }
     did(format!("{id} is written"))
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct Process {
     pub(crate) talks: bool,
     /// Whether it was told to stop.
     pub(crate) stopped: bool,
+    /// What its client tries again by itself, and cannot succeed.
+    pub(crate) given_up: Option<Failure>,
 }
 
 /// One thing that a process does.
@@ -35,6 +37,8 @@ pub(crate) enum Act {
     Heal,
     /// It commits what it changed.
     Commit,
+    /// Its client begins to try for ever what cannot succeed.
+    GiveUp(Failure),
     /// It ends.
     End(End),
 }
@@ -47,6 +51,14 @@ pub(crate) fn killed() -> End {
 /// A failure of that class.
 pub(crate) fn failed(class: Class) -> End {
     End::Failed(Failure::new(class, format!("simulated: {}", class.name())))
+}
+
+/// The service refuses, until then if it says so.
+pub(crate) fn refused(class: Class, until: Option<Time>) -> Failure {
+    Failure {
+        until,
+        ..Failure::new(class, format!("simulated: {}", class.name()))
+    }
 }
 
 /// A good end with that signal.

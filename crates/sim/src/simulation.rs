@@ -327,6 +327,18 @@ impl Simulation {
             self.note(|| what);
         }
         let tickets: Vec<_> = self.witness.tickets.values().cloned().collect();
+        let shut = self
+            .witness
+            .project
+            .barred
+            .values()
+            .any(|bar| bar.until.is_none());
+        if let Some(ticket) = tickets.first().filter(|_| shut) {
+            self.note(|| "helper: the credentials are renewed".to_owned());
+            self.submit(&model::command::Command::Retry {
+                ticket: ticket.id.clone(),
+            });
+        }
         for ticket in tickets {
             let asked = self.helped.get(&ticket.id).copied().unwrap_or(0);
             let Some(command) = people::help(&ticket, asked) else {
@@ -492,7 +504,16 @@ impl Simulation {
                     cpu_ms,
                     children: 0,
                 };
-                self.tell(Input::Sampled { run, sample }, None)
+                let given_up = process.given_up.clone();
+                let sampled = Input::Sampled {
+                    run: run.clone(),
+                    sample,
+                };
+                self.tell(sampled, None)?;
+                match given_up {
+                    Some(failure) => self.tell(Input::GivenUp { run, failure }, None),
+                    None => Ok(()),
+                }
             }
             Choice::Timer(timer) => {
                 driver.fired.insert(timer.clone());
@@ -766,6 +787,7 @@ impl Simulation {
     }
 
     fn check(&mut self) -> Checked {
+        self.witness.is_alone = !self.muddied;
         self.witness.check(&self.ledger, &mut self.world, &self.options)
     }
 }

@@ -48,6 +48,8 @@ pub(crate) struct World {
     pub(crate) made: Vec<usize>,
     /// Every uncommitted change that has not been superseded by its own author.
     pub(crate) unsaved: BTreeMap<Unsaved, u64>,
+    /// Tickets whose agents say that they are done without doing anything.
+    pub(crate) lazy: BTreeSet<TicketId>,
     /// No faults any more, and agents that do what they should.
     pub(crate) calm: bool,
     /// Whether repository or processes changed since they were last examined.
@@ -71,6 +73,7 @@ impl World {
             passed: BTreeSet::new(),
             made: Vec::new(),
             unsaved: BTreeMap::new(),
+            lazy: BTreeSet::new(),
             calm: false,
             touched: true,
             tokens: 16,
@@ -117,6 +120,10 @@ impl World {
             process.end = Some(end);
             return;
         }
+        if let Act::GiveUp(failure) = act {
+            process.given_up = Some(failure);
+            return;
+        }
         let key = (process.agent.clone(), process.ticket.clone());
         let number = process.number;
         if !self.spaces.contains_key(&key) {
@@ -134,7 +141,7 @@ impl World {
             Act::Commit => {
                 self.save(&key);
             }
-            Act::End(_) => {}
+            Act::GiveUp(_) | Act::End(_) => {}
         }
     }
 
@@ -262,6 +269,15 @@ impl World {
             );
             return (acts, true);
         }
+        if self.lazy.contains(&key.1) && rng.percent(80) {
+            // It says that it is done whatever it is told, and changes nothing.
+            then(
+                &mut acts,
+                rng.ms(100, 9_000),
+                Act::End(process::said(Signal::Done)),
+            );
+            return (acts, true);
+        }
         if matches!(prompt, Prompt::MergeConflict { .. }) && rng.percent(75) || rng.percent(5) {
             then(&mut acts, rng.ms(100, 9_000), Act::MergeTarget);
         }
@@ -286,6 +302,25 @@ impl World {
             }
         }
         if rng.percent(options.clumsy) {
+            let soon = rng.percent(60).then(|| Time(self.now.0 + rng.ms(0, 300_000)));
+            let refused = match rng.below(20) {
+                0 | 1 => Some(process::refused(Class::RateLimited, soon)),
+                2 => Some(process::refused(Class::Overloaded, soon)),
+                3 => Some(process::refused(Class::Auth, None)),
+                _ => None,
+            };
+            if let Some(failure) = refused {
+                // Some clients say so and end; others go on trying.
+                acts.truncate(usize::try_from(rng.below(4)).unwrap_or(0));
+                let last = acts.last().map_or(self.now, |(at, _)| *at);
+                let act = if rng.percent(50) {
+                    Act::GiveUp(failure)
+                } else {
+                    Act::End(End::Failed(failure))
+                };
+                acts.push((Time(last.0 + rng.ms(0, 9_000)), act));
+                return (acts, true);
+            }
             let class = match rng.below(12) {
                 0 => Class::Transient,
                 1 => Class::RateLimited,

@@ -3,19 +3,21 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use model::policy::capacity;
+use model::attempt::Failure;
 use model::policy::route::{self, Refusal};
+use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Ticket, Why};
 use model::{AgentName, TicketId};
 use serde_json::json;
 
+use crate::commands::ps;
 use crate::context::{Context, journal};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::facts::Facts;
 use crate::ui::Style;
-use crate::{clock, follow, lookup};
+use crate::{clock, documents, follow, lookup};
 
 /// Say why a ticket is not given out, or what happens to it next
 #[derive(Debug, Args)]
@@ -38,11 +40,19 @@ impl Explain {
             None => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
         };
         let ticket = facts.tickets.get(&id);
+        let agents = crew.agents();
+        let agent = agents.iter().find(|agent| agent.ticket.as_ref() == Some(&id));
+        let failure = agent
+            .and_then(|agent| agent.failure.as_ref())
+            .or_else(|| failure_of(ticket));
         let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
         let state = ticket.map_or_else(|| "unknown".to_owned(), Ticket::state_name);
         if context.json {
             let document = json!({
                 "ticket": id, "title": title, "state": state, "engine": runs, "says": says, "refusal": refusal,
+                "waits_for": agent.and_then(|agent| agent.waits.as_ref()).map(|waits| &waits.what),
+                "waits_until": documents::time(agent.and_then(|agent| agent.waits.as_ref()?.until)),
+                "failure": failure.map(documents::failure),
             });
             context.out.json(&document)?;
             return Ok(Exit::Done);
@@ -50,6 +60,16 @@ impl Explain {
         context.out.styled(&format!("{id}  {title}"), Style::Bold)?;
         context.out.line(&format!("state: {state}"))?;
         context.out.line(&says)?;
+        if let Some(waits) = agent.and_then(|agent| ps::waits(agent, clock::now())) {
+            context.out.line(&format!("  it {waits}"))?;
+        }
+        if let Some(failure) = failure {
+            let rule = failure::says(failure.class);
+            context
+                .out
+                .line(&format!("  {}: {}", failure.class.name(), failure.message))?;
+            context.out.line(&format!("  rule: {rule}"))?;
+        }
         for (label, line) in next(&id, refusal.as_ref(), &facts) {
             context.out.line(&format!("  {label}: {line}"))?;
         }
@@ -63,6 +83,23 @@ impl Explain {
                 .styled(&format!("  in its file: {problem}"), Style::Yellow)?;
         }
         Ok(Exit::Done)
+    }
+}
+
+/// The failure that holds a ticket whose agent was freed.
+fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
+    let ticket = ticket?;
+    match ticket.held.as_ref()?.why {
+        Why::Auth | Why::Breaker => ticket.attempt()?.failure.as_ref(),
+        Why::Failed
+        | Why::Blocked
+        | Why::Killed
+        | Why::Reaped
+        | Why::CouldNotRun
+        | Why::TargetRed
+        | Why::SensitivePaths { .. }
+        | Why::Conflict
+        | Why::Review => None,
     }
 }
 
@@ -148,6 +185,9 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
     let merged = ticket.is_some_and(|ticket| ticket.candidate().is_some());
     let usual = format!("`crew retry {id}` tries it again, `crew drop {id}` gives it up");
     match why {
+        Some(Why::Auth) => format!(
+            "log the agent's client in again, then `crew retry {id}`: every agent goes on; `crew drop {id}` gives it up"
+        ),
         Some(Why::SensitivePaths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")
         }

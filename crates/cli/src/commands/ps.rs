@@ -134,8 +134,18 @@ fn table(agents: &[Agent], now: Time) -> Table {
 pub(crate) fn waits(agent: &Agent, now: Time) -> Option<String> {
     let waits = agent.waits.as_ref()?;
     let until = waits.until.filter(|until| *until > now);
+    // Between two steps a wait has an end; other waits end earlier when what they wait for comes.
+    let when = match agent.status {
+        Status::Ready | Status::Working => "again in",
+        Status::Idle
+        | Status::Preparing
+        | Status::Waiting
+        | Status::Verifying
+        | Status::Done
+        | Status::Stuck => "at the latest in",
+    };
     let until = until
-        .map(|until| format!(", at the latest in {}", ui::span(until.since(now))))
+        .map(|until| format!(", {when} {}", ui::span(until.since(now))))
         .unwrap_or_default();
     Some(format!("waits for {}{until}", waits.what))
 }

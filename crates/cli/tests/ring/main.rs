@@ -7,6 +7,7 @@ mod support;
 mod agents;
 mod checkout;
 mod checks;
+mod failures;
 mod hazards;
 mod landing;
 mod people;

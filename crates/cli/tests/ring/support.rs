@@ -236,6 +236,29 @@ impl World {
         fs::read_to_string(&path).unwrap_or_else(|_| panic!("{id} had no run {n}"))
     }
 
+    /// Every row of the journal.
+    pub(crate) fn rows(&self) -> Vec<(Stream, model::Time, Fact)> {
+        let tail = self.journal(async |ledger| ledger.tail(0, 100_000).await.unwrap());
+        let tail = tail.unwrap_or_default().into_iter();
+        tail.map(|fold| (fold.stream, fold.at, fold.fact)).collect()
+    }
+
+    /// Whether any fact of a ticket says this.
+    pub(crate) fn says(&self, id: &str, text: &str) -> bool {
+        self.rows().iter().any(|(stream, _, fact)| {
+            matches!(stream, Stream::Ticket(of) if of.as_str() == id)
+                && model::view::describe(fact).contains(text)
+        })
+    }
+
+    /// Why no step is, or was last, started on the harness.
+    pub(crate) fn bar(&self) -> Option<model::project::Bar> {
+        self.rows().into_iter().rev().find_map(|(_, _, fact)| match fact {
+            Fact::Project(model::project::Event::HarnessBarred { bar, .. }) => Some(bar),
+            Fact::Project(_) | Fact::Ticket(_) => None,
+        })
+    }
+
     /// How often a ticket's agent was started.
     pub(crate) fn runs(&self, id: &str) -> u32 {
         (1..)

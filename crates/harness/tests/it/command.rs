@@ -354,6 +354,42 @@ fn a_crash_tells_the_last_complaint() {
 }
 
 #[test]
+fn a_program_says_how_it_failed_as_soon_as_it_knows() {
+    let line = br#"{"crew":"failure","class":"rate_limited","message":"too \u001b[31mmuch","until_ms":5000}"#;
+    let said = [line.as_slice(), b"\n"].concat();
+    for code in [0, 1] {
+        let (events, outcome) = read(&[(Stream::Out, &said)], &exit(Reason::Exited, Some(code), None));
+        let wanted = Failure {
+            until_ms: Some(5000),
+            ..Failure::new(Class::RateLimited, "too much")
+        };
+        assert_eq!(outcome.result.unwrap_err(), wanted, "whatever its exit code");
+        assert!(events.contains(&Event::GivenUp { failure: wanted }), "{events:?}");
+    }
+    // What crew did to it is crew's to say.
+    for (reason, class) in [
+        (Reason::Stopped, Class::KilledByUs),
+        (Reason::TimedOut, Class::Timeout),
+    ] {
+        let (_, outcome) = read(&[(Stream::Out, &said)], &exit(reason, None, Some(15)));
+        assert_eq!(outcome.result.unwrap_err().class, class);
+    }
+    for bad in [
+        &br#"{"crew":"failure","class":"killed_by_us"}"#[..],
+        br#"{"crew":"failure","class":"tired"}"#,
+        br#"{"crew":"failure"}"#,
+        br#"{"crew":"failure","class":"auth","until_ms":-1}"#,
+    ] {
+        let (events, outcome) = read(&[(Stream::Out, &[bad, b"\n"].concat())], &well());
+        assert!(outcome.result.is_ok(), "{}", String::from_utf8_lossy(bad));
+        assert!(
+            matches!(&events[..], [Event::Note { text }] if text.contains("failure")),
+            "{events:?}"
+        );
+    }
+}
+
+#[test]
 fn the_last_line_is_shown() {
     let text = |bytes: &[u8]| {
         let (events, _) = read(&[(Stream::Out, bytes)], &well());

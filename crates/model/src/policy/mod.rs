@@ -1,6 +1,7 @@
 //! The policies: pure functions from facts to decisions.
 
 pub mod backoff;
+pub mod breaker;
 pub mod capacity;
 pub mod failure;
 pub mod reconcile;

@@ -79,6 +79,14 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
             },
         },
     )
+    .when(
+        "then fail",
+        Event::StopOrdered {
+            then: Then::Fail {
+                failure: Failure::new(Class::Auth, "it said no"),
+            },
+        },
+    )
     .when("then pause", Event::StopOrdered { then: Then::Pause })
     .when(
         "then release",
@@ -202,6 +210,7 @@ pub fn shape(attempt: &Attempt) -> String {
     let stopping = match &attempt.stopping {
         None => "",
         Some(Then::Retry { .. }) => "retry",
+        Some(Then::Fail { .. }) => "fail",
         Some(Then::Pause) => "pause",
         Some(Then::Release { .. }) => "release",
         Some(Then::Reap { .. }) => "reap",

@@ -3,7 +3,7 @@
 use super::{Alphabet, EARLY, LATE, agent, attempt, oid, session_id, ticket_id};
 
 use crate::machine::{self, Explored, Sample};
-use crate::ticket::{Candidate, Event, Machine, Released, Spec, Stage, State, Ticket, Verify};
+use crate::ticket::{Again, Candidate, Event, Machine, Released, Same, Spec, Stage, State, Ticket, Verify};
 
 /// What it is.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
@@ -65,11 +65,35 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             reopen_at: LATE,
         })
     };
-    let checks_failed = |steps_left| Event::ChecksFailed {
+    let again = |of, left| Some(Again { of, times: 3, left });
+    let checks_failed = |steps_left, left| Event::ChecksFailed {
         which: "true".to_owned(),
         output: why(),
         steps_left,
         reopen_at: LATE,
+        again: again(
+            Same::Check {
+                which: "true".to_owned(),
+                tip: oid('a'),
+            },
+            left,
+        ),
+    };
+    let no_commits = |steps_left, left| Event::NoCommits {
+        steps_left,
+        reopen_at: LATE,
+        again: again(Same::NothingCommitted, left),
+    };
+    let conflicted = |resolutions_left, left| Event::Conflicted {
+        paths: paths(),
+        resolutions_left,
+        again: again(
+            Same::Conflict {
+                tip: oid('a'),
+                target: oid('b'),
+            },
+            left,
+        ),
     };
     let rejected = |attempts_left| Event::Rejected {
         reason: why(),
@@ -159,36 +183,15 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("no review", passed(oid('d'), false))
         .when("review", passed(oid('d'), true))
         .when("another tree", passed(oid('e'), false))
-        .when("steps left", checks_failed(3))
-        .when("none left", checks_failed(0))
-        .when(
-            "steps left",
-            Event::NoCommits {
-                steps_left: 3,
-                reopen_at: LATE,
-            },
-        )
-        .when(
-            "none left",
-            Event::NoCommits {
-                steps_left: 0,
-                reopen_at: LATE,
-            },
-        )
-        .when(
-            "resolutions left",
-            Event::Conflicted {
-                paths: paths(),
-                resolutions_left: 2,
-            },
-        )
-        .when(
-            "none left",
-            Event::Conflicted {
-                paths: paths(),
-                resolutions_left: 0,
-            },
-        )
+        .when("steps left", checks_failed(3, 1))
+        .when("none left", checks_failed(0, 1))
+        .when("same again", checks_failed(3, 0))
+        .when("steps left", no_commits(3, 1))
+        .when("none left", no_commits(0, 1))
+        .when("same again", no_commits(3, 0))
+        .when("resolutions left", conflicted(2, 1))
+        .when("none left", conflicted(0, 1))
+        .when("same again", conflicted(2, 0))
         .event(Event::CouldNotRun {
             why: why(),
             retry_at: LATE,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, Spec};
+use super::{Again, Candidate, Spec};
 use crate::attempt;
 use crate::{AgentName, Fence, Oid, SessionId, Time};
 
@@ -94,6 +94,9 @@ pub enum Event {
         steps_left: u32,
         /// When it is given out again, should it go back.
         reopen_at: Time,
+        /// How often that was so already.
+        #[serde(default)]
+        again: Option<Again>,
     },
     /// The branch adds nothing to the target.
     NoCommits {
@@ -101,6 +104,9 @@ pub enum Event {
         steps_left: u32,
         /// When it is given out again, should it go back.
         reopen_at: Time,
+        /// How often that was so already.
+        #[serde(default)]
+        again: Option<Again>,
     },
     /// The branch does not merge.
     Conflicted {
@@ -108,6 +114,9 @@ pub enum Event {
         paths: Vec<String>,
         /// Resolutions left.
         resolutions_left: u32,
+        /// How often that was so already.
+        #[serde(default)]
+        again: Option<Again>,
     },
     /// The checks could not be run: never the agent's fault.
     CouldNotRun {

@@ -1,7 +1,7 @@
 //! The ticket's table (machines.md §2): what each state makes of each event.
 
 use super::{
-    Candidate, Done, Effect, Event, Held, Label, Released, Stage, State, Ticket, Verify, Waiting, Why,
+    Again, Candidate, Done, Effect, Event, Held, Label, Released, Stage, State, Ticket, Verify, Waiting, Why,
 };
 use crate::attempt::{self, Attempt, Prompt, Raised, Stuck};
 use crate::machine::{self, Rejected, Step};
@@ -148,12 +148,16 @@ impl Draft<'_> {
                 output,
                 steps_left,
                 reopen_at,
+                again,
             } => {
                 // Taking the branch over is the first of the checks: it can fail while nothing is merged yet.
                 self.stage(
                     |s| matches!(s, Stage::Building | Stage::Checking(_)),
                     "its checks do not run",
                 )?;
+                if self.opens_breaker(again.as_ref()) && *steps_left > 0 {
+                    return self.open_breaker();
+                }
                 let prompt = Prompt::ChecksFailed {
                     which: which.clone(),
                     output: output.clone(),
@@ -168,8 +172,12 @@ impl Draft<'_> {
             Event::NoCommits {
                 steps_left,
                 reopen_at,
+                again,
             } => {
                 self.building()?;
+                if self.opens_breaker(again.as_ref()) && *steps_left > 0 {
+                    return self.open_breaker();
+                }
                 self.send_back(
                     Prompt::NothingCommitted,
                     *steps_left,
@@ -180,7 +188,14 @@ impl Draft<'_> {
             Event::Conflicted {
                 paths,
                 resolutions_left,
-            } => self.conflict(paths, *resolutions_left),
+                again,
+            } => {
+                self.building()?;
+                if self.opens_breaker(again.as_ref()) && *resolutions_left > 0 {
+                    return self.open_breaker();
+                }
+                self.conflict(paths, *resolutions_left)
+            }
             Event::CouldNotRun { why, retry_at } => self.hold_check(
                 Why::CouldNotRun,
                 format!("the checks could not be run: {why}"),
@@ -380,6 +395,10 @@ impl Draft<'_> {
     fn edit(&mut self, spec: &super::Spec) -> Taken {
         let text_changed = self.ticket.spec.digest != spec.digest;
         self.ticket.spec = spec.clone();
+        if text_changed {
+            // Another text is another input.
+            self.ticket.again = None;
+        }
         if text_changed
             && let State::InProgress(attempt) | State::Verify(Verify { attempt, .. }) = &mut self.ticket.state
         {
@@ -441,7 +460,7 @@ impl Draft<'_> {
     fn finish(&mut self, done: Done) {
         let ticket = &mut self.ticket;
         ticket.state = State::Done(done);
-        (ticket.held, ticket.due) = (None, None);
+        (ticket.held, ticket.due, ticket.again) = (None, None, None);
         ticket.labels.clear();
         ticket.feedback.clear();
     }
@@ -529,7 +548,7 @@ impl Draft<'_> {
                     ),
                     Stuck::Breaker | Stuck::Errors => (
                         Why::Breaker,
-                        format!("the same failure came again on unchanged input: {message}"),
+                        format!("the same failure came three times in a row on unchanged input: {message}"),
                     ),
                 };
                 self.hold(why, note, None);
@@ -702,6 +721,8 @@ impl Draft<'_> {
             ..candidate.clone()
         };
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
+        self.ticket.again = None;
+        let verify = self.checking()?;
         if review {
             verify.stage = Stage::Reviewing {
                 candidate,
@@ -746,6 +767,29 @@ impl Draft<'_> {
         }
         let attempt = verify.attempt.after(&attempt::Event::Returned { prompt })?.0;
         self.ticket.state = State::InProgress(attempt);
+        Ok(())
+    }
+
+    /// Notes what came of submitted work; whether it was the same once too often.
+    fn opens_breaker(&mut self, again: Option<&Again>) -> bool {
+        self.ticket.again = again.cloned();
+        again.is_some_and(|again| again.left == 0)
+    }
+
+    /// Held as submitted: a retry first looks whether it is still so, and pays no step for that.
+    fn open_breaker(&mut self) -> Taken {
+        let Some(again) = &self.ticket.again else {
+            return self.no("nothing came again");
+        };
+        let note = format!(
+            "{}, {} times in a row: not paid again; `crew retry {}` tries it once more",
+            again.of.says(),
+            again.times,
+            self.ticket.id
+        );
+        self.verify()?.stage = Stage::Queued;
+        self.unseat();
+        self.hold(Why::Breaker, note, None);
         Ok(())
     }
 
@@ -833,6 +877,7 @@ impl Draft<'_> {
         };
         self.ticket.tries = 0;
         self.ticket.review_tries = 0;
+        self.ticket.again = None;
         self.ticket.labels.clear();
         match &mut self.ticket.state {
             State::New | State::Done(_) => self.no("it is not held"),

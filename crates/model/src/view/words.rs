@@ -170,20 +170,35 @@ fn of_ticket(event: &ticket::Event) -> String {
         }
         Event::ChecksPassed { passed, .. } => format!("checks passed: {}", passed.join("; ")),
         Event::ChecksFailed {
-            which, steps_left, ..
+            which,
+            steps_left,
+            again,
+            ..
         } => {
-            format!("check failed, {}: {which}", left(*steps_left, "step"))
+            format!(
+                "check failed, {}{}: {which}",
+                left(*steps_left, "step"),
+                same(again.as_ref())
+            )
         }
-        Event::NoCommits { steps_left, .. } => {
-            format!("nothing was committed, {}", left(*steps_left, "step"))
+        Event::NoCommits {
+            steps_left, again, ..
+        } => {
+            format!(
+                "nothing was committed, {}{}",
+                left(*steps_left, "step"),
+                same(again.as_ref())
+            )
         }
         Event::Conflicted {
             paths,
             resolutions_left,
+            again,
         } => {
             format!(
-                "does not merge, {}: {}",
+                "does not merge, {}{}: {}",
                 left(*resolutions_left, "resolution"),
+                same(again.as_ref()),
                 paths.join(", ")
             )
         }
@@ -236,6 +251,13 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::WorkerSpawned => "its process runs".to_owned(),
         Event::StopOrdered { then } => match then {
             Then::Retry { class } => format!("step stopped: {}", class.name()),
+            Then::Fail { failure } => {
+                format!(
+                    "step stopped, its client would try for ever ({}): {}",
+                    failure.class.name(),
+                    failure.message
+                )
+            }
             Then::Pause => "step stopped with the engine".to_owned(),
             Then::Release { by } => format!("step stopped: the agent was killed by {by}"),
             Then::Reap { why } => format!("step stopped, the agent is given up: {why}"),
@@ -361,6 +383,17 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
 
 fn short(oid: &Oid) -> &str {
     oid.short()
+}
+
+/// How often it was the same on unchanged input, from the second time on.
+fn same(again: Option<&ticket::Again>) -> String {
+    match again {
+        Some(again) if again.times > 1 => {
+            let of = again.times.saturating_add(again.left);
+            format!(", the same {} of {of} times", again.times)
+        }
+        Some(_) | None => String::new(),
+    }
 }
 
 fn left(n: u32, what: &str) -> String {

@@ -73,8 +73,13 @@ impl Hands {
                 Some(why) => Report::ImportRefused { why },
                 None => Report::NoCommits,
             }),
-            Outcome::Conflict { paths, .. } => Ok(Report::Conflicted {
-                paths: paths.iter().map(|p| p.display().to_string()).collect(),
+            Outcome::Conflict { paths, .. } => Ok(match (model_oid(&tip), model_oid(&target)) {
+                (Ok(tip), Ok(target)) => Report::Conflicted {
+                    paths: paths.iter().map(|p| p.display().to_string()).collect(),
+                    tip,
+                    target,
+                },
+                (Err(why), _) | (_, Err(why)) => Report::CouldNotRun { why },
             }),
             Outcome::Candidate(built) => {
                 let sensitive: Vec<String> = built

@@ -101,6 +101,17 @@ impl Crew {
         }));
     }
 
+    fn failed(&mut self, failure: Failure) {
+        let (run, usage, end) = (self.run(), Usage::default(), End::Failed(failure));
+        self.hear(Input::RunEnded(RunEnd {
+            run,
+            usage,
+            summary: None,
+            mode: None,
+            end,
+        }));
+    }
+
     fn state(&self) -> String {
         self.core.ticket(&ticket()).unwrap().state_name()
     }
@@ -244,4 +255,70 @@ fn a_writing_that_is_reported_twice_has_arrived_once() {
         "done/dropped",
         "crew's own closing has not arrived; nobody opened it"
     );
+}
+
+#[test]
+fn a_client_that_cannot_succeed_is_stopped_for_that_and_a_person_goes_on() {
+    let mut crew = Crew::at_work(Settings::default());
+    let failure = || Failure::new(Class::Auth, "401");
+    for _ in 0..2 {
+        crew.hear(Input::GivenUp {
+            run: crew.run(),
+            failure: failure(),
+        });
+    }
+    let stops = |effect: &Effect| matches!(effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
+    let ordered = crew.ordered.iter().filter(|(_, _, effect)| stops(effect));
+    assert_eq!(ordered.count(), 1, "told twice, stopped once");
+    crew.failed(Failure::new(Class::KilledByUs, "it was stopped"));
+    assert_eq!(crew.state(), "in_progress/stuck (held)");
+    let starts_before = crew
+        .ordered
+        .iter()
+        .filter(|(_, _, effect)| starts(effect))
+        .count();
+    let retry = || Command::Retry { ticket: ticket() };
+    crew.hear(Input::Commanded {
+        id: "c".to_owned(),
+        by: "pat".to_owned(),
+        command: retry(),
+    });
+    let starts_after = crew
+        .ordered
+        .iter()
+        .filter(|(_, _, effect)| starts(effect))
+        .count();
+    assert_eq!(starts_after, starts_before + 1);
+}
+
+#[test]
+fn a_stop_for_another_reason_is_not_changed_by_what_the_client_says() {
+    let mut crew = Crew::at_work(Settings::default());
+    let agent = crew.core.ticket(&ticket()).unwrap().seat().unwrap().clone();
+    crew.hear(Input::Commanded {
+        id: "c".to_owned(),
+        by: "pat".to_owned(),
+        command: Command::Kill { agent },
+    });
+    crew.hear(Input::GivenUp {
+        run: crew.run(),
+        failure: Failure::new(Class::Auth, "401"),
+    });
+    crew.failed(Failure::new(Class::KilledByUs, "it was stopped"));
+    assert_eq!(crew.state(), "open (held)");
+    assert!(
+        crew.core.project().barred.is_empty(),
+        "nothing was learnt of the service"
+    );
+}
+
+#[test]
+fn a_client_that_ends_well_before_the_stop_has_not_failed() {
+    let mut crew = Crew::at_work(Settings::default());
+    crew.hear(Input::GivenUp {
+        run: crew.run(),
+        failure: Failure::new(Class::Overloaded, "529"),
+    });
+    crew.ended(Signal::Done);
+    assert_eq!(crew.state(), "verify/checking");
 }

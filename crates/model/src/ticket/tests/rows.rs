@@ -333,6 +333,7 @@ fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
         output: "boom".to_owned(),
         steps_left: 3,
         reopen_at: Time(0),
+        again: None,
     };
     story.then(failed);
     let told = Prompt::ChecksFailed {
@@ -363,6 +364,7 @@ fn candidates_are_numbered_over_all_submissions_of_an_attempt() {
     story.then(Event::NoCommits {
         steps_left: 3,
         reopen_at: Time(0),
+        again: None,
     });
     story.start().finish(Signal::Done, 9).then(Event::CheckStarted);
     assert!(
@@ -548,6 +550,7 @@ fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
     story.then(Event::Conflicted {
         paths: vec!["a".to_owned()],
         resolutions_left: 2,
+        again: None,
     });
     assert_eq!(
         (story.name(), story.ticket.feedback.len()),
