@@ -5,7 +5,7 @@ use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
 use model::policy::route;
 use model::project;
-use model::ticket::{Event, Released, Stage, State};
+use model::ticket::{Event, Released, Stage, State, TimerKey};
 use model::{AgentName, TicketId};
 
 use crate::core::{Answering, Core};
@@ -219,12 +219,14 @@ impl Core {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
-        if ticket.held.is_none() {
+        let deadline = ticket.deadline();
+        let waits = deadline.is_some_and(|d| d.key == TimerKey::Step && d.at > self.now);
+        if ticket.held.is_none() && !(waits && ticket.live_run().is_none()) {
             let state = ticket.state_name();
             // The ticket whose step was refused may be over by now: any will do to say that somebody has mended it.
-            let waits = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
+            let idle = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
             let shut = self.bar().is_some_and(|bar| bar.until.is_none());
-            if (waits || shut) && self.free_harness(by) {
+            if (idle || shut) && self.free_harness(by) {
                 return Ok(format!("steps are started on {} again", self.harness()));
             }
             return Err(format!("{id} is not held: it is {state}"));

@@ -885,13 +885,27 @@ impl Attempt {
             Event::Baited { by } => self.corner(event, format!("{by} said to fish or cut bait")),
             Event::Recovered { .. } => self.recover(event),
             Event::Retried { fresh, .. } => {
-                let State::Stuck { .. } = self.state else {
-                    return no(self, "it is not stuck");
-                };
-                self.replace_session(event, fresh)?;
+                let live = self.has_live_worker();
+                match &mut self.state {
+                    State::Stuck { .. } => {
+                        self.replace_session(event, fresh)?;
+                        self.state = State::Ready;
+                    }
+                    // A wait between two steps is cut short.
+                    State::Working(working) if working.due.is_some() && !live => working.due = None,
+                    State::Working(_)
+                    | State::Preparing
+                    | State::Ready
+                    | State::WaitingForInput { .. }
+                    | State::WaitingForWakeup { .. }
+                    | State::Verifying
+                    | State::Done
+                    | State::Reaped { .. } => {
+                        return no(self, "it is neither stuck nor waiting for its next step");
+                    }
+                }
                 (self.errors, self.repeats, self.recoveries) = (0, 0, 0);
                 self.throttled = None;
-                self.state = State::Ready;
                 Ok(Raised::Nothing)
             }
             Event::TicketEdited => {

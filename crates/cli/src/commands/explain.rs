@@ -65,10 +65,20 @@ impl Explain {
         }
         if let Some(failure) = failure {
             let rule = failure::says(failure.class);
+            let errors = agent.map_or(0, |agent| agent.errors);
+            let count = failure::in_a_row(failure.class, errors).filter(|_| errors > 0);
+            let count = count.map(|count| format!(", {count}")).unwrap_or_default();
+            let class = failure.class.name();
             context
                 .out
-                .line(&format!("  {}: {}", failure.class.name(), failure.message))?;
+                .line(&format!("  {class}{count}: {}", failure.message))?;
             context.out.line(&format!("  rule: {rule}"))?;
+        }
+        // An agent that waits for it says so itself.
+        if agent.is_none() && !ticket.is_some_and(|t| t.is_done() || t.held.is_some()) {
+            for bar in ps::bars(&crew, clock::now()) {
+                context.out.line(&format!("  no step is started: {bar}"))?;
+            }
         }
         for (label, line) in next(&id, refusal.as_ref(), &facts) {
             context.out.line(&format!("  {label}: {line}"))?;

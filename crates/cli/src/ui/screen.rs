@@ -71,7 +71,9 @@ fn frame(
         ],
         &[3, 5, 6, 7],
     );
-    let room = terminal.lines.saturating_sub(4);
+    // One line is enough to say why nothing moves.
+    let barred = ps::bars(crew, now).into_iter().next();
+    let room = terminal.lines.saturating_sub(4 + usize::from(barred.is_some()));
     // What an agent said last stands below it, where there is room.
     let roomy = agents.len() + agents.iter().filter(|agent| agent.status != Status::Idle).count() <= room;
     // What is at work comes first when there is no room for all.
@@ -132,6 +134,11 @@ fn frame(
     }
     if shown < agents.len() {
         lines.push(terminal.paint(&format!("… and {} more agents", agents.len() - shown), Style::Dim));
+    }
+    if let Some(barred) = barred {
+        let columns = terminal.columns.unwrap_or(80);
+        let barred = harness::sanitise::fit(&harness::sanitise::line(&barred), columns);
+        lines.push(terminal.paint(&barred, Style::Yellow));
     }
     lines.push(bar(crew, terminal));
     lines

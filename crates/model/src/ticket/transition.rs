@@ -872,9 +872,10 @@ impl Draft<'_> {
     // What is held.
 
     fn retry(&mut self, seat: bool, fresh: &SessionId) -> Taken {
-        let Some(_) = self.ticket.held.take() else {
+        let held = self.ticket.held.take().is_some();
+        if !held && !matches!(self.ticket.state, State::InProgress(_)) {
             return self.no("it is not held");
-        };
+        }
         self.ticket.tries = 0;
         self.ticket.review_tries = 0;
         self.ticket.again = None;
@@ -885,7 +886,7 @@ impl Draft<'_> {
                 self.ticket.due = None;
                 Ok(())
             }
-            State::InProgress(attempt) if seat => {
+            State::InProgress(attempt) if seat || !held => {
                 let event = attempt::Event::Retried {
                     by: String::new(),
                     fresh: fresh.clone(),

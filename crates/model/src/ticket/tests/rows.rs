@@ -4,7 +4,8 @@ use crate::attempt::{self, Class, Event as Of, Failure, Prompt, Signal, Then, Us
 use crate::machine::Rejected;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
-    Change, Done, Effect, Event, FileStatus, Label, Released, Spec, Stage, State, Ticket, Verify, Why,
+    Again, Change, Done, Effect, Event, FileStatus, Label, Released, Same, Spec, Stage, State, Ticket,
+    Verify, Why,
 };
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -601,4 +602,88 @@ fn nothing_that_lands_was_not_accepted() {
         panic!("{}", story.name())
     };
     assert_eq!(acceptance, "ran it");
+}
+
+#[test]
+fn the_same_failure_once_too_often_is_held_as_submitted_until_a_person_retries() {
+    let again = |left| {
+        let (of, times) = (Same::NothingCommitted, 3 - left);
+        Some(Again { of, times, left })
+    };
+    let nothing = |left, steps_left| Event::NoCommits {
+        steps_left,
+        reopen_at: Time(0),
+        again: again(left),
+    };
+    let mut story = Story::submitted();
+    story.then(Event::CheckStarted).then(nothing(1, 3));
+    assert_eq!(story.name(), "in_progress/working");
+    story.start().finish(Signal::Done, 9).then(Event::CheckStarted);
+    story.then(nothing(0, 3));
+    let held = story.ticket.held.clone().unwrap();
+    assert_eq!(
+        (story.name().as_str(), held.why),
+        ("verify/checking (held)", Why::Breaker)
+    );
+    assert!(held.note.contains("3 times in a row"), "{}", held.note);
+    assert_eq!(story.ticket.seat(), None, "its agent is free");
+    assert!(story.refuses(Event::CheckStarted).contains("held"));
+
+    // A retry looks first; what is still so goes to the queue, and the count begins anew.
+    let fresh = session(story.ticket.fence, 9);
+    story.then(Event::Retried {
+        by: boss(),
+        seat: true,
+        fresh,
+    });
+    assert_eq!(
+        (story.name().as_str(), &story.ticket.again),
+        ("verify/checking", &None)
+    );
+    story.then(Event::CheckStarted).then(nothing(2, 3));
+    assert_eq!((story.name().as_str(), story.ticket.feedback.len()), ("open", 1));
+    assert_eq!(
+        story.ticket.again,
+        again(2),
+        "the next attempt begins with what is known"
+    );
+    story.edit("another");
+    assert_eq!(story.ticket.again, None, "another text is another input");
+}
+
+#[test]
+fn spent_steps_are_not_called_the_same_failure() {
+    let mut story = Story::submitted();
+    let again = Some(Again {
+        of: Same::NothingCommitted,
+        times: 3,
+        left: 0,
+    });
+    story.then(Event::CheckStarted).then(Event::NoCommits {
+        steps_left: 0,
+        reopen_at: Time(0),
+        again,
+    });
+    assert_eq!(story.ticket.held.as_ref().unwrap().why, Why::Failed);
+}
+
+#[test]
+fn what_a_service_asks_for_is_waited_for_and_no_error() {
+    let mut story = Story::running();
+    story.fail(Class::RateLimited, 5);
+    let attempt = story.ticket.attempt().unwrap();
+    let throttled = attempt.throttled.as_ref().unwrap();
+    assert_eq!((attempt.errors, throttled.times), (0, 1));
+    assert_eq!(story.ticket.deadline().unwrap().at, Time(400_000));
+    story.start().fail(Class::Overloaded, 5);
+    assert_eq!(
+        story.ticket.attempt().unwrap().throttled.as_ref().unwrap().times,
+        2
+    );
+    story.start().finish(Signal::None, 9);
+    assert_eq!(
+        story.ticket.attempt().unwrap().throttled,
+        None,
+        "a step got through"
+    );
 }

@@ -7,10 +7,7 @@ fn failed(told: &mut Told, of: &str, class: Class, cost: u64) {
         cost_micro_usd: cost,
         estimated_micro_usd: cost,
     };
-    let failure = Failure {
-        class,
-        message: "no".to_owned(),
-    };
+    let failure = Failure::new(class, "no");
     told.ticket(
         of,
         T::Attempt(A::StepFailed {
