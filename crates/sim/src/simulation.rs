@@ -329,7 +329,8 @@ impl Simulation {
         let tickets: Vec<_> = self.witness.tickets.values().cloned().collect();
         let shut = self
             .witness
-            .project
+            .audit
+            .project()
             .barred
             .values()
             .any(|bar| bar.until.is_none());
