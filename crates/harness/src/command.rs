@@ -1,10 +1,9 @@
 //! `command`: any program that reads a prompt and prints lines.
 //!
 //! The prompt is on its standard input. On its standard output, each alone on a line, it may say `DONE`,
-//! `BLOCKED: why`, `QUESTION: text`, `MODE: plan`, `SUMMARY: text`, and in JSON what it used:
+//! `BLOCKED: why`, `QUESTION: text`, `WAKEUP: 10m why`, `MODE: plan`, `SUMMARY: text`, and in JSON what it used:
 //! `{"crew":"usage","input_tokens":N,"output_tokens":N,"cost_usd":X}`. Exit 0: the step ended well.
 
-use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -12,13 +11,16 @@ use process::{Exit, Reason, Stream, find_program};
 use serde_json::Value;
 
 use crate::client::{Facts, Harness, Reader};
+use crate::complaints::{Complaints, head};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::event::{Event, Mode, Usage};
 use crate::lines::{Line, Lines};
+use crate::money::{self, IMPLAUSIBLE};
 use crate::outcome::{Class, Failure, Outcome, Signal};
 use crate::sanitise;
 use crate::step::{Launch, Session, StepRequest};
+use crate::words::{self, Word};
 
 /// A program of the user's own.
 #[derive(Clone, Debug)]
@@ -118,8 +120,7 @@ struct Words {
     usage: Usage,
     mode: Option<Mode>,
     summary: Option<String>,
-    /// The last lines of standard error, raw, for the message of a failure.
-    complaints: VecDeque<Vec<u8>>,
+    complaints: Complaints,
     /// How many notes were made.
     notes: usize,
     news: News,
@@ -132,18 +133,14 @@ struct News {
     text: Vec<u8>,
     usage: Usage,
     failure: Option<Failure>,
-    question: Option<String>,
+    signal: Option<Signal>,
     mode: Option<Mode>,
     summary: Option<String>,
     notes: Vec<String>,
 }
 
-/// Lines of standard error that are kept: the last may be nothing but colour.
-const COMPLAINTS: usize = 4;
 /// Notes of one run: a program that gets it wrong once may get it wrong in every line.
 const NOTES: usize = 20;
-/// More tokens than any step can use, or dollars in millionths: a line that claims more is wrong.
-const IMPLAUSIBLE: u64 = 1_000_000_000_000;
 
 impl Reader for Said {
     fn feed(&mut self, stream: Stream, bytes: &[u8]) -> Vec<Event> {
@@ -166,7 +163,7 @@ impl Reader for Said {
             Some(mut failure) => {
                 if exit.reason == Reason::Exited
                     && failure.class == Class::Crash
-                    && let Some(complaint) = words.complaint()
+                    && let Some(complaint) = words.complaints.last()
                 {
                     failure.message = format!("{}: {complaint}", failure.message);
                 }
@@ -193,10 +190,7 @@ impl Reader for Said {
 impl Words {
     fn err(&mut self, line: &Line<'_>) {
         if let Some(head) = head(line) {
-            if self.complaints.len() == COMPLAINTS {
-                self.complaints.pop_front();
-            }
-            self.complaints.push_back(head.to_owned());
+            self.complaints.keep(head);
             self.news.text(head);
         }
     }
@@ -205,18 +199,6 @@ impl Words {
     fn failed(&mut self, exit: &Exit) -> Option<Failure> {
         let failure = self.failure.take();
         failure.filter(|_| matches!(exit.reason, Reason::Exited))
-    }
-
-    /// The last of the complaints that can be seen.
-    fn complaint(&self) -> Option<String> {
-        let shown = |line: &Vec<u8>| sanitise::output_line(&String::from_utf8_lossy(line));
-        let last = self
-            .complaints
-            .iter()
-            .rev()
-            .map(shown)
-            .find(|line| !line.is_empty())?;
-        Some(sanitise::fit(&last, 300))
     }
 
     fn out(&mut self, line: &Line<'_>) {
@@ -258,38 +240,17 @@ impl Words {
             }
             return true;
         }
-        if line == "DONE" {
-            self.signal = Some(Signal::Done);
-            return false;
-        }
-        let Some((word, rest)) = line.split_once(':') else {
-            return false;
-        };
-        if !["BLOCKED", "QUESTION", "MODE", "SUMMARY"].contains(&word) {
-            return false;
-        }
-        let text = sanitise::excerpt(rest);
-        if text.is_empty() {
-            self.note(format!("{word}: with nothing after it"));
-            return false;
-        }
-        match word {
-            "BLOCKED" => self.signal = Some(Signal::Blocked { why: text }),
-            "QUESTION" => {
-                self.news.question = Some(text.clone());
-                self.signal = Some(Signal::Asked { question: text });
+        match words::read(line) {
+            None => {}
+            Some(Word::Note(text)) => self.note(text),
+            Some(Word::Mode(mode)) => (self.mode, self.news.mode) = (Some(mode), Some(mode)),
+            Some(Word::Summary(text)) => {
+                (self.summary, self.news.summary) = (Some(text.clone()), Some(text));
             }
-            "MODE" => match Mode::named(&text) {
-                Some(mode) => (self.mode, self.news.mode) = (Some(mode), Some(mode)),
-                None => {
-                    let known = Mode::ALL.map(Mode::name).join(", ");
-                    self.note(format!(
-                        "MODE: {}, which is none of {known}",
-                        sanitise::fit(&text, 40)
-                    ));
-                }
-            },
-            _ => (self.summary, self.news.summary) = (Some(text.clone()), Some(text)),
+            Some(Word::Signal(signal)) => {
+                self.news.signal = Some(signal.clone());
+                self.signal = Some(signal);
+            }
         }
         false
     }
@@ -311,7 +272,7 @@ impl Words {
             text,
             usage,
             failure,
-            question,
+            signal,
             mode,
             summary,
             notes,
@@ -321,7 +282,7 @@ impl Words {
         events.extend(failure.map(|failure| Event::GivenUp { failure }));
         events.extend(mode.map(|mode| Event::Mode { mode }));
         events.extend(summary.map(|text| Event::Summary { text }));
-        events.extend(question.map(|text| Event::Question { text }));
+        events.extend(signal.and_then(Event::of_signal));
         let line = sanitise::output_line(&String::from_utf8_lossy(&text));
         events.extend((!line.is_empty()).then_some(Event::Text { line }));
         events
@@ -333,14 +294,6 @@ impl News {
         self.text.clear();
         self.text.extend_from_slice(line);
     }
-}
-
-/// As much of a line as can be shown, the file has the rest; `None` when nothing of it can be seen.
-fn head<'a>(line: &Line<'a>) -> Option<&'a [u8]> {
-    let head = &line.bytes[..line.bytes.len().min(sanitise::EXCERPT)];
-    head.iter()
-        .any(|byte| byte.is_ascii_graphic() || !byte.is_ascii())
-        .then_some(head)
 }
 
 /// Whether a line is meant for crew's ledger: JSON with a `crew` in it that says `usage`. An agent's own JSON is text.
@@ -405,24 +358,12 @@ fn usage(line: &str) -> Result<Usage, String> {
     };
     let cost_micro_usd = match value.get("cost_usd") {
         None => 0,
-        Some(cost) => cost
-            .as_f64()
-            .filter(|usd| (0.0..=1e6).contains(usd))
-            .map(|usd| {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "a whole number between 0 and 10^12, by the line above"
-                )]
-                let micro = (usd * 1e6).round() as u64;
-                micro
-            })
-            .ok_or_else(|| {
-                format!(
-                    "cost_usd is no plausible number of dollars: {}",
-                    sanitise::fit(&cost.to_string(), 40)
-                )
-            })?,
+        Some(cost) => cost.as_f64().and_then(money::micro).ok_or_else(|| {
+            format!(
+                "cost_usd is no plausible number of dollars: {}",
+                sanitise::fit(&cost.to_string(), 40)
+            )
+        })?,
     };
     Ok(Usage {
         input_tokens: count("input_tokens")?,

@@ -26,6 +26,34 @@ pub enum Error {
         /// What is wrong with which file.
         source: NotFound,
     },
+    /// A client is missing or not executable.
+    #[error("harness {name:?} cannot be used")]
+    Client {
+        /// The harness, as the settings call it.
+        name: String,
+        /// What is wrong with which file.
+        source: NotFound,
+    },
+    /// A client does not tell its version, or is another program.
+    #[error("harness {name:?} cannot be used: {}: {why}", program.display())]
+    Version {
+        /// The harness, as the settings call it.
+        name: String,
+        /// The program.
+        program: PathBuf,
+        /// What it did instead, in words.
+        why: String,
+    },
+    /// A client is too old.
+    #[error("harness {name:?} cannot be used: Claude Code {version} is older than {oldest}")]
+    TooOld {
+        /// The harness, as the settings call it.
+        name: String,
+        /// The version that is there.
+        version: String,
+        /// The oldest that would do.
+        oldest: String,
+    },
     /// A path that must be absolute is not: the client works in another directory.
     #[error("{what} is not absolute: {}", path.display())]
     Relative {
@@ -59,7 +87,15 @@ impl Error {
                 "install it, or correct `command` in [harness.{name}] of crew.toml; a relative path begins at the \
                  folder of crew.toml"
             )),
-            Self::Program { .. } => Some("make it executable with `chmod +x`".into()),
+            Self::Client { name, source } if source.fault == process::Fault::Missing => Some(format!(
+                "install Claude Code (npm install -g @anthropic-ai/claude-code), or say where it is with \
+                 `command = [\"/path/to/claude\"]` in [harness.{name}] of crew.toml"
+            )),
+            Self::Version { name, .. } => Some(format!(
+                "`command` in [harness.{name}] of crew.toml must be Claude Code: try it with --version"
+            )),
+            Self::TooOld { .. } => Some("update it with `claude update`".into()),
+            Self::Client { .. } | Self::Program { .. } => Some("make it executable with `chmod +x`".into()),
             Self::Reserved { .. } => Some("take it out of `env` in crew.toml".into()),
             Self::BadVariable { .. } => {
                 Some("correct `env` or `pass_env` in crew.toml: a name is not empty and has no `=`".into())

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, Signal};
 
 /// Something a client said. All text is sanitised and of bounded length: fit to be shown.
 ///
@@ -83,10 +83,21 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// The event that tells of a signal as it is said: a question or a wakeup. The others tell at the step's end.
+    pub(crate) fn of_signal(signal: Signal) -> Option<Self> {
+        match signal {
+            Signal::None | Signal::Done | Signal::Blocked { .. } => None,
+            Signal::Asked { question } => Some(Self::Question { text: question }),
+            Signal::Wakeup { after_ms, why } => Some(Self::Wakeup { after_ms, why }),
+        }
+    }
+}
+
 /// Tokens and money.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Tokens read.
+    /// Tokens read, those from the service's cache and those put into it included.
     pub input_tokens: u64,
     /// Tokens written.
     pub output_tokens: u64,

@@ -6,20 +6,27 @@
 //! * [`environment`] assembles what of crew's environment a client may see.
 //! * [`sanitise`] makes untrusted text fit to be shown.
 
+pub mod claude;
 mod client;
 mod command;
+mod complaints;
+mod duration;
 pub mod environment;
 mod error;
 mod event;
 mod lines;
+mod money;
 mod outcome;
 pub mod sanitise;
 mod step;
+mod words;
 
+pub use claude::Claude;
 pub use client::{Facts, Harness, Reader};
 pub use command::Command;
 pub use error::{Error, Result};
 pub use event::{Event, Mode, Usage};
 pub use lines::LINE_LIMIT;
+pub use money::Price;
 pub use outcome::{Class, Failure, Outcome, Signal};
 pub use step::{Launch, Role, Session, StepRequest};

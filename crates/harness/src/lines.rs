@@ -4,9 +4,11 @@
 pub const LINE_LIMIT: usize = 64 * 1024;
 
 /// A stream's unfinished line.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Lines {
     open: Vec<u8>,
+    /// Bytes of a line that are kept.
+    limit: usize,
     /// Bytes of the open line that were not kept.
     missing: u64,
 }
@@ -18,13 +20,28 @@ pub(crate) struct Line<'a> {
     pub(crate) cut: bool,
 }
 
+impl Default for Lines {
+    fn default() -> Self {
+        Self::limited(LINE_LIMIT)
+    }
+}
+
 impl Lines {
+    /// For a stream whose lines are whole documents: so many bytes of each are kept.
+    pub(crate) fn limited(limit: usize) -> Self {
+        Self {
+            open: Vec::new(),
+            limit,
+            missing: 0,
+        }
+    }
+
     /// Gives each line that is finished by these bytes to `line`.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], mut line: impl FnMut(Line<'_>)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let (head, rest) = bytes.split_at(end);
             bytes = &rest[1..];
-            if self.open.is_empty() && self.missing == 0 && head.len() <= LINE_LIMIT {
+            if self.open.is_empty() && self.missing == 0 && head.len() <= self.limit {
                 line(Line {
                     bytes: head,
                     cut: false,
@@ -45,7 +62,7 @@ impl Lines {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        let room = (LINE_LIMIT - self.open.len()).min(bytes.len());
+        let room = (self.limit - self.open.len()).min(bytes.len());
         self.open.extend_from_slice(&bytes[..room]);
         self.missing += (bytes.len() - room) as u64;
     }
@@ -56,6 +73,7 @@ impl Lines {
             cut: self.missing > 0,
         });
         self.open.clear();
+        self.open.shrink_to(LINE_LIMIT);
         self.missing = 0;
     }
 }

@@ -17,8 +17,10 @@
 //!
 //! * [`Run`] is the directory: create, start, look, stop, sweep.
 //! * [`Watch`] waits for the end without polling; [`Tail`] reads output on from an offset.
+//! * [`ask`] puts a short question to a program, such as its version; [`is_root`] tells who we are.
 //! * [`shim_main`] is the shim itself, behind the binary's hidden subcommand.
 
+mod ask;
 mod capture;
 mod clock;
 mod error;
@@ -33,6 +35,7 @@ mod sweep;
 mod tail;
 mod watch;
 
+pub use ask::ask;
 pub use error::{Error, Result};
 pub use linux::Identity;
 pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
@@ -43,3 +46,9 @@ pub use spec::{DEFAULT_BEAT_MS, DEFAULT_GRACE_MS, DEFAULT_OUTPUT_CAP, MARKER, Sp
 pub use sweep::{Swept, find_marked};
 pub use tail::{Stream, Tail};
 pub use watch::Watch;
+
+/// Whether this process has root's rights.
+#[must_use]
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}

@@ -130,6 +130,26 @@ pub(crate) fn harness(
         }));
     };
     match chosen.kind {
+        settings::HarnessKind::Claude => {
+            // Where its login is belongs to HOME, which it gets too; it is a path and no secret.
+            let mut pass = chosen.pass_env.clone();
+            pass.push(harness::claude::CONFIG_DIR.to_owned());
+            let env = harness::environment::assemble(&options.env, &chosen.env, &pass)?;
+            let price = chosen.price.map(|price| harness::Price {
+                input: price.input.dollars(),
+                output: price.output.dollars(),
+                cache_read: price.cache_read.dollars(),
+                cache_write: price.cache_write.dollars(),
+            });
+            let table = harness::claude::Options {
+                command: chosen.command.clone(),
+                model: chosen.model.clone(),
+                args: chosen.args.clone(),
+                price,
+                is_root: process::is_root(),
+            };
+            Ok(Box::new(harness::Claude::new(name, table, &place.root, env)))
+        }
         settings::HarnessKind::Command => {
             let env = harness::environment::assemble(&options.env, &chosen.env, &chosen.pass_env)?;
             Ok(Box::new(harness::Command::new(

@@ -1,6 +1,6 @@
 //! `crew init`: makes a repository ready for a crew.
 
-use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -20,13 +20,22 @@ pub(crate) struct Init {
     /// Do not ask.
     #[arg(short, long)]
     yes: bool,
-    /// The program that agents run on, such as ./agent.sh: becomes [harness.agent] in crew.toml.
+    /// The program that agents run on: `claude` for Claude Code, else any program, such as ./agent.sh.
+    /// Without it: claude, where it is installed.
     #[arg(long, value_name = "PROGRAM")]
     agent: Option<String>,
 }
 
-/// What an agent's own table is called.
-const HARNESS: &str = "agent";
+/// What the table of a program of the user's own is called.
+const OWN_PROGRAM: &str = "agent";
+/// The variables by which Claude Code is told whom to ask, and in whose name: those that are set here are named in its
+/// table, so that what a person sees in a terminal is what the agents get.
+const CLAUDE_ENV: [&str; 4] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "ANTHROPIC_BASE_URL",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+];
 /// A file that is read to see which tests there are is not larger than this.
 const SMALL: u64 = 1 << 20;
 /// So many files of `tests/` are looked at.
@@ -58,9 +67,15 @@ impl Init {
         })?;
         let found = detect(&place.root);
         let checks = found.as_ref().map(Detected::checks).unwrap_or_default();
-        let harness = self.harness()?;
+        let harness = self.harness(context)?;
         if !context.json {
-            plan(context, &place, &target, found.as_ref(), harness.as_ref())?;
+            plan(
+                context,
+                &place,
+                &target,
+                found.as_ref(),
+                harness.as_ref().map(|(_, harness)| harness),
+            )?;
         }
         if !self.yes && !agreed(context)? {
             context.out.line("nothing was written")?;
@@ -75,7 +90,7 @@ impl Init {
                 "seen_in": found.as_ref().map(|found| found.seen_in.as_str()),
                 "checks": checks.commands,
                 "guarded": !checks.commands.is_empty(),
-                "harness": harness.as_ref().map(|_| HARNESS),
+                "harness": harness.as_ref().map(|(name, _)| name),
             });
             context.out.json(&document)?;
             return Ok(Exit::Done);
@@ -95,23 +110,38 @@ impl Init {
         Ok(Exit::Done)
     }
 
-    fn harness(&self) -> Result<Option<Harness>> {
+    /// The harness that is to be named, with its table.
+    fn harness(&self, context: &Context) -> Result<Option<(String, Harness)>> {
+        let claude = HarnessKind::Claude.name();
         let Some(program) = &self.agent else {
-            return Ok(None);
+            let path = context.env.get("PATH").map(OsStr::new);
+            let found = process::find_program(Path::new(claude), path, Path::new("/"));
+            return Ok(found.is_ok().then(|| (claude.to_owned(), claude_code(context))));
         };
         if program.trim().is_empty() || program.chars().any(char::is_control) {
             return Err(Error::usage(
                 "the agent's program cannot be empty or hold control characters",
-                "such as --agent ./agent.sh",
+                "such as --agent claude, or --agent ./agent.sh",
             ));
         }
-        Ok(Some(Harness {
-            kind: HarnessKind::Command,
-            command: vec![program.clone()],
-            args: Vec::new(),
-            env: BTreeMap::new(),
-            pass_env: Vec::new(),
-        }))
+        let is_claude = Path::new(program).file_name() == Some(OsStr::new(claude));
+        let (name, mut harness) = if is_claude {
+            (claude, claude_code(context))
+        } else {
+            (OWN_PROGRAM, Harness::new(HarnessKind::Command))
+        };
+        harness.command = vec![program.clone()];
+        Ok(Some((name.to_owned(), harness)))
+    }
+}
+
+fn claude_code(context: &Context) -> Harness {
+    let set = CLAUDE_ENV
+        .into_iter()
+        .filter(|name| context.env.contains_key(*name));
+    Harness {
+        pass_env: set.map(str::to_owned).collect(),
+        ..Harness::new(HarnessKind::Claude)
     }
 }
 
@@ -145,7 +175,15 @@ fn plan(
         }
     }
     match harness {
-        Some(harness) => out.line(&format!("  agents run on   {}", harness.command.join(" ")))?,
+        Some(harness) => {
+            out.line(&format!("  agents run on   {}", harness.command.join(" ")))?;
+            if !harness.pass_env.is_empty() {
+                out.line(&format!(
+                    "                  with {} of yours",
+                    harness.pass_env.join(", ")
+                ))?;
+            }
+        }
         None => out.line("  agents run on   nothing yet: crew.toml has an example to fill in")?,
     }
     out.line("  tickets in      .tickets/")?;
@@ -163,10 +201,14 @@ fn agreed(context: &mut Context) -> Result<bool> {
     Ok(!answer.is_empty() && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes"))
 }
 
-fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&Harness>) -> Result<()> {
+fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String, Harness)>) -> Result<()> {
     place.repository.exclude(&[".crew/"])?;
     std::fs::create_dir_all(&place.tickets_dir).doing("make", &place.tickets_dir)?;
-    let text = Settings::template(target, checks, harness.map(|harness| (HARNESS, harness)));
+    let text = Settings::template(
+        target,
+        checks,
+        harness.map(|(name, harness)| (name.as_str(), harness)),
+    );
     // Last, since it is what says that a crew is here; never over one that another wrote in between.
     let path = &place.settings_path;
     let mut file = std::fs::OpenOptions::new()

@@ -31,6 +31,34 @@ fn init_says_plainly_when_nothing_guards_the_target() {
 }
 
 #[test]
+fn init_takes_claude_where_it_is_installed_and_names_the_variables_it_needs() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let repo = Repo::new();
+    let bin = repo.home().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let claude = bin.join("claude");
+    std::fs::write(&claude, "#!/bin/sh\n").unwrap();
+    std::fs::set_permissions(&claude, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = repo.program(&repo.root);
+    let path = command.iter_mut().find(|word| word.starts_with("PATH=")).unwrap();
+    *path = format!("PATH={}:{}", bin.display(), &path["PATH=".len()..]);
+    command.insert(2, "ANTHROPIC_API_KEY=canary".to_owned());
+    let said = repo.run(&command, &["init", "--yes"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert!(said.out.contains("agents run on   claude"), "{said}");
+    let written = repo.read("crew.toml");
+    for line in [
+        "harness = \"claude\"",
+        "[harness.claude]",
+        "pass_env = [\"ANTHROPIC_API_KEY\"]",
+    ] {
+        assert!(written.contains(line), "{line} is missing:\n{written}");
+    }
+    assert!(!written.contains("canary") && !said.to_string().contains("canary"));
+    repo.crew(&["config"]).ok();
+}
+
+#[test]
 fn init_writes_nothing_over_settings_and_asks_where_nobody_can_answer() {
     let repo = Repo::new();
     let said = repo.crew(&["init"]);

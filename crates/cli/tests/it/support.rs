@@ -167,6 +167,12 @@ impl Repo {
             reason = "tests find the system's programs on PATH"
         )]
         let path = std::env::var("PATH").unwrap();
+        // What `crew init` finds must not depend on what the developer has installed.
+        let path: Vec<&str> = path
+            .split(':')
+            .filter(|dir| !Path::new(dir).join("claude").exists())
+            .collect();
+        let path = path.join(":");
         let home = self.home();
         vec![
             "--ignore-environment".to_owned(),
@@ -179,7 +185,7 @@ impl Repo {
         ]
     }
 
-    fn run(&self, command: &[String], args: &[&str]) -> Said {
+    pub(crate) fn run(&self, command: &[String], args: &[&str]) -> Said {
         let output = env()
             .args(command)
             .args(args)

@@ -6,6 +6,7 @@
     reason = "the tests' own executable and PATH are looked up where they run"
 )]
 
+mod claude;
 mod command;
 mod sanitise;
 mod whole;

@@ -33,7 +33,11 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
         ],
     ),
     ("agents", &["count", "names", "harness"]),
-    ("harness.*", &["kind", "command", "args", "env", "pass_env"]),
+    (
+        "harness.*",
+        &["kind", "command", "model", "args", "env", "pass_env", "price"],
+    ),
+    ("price", &["input", "output", "cache_read", "cache_write"]),
     ("checks", &["setup", "timeout", "commands"]),
     ("review", &["when"]),
     ("land", &["hold_paths"]),
@@ -49,7 +53,7 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
 ];
 
 /// The harness kinds that are designed and not in this build.
-pub(super) const LATER_KINDS: &[&str] = &["claude", "codex", "pi", "acp"];
+pub(super) const LATER_KINDS: &[&str] = &["codex", "pi", "acp"];
 
 /// The keys of a table.
 pub(super) fn of(table: &str) -> &'static [&'static str] {
@@ -76,6 +80,7 @@ pub(super) fn hint(table: &str, as_written: &str, key: &str) -> String {
         return match *home {
             "" => format!("`{key}` stands at the top of the file, before the first [table]"),
             "harness.*" => format!("`{key}` belongs in a [harness.<name>] table"),
+            "price" => format!("`{key}` belongs in `price` of a [harness.<name>] table"),
             home => format!("`{key}` belongs in [{home}]"),
         };
     }

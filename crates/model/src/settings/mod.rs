@@ -10,6 +10,7 @@ mod duration;
 mod keys;
 mod names;
 mod parse;
+mod price;
 mod reader;
 mod template;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use crate::ids::AgentName;
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
 pub use names::branch_name;
+pub use price::{PerMillion, Price};
 
 /// The name of the settings file at the root of the repository. It is always among the held paths.
 pub const FILE_NAME: &str = "crew.toml";
@@ -148,10 +150,14 @@ pub struct Agents {
 pub struct Harness {
     /// Which client it is; without it, the table's name.
     pub kind: HarnessKind,
-    /// The program and its first arguments, for the kind `command`. It is started directly, never by a shell; a
-    /// path with a `/` that is not absolute is relative to the repository's root.
+    /// The program and its first arguments: required for the kind `command`; the kind `claude` has `claude`. It is
+    /// started directly, never by a shell; a path with a `/` that is not absolute is relative to the repository's root.
     #[schemars(length(min = 1))]
     pub command: Vec<String>,
+    /// The model, for the kind `claude`: a name or an alias that the client knows. Without it, the client's own choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    pub model: Option<String>,
     /// Arguments appended to the command.
     #[schemars(default)]
     pub args: Vec<String>,
@@ -162,14 +168,61 @@ pub struct Harness {
     /// USER and SHELL.
     #[schemars(default)]
     pub pass_env: Vec<String>,
+    /// What tokens cost, for the kind `claude`: used for a step that was killed before the client could say what it
+    /// cost. Without it, such a step is taken to be as dear as the tokens of the session's earlier steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Price")]
+    pub price: Option<Price>,
 }
 
 /// The agent clients that this build can drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HarnessKind {
+    /// Claude Code.
+    Claude,
     /// Any program: the prompt on its standard input, signals alone on lines of its standard output.
     Command,
+}
+
+impl HarnessKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Claude, Self::Command];
+
+    /// As the file writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Command => "command",
+        }
+    }
+
+    /// The kind of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl Harness {
+    /// A client of this kind with every default: what the kind `command` runs is still to be said.
+    #[must_use]
+    pub fn new(kind: HarnessKind) -> Self {
+        let command = match kind {
+            HarnessKind::Claude => vec!["claude".to_owned()],
+            HarnessKind::Command => Vec::new(),
+        };
+        Self {
+            kind,
+            command,
+            model: None,
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            pass_env: Vec::new(),
+            price: None,
+        }
+    }
 }
 
 /// `[checks]`: what must pass, on the merged result in a clean checkout, before work lands.

@@ -10,8 +10,8 @@ use crate::ids::{self, AgentName};
 use super::diagnostic::Diagnostic;
 use super::reader::{Reader, Table, Value, Zero, shown};
 use super::{
-    Agents, Checks, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Project, Review, ReviewWhen,
-    Run, Settings, keys, names,
+    Agents, Checks, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project, Review,
+    ReviewWhen, Run, Settings, keys, names,
 };
 
 /// The most that a count of tries may be.
@@ -56,7 +56,7 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     if !reader.is_clean() {
         return Err(one_a_line(reader.into_found()));
     }
-    let mut top = Table::new(String::new(), document.into_inner());
+    let mut top = Table::new(String::new(), 0..text.len(), document.into_inner());
     let mut settings = Settings::default();
     top.set(
         &mut reader,
@@ -293,13 +293,7 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
     };
     // What a client of another kind may have in its table cannot be known here.
     let kind = kind?;
-    let mut harness = Harness {
-        kind,
-        command: Vec::new(),
-        args: Vec::new(),
-        env: BTreeMap::new(),
-        pass_env: Vec::new(),
-    };
+    let mut harness = Harness::new(kind);
     match table.take("command") {
         Some(value) => {
             let (shown, span) = (value.name.clone(), value.span.clone());
@@ -311,11 +305,12 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
                 harness.command = items.iter().filter_map(|item| reader.filled(item)).collect();
             }
         }
-        None => {
+        None if kind == HarnessKind::Command => {
             let message = format!("[harness.{}] has no `command`", shown(name));
             let hint = "add the program that is the agent: command = [\"./agent.sh\"]".to_owned();
             reader.report(key_span, message, Some(hint));
         }
+        None => {}
     }
     if let Some(args) = table
         .take("args")
@@ -340,13 +335,56 @@ fn harness<'t>(reader: &mut Reader<'t>, name: &str, value: Value<'t>) -> Option<
     {
         harness.pass_env = names;
     }
-    if let Some(model) = table.take("model") {
-        let message = format!("`{}` means nothing to the kind `command`", model.name);
-        let hint = "give it to the program by `args` or `env`".to_owned();
-        reader.report(model.key_span, message, Some(hint));
+    match kind {
+        HarnessKind::Claude => {
+            harness.model = table.take("model").and_then(|value| reader.filled(&value));
+            harness.price = section(reader, &mut table, "price").and_then(|table| price(reader, table));
+        }
+        HarnessKind::Command => {
+            for (key, hint) in [
+                ("model", "give it to the program by `args` or `env`"),
+                (
+                    "price",
+                    "the program tells by itself what it cost, in its line of usage",
+                ),
+            ] {
+                if let Some(value) = table.take(key) {
+                    let message = format!("`{}` means nothing to the kind `command`", value.name);
+                    reader.report(value.key_span, message, Some(hint.to_owned()));
+                }
+            }
+        }
     }
     reader.finish("harness.*", table);
     Some(harness)
+}
+
+/// What tokens cost: reading and writing must be said, the cache has the usual share.
+fn price(reader: &mut Reader<'_>, mut table: Table<'_>) -> Option<Price> {
+    let place = table.name().to_owned();
+    let mut take = |reader: &mut Reader<'_>, key| {
+        let value = table.take(key)?;
+        Some((reader.price(&value), value.key_span))
+    };
+    let (input, output) = (take(reader, "input"), take(reader, "output"));
+    let (cache_read, cache_write) = (take(reader, "cache_read"), take(reader, "cache_write"));
+    let missing = [("input", &input), ("output", &output)]
+        .into_iter()
+        .find(|(_, taken)| taken.is_none());
+    if let Some((key, _)) = missing {
+        let message = format!("`{}` has no `{key}`", shown(&place));
+        let hint = "write it like { input = 3.0, output = 15.0 }: US dollars per million tokens".to_owned();
+        reader.report(table.span(), message, Some(hint));
+    }
+    reader.finish("price", table);
+    let mut price = Price::new(input?.0?, output?.0?);
+    if let Some((read, _)) = cache_read {
+        price.cache_read = read?;
+    }
+    if let Some((write, _)) = cache_write {
+        price.cache_write = write?;
+    }
+    Some(price)
 }
 
 /// `unknown` is what to say where it is not even one that comes later.
@@ -356,30 +394,42 @@ fn harness_kind(
     span: Range<usize>,
     unknown: String,
 ) -> Option<HarnessKind> {
-    if kind == "command" {
-        return Some(HarnessKind::Command);
+    if let Some(kind) = HarnessKind::named(kind) {
+        return Some(kind);
     }
     if keys::LATER_KINDS.contains(&kind) {
-        let message = format!("the harness kind `{kind}` comes later; this build has: command");
+        let message = format!(
+            "the harness kind `{kind}` comes later; this build has: {}",
+            kinds()
+        );
         let hint = "kind = \"command\" runs any program as the agent".to_owned();
         reader.report(span, message, Some(hint));
         return None;
     }
-    let hint = "write kind = \"command\" for any program that is the agent".to_owned();
-    reader.report(span, unknown, Some(hint));
+    let hint =
+        "write kind = \"claude\" for Claude Code, kind = \"command\" for any program that is the agent";
+    reader.report(span, unknown, Some(hint.to_owned()));
     None
+}
+
+/// Those that there are.
+fn kinds() -> String {
+    HarnessKind::ALL.map(HarnessKind::name).join(", ")
 }
 
 /// The harness that agents should run on has no table.
 fn undeclared(reader: &mut Reader<'_>, name: &str, span: Range<usize>, declared: &BTreeSet<String>) {
     let name_shown = shown(name);
     let message = format!("`agents.harness` = \"{name_shown}\" has no table [harness.{name_shown}]");
-    let hint = if let Some(nearest) = keys::nearest(name, declared.iter().map(String::as_str)) {
+    let hint = if name == HarnessKind::Claude.name() {
+        format!("add a line [harness.{name}]: it may be empty")
+    } else if let Some(nearest) = keys::nearest(name, declared.iter().map(String::as_str)) {
         format!("did you mean \"{}\"?", shown(nearest))
     } else if keys::LATER_KINDS.contains(&name) {
         format!(
-            "the harness kind `{name}` comes later; this build has: command. Add [harness.{name}] with \
-             kind = \"command\" and a command"
+            "the harness kind `{name}` comes later; this build has: {}. Add [harness.{name}] with \
+             kind = \"command\" and a command",
+            kinds()
         )
     } else {
         format!("add [harness.{name_shown}] with kind = \"command\" and command = [\"./agent.sh\"]")

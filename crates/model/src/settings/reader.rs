@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::diagnostic::Diagnostic;
+use super::price::PerMillion;
 use super::{duration, keys};
 
 /// Where the diagnostics of one file gather.
@@ -29,6 +30,8 @@ pub(super) struct Value<'t> {
 pub(super) struct Table<'t> {
     /// As the file has it: `harness.scripted`; empty at the top.
     name: String,
+    /// Where it stands.
+    span: Range<usize>,
     entries: BTreeMap<String, Value<'t>>,
 }
 
@@ -40,7 +43,7 @@ impl Value<'_> {
 }
 
 impl<'t> Table<'t> {
-    pub(super) fn new(name: String, table: DeTable<'t>) -> Self {
+    pub(super) fn new(name: String, span: Range<usize>, table: DeTable<'t>) -> Self {
         let entries = table.into_iter().map(|(key, value)| {
             let (key_span, key) = (key.span(), key.into_inner().into_owned());
             let name = if name.is_empty() {
@@ -59,7 +62,15 @@ impl<'t> Table<'t> {
             )
         });
         let entries = entries.collect();
-        Self { name, entries }
+        Self { name, span, entries }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn span(&self) -> Range<usize> {
+        self.span.clone()
     }
 
     /// Takes a key out.
@@ -144,7 +155,7 @@ impl<'t> Reader<'t> {
 
     pub(super) fn table(&mut self, value: Value<'t>) -> Option<Table<'t>> {
         match value.value {
-            DeValue::Table(table) => Some(Table::new(value.name, table)),
+            DeValue::Table(table) => Some(Table::new(value.name, value.span, table)),
             DeValue::Array(ref items) if items.iter().any(|item| item.get_ref().is_table()) => {
                 let message = format!("`{}` must be one table, not a list of tables", value.name);
                 let hint = format!("write [{0}] instead of [[{0}]]", value.name);
@@ -222,6 +233,25 @@ impl<'t> Reader<'t> {
             Ok(duration) => Some(duration),
             Err(why) => {
                 let message = format!("`{}` = \"{}\" {why}", value.name, shown(text));
+                self.report(value.span.clone(), message, Some(hint));
+                None
+            }
+        }
+    }
+
+    /// A price of a million tokens.
+    pub(super) fn price(&mut self, value: &Value<'_>) -> Option<PerMillion> {
+        let hint = "write US dollars per million tokens as a number, such as 3 or 0.25".to_owned();
+        let text = match &value.value {
+            DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str(),
+            DeValue::Float(float) => float.as_str(),
+            _ => return self.mistyped(value, "a number of US dollars", hint),
+        };
+        let dollars = text.replace('_', "").parse().unwrap_or(f64::NAN);
+        match PerMillion::of_dollars(dollars) {
+            Ok(price) => Some(price),
+            Err(why) => {
+                let message = format!("`{}` = {} {why}", value.name, shown(text));
                 self.report(value.span.clone(), message, Some(hint));
                 None
             }

@@ -66,21 +66,55 @@ const LAND: &str = r#"
 
 fn write_harness(out: &mut String, name: &str, harness: &Harness) {
     let _ = writeln!(out, "\n[harness.{}]", quoted_key(name));
-    let kind = match harness.kind {
-        HarnessKind::Command => "command",
-    };
-    line(
-        out,
-        "kind",
-        &quoted(kind),
-        "the prompt on its standard input, DONE on its output",
-    );
-    line(
-        out,
-        "command",
-        &list(&harness.command),
-        "the program; it is not run by a shell",
-    );
+    let kind = quoted(harness.kind.name());
+    match harness.kind {
+        HarnessKind::Command => {
+            line(
+                out,
+                "kind",
+                &kind,
+                "the prompt on its standard input, DONE on its output",
+            );
+            line(
+                out,
+                "command",
+                &list(&harness.command),
+                "the program; it is not run by a shell",
+            );
+        }
+        HarnessKind::Claude => {
+            line(
+                out,
+                "kind",
+                &kind,
+                "Claude Code, with your login or a key that pass_env names",
+            );
+            if harness.command == Harness::new(harness.kind).command {
+                out.push_str("# command = [\"claude\"]           # another path of the program\n");
+            } else {
+                line(out, "command", &list(&harness.command), "the program");
+            }
+            match &harness.model {
+                Some(model) => line(out, "model", &quoted(model), "a name or alias that it knows"),
+                None => out.push_str("# model: a name or alias that it knows; without it, its own choice\n"),
+            }
+            if let Some(price) = harness.price {
+                let pairs = [
+                    ("input", price.input),
+                    ("output", price.output),
+                    ("cache_read", price.cache_read),
+                    ("cache_write", price.cache_write),
+                ];
+                let pairs = pairs.map(|(key, price)| format!("{key} = {:?}", price.dollars()));
+                line(
+                    out,
+                    "price",
+                    &format!("{{ {} }}", pairs.join(", ")),
+                    "US dollars per million tokens, for steps that were killed",
+                );
+            }
+        }
+    }
     if harness.args.is_empty() {
         out.push_str("# args = []                       # appended\n");
     } else {

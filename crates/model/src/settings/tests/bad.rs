@@ -117,12 +117,23 @@ const CORPUS: &[(&str, &str)] = &[
     ),
     (
         "harness that comes later",
-        "[agents]\nharness = \"claude\"\n[harness.claude]\nmodel = \"x\"\n",
+        "[agents]\nharness = \"codex\"\n[harness.codex]\nmodel = \"x\"\n",
     ),
     (
         "harness that comes later, no table",
-        "[agents]\nharness = \"claude\"\n",
+        "[agents]\nharness = \"codex\"\n",
     ),
+    ("claude without a table", "[agents]\nharness = \"claude\"\n"),
+    (
+        "claude's own keys elsewhere",
+        "[harness.a]\nkind = \"command\"\ncommand = [\"./a\"]\nmodel = \"x\"\nprice = { input = 1 }\n",
+    ),
+    (
+        "claude's keys",
+        "[harness.claude]\ncommand = []\nmodel = \"\"\nprice = { input = -1, output = \"3\", cache = 2 }\n",
+    ),
+    ("price of half", "[harness.claude]\nprice = { input = 3 }\n"),
+    ("price as a number", "[harness.claude]\nprice = 3\n"),
     (
         "kind that comes later",
         "[harness.a]\nkind = \"codex\"\n[harness.b]\nkind = \"pi\"\n[harness.c]\nkind = \"acp\"\n",

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::ids::AgentName;
 use crate::settings::{
-    Diagnostic, HarnessKind, OnStop, Settings, branch_name, duration, keys, names, nearest,
+    Diagnostic, Harness, HarnessKind, OnStop, PerMillion, Settings, branch_name, duration, keys, names,
+    nearest,
 };
 
 const FULL: &str = r#"
@@ -220,6 +221,7 @@ fn the_schema_knows_the_same_keys_and_documents_each() {
         let place = match *table {
             "" => &schema,
             "harness.*" => &schema["properties"]["harness"]["additionalProperties"],
+            "price" => &schema["properties"]["harness"]["additionalProperties"]["properties"]["price"],
             table => &schema["properties"][table],
         };
         let properties = place["properties"].as_object().unwrap();
@@ -238,6 +240,26 @@ fn the_schema_knows_the_same_keys_and_documents_each() {
             );
         }
     }
+}
+
+#[test]
+fn claude_needs_nothing_and_takes_a_model_and_a_price() {
+    let read = |text: &str| Settings::parse(text, "crew.toml").unwrap().harness["claude"].clone();
+    let plain = read("[agents]\nharness = \"claude\"\n[harness.claude]\n");
+    assert_eq!(plain, Harness::new(HarnessKind::Claude));
+    assert_eq!(plain.command, ["claude"]);
+    let full = read(
+        "[harness.claude]\ncommand = [\"./bin/claude\"]\nmodel = \"opus\"\n\
+         price = { input = 3, output = 15.5, cache_write = 6.0 }\n",
+    );
+    assert_eq!(full.command, ["./bin/claude"]);
+    assert_eq!(full.model.as_deref(), Some("opus"));
+    let price = full.price.unwrap();
+    let dollars = [price.input, price.output, price.cache_read, price.cache_write].map(PerMillion::dollars);
+    assert_eq!(
+        dollars.map(|dollars| format!("{dollars}")),
+        ["3", "15.5", "0.3", "6"]
+    );
 }
 
 #[test]

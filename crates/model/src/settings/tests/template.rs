@@ -1,19 +1,15 @@
 //! What `crew init` writes is what `crew run` reads.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::settings::{Checks, Harness, HarnessKind, Settings};
+use crate::settings::{Checks, Harness, HarnessKind, PerMillion, Price, Settings};
 
 fn scripted() -> Harness {
     Harness {
-        kind: HarnessKind::Command,
         command: vec!["./agent.sh".to_owned()],
-        args: Vec::new(),
-        env: BTreeMap::new(),
-        pass_env: Vec::new(),
+        ..Harness::new(HarnessKind::Command)
     }
 }
 
@@ -63,6 +59,23 @@ fn the_template_without_anything_says_so_and_reads_back() {
 }
 
 #[test]
+fn the_template_for_claude_reads_back() {
+    let mut harness = Harness::new(HarnessKind::Claude);
+    for full in [false, true] {
+        if full {
+            harness.command = vec!["/opt/claude".to_owned()];
+            harness.model = Some("opus".to_owned());
+            harness.pass_env = vec!["ANTHROPIC_API_KEY".to_owned()];
+            harness.price = Some(Price::new(PerMillion(3_000_000), PerMillion(15_500_000)));
+        }
+        let text = Settings::template("main", &Checks::default(), Some(("claude", &harness)));
+        let settings = Settings::parse(&text, "crew.toml").unwrap();
+        assert_eq!(settings.harness["claude"], harness, "{text}");
+        assert_eq!(settings.agents.harness.as_deref(), Some("claude"));
+    }
+}
+
+#[test]
 fn the_template_names_every_key_but_the_rare_ones() {
     let text = uncommented(&Settings::template("main", &Checks::default(), None));
     let mut rare = Vec::new();
@@ -77,9 +90,15 @@ fn the_template_names_every_key_but_the_rare_ones() {
         rare,
         [
             "agents.names",
+            "harness.*.model",
             "harness.*.args",
             "harness.*.env",
             "harness.*.pass_env",
+            "harness.*.price",
+            "price.input",
+            "price.output",
+            "price.cache_read",
+            "price.cache_write",
             "review.when"
         ]
     );
@@ -105,7 +124,7 @@ proptest! {
     ) {
         prop_assume!(!target.starts_with("agent"));
         let checks = Checks { setup, commands, timeout: Duration::from_secs(seconds) };
-        let harness = Harness { kind: HarnessKind::Command, command, args, env, pass_env };
+        let harness = Harness { command, args, env, pass_env, ..Harness::new(HarnessKind::Command) };
         let written = Settings::template(&target, &checks, Some(("a.b", &harness)));
         let read = Settings::parse(&written, "crew.toml");
         prop_assert!(read.is_ok(), "{written}\n{read:?}");
