@@ -72,9 +72,20 @@ pub(crate) fn end(path: &Path, bytes: u64) -> String {
         file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
         let mut end = Vec::new();
         file.take(bytes).read_to_end(&mut end)?;
+        if length > bytes
+            && let Some(cut) = end.iter().position(|byte| *byte == b'\n')
+        {
+            // The beginning of its first line is missing.
+            end.drain(..=cut);
+        }
         std::io::Result::Ok(end)
     };
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// Output as people can read it.
+pub(crate) fn readable(output: &str) -> String {
+    String::from_utf8_lossy(&harness::readable(output.as_bytes())).into_owned()
 }
 
 /// The end of what a run complained of; most of a long one is of no use to anybody.
@@ -82,9 +93,12 @@ pub(crate) fn errors(dir: &Path) -> String {
     end(&dir.join("err"), 64 << 10)
 }
 
+/// Bytes in which the last line that says anything is looked for: of a client's stream most lines say nothing.
+const LAST: u64 = 64 << 10;
+
 /// The last line of a run's output that says anything, sanitised.
 pub(crate) fn last_line(dir: &Path) -> String {
-    let end = end(&dir.join("out"), 4096);
+    let end = readable(&end(&dir.join("out"), LAST));
     // A final line that is being written counts too.
     let said = end
         .lines()

@@ -8,6 +8,7 @@ mod ended;
 mod line;
 mod spent;
 mod stream;
+mod told;
 mod version;
 
 use std::ffi::{OsStr, OsString};
@@ -114,6 +115,11 @@ impl Claude {
         env.extend(self.env.clone());
         env
     }
+}
+
+/// What a line of its stream tells people, in as many lines; `None`: it is no such line.
+pub(crate) fn told(bytes: &[u8]) -> Option<Vec<String>> {
+    line::is_one(bytes).then(|| line::read(bytes).map_or_else(Vec::new, told::lines))
 }
 
 impl Harness for Claude {

@@ -4,6 +4,7 @@
 //! its [`Reader`] turns the run's output, as it comes, into [`Event`]s and at the end into an [`Outcome`].
 //!
 //! * [`environment`] assembles what of crew's environment a client may see.
+//! * [`Readable`] turns what a client printed into what people can read.
 //! * [`sanitise`] makes untrusted text fit to be shown.
 
 pub mod claude;
@@ -17,6 +18,7 @@ mod event;
 mod lines;
 mod money;
 mod outcome;
+mod readable;
 pub mod sanitise;
 mod step;
 mod words;
@@ -29,4 +31,5 @@ pub use event::{Event, Mode, Usage};
 pub use lines::LINE_LIMIT;
 pub use money::Price;
 pub use outcome::{Class, Failure, Outcome, Signal};
+pub use readable::{Readable, readable};
 pub use step::{Launch, Role, Session, StepRequest};

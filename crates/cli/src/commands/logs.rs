@@ -225,7 +225,12 @@ impl Log {
 }
 
 fn show(context: &mut Context, json: bool, step: &Step, stream: Stream, text: &str) -> Result<()> {
-    let clean = harness::sanitise::text(text);
+    let readable = if json {
+        text.to_owned()
+    } else {
+        runs::readable(text)
+    };
+    let clean = harness::sanitise::text(&readable);
     for line in clean.lines() {
         if json {
             let (Step { run, ticket, number }, stream) = (step, stream.file());

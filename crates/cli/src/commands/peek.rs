@@ -48,7 +48,13 @@ impl Peek {
             }
             return Ok(Exit::Done);
         };
-        let text = harness::sanitise::text(&runs::end(&step.dir(&place).join("out"), END));
+        let printed = runs::end(&step.dir(&place).join("out"), END);
+        let printed = if context.json {
+            printed
+        } else {
+            runs::readable(&printed)
+        };
+        let text = harness::sanitise::text(&printed);
         let lines: Vec<&str> = text.lines().collect();
         let shown = &lines[lines.len().saturating_sub(self.lines)..];
         let errors = harness::sanitise::text(&runs::errors(&step.dir(&place)));

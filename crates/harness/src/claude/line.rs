@@ -113,6 +113,20 @@ pub(super) fn read(bytes: &[u8]) -> Option<Line> {
     })
 }
 
+/// Whether it is a line of the client's stream: each has its session, or is a piece of a reply.
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    const TYPES: [&str; 6] = [
+        "system",
+        "assistant",
+        "user",
+        "stream_event",
+        "rate_limit_event",
+        "result",
+    ];
+    let value: Option<Value> = serde_json::from_slice(bytes).ok();
+    value.is_some_and(|value| TYPES.contains(&text(&value, "type")) && value["session_id"].is_string())
+}
+
 fn text<'v>(value: &'v Value, key: &str) -> &'v str {
     value[key].as_str().unwrap_or_default()
 }

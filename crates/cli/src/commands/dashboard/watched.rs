@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use harness::Readable;
 use model::RunId;
 use process::{Run, Stream, Tail};
 use tui::Msg;
@@ -25,7 +26,7 @@ pub(super) struct Watched {
 }
 
 struct Open {
-    streams: [(bool, Tail); 2],
+    streams: [(bool, Tail, Readable); 2],
     changes: Changes,
 }
 
@@ -48,16 +49,21 @@ impl Watched {
             let changes = Changes::of(&self.dir);
             let streams = [(false, Stream::Out), (true, Stream::Err)].map(|(error, stream)| {
                 let length = std::fs::metadata(self.dir.join(stream.file())).map_or(0, |meta| meta.len());
-                (error, Tail::new(&run, stream, length.saturating_sub(END)))
+                let tail = Tail::new(&run, stream, length.saturating_sub(END));
+                (error, tail, Readable::default())
             });
             self.open = Some(Open { streams, changes });
         }
         let mut told = Vec::new();
-        for (error, tail) in self.open.iter_mut().flat_map(|open| &mut open.streams) {
+        for (error, tail, readable) in self.open.iter_mut().flat_map(|open| &mut open.streams) {
             loop {
                 let bytes = tail.read(PIECE)?;
                 if bytes.is_empty() {
                     break;
+                }
+                let bytes = readable.feed(&bytes);
+                if bytes.is_empty() {
+                    continue;
                 }
                 told.push(Msg::Output {
                     run: self.run.clone(),
