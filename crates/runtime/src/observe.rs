@@ -103,6 +103,7 @@ async fn wait(
         return Ok(said);
     };
     let mut looks = tokio::time::interval(LOOK_EVERY);
+    looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = pidfd.readable() => return Ok(said),

@@ -1,8 +1,11 @@
 //! Bugs that are put between the core and the journal, to see whether the invariants find them.
 
+use std::time::Duration;
+
 use model::RunId;
 use model::attempt;
-use model::journal::{State, Stream, Write};
+use model::journal::{Fact, State, Stream, Write};
+use model::project::{self, Bar};
 use model::ticket::{Effect, FileStatus, Filing, TimerChange};
 
 /// A bug, as the engine could have it. Production code knows nothing of these.
@@ -18,16 +21,22 @@ pub enum Plant {
     DoubleStep,
     /// A workspace is removed without its work being kept.
     DroppedRescue,
+    /// A service's refusal ends ten minutes before the time that was written down.
+    ShortWait,
 }
+
+/// Marks a refusal whose end was moved.
+const LATER: &str = ", later";
 
 impl Plant {
     /// Every bug.
-    pub const ALL: [Plant; 5] = [
+    pub const ALL: [Plant; 6] = [
         Self::UnfencedWrite,
         Self::CloseBeforeLand,
         Self::LostTimer,
         Self::DoubleStep,
         Self::DroppedRescue,
+        Self::ShortWait,
     ];
 
     /// Changes what the core decided; `version` tells where a stream is.
@@ -45,6 +54,23 @@ impl Plant {
                 Plant::LostTimer => write
                     .timers
                     .retain(|change| matches!(change, TimerChange::Cancel(_))),
+                Plant::ShortWait => {
+                    // What an engine has read from the journal is later already.
+                    let later = |bar: &mut Bar| {
+                        if !bar.message.ends_with(LATER) {
+                            bar.message.push_str(LATER);
+                            bar.until = bar.until.map(|until| until + Duration::from_mins(10));
+                        }
+                    };
+                    for entry in &mut write.entries {
+                        if let Fact::Project(project::Event::HarnessBarred { bar, .. }) = &mut entry.fact {
+                            later(bar);
+                        }
+                        if let State::Project(project) = &mut entry.after {
+                            project.barred.values_mut().for_each(later);
+                        }
+                    }
+                }
                 Plant::CloseBeforeLand | Plant::DoubleStep | Plant::DroppedRescue => {
                     for entry in &mut write.entries {
                         let State::Ticket(_) = &entry.after else { continue };

@@ -14,12 +14,10 @@ pub const ERRORS: u32 = 5;
 /// the client itself calls the same input counts; a plain crash does not.
 pub const REPEATS: u32 = 3;
 
-/// The `errors`-th failed step in a row, in words, where it counts: "2 of 5 in a row".
+/// The `errors`-th failed step in a row, in words, where the next one could be too many: "2 of 5 in a row".
 #[must_use]
 pub fn in_a_row(class: Class, errors: u32) -> Option<String> {
-    class
-        .counts()
-        .then(|| format!("{} of {ERRORS} in a row", errors.min(ERRORS)))
+    (class.counts() && class != Class::Auth).then(|| format!("{} of {ERRORS} in a row", errors.min(ERRORS)))
 }
 
 /// What crew does about a failure of this class, in a sentence without its end: for whoever asks why it waits.

@@ -208,7 +208,8 @@ impl Crew {
             return None;
         }
         let mut bars = self.project.barred.iter();
-        let (harness, bar) = bars.find(|(_, bar)| bar.holds(self.at) && bar.outlasts(next))?;
+        let (harness, bar) =
+            bars.find(|(_, bar)| bar.holds(self.at) && next.is_none_or(|next| bar.outlasts(Some(next))))?;
         let what = match bar.until {
             Some(_) => format!("{harness} ({}): {}", bar.class.name(), bar.message),
             None => format!(

@@ -342,3 +342,47 @@ fn the_state_file_has_the_seeds_shape() {
         );
     }
 }
+
+#[test]
+fn whoever_waits_for_a_harness_says_which_and_until_when() {
+    let mut told = Told::up(&["ada", "bob", "cem"]);
+    for (of, by) in [("t-1", "ada"), ("t-2", "bob"), ("t-3", "cem")] {
+        told.create(of, of, &[]);
+        told.claim(of, by);
+    }
+    told.start("t-1", 1);
+    let waits = |told: &Told, of: &str| {
+        let agent = told.crew.agent(&name(of)).unwrap();
+        agent.waits.map(|waits| (waits.what, waits.until))
+    };
+    let mut bar = project::Bar {
+        class: Class::RateLimited,
+        message: "too much".to_owned(),
+        until: Some(Time(told.now().0 + 60_000)),
+        since: told.now(),
+        ticket: id("t-9"),
+    };
+    let barred = |bar: &project::Bar| project::Event::HarnessBarred {
+        harness: "claude".to_owned(),
+        bar: bar.clone(),
+    };
+    told.project(&barred(&bar));
+    assert_eq!(waits(&told, "ada"), None, "its step runs");
+    let until = bar.until;
+    assert_eq!(
+        waits(&told, "bob"),
+        Some(("claude (rate_limited): too much".to_owned(), until))
+    );
+
+    (bar.class, bar.until) = (Class::Auth, None);
+    told.project(&barred(&bar));
+    let (what, until) = waits(&told, "cem").unwrap();
+    assert!(
+        what.contains("(auth)") && what.contains("crew retry t-9"),
+        "{what}"
+    );
+    assert_eq!(until, None);
+    let (harness, by) = ("claude".to_owned(), "pat".to_owned());
+    told.project(&project::Event::HarnessFreed { harness, by });
+    assert_eq!(waits(&told, "bob"), Some(("its first step".to_owned(), None)));
+}

@@ -56,3 +56,8 @@ fn a_dropped_rescue_is_caught() {
         &["no commit of an agent is lost", "no uncommitted work is lost"],
     );
 }
+
+#[test]
+fn a_service_that_is_asked_too_soon_is_caught() {
+    caught(Plant::ShortWait, &["no step on a harness that refuses"]);
+}
