@@ -4,7 +4,7 @@ use model::Time;
 use model::attempt::{Failure, Usage};
 use model::journal::{Fact, State};
 use model::project::Bar;
-use model::view::{self, Agent, Costs, Held, Landed, Line, Sum};
+use model::view::{self, Act, Agent, Costs, Held, Item, Landed, Line, Sum};
 use serde_json::{Value, json};
 use store::Fold;
 
@@ -81,6 +81,26 @@ pub(crate) fn held(held: &Held) -> Value {
         "retry_at": time(held.retry_at),
         "submitted": held.submitted,
     })
+}
+
+/// Something that waits for a person.
+pub(crate) fn item(item: &Item) -> Value {
+    json!({
+        "id": item.id,
+        "kind": item.kind.name(),
+        "urgency": item.urgency,
+        "ticket": item.ticket,
+        "agent": item.agent,
+        "title": item.title,
+        "since": time(item.since),
+        "why": item.why,
+        "until": time(item.until),
+        "acts": item.acts.iter().map(act).collect::<Vec<_>>(),
+    })
+}
+
+fn act(act: &Act) -> Value {
+    json!({ "verb": act.verb(), "typed": act.typed(), "wants_text": act.wants_text() })
 }
 
 /// A landed ticket.

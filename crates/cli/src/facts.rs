@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
 use model::ticket::{Event, FileStatus, Ticket};
-use model::view::Crew;
+use model::view::{BadFile, Crew};
 use model::{AgentName, TicketId, Time};
 use tickets::{Folder, Readings};
 
 use crate::error::Result;
 use runtime::{Place, Reading};
+use tickets::What;
 
 /// What routing looks at.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct Facts {
     now: Time,
     /// What is wrong with files, in words.
     pub(crate) problems: Vec<String>,
+    /// Files that are no tickets.
+    pub(crate) bad: Vec<BadFile>,
 }
 
 impl Facts {
@@ -47,13 +50,18 @@ impl Facts {
             settle: settings.run.settle,
             now,
             problems: readings.problems().map(ToString::to_string).collect(),
+            bad: Vec::new(),
         };
         for reading in &readings.0 {
+            let read = reading.outcome.as_ref().ok();
+            let understood = read.and_then(|read| Some((read, Reading::of(read)?)));
+            if understood.is_none() {
+                facts.bad.push(bad(reading));
+            }
             let Ok(id) = TicketId::new(reading.name.as_str()) else {
                 continue;
             };
-            let read = reading.outcome.as_ref().ok();
-            match read.and_then(|read| Some((read, Reading::of(read)?))) {
+            match understood {
                 Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
                 None => {
                     let unreadable = route::File {
@@ -106,5 +114,32 @@ impl Facts {
     /// A file's status, as it is.
     pub(crate) fn file(&self, id: &TicketId) -> Option<&route::File> {
         self.files.get(id)
+    }
+}
+
+/// What is wrong with a file that is no ticket: what keeps it from being one, by the parser's word.
+fn bad(reading: &tickets::Reading) -> BadFile {
+    let fatal = match &reading.outcome {
+        Err(problem) => Some(problem),
+        Ok(read) => read.problems.iter().find(|problem| {
+            matches!(
+                problem.what,
+                What::NoStatus | What::UnknownStatus(_) | What::BadDependency(_)
+            )
+        }),
+    };
+    let line = fatal.and_then(|problem| problem.line);
+    let place = line.map_or_else(String::new, |line| format!(":{line}"));
+    let what = fatal.map_or_else(
+        || "what it recovers cannot be a ticket's id".to_owned(),
+        |problem| problem.what.to_string(),
+    );
+    BadFile {
+        name: reading.name.clone(),
+        ticket: TicketId::new(reading.name.as_str()).ok(),
+        what: format!("{}.md{place}: {what}", reading.name),
+        hint: fatal
+            .map_or("name the ticket by its id", tickets::Problem::hint)
+            .to_owned(),
     }
 }

@@ -50,7 +50,7 @@ pub(crate) struct Live<'a, T> {
     pub(crate) begun_at: u64,
     pub(crate) crew: Crew,
     pub(crate) teller: T,
-    place: Place,
+    pub(crate) place: Place,
     /// None when it has ended.
     engine: Option<JoinHandle<Result<Vec<Waits>, runtime::Error>>>,
     rows: Follow,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use model::ticket::Ticket;
 use model::view::Crew;
 use model::{AgentName, TicketId};
 use tickets::Folder;
@@ -86,23 +87,49 @@ pub(crate) enum Either {
     Ticket(TicketId),
 }
 
-/// An agent or a ticket: exact names first, agents before tickets.
+/// An agent or a ticket: exact names first, agents before tickets; then what begins so or contains it, when it is the only
+/// one of both.
 pub(crate) fn either(crew: &Crew, place: &Place, asked: &str) -> Result<Either> {
     let is_agent = |name: &AgentName| crew.project.agents.contains(name) || crew.members.contains_key(name);
-    if AgentName::new(asked).is_ok_and(|name| is_agent(&name)) {
-        return agent(crew, asked).map(Either::Agent);
+    if let Ok(name) = AgentName::new(asked)
+        && is_agent(&name)
+    {
+        return Ok(Either::Agent(name));
     }
-    match ticket(crew, place, asked) {
-        Ok(id) => Ok(Either::Ticket(id)),
-        Err(Error::Refused { .. }) => agent(crew, asked)
-            .map(Either::Agent)
-            .map_err(|error| match error {
-                Error::Refused { .. } => Error::refused(
-                    format!("there is neither an agent nor a ticket named {asked}"),
-                    format!("{AGENTS}, {TICKETS}"),
-                ),
-                other => other,
-            }),
-        Err(error) => Err(error),
+    let (as_ticket, as_agent) = (ticket(crew, place, asked), agent(crew, asked));
+    match (as_ticket, as_agent) {
+        (Ok(id), _) if id.as_str() == asked => Ok(Either::Ticket(id)),
+        (Ok(id), Ok(name)) => Err(Error::usage(
+            format!("{asked} could be an agent or a ticket"),
+            format!("it could be the agent {name} or the ticket {id}"),
+        )),
+        (Ok(id), Err(Error::Refused { .. })) => Ok(Either::Ticket(id)),
+        (Err(Error::Refused { .. }), Ok(name)) => Ok(Either::Agent(name)),
+        (Err(Error::Refused { .. }), Err(Error::Refused { .. })) => Err(Error::refused(
+            format!("there is neither an agent nor a ticket named {asked}"),
+            format!("{AGENTS}, {TICKETS}"),
+        )),
+        // Several of one kind.
+        (Err(Error::Refused { .. }) | Ok(_), Err(error)) | (Err(error), _) => Err(error),
     }
+}
+
+/// The agent that is meant by its own name or by the ticket it is at.
+pub(crate) fn agent_at(crew: &Crew, place: &Place, asked: &str) -> Result<AgentName> {
+    let id = match either(crew, place, asked)? {
+        Either::Agent(name) => return Ok(name),
+        Either::Ticket(id) => id,
+    };
+    let ticket = crew.tickets.get(&id);
+    if let Some(agent) = ticket.and_then(Ticket::seat) {
+        return Ok(agent.clone());
+    }
+    let stands = ticket.map_or_else(
+        || "no engine has seen it yet".to_owned(),
+        |ticket| format!("it is {}", ticket.state_name()),
+    );
+    Err(Error::refused(
+        format!("no agent is at {id}: {stands}"),
+        format!("`crew explain {id}` says what it waits for, `crew inbox` what waits for you"),
+    ))
 }

@@ -4,12 +4,14 @@ mod out;
 mod problem;
 mod screen;
 mod table;
+mod wrap;
 
 pub(crate) use model::view::{clock as clock_time, cost, dollars, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
 pub(crate) use problem::show as show_problem;
 pub(crate) use screen::Screen;
 pub(crate) use table::{Cell, Table, columns};
+pub(crate) use wrap::wrap;
 
 /// One line of untrusted text, fit to be shown.
 pub(crate) fn clean(text: &str) -> String {

@@ -12,7 +12,7 @@ use crate::core::{Answering, Core};
 use crate::names;
 
 /// What a command comes to: a message for whoever asked, or why not.
-type Answer = Result<String, String>;
+pub(crate) type Answer = Result<String, String>;
 
 impl Core {
     pub(crate) fn commanded(&mut self, id: &str, by: &str, command: Command) {
@@ -46,20 +46,12 @@ impl Core {
                 let event = Event::PathsApproved { by: by.to_owned() };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
-            Command::Answer { agent, text } => match self.ticket_of(&agent).cloned() {
-                Some(ticket) => {
-                    let event = attempt::Event::Answered {
-                        by: by.to_owned(),
-                        text,
-                    };
-                    self.act(
-                        &ticket,
-                        Event::Attempt(event),
-                        format!("{agent} hears it at its next step"),
-                    )
-                }
-                None => Err(self.idle(&agent)),
-            },
+            Command::Answer {
+                agent,
+                text,
+                question,
+            } => self.answer(&agent, by, text, question.as_ref()),
+            Command::Wake { agent } => self.wake(&agent, by),
             Command::Stop { running } => self.stop(running),
         };
         let outcome = match answer {
@@ -76,7 +68,7 @@ impl Core {
         }
     }
 
-    fn act(&mut self, ticket: &TicketId, event: Event, message: String) -> Answer {
+    pub(crate) fn act(&mut self, ticket: &TicketId, event: Event, message: String) -> Answer {
         if self.ticket(ticket).is_none() {
             return Err(unknown(ticket));
         }
@@ -286,7 +278,7 @@ impl Core {
         })
     }
 
-    fn idle(&self, agent: &AgentName) -> String {
+    pub(crate) fn idle(&self, agent: &AgentName) -> String {
         if self.project.agents.contains(agent) {
             format!("{agent} is idle: it has no ticket")
         } else {

@@ -210,6 +210,7 @@ impl Core {
             TimerKey::Due | TimerKey::Step | TimerKey::Review => return,
             TimerKey::Retry => Event::RetryDue,
             TimerKey::Wakeup => Event::Attempt(attempt::Event::Woken),
+            TimerKey::Answer => Event::Attempt(attempt::Event::WaitTimedOut),
             TimerKey::Land => Event::LandingRetried,
         };
         let answering = Answering {

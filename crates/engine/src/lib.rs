@@ -15,6 +15,7 @@ mod output;
 mod reports;
 mod rest;
 mod runs;
+mod waiting;
 
 pub use crate::core::{Core, Duty, Loaded};
 pub use error::Error;

@@ -141,9 +141,12 @@ impl Core {
         match &ticket.state {
             State::New | State::Done(_) => Standing::Over,
             State::InProgress(attempt) => match &attempt.state {
-                attempt::State::WaitingForInput { question } => {
-                    Standing::Waits(format!("{} asks: {question}", attempt.agent))
-                }
+                // One that goes on without an answer in the end needs nobody.
+                attempt::State::WaitingForInput { until: Some(_), .. } => Standing::Moving,
+                attempt::State::WaitingForInput {
+                    question,
+                    until: None,
+                } => Standing::Waits(format!("{} asks: {question}", attempt.agent)),
                 attempt::State::Ready | attempt::State::Working(_) if !attempt.has_live_worker() => {
                     match self.bar() {
                         Some(bar) if bar.until.is_none() => Standing::Waits(format!(

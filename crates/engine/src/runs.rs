@@ -121,6 +121,7 @@ impl Core {
             steps_left: self.steps_left(id).saturating_sub(1),
             attempts_left: self.attempts_left(id),
             reopen_at: self.reopen_at(id),
+            answer_by: self.settings.run.answer_within.map(|within| self.now + within),
         }
     }
 

@@ -91,6 +91,9 @@ pub enum State {
     WaitingForInput {
         /// The question, as the agent put it.
         question: String,
+        /// It goes on without an answer then; none when it waits for as long as it takes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Time>,
     },
     /// It asked to be woken.
     WaitingForWakeup {
@@ -182,6 +185,11 @@ pub enum Prompt {
     Wakeup {
         /// Its reason.
         why: String,
+    },
+    /// Nobody answered its question in time.
+    Unanswered {
+        /// The question.
+        question: String,
     },
 }
 
@@ -515,6 +523,9 @@ pub enum Event {
         attempts_left: u32,
         /// When the ticket is given out again, should it go back.
         reopen_at: Time,
+        /// Until when a question is waited for; none for as long as it takes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer_by: Option<Time>,
     },
     /// A step ended in any other way.
     StepFailed {
@@ -538,8 +549,13 @@ pub enum Event {
         /// What.
         text: String,
     },
-    /// The wakeup's time has come, or a person woke it.
+    /// The wakeup's time has come.
     Woken,
+    /// A person woke it before its time.
+    WokenEarly {
+        /// Who.
+        by: String,
+    },
     /// Nobody answered in time.
     WaitTimedOut,
     /// Money or tokens are spent.
@@ -724,6 +740,7 @@ impl Event {
             Event::StepFailed { .. } => "step_failed",
             Event::Answered { .. } => "answered",
             Event::Woken => "woken",
+            Event::WokenEarly { .. } => "woken_early",
             Event::WaitTimedOut => "wait_timed_out",
             Event::BudgetSpent => "budget_spent",
             Event::Baited { .. } => "baited",
@@ -866,7 +883,7 @@ impl Attempt {
                 self.work(Prompt::Answer { text: text.clone() });
                 Ok(Raised::Nothing)
             }
-            Event::Woken => {
+            Event::Woken | Event::WokenEarly { .. } => {
                 let State::WaitingForWakeup { why, .. } = &self.state else {
                     return no(self, "it is not asleep");
                 };
@@ -875,10 +892,20 @@ impl Attempt {
                 Ok(Raised::Nothing)
             }
             Event::WaitTimedOut => {
-                let (State::WaitingForInput { .. } | State::WaitingForWakeup { .. }) = self.state else {
-                    return no(self, "it does not wait");
+                let next = match &self.state {
+                    State::WaitingForInput { question, .. } => Prompt::Unanswered {
+                        question: question.clone(),
+                    },
+                    State::WaitingForWakeup { .. } => Prompt::Step,
+                    State::Preparing
+                    | State::Ready
+                    | State::Working(_)
+                    | State::Verifying
+                    | State::Done
+                    | State::Stuck { .. }
+                    | State::Reaped { .. } => return no(self, "it does not wait"),
                 };
-                self.work(Prompt::Step);
+                self.work(next);
                 Ok(Raised::Nothing)
             }
             Event::BudgetSpent => self.corner(event, "its budget is spent".to_owned()),
@@ -1045,6 +1072,7 @@ impl Attempt {
             steps_left,
             attempts_left,
             reopen_at,
+            answer_by,
         } = event
         else {
             return Err(self.reject(event, "not the end of a step"));
@@ -1098,6 +1126,7 @@ impl Attempt {
             Signal::Asked { question } => {
                 self.state = State::WaitingForInput {
                     question: question.clone(),
+                    until: *answer_by,
                 };
                 Ok(Raised::Nothing)
             }

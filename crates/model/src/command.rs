@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AgentName, TicketId};
+use crate::ticket::Ticket;
+use crate::{AgentName, Fence, TicketId, attempt};
 
 /// A command, as stored. The inbox adds an id, who asked and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,12 +71,45 @@ pub enum Command {
         agent: AgentName,
         /// The answer.
         text: String,
+        /// The question that it answers, so that an answer that comes late is not taken for one to another question;
+        /// none for whatever it asks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<Question>,
+    },
+    /// Wake an agent before its time.
+    Wake {
+        /// Whom.
+        agent: AgentName,
     },
     /// End the engine.
     Stop {
         /// What becomes of running steps.
         running: OnStop,
     },
+}
+
+/// A question that an agent asked: after the n-th step of a claim.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// About which ticket.
+    pub ticket: TicketId,
+    /// Of which claim.
+    pub fence: Fence,
+    /// After how many steps that ended well.
+    pub step: u32,
+}
+
+impl Question {
+    /// The question that the ticket's agent waits with; none when it has asked nothing.
+    #[must_use]
+    pub fn of(ticket: &Ticket) -> Option<Self> {
+        let attempt = ticket.attempt()?;
+        matches!(attempt.state, attempt::State::WaitingForInput { .. }).then(|| Self {
+            ticket: ticket.id.clone(),
+            fence: attempt.fence,
+            step: attempt.steps,
+        })
+    }
 }
 
 /// What becomes of running steps when the engine stops.

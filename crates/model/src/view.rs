@@ -3,25 +3,31 @@
 //! Facts are stored, status is derived: `ps`, the live progress, `--json` and `.crew/state.json` all read a [`Crew`],
 //! so they cannot disagree. Nothing here knows the time; a face compares the moments it finds with its own clock.
 
+mod act;
 mod agent;
 mod cost;
 mod figures;
+mod inbox;
 mod queue;
 mod state_file;
 #[cfg(test)]
 mod tests;
 mod words;
+mod work;
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+pub use act::Act;
 pub use agent::{Agent, Status, Waits};
 pub use cost::{By, Charge, Costs, Filter, Line, Sum};
 pub use figures::{clock, cost, dollars, span, tokens};
+pub use inbox::{BadFile, Beside, Item, Kind, Urgency, inbox};
 pub use queue::{Counts, Held};
 pub use state_file::state_json;
 pub use words::{describe, describe_effect, matters};
+pub use work::Work;
 
 use crate::attempt::{self, Usage};
 use crate::journal::{Fact, State, Stream};
@@ -57,6 +63,8 @@ pub struct Crew {
     pub members: BTreeMap<AgentName, Member>,
     /// What landed, oldest first.
     pub landed: Vec<Landed>,
+    /// Every attempt at a ticket that there ever was, by ticket and number.
+    pub works: BTreeMap<(TicketId, u32), Work>,
     /// What every step that ended used, oldest first.
     pub charges: Vec<Charge>,
     /// The last row that was folded; 0 before the first.
@@ -166,6 +174,7 @@ impl Crew {
                 self.members.entry(agent).or_default().landed += 1;
             }
         }
+        self.worked(event, after, row.at);
         self.tickets.insert(after.id.clone(), after.clone());
     }
 }
@@ -188,6 +197,7 @@ impl Member {
             | attempt::Event::StopOrdered { .. }
             | attempt::Event::Answered { .. }
             | attempt::Event::Woken
+            | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
             | attempt::Event::BudgetSpent
             | attempt::Event::Baited { .. }

@@ -76,7 +76,7 @@ async fn end_of(
         let exit = run.sweep()?.exit;
         Ok(match said {
             Some(said) => match said.end(&exit) {
-                Ok(outcome) => of_outcome(&run_id, outcome),
+                Ok(outcome) => of_outcome(&run_id, outcome, ended_at(&exit)),
                 Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
             },
             None if reads => failed(&run_id, Class::Lost, "its output could not be read"),
@@ -214,7 +214,16 @@ impl Said {
     }
 }
 
-fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {
+/// When a run ended, by its own record: the same whoever reads it, and however late. One whose shim died has none.
+fn ended_at(exit: &Exit) -> Time {
+    match i64::try_from(exit.ended_at) {
+        Ok(at) if at > 0 => Time(at).min(clock::now()),
+        Ok(_) | Err(_) => clock::now(),
+    }
+}
+
+/// `ended_at`: a wakeup is so long after the end of the run that asked for it, whenever that is heard of.
+fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
     let end = match outcome.result {
         Ok(signal) => End::Finished(match signal {
             harness::Signal::None => Signal::None,
@@ -222,8 +231,12 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome) -> RunEnd {
             harness::Signal::Blocked { why } => Signal::Blocked { why },
             harness::Signal::Asked { question } => Signal::Asked { question },
             harness::Signal::Wakeup { after_ms, why } => Signal::WakeupSet {
-                at: clock::now() + Duration::from_millis(after_ms),
-                why,
+                at: ended_at + Duration::from_millis(after_ms),
+                why: if why.is_empty() {
+                    "it did not say why".to_owned()
+                } else {
+                    why
+                },
             },
         }),
         Err(failure) => End::Failed(of_failure(failure)),

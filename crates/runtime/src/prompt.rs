@@ -112,6 +112,11 @@ impl Prompts {
                 "You asked to be woken: {why}\n\n{}",
                 self.render("step", facts, context! {})?
             ),
+            Prompt::Unanswered { question } => format!(
+                "You asked:\n\n{question}\n\nNobody has answered in time. Decide it yourself, and say in your summary what you \
+                 decided; if it cannot be decided without a person, say BLOCKED.\n\n{}",
+                self.render("step", facts, context! {})?
+            ),
         };
         // A new conversation knows nothing yet: the task comes first.
         let tells_task = matches!(prompt, Prompt::Init | Prompt::Resume);
@@ -176,6 +181,9 @@ mod tests {
             Prompt::Answer { text: "yes".into() },
             Prompt::Wakeup {
                 why: "the build".into(),
+            },
+            Prompt::Unanswered {
+                question: "which?".into(),
             },
         ];
         for prompt in &all {

@@ -140,6 +140,7 @@ impl Witness {
         if let (Event::Landed { commit }, Some(candidate)) = (event, before.candidate()) {
             self.landed.push((commit.clone(), is_waived(candidate)));
         }
+        is_woken_in_time(id, event, &before, at)?;
         self.budgets_hold(id, event, &before, stored, options)?;
         self.waits_are_kept(id, event, &before, at)?;
         self.same_is_not_paid_again(id, event, &before, stored)?;
@@ -544,6 +545,27 @@ impl Witness {
         }
         Ok(())
     }
+}
+
+/// Nobody but a person wakes a sleeper before its time, or lets a question's time be over before it is. That it happens at
+/// most once is the machine's: who is awake cannot be woken.
+fn is_woken_in_time(id: &TicketId, event: &Event, before: &Ticket, at: model::Time) -> Checked {
+    let state = before.attempt().map(|attempt| &attempt.state);
+    let due = match (event, state) {
+        (Event::Attempt(attempt::Event::Woken), Some(attempt::State::WaitingForWakeup { at, .. })) => {
+            Some(*at)
+        }
+        (
+            Event::Attempt(attempt::Event::WaitTimedOut),
+            Some(attempt::State::WaitingForInput { until, .. }),
+        ) => Some(until.unwrap_or(model::Time(i64::MAX))),
+        _ => return Ok(()),
+    };
+    ensure(
+        due.is_some_and(|due| due <= at),
+        "nobody is woken before its time",
+        || format!("{id} got {} at {at}, due at {due:?}", event.name()),
+    )
 }
 
 /// Whether a person let it pass in spite of its checks.

@@ -44,6 +44,9 @@ impl Options {
         settings.run.recoveries = small(rng, 0, 2);
         settings.agents.count = small(rng, 1, 4);
         if rng.percent(30) {
+            settings.run.answer_within = Some(Duration::from_secs(rng.from(5, 120)));
+        }
+        if rng.percent(30) {
             let names = ["ann", "ben", "cat"].into_iter().take(rng.from(1, 3) as usize);
             settings.agents.names = names.filter_map(|name| AgentName::new(name).ok()).collect();
         }

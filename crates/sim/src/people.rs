@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::command::{Command, OnStop};
+use model::command::{Command, OnStop, Question};
 use model::ticket::{FileStatus, Spec, State, Ticket, Why};
 use model::{AgentName, TicketId, Time};
 
@@ -255,6 +255,7 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
     let agents: Vec<&AgentName> = witness.audit.project().agents.iter().collect();
     let held: Vec<&&Ticket> = tickets.iter().filter(|t| t.held.is_some()).collect();
     let asks: Vec<&AgentName> = tickets.iter().filter_map(|t| asking(t)).collect();
+    let asleep: Vec<&AgentName> = tickets.iter().filter_map(|t| sleeping(t)).collect();
     let Some(ticket) = rng.pick(&tickets).map(|t| t.id.clone()) else {
         return did("nothing");
     };
@@ -273,11 +274,20 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
         },
         (62..68, _) => Command::Approve { ticket: on_held },
         (68..78, _) => Command::Merge { ticket },
-        (78..92, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
-            Some(agent) => Command::Answer {
-                agent,
-                text: "the first".to_owned(),
-            },
+        (78..86, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
+            Some(agent) => {
+                let question = tickets.iter().find(|t| t.seat() == Some(&agent));
+                let question = question.and_then(|t| Question::of(t));
+                Command::Answer {
+                    agent,
+                    text: "the first".to_owned(),
+                    question: question.filter(|_| rng.percent(60)).map(|asked| late(asked, rng)),
+                }
+            }
+            None => return did("nothing"),
+        },
+        (86..92, other) => match rng.pick(&asleep).map(|a| (*a).clone()).or(other) {
+            Some(agent) => Command::Wake { agent },
             None => return did("nothing"),
         },
         (92..94, _) => match AgentName::new(format!("zoe{}", rng.below(3))) {
@@ -308,6 +318,22 @@ pub(crate) fn asking(ticket: &Ticket) -> Option<&AgentName> {
         .map(|a| &a.agent)
 }
 
+/// The agent that sleeps.
+fn sleeping(ticket: &Ticket) -> Option<&AgentName> {
+    ticket
+        .attempt()
+        .filter(|a| matches!(a.state, model::attempt::State::WaitingForWakeup { .. }))
+        .map(|a| &a.agent)
+}
+
+/// Now and then the answer is to the question before: whoever gave it was slow.
+fn late(mut question: Question, rng: &mut Rng) -> Question {
+    if rng.percent(30) {
+        question.step = question.step.saturating_sub(1);
+    }
+    question
+}
+
 /// What somebody who wants the queue to drain does about a ticket; `asked` is how often that was done before.
 pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
     let id = ticket.id.clone();
@@ -315,6 +341,7 @@ pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
         return Some(Command::Answer {
             agent: agent.clone(),
             text: "the first".to_owned(),
+            question: None,
         });
     }
     let held = ticket.held.as_ref().filter(|held| held.retry_at.is_none())?;

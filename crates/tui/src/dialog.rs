@@ -1,6 +1,6 @@
 //! What stands in front of the panes: a question to the person, or help.
 
-use model::command::{Command, OnStop};
+use model::command::{Command, OnStop, Question};
 use model::{AgentName, TicketId};
 
 use crate::choose::Choice;
@@ -17,6 +17,8 @@ pub(crate) enum Dialog {
     Answer {
         agent: AgentName,
         question: String,
+        /// Which question it is: an answer is to that one and no other.
+        asked: Option<Question>,
         input: Input,
     },
     /// A yes or no.

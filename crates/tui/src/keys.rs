@@ -1,7 +1,7 @@
 //! What each key does.
 
 use model::attempt;
-use model::command::Command;
+use model::command::{Command, Question};
 use model::settings::MAX_AGENTS;
 use model::ticket::State;
 use model::view::Status;
@@ -149,13 +149,18 @@ impl App {
             Dialog::Answer {
                 agent,
                 question,
+                asked,
                 mut input,
             } => {
                 let text = input.text().trim().to_owned();
                 if key == Key::Enter && !text.is_empty() {
                     self.submit(
                         format!("answer {agent}"),
-                        Command::Answer { agent, text },
+                        Command::Answer {
+                            agent,
+                            text,
+                            question: asked,
+                        },
                         actions,
                     );
                     return None;
@@ -164,6 +169,7 @@ impl App {
                 Some(Dialog::Answer {
                     agent,
                     question,
+                    asked,
                     input,
                 })
             }
@@ -283,19 +289,21 @@ impl App {
 
     fn ask_answer(&mut self) {
         let asking = |id: &TicketId| {
-            let attempt = self.ticket(id)?.attempt()?;
+            let ticket = self.ticket(id)?;
+            let attempt = ticket.attempt()?;
             match &attempt.state {
-                attempt::State::WaitingForInput { question } => {
-                    Some((attempt.agent.clone(), question.clone()))
+                attempt::State::WaitingForInput { question, .. } => {
+                    Some((attempt.agent.clone(), question.clone(), Question::of(ticket)))
                 }
                 _ => None,
             }
         };
         match self.chosen_ticket().and_then(asking) {
-            Some((agent, question)) => {
+            Some((agent, question, asked)) => {
                 self.dialog = Some(Dialog::Answer {
                     agent,
                     question,
+                    asked,
                     input: Input::default(),
                 });
             }

@@ -41,7 +41,7 @@ impl Standing {
             State::InProgress(attempt) => {
                 let word = attempt.state.name().replace('_', " ");
                 let (symbol, tone, why) = match &attempt.state {
-                    attempt::State::WaitingForInput { question } => {
+                    attempt::State::WaitingForInput { question, .. } => {
                         ("?", Tone::Waiting, Some(format!("asks: {question}")))
                     }
                     attempt::State::WaitingForWakeup { why, .. } => {
@@ -222,7 +222,7 @@ fn wait(ticket: &Ticket) -> Option<Wait> {
     }
     match &ticket.state {
         State::InProgress(attempt) => match &attempt.state {
-            attempt::State::WaitingForInput { question } => {
+            attempt::State::WaitingForInput { question, .. } => {
                 new("question", question.clone(), attempt.since, "a answer")
             }
             attempt::State::Stuck { why } => match why {

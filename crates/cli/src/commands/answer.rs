@@ -1,36 +1,140 @@
 //! `crew answer`: answer an agent's question.
 
+use std::io::{IsTerminal as _, Read as _};
+
 use clap::Args;
-use model::command::Command;
+use model::AgentName;
+use model::attempt::State;
+use model::command::{Command, Question};
+use model::ticket::Ticket;
+use model::view::Crew;
 
 use crate::asking::ask;
 use crate::context::{Context, journal};
-use crate::error::{Error, Result};
+use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
-use crate::{follow, lookup};
+use crate::ui::Style;
+use crate::{follow, lookup, ui};
 
 /// Answer an agent's question; it hears it at its next step
 #[derive(Debug, Args)]
 pub(crate) struct Answer {
-    /// The agent.
-    agent: String,
-    /// The answer.
-    #[arg(required = true)]
+    /// The ticket, or the agent.
+    #[arg(value_name = "AGENT|TICKET")]
+    which: String,
+    /// The answer; without it, it is asked for here, or read from standard input.
     text: Vec<String>,
 }
 
+/// The longest answer, in bytes: it stands in the journal and in a prompt.
+const LONGEST: u64 = 64 << 10;
+
 impl Answer {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
-        let text = self.text.join(" ");
+        let place = context.there()?;
+        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let agent = lookup::agent_at(&crew, &place, &self.which)?;
+        let asked = asks(&crew, &agent);
+        let text = match (self.text.is_empty(), asked) {
+            (false, _) => self.text.join(" "),
+            (true, None) => return Err(asks_nothing(&crew, &agent)),
+            (true, Some(ticket)) => read(context, ticket, &agent)?,
+        };
         if text.trim().is_empty() {
             return Err(Error::usage(
                 "an answer cannot be empty",
-                "crew answer <agent> <text>",
+                "crew answer <ticket> <text>",
             ));
         }
-        let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
-        let agent = lookup::agent(&crew, &self.agent)?;
-        ask(context, place, Command::Answer { agent, text }).await
+        if text.len() as u64 > LONGEST {
+            return Err(Error::usage(
+                format!("an answer is at most {} KiB", LONGEST >> 10),
+                "write it into the ticket, or into a file that the agent can read, and answer with its name",
+            ));
+        }
+        let question = asked.and_then(Question::of);
+        let command = Command::Answer {
+            agent,
+            text,
+            question,
+        };
+        ask(context, place, command).await
     }
+}
+
+/// The ticket about which an agent asks something now.
+fn asks<'c>(crew: &'c Crew, agent: &AgentName) -> Option<&'c Ticket> {
+    crew.tickets
+        .values()
+        .find(|ticket| ticket.seat() == Some(agent) && Question::of(ticket).is_some())
+}
+
+/// Why nobody is asked for an answer. An answer that is given all the same is judged by whoever carries it out.
+fn asks_nothing(crew: &Crew, agent: &AgentName) -> Error {
+    let seen = crew.agent(agent);
+    let stands = seen.as_ref().map_or_else(
+        || "it is retired".to_owned(),
+        |seen| match &seen.waits {
+            Some(waits) => format!("it waits for {}", waits.what),
+            None => format!("it is {}", seen.status.name()),
+        },
+    );
+    Error::refused(
+        format!("{agent} asks nothing: {stands}"),
+        "`crew inbox` shows who asks what",
+    )
+}
+
+/// Asks at the terminal, or takes all of standard input.
+fn read(context: &mut Context, ticket: &Ticket, agent: &AgentName) -> Result<String> {
+    let stdin = std::io::stdin();
+    let mut text = String::new();
+    if stdin.is_terminal() {
+        let question = ticket.attempt().and_then(|attempt| match &attempt.state {
+            State::WaitingForInput { question, .. } => Some(question.as_str()),
+            State::Preparing
+            | State::Ready
+            | State::Working(_)
+            | State::WaitingForWakeup { .. }
+            | State::Verifying
+            | State::Done
+            | State::Stuck { .. }
+            | State::Reaped { .. } => None,
+        });
+        let columns = context.out.terminal.columns;
+        let head = format!("{agent} asks about {}: {}", ticket.id, ticket.spec.title);
+        for line in ui::wrap(&head, columns, 3) {
+            context.out.styled(&line, Style::Bold)?;
+        }
+        for line in ui::wrap(question.unwrap_or_default(), columns, usize::MAX) {
+            context.out.line(&line)?;
+        }
+        context
+            .out
+            .styled("Your answer, ended by an empty line or Ctrl-D:", Style::Dim)?;
+        context.out.flush()?;
+        loop {
+            let mut line = String::new();
+            let read = stdin.read_line(&mut line).doing("read", "the answer")?;
+            if read == 0 || line.trim().is_empty() || text.len() as u64 > LONGEST {
+                break;
+            }
+            text.push_str(&line);
+        }
+    } else {
+        // One byte more than is taken: a longer one is refused, not cut.
+        let mut bytes = Vec::new();
+        stdin
+            .lock()
+            .take(LONGEST + 1)
+            .read_to_end(&mut bytes)
+            .doing("read", "the answer")?;
+        text = String::from_utf8(bytes).map_err(|_| {
+            Error::usage(
+                "the answer is not UTF-8 text",
+                "give it as text, or name a file in it",
+            )
+        })?;
+    }
+    Ok(text.trim().to_owned())
 }

@@ -10,7 +10,7 @@ use crate::context::{Context, journal};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui::{Cell, Style, Table};
-use crate::{clock, documents, follow, ui};
+use crate::{clock, documents, follow, mail, ui};
 use runtime::Holder;
 
 /// Show the agents: state, ticket, step, tokens, cost
@@ -23,8 +23,9 @@ impl Ps {
         let crew = follow::crew(journal(&place).await?.as_ref()).await?;
         let holder = place.holder()?;
         let now = clock::now();
+        let queue = mail::seen(&crew, &place, now)?.counts();
         if context.json {
-            context.out.json(&document(&crew, holder.as_ref(), now))?;
+            context.out.json(&document(&crew, holder.as_ref(), &queue, now))?;
             return Ok(Exit::Done);
         }
         let agents = crew.agents();
@@ -42,12 +43,12 @@ impl Ps {
         context.out.styled(&engine(holder.as_ref(), now), Style::Dim)?;
         context
             .out
-            .styled(&format!("queue: {}", counts(&crew.counts())), Style::Dim)?;
+            .styled(&format!("queue: {}", counts(&queue)), Style::Dim)?;
         Ok(Exit::Done)
     }
 }
 
-fn document(crew: &Crew, holder: Option<&Holder>, now: Time) -> Value {
+fn document(crew: &Crew, holder: Option<&Holder>, queue: &Counts, now: Time) -> Value {
     let agents: Vec<Value> = crew.agents().iter().map(documents::agent).collect();
     json!({
         "agents": agents,
@@ -56,7 +57,7 @@ fn document(crew: &Crew, holder: Option<&Holder>, now: Time) -> Value {
             "host": holder.host,
             "since": holder.since.and_then(|s| i64::try_from(s).ok()).map(|s| Time(s * 1000).to_string()),
         })),
-        "queue": crew.counts(),
+        "queue": queue,
         "barred": barred(crew, now).map(|(harness, bar)| documents::bar(harness, bar)).collect::<Vec<_>>(),
         "seq": crew.seq,
     })

@@ -14,6 +14,7 @@ use crate::documents;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::live::{Live, Tell, Waits, quiet};
+use crate::mail;
 use crate::ui::{Style, Table};
 use runtime::Signal;
 
@@ -123,6 +124,7 @@ impl Live<'_, Log> {
             self.context.out.json_line(&document)?;
             return Ok(exit);
         }
+        let inbox = mail::gather(&self.crew, &self.place).unwrap_or_default();
         let out = &mut self.context.out;
         let tickets = if landed.len() == 1 { "ticket" } else { "tickets" };
         out.styled(
@@ -141,6 +143,14 @@ impl Live<'_, Log> {
                     landed.ticket.to_string().into(),
                     landed.title.as_str().into(),
                 ]);
+                let work = self
+                    .crew
+                    .works
+                    .values()
+                    .find(|work| work.landed.as_ref() == Some(&landed.commit));
+                if let Some(said) = work.and_then(|work| work.said.as_deref()) {
+                    table.below(2, said, Style::Dim);
+                }
             }
             out.table(&table)?;
         }
@@ -154,14 +164,28 @@ impl Live<'_, Log> {
             out.styled(&format!("{n} {what} {wait} for a person"), Style::Yellow)?;
             let mut table = Table::bare(2);
             for waits in waits {
-                table.row([format!("  {}", waits.ticket).into(), waits.title.as_str().into()]);
-                table.below(1, &waits.why, Style::Dim);
+                let item = inbox
+                    .iter()
+                    .find(|item| item.ticket.as_ref() == Some(&waits.ticket));
+                let (title, why) = match item {
+                    Some(item) => (&item.title, &item.why),
+                    None => (&waits.title, &waits.why),
+                };
+                table.row([format!("  {}", waits.ticket).into(), title.as_str().into()]);
+                table.below(1, why, Style::Dim);
+                if let Some(act) = item.and_then(|item| item.acts.first()) {
+                    table.below(1, &format!("→ {}", act.typed()), Style::Cyan);
+                }
             }
             out.table(&table)?;
-            out.styled(
-                "  crew explain <ticket> says more; crew retry, drop or answer moves it on",
-                Style::Dim,
-            )?;
+            out.styled("  crew inbox says more", Style::Dim)?;
+        }
+        // No ticket, so nothing of the queue waits for it; but whoever wrote it should know.
+        for item in inbox.iter().filter(|item| item.ticket.is_none()) {
+            out.styled(&format!("warning: {}", item.why), Style::Yellow)?;
+            for act in &item.acts {
+                out.styled(&format!("  → {}", act.typed()), Style::Dim)?;
+            }
         }
         let counts = self.crew.counts();
         let under_way = counts.in_progress + counts.verifying;

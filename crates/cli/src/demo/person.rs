@@ -43,6 +43,7 @@ impl Person {
             let answer = Command::Answer {
                 agent,
                 text: ANSWER.to_owned(),
+                question: None,
             };
             ledger
                 .submit(&clock::command_id(), &name, clock::now(), &answer)

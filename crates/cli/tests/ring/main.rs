@@ -12,3 +12,4 @@ mod hazards;
 mod landing;
 mod people;
 mod queue;
+mod waiting;

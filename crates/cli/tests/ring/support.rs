@@ -355,7 +355,20 @@ impl World {
         self.start_at(&self.path("project"), &["run"])
     }
 
+    /// Runs crew to its end, with something to read.
+    pub(crate) fn crew_fed(&self, args: &[&str], text: &str) -> Said {
+        let path = self.path("fed");
+        fs::write(&path, text).unwrap();
+        let mut engine =
+            self.start_reading(&self.path("project"), args, fs::File::open(path).unwrap().into());
+        engine.end()
+    }
+
     fn start_at(&self, folder: &Path, args: &[&str]) -> Engine {
+        self.start_reading(folder, args, Stdio::null())
+    }
+
+    fn start_reading(&self, folder: &Path, args: &[&str], stdin: Stdio) -> Engine {
         let n = self.written.get();
         self.written.set(n + 1);
         let (out, err) = (self.path(&format!("out.{n}")), self.path(&format!("err.{n}")));
@@ -366,7 +379,7 @@ impl World {
             .env("CREW_TICKET_ID", "outer")
             .current_dir(folder)
             .args(args)
-            .stdin(Stdio::null())
+            .stdin(stdin)
             .stdout(fs::File::create(&out).unwrap())
             .stderr(fs::File::create(&err).unwrap())
             .spawn()

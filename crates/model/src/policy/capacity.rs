@@ -11,9 +11,11 @@ use crate::{AgentName, TicketId, attempt};
 pub struct Limits {
     /// Agents busy at once.
     pub busy: u32,
-    /// Agents that crew names by itself: the busy ones, and as many again that only wait for landing. With fixed names,
-    /// as many as there are names.
+    /// Agents that crew names by itself: the busy ones, and as many again that only wait for landing. Those who wait for a
+    /// person or for a time are not counted. With fixed names, as many as there are names.
     pub names: u32,
+    /// Whether the names are fixed: then nobody is named beyond them, whoever waits.
+    pub fixed: bool,
     /// Agent processes at once.
     pub workers: u32,
 }
@@ -30,18 +32,34 @@ impl Limits {
         Self {
             busy,
             names,
+            fixed: !agents.names.is_empty(),
             workers: run.max_workers,
         }
     }
 }
 
-/// Agents whose slot is taken by work that goes on: one that only waits for its work to land is not busy.
+/// Agents whose slot is taken by work that goes on: one that waits for its work to land, for an answer or for its wakeup
+/// is not busy, and a queue behind sleeping agents goes on.
 #[must_use]
 pub fn busy(tickets: &BTreeMap<TicketId, Ticket>) -> u32 {
     count(tickets, |t| {
         t.attempt()
-            .is_some_and(|a| a.seated && !matches!(a.state, attempt::State::Done))
+            .is_some_and(|a| a.seated && !matches!(a.state, attempt::State::Done) && !waits(a))
     })
+}
+
+/// Whether an attempt waits for a person or for a time, which may be for days.
+fn waits(attempt: &attempt::Attempt) -> bool {
+    match attempt.state {
+        attempt::State::WaitingForInput { .. } | attempt::State::WaitingForWakeup { .. } => true,
+        attempt::State::Preparing
+        | attempt::State::Ready
+        | attempt::State::Working(_)
+        | attempt::State::Verifying
+        | attempt::State::Done
+        | attempt::State::Stuck { .. }
+        | attempt::State::Reaped { .. } => false,
+    }
 }
 
 /// Agents of `roster` whose slot is free, by name.
@@ -58,7 +76,8 @@ pub fn free(tickets: &BTreeMap<TicketId, Ticket>, limits: Limits) -> u32 {
 }
 
 /// Agents that crew should name now, so that `work` eligible tickets find someone: none while the idle ones suffice, none
-/// beyond [`Limits::names`].
+/// beyond [`Limits::names`], not counting those who wait for a person or a time, and none beyond
+/// [`settings::MAX_AGENTS`] in all.
 #[must_use]
 pub fn further(
     tickets: &BTreeMap<TicketId, Ticket>,
@@ -69,7 +88,15 @@ pub fn further(
     let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let wanted = size(work).min(free(tickets, limits));
     let missing = wanted.saturating_sub(size(idle(tickets, roster).len()));
-    missing.min(limits.names.saturating_sub(size(roster.len())))
+    let waiting = match limits.fixed {
+        true => 0,
+        false => count(tickets, |t| t.attempt().is_some_and(|a| a.seated && waits(a))),
+    };
+    let names = limits
+        .names
+        .saturating_add(waiting)
+        .min(settings::MAX_AGENTS.max(limits.names));
+    missing.min(names.saturating_sub(size(roster.len())))
 }
 
 /// Steps that may be started now.
@@ -114,6 +141,7 @@ mod tests {
     const LIMITS: Limits = Limits {
         busy: 2,
         names: 4,
+        fixed: false,
         workers: 1,
     };
 
@@ -156,6 +184,61 @@ mod tests {
         );
     }
 
+    fn asleep() -> attempt::State {
+        attempt::State::WaitingForWakeup {
+            at: Time(1),
+            why: "the build".to_owned(),
+        }
+    }
+
+    fn asking() -> attempt::State {
+        attempt::State::WaitingForInput {
+            question: "which?".to_owned(),
+            until: None,
+        }
+    }
+
+    #[test]
+    fn a_fleet_of_sleeping_agents_does_not_starve_the_queue() {
+        let names = ["a", "b", "c", "d", "e", "f"];
+        let roster: BTreeSet<_> = names.iter().map(|n| name(n)).collect();
+        let tickets: BTreeMap<_, _> = names
+            .iter()
+            .enumerate()
+            .map(|(n, name)| {
+                let state = if n % 2 == 0 { asleep() } else { asking() };
+                taken(&format!("t-{n}"), name, state)
+            })
+            .collect();
+        assert_eq!((busy(&tickets), free(&tickets, LIMITS)), (0, 2));
+        assert_eq!(
+            further(&tickets, &roster, LIMITS, 9),
+            2,
+            "as many as may be busy, no more"
+        );
+        let fixed = Limits {
+            fixed: true,
+            ..LIMITS
+        };
+        assert_eq!(further(&tickets, &roster, fixed, 9), 0, "a person named them all");
+    }
+
+    #[test]
+    fn however_many_sleep_there_are_no_more_agents_than_a_crew_may_have() {
+        let limits = Limits {
+            busy: settings::MAX_AGENTS,
+            names: settings::MAX_AGENTS,
+            ..LIMITS
+        };
+        let names: Vec<String> = (0..settings::MAX_AGENTS).map(|n| format!("a-{n}")).collect();
+        let roster: BTreeSet<_> = names.iter().map(|n| name(n)).collect();
+        let tickets = names.iter().enumerate();
+        let tickets = tickets
+            .map(|(n, name)| taken(&format!("t-{n}"), name, asleep()))
+            .collect();
+        assert_eq!(further(&tickets, &roster, limits, 9), 0);
+    }
+
     #[test]
     fn idle_agents_are_used_before_new_ones_are_named() {
         let roster = BTreeSet::from([name("a"), name("b")]);
@@ -177,6 +260,7 @@ mod tests {
             Limits {
                 busy: 3,
                 names: 3,
+                fixed: true,
                 workers: 10
             }
         );

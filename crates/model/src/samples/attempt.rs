@@ -36,6 +36,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         steps_left,
         attempts_left,
         reopen_at: LATE,
+        answer_by: None,
     };
     let failed = |class, errors_left, repeats_left| Event::StepFailed {
         usage: Usage::default(),
@@ -125,6 +126,21 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         ),
     )
     .when(
+        "asked, for a time",
+        Event::StepFinished {
+            usage: Usage::default(),
+            signal: Signal::Asked {
+                question: "which?".to_owned(),
+            },
+            summary: None,
+            mode: None,
+            steps_left: 5,
+            attempts_left: 2,
+            reopen_at: LATE,
+            answer_by: Some(LATE),
+        },
+    )
+    .when(
         "wakeup",
         finished(Signal::WakeupSet { at: LATE, why: why() }, 5, 2),
     )
@@ -140,6 +156,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         text: "that".to_owned(),
     })
     .event(Event::Woken)
+    .event(Event::WokenEarly { by: by() })
     .event(Event::WaitTimedOut)
     .event(Event::BudgetSpent)
     .event(Event::Baited { by: by() })
@@ -197,9 +214,9 @@ pub fn shape(attempt: &Attempt) -> String {
         State::Stuck {
             why: Stuck::Auth | Stuck::Breaker,
         } => "stuck for a person".to_owned(),
+        State::WaitingForInput { until, .. } => format!("waiting_for_input {}", until.is_some()),
         State::Preparing
         | State::Ready
-        | State::WaitingForInput { .. }
         | State::WaitingForWakeup { .. }
         | State::Verifying
         | State::Done

@@ -271,6 +271,7 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
         | Child::StepFailed { .. }
         | Child::Answered { .. }
         | Child::Woken
+        | Child::WokenEarly { .. }
         | Child::WaitTimedOut
         | Child::BudgetSpent
         | Child::Baited { .. }

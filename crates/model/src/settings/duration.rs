@@ -86,6 +86,17 @@ pub(super) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Re
     serializer.serialize_str(&format(*duration))
 }
 
+/// For serde's `serialize_with`, where there may be none.
+pub(super) fn serialize_some<S: Serializer>(
+    duration: &Option<Duration>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match duration {
+        Some(duration) => serialize(duration, serializer),
+        None => serializer.serialize_none(),
+    }
+}
+
 /// What a duration is in the schema.
 pub(super) struct Text;
 

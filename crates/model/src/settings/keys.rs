@@ -30,6 +30,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "on_stop",
             "conflict_resolutions",
             "recoveries",
+            "answer_within",
         ],
     ),
     ("agents", &["count", "names", "harness"]),

@@ -110,6 +110,14 @@ pub struct Run {
     /// How often a stuck attempt is recovered before it counts as crashed; 0 for never.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub recoveries: u32,
+    /// How long an agent waits for the answer to a question; then it is told that nobody answered, and goes on.
+    /// Without it, it waits for as long as it takes.
+    #[serde(
+        serialize_with = "duration::serialize_some",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "duration::Text")]
+    pub answer_within: Option<Duration>,
 }
 
 /// What stopping the engine does to running steps.
@@ -285,6 +293,7 @@ impl Default for Run {
             on_stop: OnStop::Finish,
             conflict_resolutions: 3,
             recoveries: 3,
+            answer_within: None,
         }
     }
 }

@@ -183,6 +183,9 @@ fn run(reader: &mut Reader<'_>, mut table: Table<'_>) -> Run {
     t.set(reader, "recoveries", &mut run.recoveries, |r, v| {
         r.whole(&v, 0..=MAX_TRIES)
     });
+    t.set(reader, "answer_within", &mut run.answer_within, |r, v| {
+        r.duration(&v, Zero::Refused).map(Some)
+    });
     reader.finish("run", table);
     run
 }

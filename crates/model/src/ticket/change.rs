@@ -62,6 +62,8 @@ pub enum TimerKey {
     Retry,
     /// Its agent is woken.
     Wakeup,
+    /// Its agent goes on without an answer.
+    Answer,
     /// Landing is tried again.
     Land,
     /// It may be given to a reviewer again.
@@ -77,6 +79,7 @@ impl TimerKey {
             TimerKey::Step => "step",
             TimerKey::Retry => "retry",
             TimerKey::Wakeup => "wakeup",
+            TimerKey::Answer => "answer",
             TimerKey::Land => "land",
             TimerKey::Review => "review",
         }
@@ -90,6 +93,7 @@ impl TimerKey {
             Self::Step,
             Self::Retry,
             Self::Wakeup,
+            Self::Answer,
             Self::Land,
             Self::Review,
         ]
@@ -189,9 +193,9 @@ impl Ticket {
             State::InProgress(attempt) => match &attempt.state {
                 attempt::State::Working(w) => w.due.and_then(|t| at(TimerKey::Step, t)),
                 attempt::State::WaitingForWakeup { at: t, .. } => at(TimerKey::Wakeup, *t),
+                attempt::State::WaitingForInput { until, .. } => until.and_then(|t| at(TimerKey::Answer, t)),
                 attempt::State::Preparing
                 | attempt::State::Ready
-                | attempt::State::WaitingForInput { .. }
                 | attempt::State::Verifying
                 | attempt::State::Done
                 | attempt::State::Stuck { .. }

@@ -507,6 +507,7 @@ impl Draft<'_> {
             | attempt::Event::StepFailed { .. }
             | attempt::Event::Answered { .. }
             | attempt::Event::Woken
+            | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
             | attempt::Event::BudgetSpent
             | attempt::Event::Baited { .. }

@@ -261,7 +261,10 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         attempt::State::Preparing => fact("its workspace"),
         attempt::State::Ready => fact("its first step"),
         attempt::State::Working(working) => Some(between_steps(attempt, working)),
-        attempt::State::WaitingForInput { question } => fact(&format!("an answer: {question}")),
+        attempt::State::WaitingForInput { question, until } => Some(Waits {
+            what: format!("an answer: {question}"),
+            until: *until,
+        }),
         attempt::State::WaitingForWakeup { at, why } => Some(Waits {
             what: format!("its wakeup: {why}"),
             until: Some(*at),

@@ -134,6 +134,7 @@ impl Charge {
             | Event::StopOrdered { .. }
             | Event::Answered { .. }
             | Event::Woken
+            | Event::WokenEarly { .. }
             | Event::WaitTimedOut
             | Event::BudgetSpent
             | Event::Baited { .. }

@@ -1,4 +1,5 @@
 mod cost;
+mod inbox;
 
 use super::*;
 use crate::attempt::{Class, Event as A, Failure, Signal};
@@ -135,6 +136,7 @@ impl Told {
             steps_left: 9,
             attempts_left: 2,
             reopen_at: Time(0),
+            answer_by: None,
         };
         self.ticket(of, T::Attempt(event));
     }

@@ -37,14 +37,15 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::StepFailed { .. }
                 | attempt::Event::StopOrdered { .. }
                 | attempt::Event::Answered { .. }
+                | attempt::Event::Woken
+                | attempt::Event::WokenEarly { .. }
+                | attempt::Event::WaitTimedOut
                 | attempt::Event::Recovered { .. }
                 | attempt::Event::Baited { .. }
                 | attempt::Event::BudgetSpent => true,
                 attempt::Event::WorkspaceReady { .. }
                 | attempt::Event::StepStarted { .. }
                 | attempt::Event::WorkerSpawned
-                | attempt::Event::Woken
-                | attempt::Event::WaitTimedOut
                 | attempt::Event::Retried { .. }
                 | attempt::Event::TicketEdited
                 | attempt::Event::Submitted
@@ -302,7 +303,8 @@ fn of_attempt(event: &attempt::Event) -> String {
             )
         }
         Event::Answered { by, text } => format!("{by} answers: {text}"),
-        Event::Woken => "woken".to_owned(),
+        Event::Woken => "woken: its time has come".to_owned(),
+        Event::WokenEarly { by } => format!("woken before its time by {by}"),
         Event::WaitTimedOut => "nobody answered in time".to_owned(),
         Event::BudgetSpent => "its budget is spent: the last chance".to_owned(),
         Event::Baited { by } => format!("the last chance: {by} said so"),
@@ -378,6 +380,7 @@ fn prompt_name(prompt: &Prompt) -> &'static str {
         Prompt::LastChance => "last chance",
         Prompt::Answer { .. } => "answer",
         Prompt::Wakeup { .. } => "wakeup",
+        Prompt::Unanswered { .. } => "unanswered",
     }
 }
 

@@ -89,6 +89,7 @@ fn the_template_names_every_key_but_the_rare_ones() {
     assert_eq!(
         rare,
         [
+            "run.answer_within",
             "agents.names",
             "harness.*.model",
             "harness.*.args",

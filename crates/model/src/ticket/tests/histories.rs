@@ -364,6 +364,10 @@ fn deadlines(ticket: &Ticket) {
                 })
             );
         }
+        State::InProgress(Attempt {
+            state: attempt::State::WaitingForInput { until, .. },
+            ..
+        }) => assert_eq!(key, until.map(|_| TimerKey::Answer)),
         State::InProgress(attempt) => {
             let waits = matches!(&attempt.state, attempt::State::Working(w) if w.due.is_some());
             assert_eq!(key, waits.then_some(TimerKey::Step));

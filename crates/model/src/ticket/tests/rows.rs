@@ -117,6 +117,7 @@ impl Story {
             steps_left,
             attempts_left: 2,
             reopen_at: Time(500_000),
+            answer_by: None,
         })
     }
 

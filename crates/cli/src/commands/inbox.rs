@@ -1,0 +1,179 @@
+//! `crew inbox`: what waits for a person, and what to type about it.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use model::Time;
+use model::view::{Act, Item, Kind};
+use serde_json::{Value, json};
+
+use crate::context::{Context, journal};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::follow::{Changes, Follow, interrupts};
+use crate::ui::{self, Out, Style};
+use crate::{clock, documents, follow, mail};
+
+/// Show what waits for you, and what to type about it; 3 when something does
+#[derive(Debug, Args)]
+pub(crate) struct Inbox {
+    /// Go on as more comes and goes, until interrupted.
+    #[arg(short, long)]
+    follow: bool,
+}
+
+/// Lines of a text that are shown in the list: the whole of a question is shown by `crew answer`.
+const MOST: usize = 8;
+
+impl Inbox {
+    pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
+        let place = context.there()?;
+        let ledger = journal(&place).await?;
+        let mut crew = follow::crew(ledger.as_ref()).await?;
+        let items = mail::gather(&crew, &place)?;
+        if !self.follow {
+            if context.json {
+                let items: Vec<Value> = items.iter().map(documents::item).collect();
+                context.out.json(&json!({ "items": items }))?;
+            } else {
+                list(&mut context.out, &items, clock::now())?;
+            }
+            return Ok(if items.is_empty() { Exit::Done } else { Exit::Held });
+        }
+        let Some(ledger) = ledger else {
+            return Err(Error::refused(
+                "nothing has happened here yet, so there is nothing to follow",
+                "`crew run` begins",
+            ));
+        };
+        let mut interrupt = interrupts()?;
+        let mut rows = Follow::new(ledger, &place.crew_dir, crew.seq);
+        let mut files = Changes::of(&place.tickets_dir);
+        let mut shown: BTreeMap<String, Item> = BTreeMap::new();
+        let mut items = items;
+        loop {
+            news(context, &mut shown, &items)?;
+            context.out.flush()?;
+            tokio::select! {
+                () = rows.changed() => {}
+                () = files.wait() => {}
+                _ = interrupt.recv() => return Ok(Exit::Interrupted),
+            }
+            loop {
+                let more = rows.more().await?;
+                if more.is_empty() {
+                    break;
+                }
+                for fold in &more {
+                    crew.apply(follow::row(fold));
+                }
+            }
+            items = mail::gather(&crew, &place)?;
+        }
+    }
+}
+
+/// Tells what came and what went since the last look.
+fn news(context: &mut Context, shown: &mut BTreeMap<String, Item>, items: &[Item]) -> Result<()> {
+    let now: BTreeMap<String, Item> = items.iter().map(|item| (item.id.clone(), item.clone())).collect();
+    for (id, gone) in shown.iter().filter(|(id, _)| !now.contains_key(*id)) {
+        if context.json {
+            context
+                .out
+                .json_line(&json!({ "item": documents::item(gone), "waits": false }))?;
+        } else {
+            let of = gone.ticket.as_ref().map_or(id.as_str(), |ticket| ticket.as_str());
+            context
+                .out
+                .styled(&format!("{} {of}: settled", gone.kind.name()), Style::Dim)?;
+        }
+    }
+    let at = clock::now();
+    for item in items.iter().filter(|item| shown.get(&item.id) != Some(*item)) {
+        if context.json {
+            context
+                .out
+                .json_line(&json!({ "item": documents::item(item), "waits": true }))?;
+        } else {
+            show(&mut context.out, item, at)?;
+        }
+    }
+    *shown = now;
+    Ok(())
+}
+
+fn list(out: &mut Out, items: &[Item], now: Time) -> Result<()> {
+    if items.is_empty() {
+        return out.styled("nothing waits for you", Style::Dim);
+    }
+    for (nth, item) in items.iter().enumerate() {
+        if nth > 0 {
+            out.write("\n")?;
+        }
+        show(out, item, now)?;
+    }
+    Ok(())
+}
+
+/// An entry: what and since when, about what, why, and what to type.
+pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
+    let name = match &item.kind {
+        Kind::Held(why) => format!("held, {why}"),
+        Kind::Question | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File => {
+            item.kind.name().to_owned()
+        }
+    };
+    let mut head = vec![name];
+    head.extend(item.ticket.as_ref().map(ToString::to_string));
+    head.extend(item.agent.as_ref().map(ToString::to_string));
+    head.extend(item.since.map(|since| ui::span(now.since(since))));
+    let columns = out.terminal.columns;
+    let room = columns.map(|columns| columns.saturating_sub(2));
+    let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| harness::sanitise::fit(text, all));
+    out.styled(&cut(&head.join("  ")), style(item))?;
+    out.styled(&cut(&format!("  {}", ui::clean(&item.title))), Style::Bold)?;
+    for line in ui::wrap(&item.why, room, MOST) {
+        out.line(&format!("  {line}"))?;
+    }
+    if let Some(until) = item.until.filter(|until| *until > now) {
+        let span = ui::span(until.since(now));
+        let says = match item.kind {
+            Kind::Question => format!("  goes on without an answer in {span}"),
+            Kind::Held(_) | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File => {
+                format!("  tried again by itself in {span}")
+            }
+        };
+        out.styled(&cut(&says), Style::Dim)?;
+    }
+    for act in &item.acts {
+        // A line to be typed is never cut: the terminal breaks it, and it can be copied whole.
+        match act {
+            Act::ByHand { what } => {
+                for (nth, line) in ui::wrap(what, room.map(|room| room.saturating_sub(2)), MOST)
+                    .iter()
+                    .enumerate()
+                {
+                    let mark = if nth == 0 { "→" } else { " " };
+                    out.styled(&format!("  {mark} {line}"), Style::Cyan)?;
+                }
+            }
+            Act::Answer { .. }
+            | Act::Approve { .. }
+            | Act::Retry { .. }
+            | Act::Waive { .. }
+            | Act::Drop { .. }
+            | Act::Merge { .. }
+            | Act::Wake { .. }
+            | Act::Kill { .. }
+            | Act::Undep { .. } => out.styled(&format!("  → {}", act.typed()), Style::Cyan)?,
+        }
+    }
+    Ok(())
+}
+
+fn style(item: &Item) -> Style {
+    match item.kind {
+        Kind::Question | Kind::Checkout => Style::Yellow,
+        Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File => Style::Red,
+    }
+}

@@ -1,0 +1,35 @@
+//! What waits for a person, gathered from the journal and the ticket folder.
+
+use model::Time;
+use model::settings::Settings;
+use model::view::{self, Beside, Crew, Item};
+use runtime::Place;
+
+use crate::commands::explain::refusals;
+use crate::error::Result;
+use crate::facts::Facts;
+use crate::{clock, context};
+
+/// The inbox of a crew as it is folded now, with what its ticket folder says at this moment.
+pub(crate) fn gather(crew: &Crew, place: &Place) -> Result<Vec<Item>> {
+    let settings = settings(place);
+    let facts = Facts::gather(crew, place, &settings, clock::now())?;
+    let beside = Beside {
+        refusals: refusals(&facts, &settings),
+        files: facts.bad,
+    };
+    Ok(view::inbox(&facts.tickets, &beside))
+}
+
+/// A crew with the tickets that only have a file yet: what no engine has seen is in the queue all the same.
+pub(crate) fn seen(crew: &Crew, place: &Place, now: Time) -> Result<Crew> {
+    let facts = Facts::gather(crew, place, &settings(place), now)?;
+    let mut seen = crew.clone();
+    seen.tickets = facts.tickets;
+    Ok(seen)
+}
+
+/// Settings that cannot be read stand as the defaults: this is needed most when something is wrong.
+fn settings(place: &Place) -> Settings {
+    context::settings(place).unwrap_or_default()
+}

@@ -1,0 +1,136 @@
+//! What a person can do about something that waits: as a line to type, as a command to send.
+
+use crate::command::{Command, Question};
+use crate::{AgentName, TicketId};
+
+/// Something that a person can do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Answer a question.
+    Answer {
+        /// Who asks.
+        agent: AgentName,
+        /// Which question.
+        question: Question,
+    },
+    /// Approve the sensitive paths that a ticket touches.
+    Approve {
+        /// Which.
+        ticket: TicketId,
+    },
+    /// Try a held ticket again.
+    Retry {
+        /// Which.
+        ticket: TicketId,
+    },
+    /// Let a held ticket pass in spite of what holds it.
+    Waive {
+        /// Which.
+        ticket: TicketId,
+    },
+    /// Give a ticket up.
+    Drop {
+        /// Which.
+        ticket: TicketId,
+    },
+    /// Try to land a ticket now.
+    Merge {
+        /// Which.
+        ticket: TicketId,
+    },
+    /// Wake an agent before its time.
+    Wake {
+        /// Whom.
+        agent: AgentName,
+    },
+    /// Take an agent's ticket from it; its work is kept.
+    Kill {
+        /// Whose.
+        agent: AgentName,
+    },
+    /// Remove a dependency from a ticket's file.
+    Undep {
+        /// Of which ticket.
+        ticket: TicketId,
+        /// On which.
+        on: TicketId,
+    },
+    /// Something outside crew, in words: partly text of a ticket's author, not sanitised.
+    ByHand {
+        /// What.
+        what: String,
+    },
+}
+
+impl Act {
+    /// The line to type. Where a person's own text is wanted, `"…"` stands for it; an act by hand is told in words.
+    #[must_use]
+    pub fn typed(&self) -> String {
+        match self {
+            Act::Answer { question, .. } => format!("crew answer {} \"…\"", question.ticket),
+            Act::Approve { ticket } => format!("crew approve {ticket}"),
+            Act::Retry { ticket } => format!("crew retry {ticket}"),
+            Act::Waive { ticket } => format!("crew waive {ticket} \"…\""),
+            Act::Drop { ticket } => format!("crew drop {ticket}"),
+            Act::Merge { ticket } => format!("crew merge {ticket}"),
+            Act::Wake { agent } => format!("crew wake {agent}"),
+            Act::Kill { agent } => format!("crew kill {agent}"),
+            Act::Undep { ticket, on } => format!("crew ticket undep {ticket} {on}"),
+            Act::ByHand { what } => what.clone(),
+        }
+    }
+
+    /// The verb alone, for a key or a button: `answer`, `approve` …
+    #[must_use]
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Act::Answer { .. } => "answer",
+            Act::Approve { .. } => "approve",
+            Act::Retry { .. } => "retry",
+            Act::Waive { .. } => "waive",
+            Act::Drop { .. } => "drop",
+            Act::Merge { .. } => "merge",
+            Act::Wake { .. } => "wake",
+            Act::Kill { .. } => "kill",
+            Act::Undep { .. } => "undep",
+            Act::ByHand { .. } => "by hand",
+        }
+    }
+
+    /// Whether a person's own text belongs to it: an answer, the reason of a waiver.
+    #[must_use]
+    pub fn wants_text(&self) -> bool {
+        match self {
+            Act::Answer { .. } | Act::Waive { .. } => true,
+            Act::Approve { .. }
+            | Act::Retry { .. }
+            | Act::Drop { .. }
+            | Act::Merge { .. }
+            | Act::Wake { .. }
+            | Act::Kill { .. }
+            | Act::Undep { .. }
+            | Act::ByHand { .. } => false,
+        }
+    }
+
+    /// The command that does it, with a person's text where it wants one; none for what is done to files.
+    #[must_use]
+    pub fn command(&self, text: &str) -> Option<Command> {
+        let text = text.to_owned();
+        Some(match self.clone() {
+            Act::Answer { agent, question } => Command::Answer {
+                agent,
+                text,
+                question: Some(question),
+            },
+            Act::Approve { ticket } => Command::Approve { ticket },
+            Act::Retry { ticket } => Command::Retry { ticket },
+            Act::Waive { ticket } => Command::Waive { ticket, reason: text },
+            Act::Drop { ticket } => Command::Drop { ticket, reason: text },
+            Act::Merge { ticket } => Command::Merge { ticket },
+            Act::Wake { agent } => Command::Wake { agent },
+            Act::Kill { agent } => Command::Kill { agent },
+            Act::Undep { .. } | Act::ByHand { .. } => return None,
+        })
+    }
+}

@@ -1,0 +1,190 @@
+use super::*;
+use crate::command::{Command, Question};
+use crate::policy::route::Refusal;
+
+/// The inbox, as a face would show it.
+fn shown(told: &Told, beside: &Beside) -> String {
+    let one = |item: Item| {
+        let acts: Vec<String> = item.acts.iter().map(Act::typed).collect();
+        let since = item.since.map_or_else(|| "–".to_owned(), |at| at.to_string());
+        let until = item.until.map(|at| format!(" until {at}")).unwrap_or_default();
+        let agent = item.agent.map(|agent| format!(" {agent}")).unwrap_or_default();
+        format!(
+            "{:?} {} [{}]{agent} since {since}{until}\n  {}: {}\n  {}\n",
+            item.urgency,
+            item.kind.name(),
+            item.id,
+            item.title,
+            item.why,
+            acts.join(" | ")
+        )
+    };
+    told.crew.inbox(beside).into_iter().map(one).collect()
+}
+
+fn ask(told: &mut Told, of: &str, question: &str) {
+    told.finish(
+        of,
+        Signal::Asked {
+            question: question.to_owned(),
+        },
+    );
+}
+
+fn candidate() -> Candidate {
+    Candidate {
+        commit: oid('c'),
+        tree: oid('d'),
+        target: oid('a'),
+        tip: oid('b'),
+        passed: Vec::new(),
+    }
+}
+
+/// A ticket for every reason there is to wait for a person.
+fn waiting() -> Told {
+    let agents = ["ada", "bob", "cem", "dee", "eve", "fay", "gil", "hal", "ivy"];
+    let mut told = Told::up(&agents);
+    for (n, agent) in agents.iter().enumerate() {
+        let of = format!("t-{}", n + 1);
+        told.create(&of, &format!("Work of {agent}"), &[]);
+        told.claim(&of, agent);
+        told.start(&of, 1);
+    }
+    let why = |why: &str| why.to_owned();
+    told.finish("t-1", Signal::Blocked { why: why("no key") });
+    ask(&mut told, "t-2", "red or blue?");
+    ask(&mut told, "t-3", "why?");
+    for of in ["t-4", "t-5", "t-6", "t-7"] {
+        told.finish(of, Signal::Done);
+        told.ticket(of, T::CheckStarted);
+    }
+    told.ticket(
+        "t-4",
+        T::SensitivePaths {
+            paths: vec!["crew.toml".to_owned()],
+            tip: oid('b'),
+        },
+    );
+    let retry_at = told.now() + std::time::Duration::from_secs(60);
+    told.ticket(
+        "t-5",
+        T::CouldNotRun {
+            why: "no disk".to_owned(),
+            retry_at,
+        },
+    );
+    told.ticket(
+        "t-6",
+        T::CandidateBuilt {
+            candidate: candidate(),
+        },
+    );
+    told.ticket(
+        "t-6",
+        T::TargetRed {
+            which: "make".to_owned(),
+            retry_at,
+        },
+    );
+    told.ticket(
+        "t-7",
+        T::CandidateBuilt {
+            candidate: candidate(),
+        },
+    );
+    told.ticket(
+        "t-7",
+        T::ChecksPassed {
+            tree: oid('d'),
+            passed: Vec::new(),
+            review: false,
+        },
+    );
+    told.ticket(
+        "t-7",
+        T::CheckoutEdited {
+            paths: vec!["README.md".to_owned()],
+            retry_at,
+        },
+    );
+    let failure = Failure {
+        class: Class::Auth,
+        message: "401".to_owned(),
+        until: None,
+    };
+    told.ticket(
+        "t-8",
+        T::Attempt(A::StepFailed {
+            usage: Usage::default(),
+            failure,
+            retry_at,
+            errors_left: 4,
+            repeats_left: 2,
+            fresh: SessionId(uuid::Uuid::from_u128(9)),
+        }),
+    );
+    told.finish(
+        "t-9",
+        Signal::WakeupSet {
+            at: retry_at,
+            why: why("the build"),
+        },
+    );
+    told.create("t-a", "Needs what there is not", &["t-z"]);
+    told.create("t-b", "Round", &["t-c"]);
+    told.create("t-c", "And round", &["t-b"]);
+    told
+}
+
+fn beside() -> Beside {
+    let cycle = |path: [&str; 3]| Refusal::Cycle {
+        path: path.into_iter().map(id).collect(),
+    };
+    Beside {
+        refusals: BTreeMap::from([
+            (id("t-a"), Refusal::MissingDependency { id: id("t-z") }),
+            (id("t-b"), cycle(["t-b", "t-c", "t-b"])),
+            (id("t-c"), cycle(["t-c", "t-b", "t-c"])),
+        ]),
+        files: vec![BadFile {
+            name: "my notes".to_owned(),
+            ticket: None,
+            what: "'my notes' cannot be a ticket's id".to_owned(),
+            hint: "rename it".to_owned(),
+        }],
+    }
+}
+
+#[test]
+fn whatever_waits_for_a_person_is_there_once_with_what_to_type() {
+    let told = waiting();
+    insta::assert_snapshot!(shown(&told, &beside()));
+    assert_eq!(told.crew.inbox(&Beside::default()).len(), 8, "the journal's own");
+}
+
+#[test]
+fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
+    let mut told = Told::up(&["ada"]);
+    told.create("t-1", "Ask", &[]);
+    told.claim("t-1", "ada");
+    told.start("t-1", 1);
+    assert_eq!(shown(&told, &Beside::default()), "");
+    ask(&mut told, "t-1", "red or blue?");
+    let first = told.crew.inbox(&Beside::default()).remove(0);
+    let by = "me".to_owned();
+    let text = "red".to_owned();
+    told.ticket("t-1", T::Attempt(A::Answered { by, text }));
+    assert_eq!(shown(&told, &Beside::default()), "");
+    told.start("t-1", 2);
+    ask(&mut told, "t-1", "red or blue?");
+    let second = told.crew.inbox(&Beside::default()).remove(0);
+    assert_ne!(first.id, second.id);
+    let question = |item: &Item| match item.acts[0].command("red") {
+        Some(Command::Answer { question, .. }) => question,
+        other => panic!("{other:?}"),
+    };
+    assert_ne!(question(&first), question(&second));
+    let ticket = &told.crew.tickets[&id("t-1")];
+    assert_eq!(question(&second), Question::of(ticket));
+}
