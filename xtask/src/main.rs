@@ -1,8 +1,9 @@
-//! The developer's commands: test, generate, deps, clients.
+//! The developer's commands: test, generate, deps, clients, bench.
 //!
 //! They need cargo and what this file's crate depends on, and nothing else: a fresh machine must be able to run them.
 
 mod arrows;
+mod bench;
 mod clients;
 mod deps;
 mod doctests;
@@ -28,6 +29,8 @@ usage: cargo xtask <command>
   deps                  the arrows between our crates, what the pure ones may use, licences, the lock file, unsafe
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
   clients               installs the agent clients that the tests run, as clients/ pins them, in target/clients
+  bench [drain|dispatch|idle] [--quick]
+                        what crew costs beside the plain shell; all of it, thoroughly, writes docs/benchmarks.md
   help                  this text
 
 exit codes: 0 all good, 1 something failed, 2 usage
@@ -47,6 +50,9 @@ fn main() -> ExitCode {
         ["generate"] => generate::write(&root),
         ["generate", "--check"] => generate::check(&root),
         ["clients"] => clients::install(&root),
+        ["bench", ref rest @ ..] if bench::Options::read(rest).is_some() => {
+            bench::Options::read(rest).map_or(Ok(()), |options| bench::run(&root, &options))
+        }
         ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -1,5 +1,6 @@
 //! An engine in the foreground, with what it does before one's eyes.
 
+use std::path::Path;
 use std::time::Duration;
 
 use model::TicketId;
@@ -13,7 +14,7 @@ use tokio::task::JoinHandle;
 use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::follow::{self, Follow};
-use crate::notices::Notices;
+use crate::notices::{self, Notices};
 use crate::ui::{Screen, Style};
 use crate::{clock, documents};
 use runtime::{Options, Place, Signal};
@@ -68,7 +69,7 @@ impl<'a, T: Tell> Live<'a, T> {
         options: Options,
         teller: T,
     ) -> Result<Self> {
-        let notices = Notices::listen();
+        let notices = Notices::listen(context.var(notices::TIMINGS_FILE).map(Path::new))?;
         // The journal is there before the engine is, so that nothing of it is missed.
         let ledger = place
             .open_journal(true)

@@ -1,31 +1,52 @@
 //! What the engine warns of while it runs: no event of any ticket, and a person has to know.
 
+use std::fs::File;
 use std::io;
+use std::path::Path;
+use std::sync::Mutex;
 
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, fmt};
+
+use crate::error::{Error, Result};
 
 /// The crates whose warnings are for people; a library's are about itself.
 const OURS: &str = "runtime=warn";
+/// What things took, for whoever measures.
+const TIMINGS: &str = "timing=trace";
+/// The variable that names the file into which what things took is written; for `cargo xtask bench`.
+pub(crate) const TIMINGS_FILE: &str = "CREW_TIMINGS";
 
 /// Warnings, one a line, in the order in which they came.
 #[derive(Debug)]
 pub(crate) struct Notices(UnboundedReceiver<String>);
 
 impl Notices {
-    /// Hears what is warned of from now on; of several listeners in a process only the first does.
-    pub(crate) fn listen() -> Self {
+    /// Hears what is warned of from now on; of several listeners in a process only the first does. What things took is
+    /// written into `timings`, a line each, where that is given.
+    pub(crate) fn listen(timings: Option<&Path>) -> Result<Self> {
+        let append = |path: &Path| {
+            let opened = File::options().create(true).append(true).open(path);
+            opened.map_err(|source| Error::Io {
+                doing: "write",
+                path: path.to_owned(),
+                source,
+            })
+        };
+        let timings = timings.map(append).transpose()?;
         let (tell, told) = mpsc::unbounded_channel();
-        let subscriber = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new(OURS))
-            .without_time()
-            .with_level(false)
-            .with_target(false)
-            .with_ansi(false)
+        let warnings = plain()
             .with_writer(move || Teller(tell.clone()))
-            .finish();
+            .with_filter(EnvFilter::new(OURS));
+        let timings = timings.map(|file| {
+            plain()
+                .with_writer(Mutex::new(file))
+                .with_filter(EnvFilter::new(TIMINGS))
+        });
+        let subscriber = tracing_subscriber::registry().with(warnings).with(timings);
         drop(tracing::subscriber::set_global_default(subscriber));
-        Self(told)
+        Ok(Self(told))
     }
 
     /// The next one; never, if there cannot be any.
@@ -40,6 +61,15 @@ impl Notices {
     pub(crate) fn waiting(&mut self) -> Option<String> {
         self.0.try_recv().ok()
     }
+}
+
+/// Text, and nothing around it.
+fn plain<S>() -> fmt::Layer<S, fmt::format::DefaultFields, fmt::format::Format<fmt::format::Full, ()>> {
+    fmt::layer()
+        .without_time()
+        .with_level(false)
+        .with_target(false)
+        .with_ansi(false)
 }
 
 /// Takes one warning, which comes in one piece.

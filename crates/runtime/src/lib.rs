@@ -18,6 +18,7 @@ mod reading;
 mod ring;
 mod start;
 mod state_file;
+mod timing;
 
 pub use error::{Error, Result};
 pub use place::{Holder, Place};

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::clock;
 use crate::hands::Hands;
 use crate::ring::Heard;
+use crate::timing;
 
 /// How often a step that runs is looked at (machines.md §5).
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -73,7 +74,9 @@ async fn end_of(
         if let Status::Running { .. } = run.status()? {
             run.watch()?.wait(Duration::from_secs(5))?;
         }
+        let watch = clock::Stopwatch::start();
         let exit = run.sweep()?.exit;
+        timing::read(&run_id, watch);
         Ok(match said {
             Some(said) => match said.end(&exit) {
                 Ok(outcome) => of_outcome(&run_id, outcome, ended_at(&exit)),

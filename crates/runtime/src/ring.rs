@@ -14,10 +14,11 @@ use notify::Watcher as _;
 use store::{Journal as _, Ledger, Ordered, Sqlite};
 use tokio::sync::{Semaphore, mpsc, watch};
 
+use crate::clock::Stopwatch;
 use crate::hands::{Hands, Owner};
 use crate::lines::{Kind, Line, Lines, Turn};
 use crate::queue::{Ask, Queue};
-use crate::{Error, Options, Place, Result, Signal, clock, observe, state_file};
+use crate::{Error, Options, Place, Result, Signal, clock, observe, state_file, timing};
 
 /// Everything is looked at again this often, whatever was or was not told.
 const TICK: Duration = Duration::from_secs(30);
@@ -483,7 +484,10 @@ impl Ring {
         for write in &mut writes {
             write.answers.take_if(|(id, _)| is_own(id));
         }
-        let ordered = match self.ledger.record(writes).await {
+        let (count, watch) = (writes.len(), Stopwatch::start());
+        let recorded = self.ledger.record(writes).await;
+        timing::recorded(count, watch);
+        let ordered = match recorded {
             Ok(ordered) => ordered,
             Err(error) if is_conflict(&error) => {
                 tracing::warn!(%error, "a decision was refused; starting over from the journal");
@@ -550,6 +554,7 @@ impl Ring {
                     .unwrap_or_else(|| Ticket::new(id.clone()));
                 // Checks wait for processes, not for the disk: they take no room from others.
                 let long = matches!(ordered.effect, Effect::RunChecks { .. });
+                let ordered_at = Stopwatch::start();
                 tokio::spawn(async move {
                     let _room = if long {
                         None
@@ -558,8 +563,13 @@ impl Ring {
                     };
                     let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
                     let effect = ordered.effect.clone();
-                    let performed =
-                        tokio::task::spawn_blocking(move || hands.perform(&ticket, &effect, &key)).await;
+                    let performed = tokio::task::spawn_blocking(move || {
+                        let begun = Stopwatch::start();
+                        let report = hands.perform(&ticket, &effect, &key);
+                        timing::performed(&ticket.id, &effect, ordered_at, begun);
+                        report
+                    })
+                    .await;
                     let report = performed.unwrap_or_else(|_| Report::CouldNotRun {
                         why: "it failed unexpectedly".to_owned(),
                     });

@@ -1,0 +1,48 @@
+//! Where the time goes, for whoever measures: spans of the target `timing`. Without a subscriber that asks for them they
+//! cost nothing.
+
+use model::TicketId;
+use model::attempt;
+use model::ticket::Effect;
+
+use crate::clock::Stopwatch;
+
+/// An effect was performed: since it was ordered, and since a hand began with it.
+pub(crate) fn performed(ticket: &TicketId, effect: &Effect, ordered: Stopwatch, begun: Stopwatch) {
+    let (since_ordered, took) = (ordered.micros(), begun.micros());
+    tracing::trace!(
+        target: "timing",
+        what = name(effect),
+        %ticket,
+        waited = since_ordered.saturating_sub(took),
+        took,
+    );
+}
+
+/// Decisions were made durable.
+pub(crate) fn recorded(writes: usize, watch: Stopwatch) {
+    if writes > 0 {
+        tracing::trace!(target: "timing", what = "record", writes, took = watch.micros());
+    }
+}
+
+/// A run that has ended was swept and read.
+pub(crate) fn read(run: &model::RunId, watch: Stopwatch) {
+    tracing::trace!(target: "timing", what = "read run", %run, took = watch.micros());
+}
+
+fn name(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::PrepareWorkspace { .. } => "prepare workspace",
+        Effect::Attempt(attempt::Effect::StartStep { .. }) => "start step",
+        Effect::Attempt(attempt::Effect::StopRun { .. }) => "stop run",
+        Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "inspect workspace",
+        Effect::BuildCandidate { .. } => "build candidate",
+        Effect::RunChecks { .. } => "run checks",
+        Effect::Land { .. } => "land",
+        Effect::KeepWork { .. } => "keep work",
+        Effect::RemoveWorkspace { .. } => "remove workspace",
+        Effect::WriteFile(_) => "write file",
+        Effect::AddNote { .. } => "add note",
+    }
+}

@@ -1,0 +1,154 @@
+//! What crew costs beside the plain shell: programs timed in temp folders, never a test that can fail.
+//!
+//! Absolute times say more about a machine than about crew, so what is written down are ratios between methods that were
+//! run in turn, on copies of one repository, in one run.
+
+mod dispatch;
+mod drain;
+mod idle;
+mod place;
+mod report;
+mod repository;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::{Outcome, program};
+use place::Place;
+use report::Report;
+
+/// What is measured, and how thoroughly.
+pub(crate) struct Options {
+    /// One of [`PARTS`], or all.
+    part: Option<&'static str>,
+    /// A short look, of which nothing is written down.
+    quick: bool,
+}
+
+/// What can be measured alone.
+const PARTS: [&str; 3] = ["drain", "dispatch", "idle"];
+
+impl Options {
+    /// From the command line; `None`: they make no sense.
+    pub(crate) fn read(arguments: &[&str]) -> Option<Self> {
+        let (flags, parts): (Vec<&str>, Vec<&str>) = arguments.iter().partition(|one| one.starts_with('-'));
+        let quick = match flags[..] {
+            [] => false,
+            ["--quick"] => true,
+            _ => return None,
+        };
+        let part = match parts[..] {
+            [] => None,
+            [asked] => Some(*PARTS.iter().find(|part| **part == asked)?),
+            _ => return None,
+        };
+        Some(Self { part, quick })
+    }
+}
+
+/// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured thoroughly.
+///
+/// # Errors
+///
+/// Something could not be built or run, or a method did not do its work: a drain whose work is not all on the target, or
+/// whose repository is not sound, counts for nothing.
+pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
+    program::run(
+        root,
+        "cargo",
+        &["build", "--release", "--locked", "--package", "crew"],
+    )?;
+    let place = Place::new(root)?;
+    println!("in {}", place.described());
+    let wants = |part: &str| options.part.is_none_or(|only| only == part);
+    let mut report = Report::default();
+    if wants("drain") {
+        let shape = if options.quick { drain::QUICK } else { drain::WHOLE };
+        for size in repository::SIZES {
+            let drained = drain::run(&place, size, shape)?;
+            println!("{}", report::drained(&drained));
+            report.drains.push(drained);
+        }
+    }
+    if wants("dispatch") {
+        let tickets = if options.quick { 20 } else { 100 };
+        let dispatched = dispatch::run(&place, tickets)?;
+        println!("{}", report::dispatched(&dispatched));
+        report.dispatch = Some(dispatched);
+    }
+    if wants("idle") {
+        let time = Duration::from_secs(if options.quick { 10 } else { 60 });
+        let idled = idle::run(&place, time)?;
+        println!("{}", report::idled(&idled));
+        report.idle = Some(idled);
+    }
+    if options.quick || options.part.is_some() {
+        return Ok(());
+    }
+    let path = root.join("docs/benchmarks.md");
+    std::fs::write(&path, report.page(&place)).map_err(|error| format!("{}: {error}", path.display()))?;
+    println!("wrote docs/benchmarks.md");
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "measuring is what this is for")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Looks until something is so, every millisecond; an error after a minute.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) -> Outcome {
+    let begun = now();
+    while !is_so() {
+        if begun.elapsed() > Duration::from_secs(60) {
+            return Err(format!("a minute has passed, and not yet: {what}"));
+        }
+        rest(Duration::from_millis(1));
+    }
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another program is waited for, with a deadline"
+)]
+fn rest(time: Duration) {
+    std::thread::sleep(time);
+}
+
+/// The value in the middle of some; 0 of none.
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    quantile(values, 0.5)
+}
+
+/// The value that a share of some do not exceed; 0 of none.
+fn quantile(values: impl IntoIterator<Item = f64>, share: f64) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    let Some(last) = values.len().checked_sub(1) else {
+        return 0.0;
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "an index between 0 and the last"
+    )]
+    let at = (last as f64 * share).round() as usize;
+    values[at.min(last)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_values_that_were_measured() {
+        let values = || [5.0, 1.0, 3.0, 2.0, 4.0];
+        assert_eq!(
+            [0.0, 0.5, 0.99, 1.0].map(|share| quantile(values(), share)),
+            [1.0, 3.0, 5.0, 5.0]
+        );
+        assert_eq!(median([]), 0.0);
+    }
+}

@@ -1,0 +1,194 @@
+//! What was measured, in tables.
+
+use super::dispatch::Dispatched;
+use super::drain::{Drained, Traced};
+use super::idle::{AGENTS, Idled, TICKETS};
+use super::place::Place;
+use super::{median, quantile};
+
+/// All of a run.
+#[derive(Default)]
+pub(crate) struct Report {
+    pub(crate) drains: Vec<Drained>,
+    pub(crate) dispatch: Option<Dispatched>,
+    pub(crate) idle: Option<Idled>,
+}
+
+/// How one method compares with another: the middle of the rounds' own ratios, and how far these went.
+fn ratio(of: &[f64], to: &[f64]) -> String {
+    let ratios: Vec<f64> = of.iter().zip(to).map(|(of, to)| of / to).collect();
+    let [low, middle, high] = [0.0, 0.5, 1.0].map(|share| quantile(ratios.iter().copied(), share));
+    format!("{middle:.2} ({low:.2}–{high:.2})")
+}
+
+/// For the terminal, with this machine's own times.
+pub(crate) fn drained(drained: &Drained) -> String {
+    let Drained {
+        size,
+        shape,
+        crew,
+        xargs,
+        pool,
+        traced,
+    } = drained;
+    let ms = |all: &[f64]| median(all.iter().copied());
+    format!(
+        "\ndrain, {} ({} files), {} tickets, {} rounds\n  crew {:.1} ms a ticket, X {:.1}, S {:.1}\n  crew / X {}  (goal {})\n  crew / S {}\n\n{}",
+        size.name,
+        size.files,
+        shape.tickets,
+        shape.rounds,
+        ms(crew),
+        ms(xargs),
+        ms(pool),
+        ratio(crew, xargs),
+        size.goal,
+        ratio(crew, pool),
+        traced_table(traced),
+    )
+}
+
+fn traced_table(traced: &Traced) -> String {
+    let mut lines = vec![format!(
+        "  {:<22} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "a ticket", "times", "ms", "% whole", "p50", "p99", "waited"
+    )];
+    for row in &traced.rows {
+        let share = 100.0 * row.took / traced.whole;
+        lines.push(format!(
+            "  {:<22} {:>8.2} {:>8.2} {share:>8.0} {:>8.2} {:>8.2} {:>8.2}",
+            row.what, row.times, row.took, row.p50, row.p99, row.waited
+        ));
+    }
+    lines.push(format!("  {:<22} {:>8} {:>8.2}", "the whole", "", traced.whole));
+    lines.push(format!("  processes of git: {:.1} a ticket", traced.git));
+    lines.join("\n")
+}
+
+/// For the terminal.
+pub(crate) fn dispatched(dispatched: &Dispatched) -> String {
+    let at = |share| quantile(dispatched.times.iter().copied(), share);
+    format!(
+        "\ndispatch, {} tickets: p50 {:.1} ms (goal 40), p99 {:.1} ms (goal 120)",
+        dispatched.times.len(),
+        at(0.5),
+        at(0.99)
+    )
+}
+
+/// For the terminal.
+pub(crate) fn idled(idled: &Idled) -> String {
+    format!(
+        "\nidle, {TICKETS} tickets, {AGENTS} agents, {:.0} s: {:.2} % of a core (goal 0.5), {:.1} MiB (goal 40), of which {:.1} its own",
+        idled.time.as_secs_f64(),
+        idled.cpu,
+        idled.memory,
+        idled.anonymous
+    )
+}
+
+impl Report {
+    /// The page that is committed: ratios and shares only.
+    pub(crate) fn page(&self, place: &Place) -> String {
+        let mut page = format!(
+            "# Benchmarks\n\n\
+             Written by `cargo xtask bench`: do not edit. Ratios of one run on one machine ({}), which is shared and noisy: a\n\
+             ratio is the middle of its rounds, with the lowest and the highest. They are no promise and no test.\n\n",
+            place.described()
+        );
+        page.push_str(DRAIN);
+        page.push_str("| repository | tickets × rounds | crew ÷ X | goal | crew ÷ S | git processes a ticket |\n|---|---|---|---|---|---|\n");
+        for drained in &self.drains {
+            let Drained {
+                size,
+                shape,
+                crew,
+                xargs,
+                pool,
+                traced,
+            } = drained;
+            page.push_str(&format!(
+                "| {}, {} files | {} × {} | {} | ≤ {} | {} | {:.0} |\n",
+                size.name,
+                size.files,
+                shape.tickets,
+                shape.rounds,
+                ratio(crew, xargs),
+                size.goal,
+                ratio(crew, pool),
+                traced.git
+            ));
+        }
+        page.push_str(WHERE);
+        page.push_str("| of the time of one ticket, % |");
+        for drained in &self.drains {
+            page.push_str(&format!(" {} | waited for a hand |", drained.size.name));
+        }
+        page.push_str("\n|---|");
+        page.push_str(&"---|---|".repeat(self.drains.len()));
+        page.push('\n');
+        let rows = self
+            .drains
+            .first()
+            .map(|drained| drained.traced.rows.as_slice())
+            .unwrap_or_default();
+        for row in rows {
+            page.push_str(&format!("| {} |", row.what));
+            for Drained { traced, .. } in &self.drains {
+                let found = traced.rows.iter().find(|one| one.what == row.what);
+                let share = |amount: f64| 100.0 * amount / traced.whole;
+                let cells = found.map_or_else(
+                    || " – | – |".to_owned(),
+                    |one| format!(" {:.0} | {:.0} |", share(one.took), share(one.waited)),
+                );
+                page.push_str(&cells);
+            }
+            page.push('\n');
+        }
+        if let Some(Dispatched { times }) = &self.dispatch {
+            let share = |at, goal| 100.0 * quantile(times.iter().copied(), at) / goal;
+            page.push_str(&format!(
+                "{DISPATCH}| | of the goal |\n|---|---|\n| p50, goal 40 ms | {:.0} % |\n| p99, goal 120 ms | {:.0} % |\n",
+                share(0.5, 40.0),
+                share(0.99, 120.0)
+            ));
+        }
+        if let Some(idled) = &self.idle {
+            page.push_str(&format!(
+                "\n## idle\n\n{TICKETS} tickets that wait for one, {AGENTS} agents without work, {:.0} seconds.\n\n\
+                 | | of the goal |\n|---|---|\n| processor, goal 0.5 % of a core | {:.0} % |\n| memory (RSS), goal 40 MiB | {:.0} % |\n",
+                idled.time.as_secs_f64(),
+                100.0 * idled.cpu / 0.5,
+                100.0 * idled.memory / 40.0
+            ));
+        }
+        page
+    }
+}
+
+const DRAIN: &str = "\
+## drain
+
+Tickets that do next to nothing, on copies of one repository: the agent writes a file, adds it, commits it. crew runs with two
+agents, its whole journal and every durable write, and no checks, since the scripts have none; from the start of `crew run
+--until-idle` to its end. **X** is a shell script: `xargs -P2`, a `git worktree add`, the same work, `git worktree remove` and
+`git merge` for each, with locks around what git cannot do twice at once. **S** is the best shell script known: two worktrees that
+are used again and again, merges by `merge-tree`; neither script can be killed and go on. After each, all of the work must be on
+the target and `git fsck --strict` must find nothing; else there is no figure.
+
+";
+
+const WHERE: &str = "
+### Where the time goes
+
+From one more drain, with what things took written down. Tickets overlap, so the column adds up to more than 100 %.
+
+";
+
+const DISPATCH: &str = "
+## dispatch
+
+From the rename of a ticket's file into the queue to the first act of its agent's process, the small repository, an engine that
+has nothing else to do, `settle = \"0s\"`. With another `settle`, a ticket waits that much longer.
+
+";
