@@ -105,22 +105,6 @@ impl Repository {
         committer: &Identity,
         at: Time,
     ) -> Result<Outcome> {
-        self.require_commits(&[target, tip])?;
-        if self.is_ancestor(tip, target)? {
-            return Ok(Outcome::NoCommits);
-        }
-        if self
-            .call("merge-base")
-            .args([target.as_str(), tip.as_str()])
-            .run()?
-            .code
-            == Some(1)
-        {
-            return Err(Error::Unrelated {
-                tip: tip.clone(),
-                target: target.clone(),
-            });
-        }
         let said = self
             .call_without_attributes("merge-tree")
             .args([
@@ -134,8 +118,13 @@ impl Repository {
         let tree = match said.code {
             Some(0) => Oid::from_bytes(said.stdout.split(|byte| *byte == 0).next().unwrap_or_default())?,
             Some(1) => return conflict(&said.stdout),
-            _ => return Err(said.failed()),
+            _ => return Err(self.not_merged(target, tip)?.unwrap_or_else(|| said.failed())),
         };
+        let changes = self.changes(target, &tree)?;
+        // Where there is a commit to be merged, the tree may still be the target's.
+        if changes.is_empty() && self.is_ancestor(tip, target)? {
+            return Ok(Outcome::NoCommits);
+        }
         let commit = self
             .call("commit-tree")
             .author(author, at)
@@ -144,11 +133,24 @@ impl Repository {
             .arg(tree.as_str())
             .input(message.text().as_bytes())?
             .ok_oid()?;
-        let changes = self.changes(target, &commit)?;
+        self.differences().keep(target, &commit, &changes);
         Ok(Outcome::Candidate(Candidate {
             commit,
             tree: Tree(tree),
             changes,
+        }))
+    }
+
+    /// Why two commits cannot be merged at all, where it is known.
+    fn not_merged(&self, target: &Oid, tip: &Oid) -> Result<Option<Error>> {
+        self.require_commits(&[target, tip])?;
+        let base = self
+            .call("merge-base")
+            .args([target.as_str(), tip.as_str()])
+            .run()?;
+        Ok((base.code == Some(1)).then(|| Error::Unrelated {
+            tip: tip.clone(),
+            target: target.clone(),
         }))
     }
 }

@@ -186,6 +186,7 @@ impl Git {
             limit: OUTPUT_LIMIT,
             settings: Settings::Own,
             lock: None,
+            silent: false,
         }
     }
 }
@@ -209,7 +210,8 @@ enum Input {
 ///
 /// Without input, the child's stdin is the repository's lock, when crew holds it (rule 5): an orphan then keeps the
 /// lock until it ends. With input it cannot be, so calls with input only read, write objects, or write an index that
-/// nobody else uses; refs and the user's files are never changed by them.
+/// nobody else uses; refs and the user's files are never changed by them, but by those whose standard output is the lock
+/// instead ([`Call::silent`]).
 pub(crate) struct Call {
     git: Git,
     subcommand: &'static str,
@@ -223,6 +225,7 @@ pub(crate) struct Call {
     limit: u64,
     settings: Settings,
     lock: Option<Arc<File>>,
+    silent: bool,
 }
 
 /// How a call ended.
@@ -352,6 +355,13 @@ impl Call {
         self
     }
 
+    /// The call prints nothing, and its standard output is the repository's lock: for one that takes input and changes
+    /// refs, so that it keeps the lock as every other does.
+    pub(crate) fn silent(mut self) -> Self {
+        self.silent = true;
+        self
+    }
+
     pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
@@ -424,7 +434,16 @@ impl Call {
                 None => Stdio::null(),
             },
         };
-        let mut child = self.prepared().stdin(stdin).spawn().map_err(spawning)?;
+        let mut process = self.prepared();
+        if self.silent {
+            process.stdout(match &self.lock {
+                Some(lock) => Stdio::from(lock.try_clone().map_err(spawning)?),
+                None => Stdio::null(),
+            });
+        }
+        let mut child = process.stdin(stdin).spawn().map_err(spawning)?;
+        // The copy of the lock that the builder has is the child's alone.
+        drop(process);
         let watched = watch(&mut child, self.deadline, self.limit, sink);
         let end = match watched {
             Ok(End::Exited(stderr)) => Ok(stderr),
@@ -553,13 +572,16 @@ fn watch(
     sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
 ) -> std::io::Result<End> {
     let deadline = Deadline::after(time);
-    let (Some(mut out), Some(mut err)) = (child.stdout.take(), child.stderr.take()) else {
+    let Some(mut err) = child.stderr.take() else {
         return Err(std::io::Error::other("no pipes"));
     };
+    let mut out = child.stdout.take();
     let exit = pidfd_open(pid_of(child)?, PidfdFlags::empty())?;
-    rustix::io::ioctl_fionbio(&out, true)?;
+    if let Some(out) = &out {
+        rustix::io::ioctl_fionbio(out, true)?;
+    }
     rustix::io::ioctl_fionbio(&err, true)?;
-    let (mut out_open, mut err_open) = (true, true);
+    let mut err_open = true;
     let mut stderr = Vec::new();
     let mut printed = 0_u64;
     loop {
@@ -568,8 +590,8 @@ fn watch(
             return Ok(End::TooLong);
         }
         let mut fds = vec![PollFd::new(&exit, PollFlags::IN)];
-        if out_open {
-            fds.push(PollFd::new(&out, PollFlags::IN));
+        if let Some(out) = &out {
+            fds.push(PollFd::new(out, PollFlags::IN));
         }
         if err_open {
             fds.push(PollFd::new(&err, PollFlags::IN));
@@ -585,13 +607,16 @@ fn watch(
         // Looked at before the pipes are emptied: what a dead child wrote is in them by now.
         let exited = !fds[0].revents().is_empty();
         drop(fds);
-        if out_open {
-            out_open = drain(&mut out, &mut |bytes| {
+        if let Some(pipe) = &mut out {
+            let open = drain(pipe, &mut |bytes| {
                 printed += bytes.len() as u64;
                 if printed <= limit { sink(bytes) } else { Ok(()) }
             })?;
             if printed > limit {
                 return Ok(End::TooMuch);
+            }
+            if !open {
+                out = None;
             }
         }
         if err_open {

@@ -1,8 +1,10 @@
 //! What differs between two trees.
 
+use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::oid::Oid;
@@ -79,6 +81,38 @@ impl Change {
     }
 }
 
+/// The last differences that were asked for. They are functions of the two ids alone, and a landing asks for the same one
+/// again and again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Differences(Arc<Mutex<VecDeque<Difference>>>);
+
+/// From, to, and what differs.
+type Difference = (Oid, Oid, Vec<Change>);
+
+impl Differences {
+    /// So many are kept, and of so many paths at most.
+    const KEPT: usize = 32;
+    const PATHS: usize = 1000;
+
+    fn find(&self, old: &Oid, new: &Oid) -> Option<Vec<Change>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.iter().find(|(from, to, _)| from == old && to == new);
+        known.map(|(_, _, changes)| changes.clone())
+    }
+
+    /// Keeps one; also for another name of the same tree.
+    pub(crate) fn keep(&self, old: &Oid, new: &Oid, changes: &[Change]) {
+        if changes.len() > Self::PATHS {
+            return;
+        }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push_back((old.clone(), new.clone(), changes.to_vec()));
+        if kept.len() > Self::KEPT {
+            kept.pop_front();
+        }
+    }
+}
+
 /// How much a branch changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiffStat {
@@ -96,6 +130,9 @@ impl Repository {
     /// # Errors
     /// [`Error::Failed`] when one of them does not exist.
     pub fn changes(&self, old: &Oid, new: &Oid) -> Result<Vec<Change>> {
+        if let Some(known) = self.differences().find(old, new) {
+            return Ok(known);
+        }
         let said = self
             .call_without_attributes("diff-tree")
             .args([
@@ -110,7 +147,9 @@ impl Repository {
             .args(["--end-of-options", old.as_str(), new.as_str()])
             .output_limit(512 << 20)
             .ok()?;
-        parse_raw(&said)
+        let changes = parse_raw(&said)?;
+        self.differences().keep(old, new, &changes);
+        Ok(changes)
     }
 
     /// How much differs between two commits.

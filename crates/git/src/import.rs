@@ -140,17 +140,31 @@ impl Repository {
             .map_err(|why| refused(Refusal::Head { why }))?;
         self.bring(workspace, &workspace.path(), &head, limits)?;
         self.judge(workspace, &head, limits)?;
-        let replaced = self.advance(workspace, &head)?;
-        self.imported(workspace, head, replaced)
+        self.advance(workspace, head)
     }
 
-    pub(crate) fn imported(
-        &self,
-        workspace: &Workspace,
-        tip: Oid,
-        replaced: Option<String>,
-    ) -> Result<Imported> {
-        let commits = self.count_commits(workspace.base(), &tip)?;
+    /// Moves the branch; a tip that the new one does not contain is kept first.
+    pub(crate) fn advance(&self, workspace: &Workspace, tip: Oid) -> Result<Imported> {
+        let branch = workspace.branch();
+        let old = self.branch_tip(&branch)?;
+        let (behind, commits) = self.count_commits(workspace.base(), &tip)?;
+        let mut replaced = None;
+        if let Some(old) = &old {
+            // The first time, the branch is where the work began.
+            let contained = if old == workspace.base() {
+                behind == 0
+            } else {
+                *old == tip || self.is_ancestor(old, &tip)?
+            };
+            if !contained {
+                replaced = Some(self.keep_rescue(workspace.ticket(), old)?.name);
+            }
+        }
+        if old.as_ref() == Some(&tip) {
+            self.settle(&branch.full())?;
+        } else {
+            self.move_ref(&branch.full(), old.as_ref(), Some(&tip), "crew: import")?;
+        }
         let changes = self.changes(workspace.base(), &tip)?;
         Ok(Imported {
             tip,
@@ -160,25 +174,12 @@ impl Repository {
         })
     }
 
-    /// Moves the branch; a tip that the new one does not contain is kept first.
-    pub(crate) fn advance(&self, workspace: &Workspace, tip: &Oid) -> Result<Option<String>> {
-        let branch = workspace.branch();
-        let old = self.branch_tip(&branch)?;
-        let mut replaced = None;
-        if let Some(old) = &old
-            && !self.is_ancestor(old, tip)?
-        {
-            replaced = Some(self.keep_rescue(workspace.ticket(), old)?.name);
-        }
-        self.move_ref(&branch.full(), old.as_ref(), Some(tip), "crew: import")?;
-        Ok(replaced)
-    }
-
     /// Brings a commit and what it needs from the objects of the repository in `from` (the workspace or a folder in
     /// it), strictly checked.
     pub(crate) fn bring(&self, workspace: &Workspace, from: &Path, tip: &Oid, limits: &Limits) -> Result<()> {
         let known = [workspace.base(), workspace.start()];
-        if known.contains(&tip) || self.is_whole(tip, &known)? {
+        // What the branch is at was brought before, and the branch has kept it since.
+        if known.contains(&tip) || self.branch_tip(&workspace.branch())?.as_ref() == Some(tip) {
             return Ok(());
         }
         let refused = |refusal| Error::Refused {
@@ -294,13 +295,22 @@ impl Repository {
         }
     }
 
-    pub(crate) fn count_commits(&self, base: &Oid, tip: &Oid) -> Result<u32> {
+    /// Commits that are in the base and not in the tip, and in the tip and not in the base.
+    fn count_commits(&self, base: &Oid, tip: &Oid) -> Result<(u32, u32)> {
         let said = self
             .call("rev-list")
-            .args(["--count", "--end-of-options", tip.as_str(), &format!("^{base}")])
+            .args([
+                "--count",
+                "--left-right",
+                "--end-of-options",
+                &format!("{base}...{tip}"),
+            ])
             .ok()?;
         let text = String::from_utf8_lossy(&said).trim().to_owned();
-        text.parse().map_err(|_| Error::unreadable("rev-list", text))
+        let counts = text
+            .split_once('\t')
+            .and_then(|(left, right)| Some((left.parse().ok()?, right.parse().ok()?)));
+        counts.ok_or_else(|| Error::unreadable("rev-list", text))
     }
 }
 

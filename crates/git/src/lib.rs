@@ -39,6 +39,7 @@ mod remove;
 mod repository;
 mod save;
 mod snapshot;
+mod stored;
 mod version;
 mod workspace;
 

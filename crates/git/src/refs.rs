@@ -23,7 +23,7 @@ impl Repository {
         let Some(error) = self.try_move(name, old, new, why)? else {
             return self.settle(name);
         };
-        let now = self.rev_parse(name)?;
+        let now = self.ref_at(name)?;
         if now.as_ref() == new {
             return self.settle(name);
         }
@@ -44,6 +44,37 @@ impl Repository {
             name: name.to_owned(),
             lock,
         })
+    }
+
+    /// Moves several refs in one transaction, in this order; each is a name, where it was seen and where it goes (`None`: it
+    /// does not exist). `false`: nothing moved, and whoever asks does it one by one, which tells why. Repeating it after it
+    /// was done is `false`.
+    pub(crate) fn move_refs(&self, moves: &[(&str, Option<&Oid>, Option<&Oid>)], why: &str) -> Result<bool> {
+        let zero = "0".repeat(self.format().hex_len());
+        let mut input = Vec::new();
+        for (name, old, new) in moves {
+            self.clear_stale_locks(name)?;
+            let old = old.map_or(zero.as_str(), Oid::as_str);
+            let line = match new {
+                Some(new) => format!("update {name}\0{new}\0{old}\0"),
+                None => format!("delete {name}\0{old}\0"),
+            };
+            input.extend(line.into_bytes());
+        }
+        let said = self
+            .call("update-ref")
+            .committer(&Identity::crew(), None)
+            .args(["--no-deref", "-m", why, "-z", "--stdin"])
+            .input(&input)?
+            .silent()
+            .run()?;
+        if said.code != Some(0) {
+            return Ok(false);
+        }
+        for (name, ..) in moves {
+            self.settle(name)?;
+        }
+        Ok(true)
     }
 
     /// Every ref under `prefix` (which ends in `/`) with its object.
@@ -84,7 +115,7 @@ impl Repository {
     }
 
     /// git fsyncs the ref's file; the folder's entry is ours to make durable.
-    fn settle(&self, name: &str) -> Result<()> {
+    pub(crate) fn settle(&self, name: &str) -> Result<()> {
         let file = self.common_dir().join(name);
         let folder = file.parent().unwrap_or(self.common_dir());
         match std::fs::File::open(folder) {

@@ -100,7 +100,7 @@ impl Repository {
     /// [`Error::RefBusy`], [`Error::Failed`].
     pub fn unpin(&self, workspace: &Workspace) -> Result<()> {
         let name = workspace.base_ref();
-        let now = self.rev_parse(&name)?;
+        let now = self.ref_at(&name)?;
         self.move_ref(&name, now.as_ref(), None, "crew: base no longer needed")
     }
 }

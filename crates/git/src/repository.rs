@@ -4,6 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::command::{Call, Git};
+use crate::diff::Differences;
 use crate::error::{Error, IoContext, Result, shortened};
 use crate::id::Branch;
 use crate::lock::Lock;
@@ -19,6 +20,7 @@ pub struct Repository {
     common: PathBuf,
     format: Format,
     lock: Option<Lock>,
+    differences: Differences,
 }
 
 impl Repository {
@@ -113,6 +115,7 @@ impl Repository {
             common,
             format,
             lock: None,
+            differences: Differences::default(),
         };
         let any = repository
             .call("rev-list")
@@ -343,6 +346,18 @@ impl Repository {
         self.common.join("objects")
     }
 
+    pub(crate) fn differences(&self) -> &Differences {
+        &self.differences
+    }
+
+    /// The object that a ref is at now; `None` if there is no such ref.
+    pub(crate) fn ref_at(&self, name: &str) -> Result<Option<Oid>> {
+        match self.stored(name) {
+            Some(known) => Ok(known),
+            None => self.rev_parse(name),
+        }
+    }
+
     pub(crate) fn rev_parse(&self, name: &str) -> Result<Option<Oid>> {
         let said = self
             .call("rev-parse")
@@ -356,6 +371,10 @@ impl Repository {
     }
 
     pub(crate) fn commit_named(&self, name: &str) -> Result<Option<Oid>> {
+        // Branches and crew's own refs name commits and nothing else.
+        if let Some(known) = self.stored(name) {
+            return Ok(known);
+        }
         self.rev_parse(&format!("{name}^{{commit}}"))
     }
 

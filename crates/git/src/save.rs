@@ -41,8 +41,8 @@ impl Repository {
     /// As [`Repository::import`]; refused leftovers too are [`Error::Refused`], and then nothing moved.
     pub fn save(&self, workspace: &Workspace, message: &str, at: Time, limits: &Limits) -> Result<Saved> {
         let _claim = workspace.claim()?;
-        let (parent, mut replaced, lost_head) = match self.import_claimed(workspace, limits) {
-            Ok(imported) => (imported.tip, imported.replaced, None),
+        let (parent, before, lost_head) = match self.import_claimed(workspace, limits) {
+            Ok(imported) => (imported.tip.clone(), Some(imported), None),
             Err(Error::Refused { refusals, .. }) if is_lost_head(&refusals) => {
                 let why = crate::import::list(&refusals);
                 (self.last_known(workspace)?, None, Some(why))
@@ -55,20 +55,24 @@ impl Repository {
         unsaved.extend(nested.1);
         let mut leftovers = None;
         let mut tip = parent.clone();
-        if self.tree_of(&parent)?.0 != snapshot.tree {
-            let commit = self.commit(&snapshot.tree, &[&parent], message, workspace.identity(), at)?;
+        if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
+            let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
             self.judge(workspace, &commit, limits)?;
             leftovers = Some(commit.clone());
             tip = commit;
         }
-        if leftovers.is_some() || lost_head.is_some() {
-            replaced = self.advance(workspace, &tip)?.or(replaced);
-        }
+        let imported = match before {
+            Some(imported) if leftovers.is_none() => imported,
+            before => {
+                let after = self.advance(workspace, tip.clone())?;
+                let replaced = after.replaced.or(before.and_then(|before| before.replaced));
+                Imported { replaced, ..after }
+            }
+        };
         if leftovers.is_some() {
             self.settle_agent(workspace, &parent, &tip, &snapshot);
         }
         std::fs::rename(&snapshot.index, workspace.index()).ok();
-        let imported = self.imported(workspace, tip, replaced)?;
         Ok(Saved {
             imported,
             leftovers,
@@ -119,15 +123,19 @@ impl Repository {
         };
         let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), &limits)?;
         rescued.unsaved.extend(snapshot.unsaved.iter().cloned());
-        let at = self.commit_time(&parent)?;
-        if self.tree_of(&parent)?.0 != snapshot.tree {
+        if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
+            let at = self.commit_time(&parent)?;
             let message = "Work that was not committed";
-            brought.insert(self.commit(&snapshot.tree, &[&parent], message, workspace.identity(), at)?);
+            brought.insert(self.commit(tree, &[&parent], message, workspace.identity(), at)?);
         }
+        self.forget_held(workspace, &mut brought)?;
         for tip in self.independent(&brought)? {
             if !self.is_reachable(&tip)? {
                 rescued.kept.push(self.keep_rescue(workspace.ticket(), &tip)?);
             }
+        }
+        if snapshot.nested.is_empty() {
+            return Ok(rescued);
         }
         let before: BTreeSet<String> = self
             .kept(Some(workspace.ticket()))?
@@ -147,6 +155,41 @@ impl Repository {
                 .filter(|kept| names.contains(&kept.name)),
         );
         Ok(rescued)
+    }
+
+    /// The snapshot's tree, if it is another than the parent's.
+    fn differing_tree<'s>(&self, snapshot: &'s Snapshot, parent: &Oid) -> Result<Option<&'s Oid>> {
+        let Some(tree) = &snapshot.tree else {
+            return Ok(None);
+        };
+        Ok((self.tree_of(parent)?.0 != *tree).then_some(tree))
+    }
+
+    /// Takes out what the workspace's own refs in the user's repository hold: base, branch, and the commits between them.
+    fn forget_held(&self, workspace: &Workspace, commits: &mut BTreeSet<Oid>) -> Result<()> {
+        let base_held = self.ref_at(&workspace.base_ref())?.as_ref() == Some(workspace.base());
+        if base_held {
+            commits.remove(workspace.base());
+        }
+        let Some(tip) = self.branch_tip(&workspace.branch())? else {
+            return Ok(());
+        };
+        commits.remove(&tip);
+        if commits.is_empty() {
+            return Ok(());
+        }
+        let between = self
+            .call("rev-list")
+            .args([
+                "--end-of-options",
+                tip.as_str(),
+                &format!("^{}", workspace.base()),
+            ])
+            .ok()?;
+        for line in String::from_utf8_lossy(&between).lines() {
+            commits.remove(&Oid::parse(line)?);
+        }
+        Ok(())
     }
 
     /// The branch's tip in the user's repository, else the start.
@@ -171,13 +214,14 @@ impl Repository {
             unsaved.extend(snapshot.unsaved.iter().cloned());
             open.extend(snapshot.nested.iter().cloned());
             let commit = match head {
-                Some(head) if self.tree_of(&head)?.0 == snapshot.tree => head,
+                Some(head) if self.differing_tree(&snapshot, &head)?.is_none() => head,
                 head => {
+                    let Some(tree) = &snapshot.tree else { continue };
                     let parents: Vec<&Oid> = head.iter().collect();
                     let message = format!("Repository inside the workspace: {}", folder.to_string_lossy());
                     // A time that is the same at every repetition, so that nothing is kept twice.
                     let at = self.commit_time(head.as_ref().unwrap_or(workspace.base()))?;
-                    self.commit(&snapshot.tree, &parents, &message, workspace.identity(), at)?
+                    self.commit(tree, &parents, &message, workspace.identity(), at)?
                 }
             };
             let name = self.keep_rescue(workspace.ticket(), &commit)?.name;

@@ -49,7 +49,8 @@ pub(crate) fn list(left: &[Unsaved]) -> String {
 
 /// A tree of everything in a folder that is not ignored.
 pub(crate) struct Snapshot {
-    pub(crate) tree: Oid,
+    /// None: the parent's own, nothing differs from it.
+    pub(crate) tree: Option<Oid>,
     /// Repositories inside, relative to the workspace; their files are not in the tree.
     pub(crate) nested: Vec<PathBuf>,
     pub(crate) unsaved: Vec<Unsaved>,
@@ -98,15 +99,12 @@ impl Repository {
         if read(false).is_err() {
             read(true)?;
         }
-        call("update-index").args(["-q", "--refresh"]).run()?;
-        let changed = call("diff-files")
-            .args(["-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all"])
-            .output_limit(512 << 20)
-            .ok()?;
-        let (files, mut nested) = untracked(&call, workspace)?;
-        let mut paths: Vec<PathBuf> = fields(&changed).map(|path| path_of(path).to_owned()).collect();
-        paths.extend(files);
-        for link in links(&call)? {
+        let Standing {
+            changed: mut paths,
+            mut nested,
+            links,
+        } = standing(&call, workspace)?;
+        for link in links {
             match at.join(&link).symlink_metadata() {
                 // A link to a commit says nothing about the files: they are saved apart, with or without their `.git`.
                 Ok(meta) if meta.is_dir() => {
@@ -119,11 +117,21 @@ impl Repository {
                 Err(_) => {}
             }
         }
+        for one in &mut nested {
+            *one = folder.join(&one);
+        }
+        if paths.is_empty() && parent.is_some() {
+            return Ok(Snapshot {
+                tree: None,
+                nested,
+                unsaved: Vec::new(),
+                index,
+            });
+        }
         let mut unsaved = Vec::new();
         self.add(&call, &at, &paths, limits, &mut unsaved)?;
         // What is still not in the index after it was added was silently passed over by git.
-        let (left, _) = untracked(&call, workspace)?;
-        let passed_over = left
+        let passed_over = untracked(&call, workspace)?
             .into_iter()
             .filter(|path| !unsaved.iter().any(|one: &Unsaved| one.path == *path));
         unsaved.extend(
@@ -137,10 +145,9 @@ impl Repository {
         for one in &mut unsaved {
             one.path = folder.join(&one.path);
         }
-        for one in &mut nested {
-            *one = folder.join(&one);
-        }
-        let tree = call("write-tree").ok_oid()?;
+        // Files that stand as they did need not be read again the next time.
+        call("update-index").args(["-q", "--refresh"]).run()?;
+        let tree = Some(call("write-tree").ok_oid()?);
         Ok(Snapshot {
             tree,
             nested,
@@ -221,33 +228,70 @@ impl Repository {
     }
 }
 
-/// Entries of the index that stand for another repository.
-fn links(call: &dyn Fn(&'static str) -> Call) -> Result<Vec<PathBuf>> {
-    let said = call("ls-files").args(["-s", "-z"]).output_limit(1 << 30).ok()?;
-    let links = fields(&said).filter(|field| field.starts_with(b"160000 "));
-    let paths = links.filter_map(|field| field.splitn(2, |byte| *byte == b'\t').nth(1));
-    Ok(paths.map(|path| path_of(path).to_owned()).collect())
+/// What stands in a folder beside what its index says.
+struct Standing {
+    /// Files that are modified, gone, or in no index and not ignored.
+    changed: Vec<PathBuf>,
+    /// Repositories that are in no index.
+    nested: Vec<PathBuf>,
+    /// Entries of the index that stand for another repository.
+    links: Vec<PathBuf>,
 }
 
-/// Files that are neither in the index nor ignored, and repositories among them.
-fn untracked(
-    call: &dyn Fn(&'static str) -> Call,
-    workspace: &Workspace,
-) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
-    let mut listing = call("ls-files")
-        .args(["--others", "--exclude-standard", "-z"])
-        .output_limit(512 << 20);
-    for pattern in workspace.excludes() {
-        listing = listing.arg(format!("--exclude={pattern}"));
-    }
-    let (mut files, mut nested) = (Vec::new(), Vec::new());
-    for path in fields(&listing.ok()?) {
-        match path.strip_suffix(b"/") {
-            Some(folder) => nested.push(path_of(folder).to_owned()),
-            None => files.push(path_of(path).to_owned()),
+/// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified (`C`) or gone (`R`),
+/// and what is in no entry (`?`).
+fn standing(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Standing> {
+    let listing = call("ls-files")
+        .args(["-t", "-s", "-m", "-d", "-o", "--exclude-standard", "-z"])
+        .args(excludes(workspace))
+        .output_limit(1 << 30)
+        .ok()?;
+    let mut found = Standing {
+        changed: Vec::new(),
+        nested: Vec::new(),
+        links: Vec::new(),
+    };
+    for field in fields(&listing) {
+        let bad = || Error::unreadable("ls-files", String::from_utf8_lossy(field));
+        let (tag, rest) = match field {
+            [tag, b' ', rest @ ..] => (*tag, rest),
+            _ => return Err(bad()),
+        };
+        if tag == b'?' {
+            match rest.strip_suffix(b"/") {
+                Some(folder) => found.nested.push(path_of(folder).to_owned()),
+                None => found.changed.push(path_of(rest).to_owned()),
+            }
+            continue;
+        }
+        let tab = rest.iter().position(|byte| *byte == b'\t').ok_or_else(bad)?;
+        let path = || path_of(&rest[tab + 1..]).to_owned();
+        let is_link = rest.starts_with(b"160000 ");
+        match tag {
+            b'C' | b'R' if !is_link => found.changed.push(path()),
+            b'H' | b'M' | b'S' if is_link => found.links.push(path()),
+            _ => {}
         }
     }
-    Ok((files, nested))
+    // One that is gone is told of as modified too.
+    found.changed.dedup();
+    Ok(found)
+}
+
+fn excludes(workspace: &Workspace) -> impl Iterator<Item = String> {
+    let patterns = workspace.excludes().iter();
+    patterns.map(|pattern| format!("--exclude={pattern}"))
+}
+
+/// Files that are neither in the index nor ignored.
+fn untracked(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Vec<PathBuf>> {
+    let listing = call("ls-files")
+        .args(["--others", "--exclude-standard", "-z"])
+        .args(excludes(workspace))
+        .output_limit(512 << 20)
+        .ok()?;
+    let files = fields(&listing).filter(|path| !path.ends_with(b"/"));
+    Ok(files.map(|path| path_of(path).to_owned()).collect())
 }
 
 pub(crate) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -249,7 +249,6 @@ impl Repository {
     /// somewhere else than the start; [`Error::NoSuchCommit`]; [`Error::Io`].
     pub fn prepare(&self, spec: &Spec) -> Result<Workspace> {
         let workspace = Workspace::of(spec);
-        self.require_commits(&[&spec.base, &spec.start])?;
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -264,6 +263,10 @@ impl Repository {
                 path: workspace.path(),
             });
         }
+        if !stands && self.begin(&workspace)? {
+            return self.put_in_place(workspace, spec);
+        }
+        self.require_commits(&[&spec.base, &spec.start])?;
         self.pin(&workspace.base_ref(), &spec.base)?;
         match self.move_ref(&branch.full(), None, Some(&spec.start), "crew: workspace") {
             Ok(()) => {}
@@ -280,6 +283,22 @@ impl Repository {
         if stands {
             return Ok(workspace);
         }
+        self.put_in_place(workspace, spec)
+    }
+
+    /// Pin and branch in one go, where neither is there yet; git sees to it that both are commits' names. The pin is first: a
+    /// branch without it would be of an unknown base.
+    fn begin(&self, workspace: &Workspace) -> Result<bool> {
+        let (pin, branch) = (workspace.base_ref(), workspace.branch().full());
+        let (base, start) = (Some(&workspace.base), Some(&workspace.start));
+        let is_new = |name: &str| self.stored(name) == Some(None);
+        Ok(is_new(&pin)
+            && is_new(&branch)
+            && self.move_refs(&[(&pin, None, base), (&branch, None, start)], "crew: workspace")?)
+    }
+
+    fn put_in_place(&self, workspace: Workspace, spec: &Spec) -> Result<Workspace> {
+        let record = workspace.beside().join("made");
         crash::point("prepare.refs");
         let tree = workspace.beside().join("tree");
         delete_tree(&tree)?;

@@ -1,0 +1,52 @@
+//! Refs read as git stores them, without a git.
+
+use std::io::ErrorKind;
+
+use crate::oid::Oid;
+use crate::repository::Repository;
+
+/// Bytes of a ref's file; a longer one is not plain.
+const REF_BYTES: u64 = 4 << 10;
+
+impl Repository {
+    /// The object of a branch or of a ref of crew's own, read from its file, else from `packed-refs`: in git's own order, so
+    /// that a ref which is being packed is never missed. `None`: the files do not say it plainly (another storage, a
+    /// symbolic ref, a broken file), and git has to be asked.
+    pub(crate) fn stored(&self, name: &str) -> Option<Option<Oid>> {
+        let ours = name.starts_with("refs/heads/") || name.starts_with("refs/crew/");
+        if !ours || self.common_dir().join("reftable").exists() {
+            return None;
+        }
+        let path = self.common_dir().join(name);
+        match path.symlink_metadata() {
+            Ok(meta) if meta.is_file() && meta.len() <= REF_BYTES => match std::fs::read(&path) {
+                Ok(content) => return self.plain_oid(content.trim_ascii()).map(Some),
+                // It was packed this moment.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(_) => return None,
+            },
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => return None,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(_) => return None,
+        }
+        let packed = match std::fs::read(self.common_dir().join("packed-refs")) {
+            Ok(packed) => packed,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Some(None),
+            Err(_) => return None,
+        };
+        let of_name = |line: &&[u8]| {
+            line.strip_suffix(name.as_bytes())
+                .is_some_and(|rest| rest.last() == Some(&b' '))
+        };
+        match packed.split(|byte| *byte == b'\n').find(of_name) {
+            Some(line) => self.plain_oid(&line[..line.len() - name.len() - 1]).map(Some),
+            None => Some(None),
+        }
+    }
+
+    fn plain_oid(&self, text: &[u8]) -> Option<Oid> {
+        let oid = Oid::from_bytes(text).ok()?;
+        (oid.as_str().len() == self.format().hex_len() && !oid.is_null()).then_some(oid)
+    }
+}
