@@ -29,8 +29,9 @@ usage: cargo xtask <command>
   deps                  the arrows between our crates, what the pure ones may use, licences, the lock file, unsafe
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
   clients               installs the agent clients that the tests run, as clients/ pins them, in target/clients
-  bench [drain|dispatch|idle] [--quick]
-                        what crew costs beside the plain shell; all of it, thoroughly, writes docs/benchmarks.md
+  bench [drain|dispatch|idle] [--quick] [--crew=PATH]
+                        what crew costs beside the plain shell; all of it, thoroughly, writes docs/benchmarks.md;
+                        of the release binary, which it builds, or of the one at PATH
   help                  this text
 
 exit codes: 0 all good, 1 something failed, 2 usage

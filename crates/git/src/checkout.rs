@@ -70,18 +70,19 @@ impl Repository {
         let full = branch.full();
         let mut checkouts = Vec::new();
         for (root, git_dir) in found {
-            let head = self
-                .git()
-                .call("symbolic-ref")
-                .git_dir(&git_dir)
-                .args(["--quiet", "HEAD"])
-                .run()?;
+            let head = match self.stored_head(&git_dir) {
+                Some(head) => head,
+                None => {
+                    let call = self.git().call("symbolic-ref").git_dir(&git_dir);
+                    call.args(["--quiet", "HEAD"]).run()?.path()
+                }
+            };
             let rebased = ["rebase-merge/head-name", "rebase-apply/head-name"]
                 .iter()
                 .any(|file| {
                     std::fs::read(git_dir.join(file)).is_ok_and(|name| name.trim_ascii() == full.as_bytes())
                 });
-            if head.path().as_os_str().as_bytes() == full.as_bytes() || rebased {
+            if head.as_os_str().as_bytes() == full.as_bytes() || rebased {
                 let operation = Operation::of(&git_dir);
                 checkouts.push(Checkout {
                     root,

@@ -97,7 +97,7 @@ impl Repository {
         if IndexLock::is_held_by_another(self, checkout) {
             found.push(Blocked::index_locked(checkout));
         }
-        found.extend(self.in_the_way(checkout, old, new)?);
+        found.extend(self.in_the_way(checkout, old, new)?.err().unwrap_or_default());
         Ok(found)
     }
 
@@ -112,18 +112,30 @@ impl Repository {
         let lock = lock.ok_or_else(|| Error::IndexBusy {
             checkout: checkout.root.clone(),
         })?;
-        self.follow_locked(checkout, old, new, lock)
+        self.follow_locked(checkout, old, new, lock, None)
     }
 
-    pub(crate) fn in_the_way(&self, checkout: &Checkout, old: &Oid, new: &Oid) -> Result<Vec<Blocked>> {
+    /// What stands in the paths that would change, or what of it is in the way.
+    pub(crate) fn in_the_way(
+        &self,
+        checkout: &Checkout,
+        old: &Oid,
+        new: &Oid,
+    ) -> Result<std::result::Result<Inspection, Vec<Blocked>>> {
         if let Some(operation) = Operation::of(&checkout.git_dir) {
             let obstacle = Obstacle::Operation(operation);
-            return Ok(vec![Blocked {
+            return Ok(Err(vec![Blocked {
                 checkout: checkout.root.clone(),
                 path: None,
                 obstacle,
-            }]);
+            }]));
         }
-        Ok(Inspection::of(self, checkout, old, new)?.blocked())
+        let inspection = Inspection::of(self, checkout, old, new)?;
+        let blocked = inspection.blocked();
+        Ok(if blocked.is_empty() {
+            Ok(inspection)
+        } else {
+            Err(blocked)
+        })
     }
 }

@@ -217,13 +217,17 @@ impl Repository {
             other => other.map_err(unsound)?,
         };
         let sizes = borrowing("cat-file")
-            .arg("--batch-check=%(objectsize)")
+            .arg("--batch-check=%(objectsize) %(objecttype) %(objectname)")
             .input(&list)?
             .ok()
             .map_err(unsound)?;
-        let bytes = String::from_utf8_lossy(&sizes).lines().fold(0_u64, |sum, size| {
-            sum.saturating_add(size.trim().parse().unwrap_or(u64::MAX))
+        let sizes = String::from_utf8_lossy(&sizes).into_owned();
+        let bytes = sizes.lines().fold(0_u64, |sum, line| {
+            let size = line.split(' ').next().and_then(|size| size.parse().ok());
+            sum.saturating_add(size.unwrap_or(u64::MAX))
         });
+        let is_commit = format!(" commit {tip}");
+        let is_commit = sizes.lines().any(|line| line.ends_with(&is_commit));
         if bytes > limits.bytes {
             return Err(refused(Refusal::TooMuch {
                 what: "bytes",
@@ -247,7 +251,7 @@ impl Repository {
             .input_file(pack)
             .ok()
             .map_err(unsound)?;
-        if self.is_whole(tip, &known)? {
+        if is_commit && self.is_whole(tip, &known)? {
             Ok(())
         } else {
             Err(refused(Refusal::Objects {
@@ -256,11 +260,8 @@ impl Repository {
         }
     }
 
-    /// Whether a commit and everything it needs beyond `known` is in the repository's own objects.
+    /// Whether an object and everything it needs beyond `known` is in the repository's own objects.
     fn is_whole(&self, tip: &Oid, known: &[&Oid]) -> Result<bool> {
-        if self.call("cat-file").args(["-t", tip.as_str()]).run()?.stdout != b"commit\n" {
-            return Ok(false);
-        }
         let said = self
             .call("rev-list")
             .args(["--objects", "--quiet", "--end-of-options", tip.as_str()])

@@ -66,12 +66,18 @@ impl Repository {
         let mut held = Vec::new();
         let mut in_the_way = Vec::new();
         for checkout in &checkouts {
-            match IndexLock::take(self, checkout)? {
-                Some(lock) => held.push(lock),
-                None => in_the_way.push(Blocked::index_locked(checkout)),
-            }
+            let lock = IndexLock::take(self, checkout)?;
             crash::point("land.index_locked");
-            in_the_way.extend(self.in_the_way(checkout, &intent.old, &intent.new)?);
+            let looked = self.in_the_way(checkout, &intent.old, &intent.new)?;
+            match (lock, looked) {
+                (Some(lock), Ok(inspection)) => held.push((checkout, lock, inspection)),
+                (lock, looked) => {
+                    if lock.is_none() {
+                        in_the_way.push(Blocked::index_locked(checkout));
+                    }
+                    in_the_way.extend(looked.err().unwrap_or_default());
+                }
+            }
         }
         if !in_the_way.is_empty() {
             return Ok(Landing::InTheWay(in_the_way));
@@ -84,8 +90,9 @@ impl Repository {
         }
         crash::point("land.moved");
         let mut left = Vec::new();
-        for (checkout, lock) in checkouts.iter().zip(held) {
-            left.extend(self.follow_locked(checkout, &intent.old, &intent.new, lock)?.left);
+        for (checkout, lock, looked) in held {
+            let followed = self.follow_locked(checkout, &intent.old, &intent.new, lock, Some(looked))?;
+            left.extend(followed.left);
             crash::point("land.followed");
         }
         Ok(Landing::Landed { left })

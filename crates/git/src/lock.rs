@@ -15,7 +15,7 @@ use crate::error::{Error, IoContext, Result, shortened};
 const LOOKERS: Duration = Duration::from_millis(50);
 
 /// The exclusive lock of a repository. It is held as long as this value, a clone of it, *or a git child that got it as
-/// its stdin* lives; a git orphaned by a killed engine therefore keeps a new engine out until it has ended.
+/// its stdin or its standard output* lives; a git orphaned by a killed engine therefore keeps a new engine out until it has ended.
 #[derive(Clone, Debug)]
 pub struct Lock {
     file: Arc<File>,

@@ -94,6 +94,28 @@ impl Repository {
         Ok(found)
     }
 
+    /// Removes the branch of a workspace that is gone, and the pin of its base: the last trace of it, so it goes last.
+    ///
+    /// # Errors
+    /// [`Error::RefMoved`], [`Error::RefBusy`], [`Error::Failed`].
+    pub fn forget_workspace(&self, workspace: &Workspace) -> Result<()> {
+        let (branch, pin) = (workspace.branch(), workspace.base_ref());
+        let (tip, base) = (self.branch_tip(&branch)?, self.ref_at(&pin)?);
+        if let (Some(tip), Some(base)) = (&tip, &base) {
+            let moves = [(branch.full(), tip), (pin, base)];
+            let moves = moves
+                .each_ref()
+                .map(|(name, at)| (name.as_str(), Some(*at), None));
+            if self.move_refs(&moves, "crew: workspace no longer needed")? {
+                return Ok(());
+            }
+        }
+        if let Some(tip) = tip {
+            self.delete_branch(&branch, &tip)?;
+        }
+        self.unpin(workspace)
+    }
+
     /// Removes the pin of a workspace's base; for when its ticket is done.
     ///
     /// # Errors

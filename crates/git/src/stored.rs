@@ -1,7 +1,9 @@
 //! Refs read as git stores them, without a git.
 
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
+use crate::diff::path_of;
 use crate::oid::Oid;
 use crate::repository::Repository;
 
@@ -43,6 +45,22 @@ impl Repository {
             Some(line) => self.plain_oid(&line[..line.len() - name.len() - 1]).map(Some),
             None => Some(None),
         }
+    }
+
+    /// What a checkout's HEAD stands on, empty when it stands on a commit; `None`: its file does not say it plainly.
+    pub(crate) fn stored_head(&self, git_dir: &Path) -> Option<PathBuf> {
+        let path = git_dir.join("HEAD");
+        let meta = path.symlink_metadata().ok()?;
+        if self.common_dir().join("reftable").exists() || !meta.is_file() || meta.len() > REF_BYTES {
+            return None;
+        }
+        let content = std::fs::read(&path).ok()?;
+        let text = content.trim_ascii();
+        if self.plain_oid(text).is_some() {
+            return Some(PathBuf::new());
+        }
+        let name = text.strip_prefix(b"ref: ")?;
+        name.starts_with(b"refs/heads/").then(|| path_of(name).to_owned())
     }
 
     fn plain_oid(&self, text: &[u8]) -> Option<Oid> {

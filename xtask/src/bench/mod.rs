@@ -10,7 +10,7 @@ mod place;
 mod report;
 mod repository;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::{Outcome, program};
@@ -23,6 +23,8 @@ pub(crate) struct Options {
     part: Option<&'static str>,
     /// A short look, of which nothing is written down.
     quick: bool,
+    /// A binary that was built before, instead of one that is built now.
+    crew: Option<PathBuf>,
 }
 
 /// What can be measured alone.
@@ -32,17 +34,20 @@ impl Options {
     /// From the command line; `None`: they make no sense.
     pub(crate) fn read(arguments: &[&str]) -> Option<Self> {
         let (flags, parts): (Vec<&str>, Vec<&str>) = arguments.iter().partition(|one| one.starts_with('-'));
-        let quick = match flags[..] {
-            [] => false,
-            ["--quick"] => true,
-            _ => return None,
-        };
+        let (mut quick, mut crew) = (false, None);
+        for flag in flags {
+            match flag.strip_prefix("--crew=") {
+                Some(path) => crew = Some(PathBuf::from(path)),
+                None if flag == "--quick" => quick = true,
+                None => return None,
+            }
+        }
         let part = match parts[..] {
             [] => None,
             [asked] => Some(*PARTS.iter().find(|part| **part == asked)?),
             _ => return None,
         };
-        Some(Self { part, quick })
+        Some(Self { part, quick, crew })
     }
 }
 
@@ -53,12 +58,15 @@ impl Options {
 /// Something could not be built or run, or a method did not do its work: a drain whose work is not all on the target, or
 /// whose repository is not sound, counts for nothing.
 pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
-    program::run(
-        root,
-        "cargo",
-        &["build", "--release", "--locked", "--package", "crew"],
-    )?;
-    let place = Place::new(root)?;
+    let built = match &options.crew {
+        Some(path) => path.clone(),
+        None => {
+            let build = ["build", "--release", "--locked", "--package", "crew"];
+            program::run(root, "cargo", &build)?;
+            root.join("target/release/crew")
+        }
+    };
+    let place = Place::new(&built)?;
     println!("in {}", place.described());
     let wants = |part: &str| options.part.is_none_or(|only| only == part);
     let mut report = Report::default();

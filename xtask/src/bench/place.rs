@@ -17,7 +17,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) fn new(root: &Path) -> Result<Self, String> {
+    pub(crate) fn new(built: &Path) -> Result<Self, String> {
         let memory = Path::new("/dev/shm");
         let name = format!("crew-bench-{}", std::process::id());
         let tried = |folder: PathBuf| fs::create_dir(&folder).map(|()| folder);
@@ -28,9 +28,8 @@ impl Place {
                 false,
             ),
         };
-        let built = root.join("target/release/crew");
         let crew = folder.join("crew");
-        fs::copy(&built, &crew).map_err(|error| format!("{}: {error}", built.display()))?;
+        fs::copy(built, &crew).map_err(|error| format!("{}: {error}", built.display()))?;
         let place = Self {
             folder,
             crew,

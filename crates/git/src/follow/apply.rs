@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use crate::beneath;
 use crate::checkout::{Checkout, Operation};
+use crate::command::Call;
 use crate::crash;
 use crate::diff::{Change, Mode};
 use crate::error::{Error, IoContext, Result};
@@ -26,12 +27,15 @@ const STAGING: &str = "crew-follow";
 const CAUGHT: &str = "crew-caught";
 
 impl Repository {
+    /// Follows under the lock. `looked`: what was seen under this very lock a moment ago. The index cannot have changed
+    /// since, and a file that has is noticed by its stamp when it is replaced.
     pub(crate) fn follow_locked(
         &self,
         checkout: &Checkout,
         old: &Oid,
         new: &Oid,
         lock: IndexLock,
+        looked: Option<Inspection>,
     ) -> Result<Followed> {
         if let Some(operation) = Operation::of(&checkout.git_dir) {
             let obstacle = Obstacle::Operation(operation);
@@ -43,13 +47,17 @@ impl Repository {
             return Ok(Followed { updated: 0, left });
         }
         let hands = Hands::new(self, checkout, old, new)?;
-        hands.return_caught(&self.changes(old, new)?)?;
-        let inspection = Inspection::of(self, checkout, old, new)?;
+        let caught = hands.return_caught(&self.changes(old, new)?)?;
+        let inspection = match looked {
+            Some(inspection) if !caught => inspection,
+            _ => Inspection::of(self, checkout, old, new)?,
+        };
         let mut followed = Followed {
             updated: 0,
             left: inspection.blocked(),
         };
-        hands.stage(&inspection)?;
+        let next = hands.next_index(&inspection)?;
+        hands.stage(&inspection, &next)?;
         crash::point("follow.staged");
         let ready = |path: &&Inspected| path.obstacles.is_empty() && !path.file_new && !path.skipped;
         let mut late = Vec::new();
@@ -77,7 +85,7 @@ impl Repository {
         followed.updated -= late.len();
         followed.left.extend(late);
         crash::point("follow.files");
-        hands.index(&inspection)?;
+        hands.put_index(&next)?;
         crash::point("follow.index");
         delete_tree(&hands.staging)?;
         crash::point("follow.cleaned");
@@ -130,20 +138,24 @@ impl<'a> Hands<'a> {
     }
 
     /// Looks through what a killed engine left in the staging folder: a file there that is neither the old nor the new
-    /// content is an edit of a person that was just swapped out. It goes back.
-    fn return_caught(&self, changes: &[Change]) -> Result<()> {
+    /// content is an edit of a person that was just swapped out. It goes back. Whether anything did.
+    fn return_caught(&self, changes: &[Change]) -> Result<bool> {
+        let mut caught = false;
         for change in changes {
             let staged = self.new_files().join(&change.path);
             let gone = self.old_files().join(&change.path);
             if self.is_edit(&staged, change)? {
                 // It came here by an exchange: the checkout holds the new content.
                 self.give_back(&staged, &change.path)?;
+                caught = true;
             }
             if self.is_edit(&gone, change)? {
                 self.give_back(&gone, &change.path)?;
+                caught = true;
             }
         }
-        delete_tree(&self.staging)
+        delete_tree(&self.staging)?;
+        Ok(caught)
     }
 
     fn is_edit(&self, file: &Path, change: &Change) -> Result<bool> {
@@ -222,48 +234,38 @@ impl<'a> Hands<'a> {
     }
 
     /// Writes every new file, with the user's filters and line endings, by the attributes of the new commit.
-    fn stage(&self, inspection: &Inspection) -> Result<()> {
-        let mut entries = Vec::new();
+    /// They are entries of the next index.
+    fn stage(&self, inspection: &Inspection, next: &Path) -> Result<()> {
         let mut names = Vec::new();
         for path in inspection
             .paths
             .iter()
             .filter(|path| path.obstacles.is_empty() && !path.file_new && !path.skipped)
         {
-            let Some((mode, oid)) = &path.change.new else {
+            let Some((mode, _)) = &path.change.new else {
                 continue;
             };
             if *mode == Mode::Submodule {
                 continue;
             }
-            let name = path.change.path.as_os_str().as_bytes();
-            entries.extend(format!("{} {oid}\t", mode.octal()).bytes());
-            entries.extend(name);
-            entries.push(0);
-            names.extend(name);
+            names.extend(path.change.path.as_os_str().as_bytes());
             names.push(0);
         }
         std::fs::create_dir_all(self.old_files()).doing("make", &self.staging)?;
         std::fs::create_dir_all(self.half_files()).doing("make", &self.staging)?;
         if !names.is_empty() {
-            self.check_out(&entries, &names)?;
+            self.check_out(&names, next)?;
         }
         crash::point("follow.written_out");
         std::fs::rename(self.half_files(), self.new_files()).doing("make", self.new_files())
     }
 
-    fn check_out(&self, entries: &[u8], names: &[u8]) -> Result<()> {
-        let index = self.staging.join("index");
-        let call =
-            |subcommand| users_call(self.repository, self.checkout, subcommand).throwaway_index(&index);
-        call("update-index")
-            .args(["-z", "--index-info"])
-            .input(entries)?
-            .ok()?;
+    fn check_out(&self, names: &[u8], next: &Path) -> Result<()> {
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(self.half_files());
         prefix.push("/");
-        call("checkout-index")
+        users_call(self.repository, self.checkout, "checkout-index")
+            .index(next)
             .attributes_from(self.new.as_str())
             .arg(prefix)
             .args(["-z", "--stdin"])
@@ -397,8 +399,8 @@ impl<'a> Hands<'a> {
         }
     }
 
-    /// Brings the entries of the changed paths to the new commit in a copy of the index, and puts that in place.
-    fn index(&self, inspection: &Inspection) -> Result<()> {
+    /// Brings the entries of the changed paths to the new commit in a copy of the index.
+    fn next_index(&self, inspection: &Inspection) -> Result<PathBuf> {
         let null = self.new.null_like();
         let (mut deletions, mut entries, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
         for path in inspection.paths.iter().filter(|path| path.index_known) {
@@ -427,27 +429,34 @@ impl<'a> Hands<'a> {
         }
         crate::plain::remove_if_there(&self.checkout.git_dir.join("crew-index.lock"))?;
         deletions.extend(entries);
-        let call = |subcommand| {
-            users_call(self.repository, self.checkout, subcommand)
-                .index(&next)
-                .attributes_from(self.new.as_str())
-                .deadline(std::time::Duration::from_secs(600))
-        };
-        call("update-index")
+        self.update_index(&next)
             .args(["-z", "--index-info"])
             .input(&deletions)?
             .ok()?;
         if !skipped.is_empty() {
-            call("update-index")
+            self.update_index(&next)
                 .args(["--skip-worktree", "-z", "--stdin"])
                 .input(&skipped)?
                 .ok()?;
         }
-        let refreshed = call("update-index").args(["-q", "--refresh"]).run()?;
+        Ok(next)
+    }
+
+    fn update_index(&self, next: &Path) -> Call {
+        users_call(self.repository, self.checkout, "update-index")
+            .index(next)
+            .attributes_from(self.new.as_str())
+            .deadline(std::time::Duration::from_secs(600))
+    }
+
+    /// Puts the next index in place, with the times of the files that stand now.
+    fn put_index(&self, next: &Path) -> Result<()> {
+        let current = self.checkout.git_dir.join("index");
+        let refreshed = self.update_index(next).args(["-q", "--refresh"]).run()?;
         if !matches!(refreshed.code, Some(0 | 1)) {
             return Err(refreshed.failed());
         }
         crash::point("follow.index_built");
-        std::fs::rename(&next, &current).doing("replace", &current)
+        std::fs::rename(next, &current).doing("replace", &current)
     }
 }

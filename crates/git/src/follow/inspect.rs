@@ -1,5 +1,6 @@
 //! What stands in a checkout at the paths that would change.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -71,7 +72,7 @@ pub(super) struct Inspected {
 }
 
 /// All of them.
-pub(super) struct Inspection {
+pub(crate) struct Inspection {
     pub(super) paths: Vec<Inspected>,
     checkout: PathBuf,
 }
@@ -195,21 +196,19 @@ struct Looker<'a> {
     repository: &'a Repository,
     checkout: &'a Checkout,
     root: OwnedFd,
-    mode_counts: bool,
+    /// Whether a file's mode says something here; asked when one is not as expected.
+    mode_counts: OnceCell<bool>,
     deleted: BTreeSet<PathBuf>,
     changed: BTreeSet<PathBuf>,
 }
 
 impl<'a> Looker<'a> {
     fn new(repository: &'a Repository, checkout: &'a Checkout, changes: &[Change]) -> Result<Self> {
-        let said = users_call(repository, checkout, "config")
-            .args(["--type=bool", "--get", "core.fileMode"])
-            .run()?;
         Ok(Self {
             repository,
             checkout,
             root: beneath::root(&checkout.root).doing("open", &checkout.root)?,
-            mode_counts: said.stdout.trim_ascii() != b"false",
+            mode_counts: OnceCell::new(),
             changed: changes.iter().map(|change| change.path.clone()).collect(),
             deleted: changes
                 .iter()
@@ -352,8 +351,8 @@ impl<'a> Looker<'a> {
             (Found::Absent, None) => true,
             (Found::Absent | Found::Folder, Some((Mode::Submodule, _))) => true,
             (Found::File { executable, .. }, Some((mode @ (Mode::File | Mode::Executable), oid))) => {
-                let same_mode = !self.mode_counts || *executable == (*mode == Mode::Executable);
-                same_mode && content == Some(oid)
+                let same_mode = *executable == (*mode == Mode::Executable);
+                content == Some(oid) && (same_mode || !self.do_modes_count()?)
             }
             (Found::Link { target, .. }, Some((Mode::Symlink, oid))) => {
                 self.repository
@@ -364,6 +363,18 @@ impl<'a> Looker<'a> {
             }
             _ => false,
         })
+    }
+
+    fn do_modes_count(&self) -> Result<bool> {
+        if let Some(known) = self.mode_counts.get() {
+            return Ok(*known);
+        }
+        let said = users_call(self.repository, self.checkout, "config")
+            .args(["--type=bool", "--get", "core.fileMode"])
+            .run()?;
+        Ok(*self
+            .mode_counts
+            .get_or_init(|| said.stdout.trim_ascii() != b"false"))
     }
 
     /// Untracked obstacles that are ignored are called so: these are the ones nobody would miss until too late.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, SystemTime};
 
-use git::{Error, Git, Id, Intent, Landing, Lock, Repository, Surroundings};
+use git::{Error, Git, Id, Identity, Intent, Landing, Lock, Repository, Spec, Surroundings};
 
 use crate::support::{World, limits, main_branch, merged, path_variable, put};
 
@@ -58,6 +58,13 @@ fn waiting_git(folder: &Path) -> Git {
 /// The naive version gives git children nothing: the engine dies, its git works on, and a new engine begins beside it.
 #[test]
 fn a_git_child_keeps_the_lock_when_its_engine_is_killed() {
+    // One ref, and two in a transaction, which is given to git as input.
+    for act in ["keep", "prepare"] {
+        killed_while(act);
+    }
+}
+
+fn killed_while(act: &str) {
     let world = World::new();
     let path = world.open().lock_path();
     let running = world.folder.path().join("running");
@@ -68,6 +75,7 @@ fn a_git_child_keeps_the_lock_when_its_engine_is_killed() {
     let mut engine = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "locking::an_engine_that_is_killed", "--ignored"])
         .env("CREW_TEST_WORLD", world.folder.path())
+        .env("CREW_TEST_ACT", act)
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
@@ -97,10 +105,26 @@ fn an_engine_that_is_killed() {
     let repository = Repository::open(&git, &folder.join("project")).unwrap();
     let lock = Lock::take(&repository.lock_path()).unwrap();
     let head = repository.resolve("HEAD").unwrap();
-    repository
-        .locked(&lock)
-        .keep_attempt(&Id::parse("t-1").unwrap(), &head)
-        .unwrap();
+    let repository = repository.locked(&lock);
+    let id = |text| Id::parse(text).unwrap();
+    #[expect(clippy::disallowed_methods, reason = "the test above says what is to be done")]
+    let act = std::env::var("CREW_TEST_ACT").unwrap();
+    if act == "keep" {
+        repository.keep_attempt(&id("t-1"), &head).unwrap();
+    } else {
+        let spec = Spec {
+            root: folder.join("workspaces"),
+            agent: id("ada"),
+            ticket: id("t-1"),
+            attempt: 1,
+            base: head.clone(),
+            start: head,
+            identity: Identity::new("ada", "ada@example.org"),
+            excludes: Vec::new(),
+            instructions: Vec::new(),
+        };
+        repository.prepare(&spec).unwrap();
+    }
 }
 
 fn wait_until(fact: impl Fn() -> bool) {

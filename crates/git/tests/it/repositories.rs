@@ -31,6 +31,44 @@ fn it_is_found_from_a_subfolder_and_from_a_linked_worktree() {
     assert_eq!(from_root.require_branch().unwrap(), main_branch());
 }
 
+/// Refs are read without git where their files are plain, and must never say something else than git.
+#[test]
+fn branches_are_what_git_says_they_are_however_they_are_stored() {
+    let world = World::new();
+    let repository = world.open();
+    let first = world.head();
+    world.git(&["branch", "packed"]);
+    world.git(&["branch", "both"]);
+    world.git(&["branch", "deep/er"]);
+    world.git(&["pack-refs", "--all"]);
+    world.write("more", "more\n");
+    let second = world.commit_all("more");
+    for name in ["both", "loose", "ends-in-packed"] {
+        world.git(&["branch", "-f", name]);
+    }
+    world.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/packed"]);
+    let tip = |name: &str| repository.branch_tip(&Branch::parse(name).unwrap()).unwrap();
+    for (name, commit) in [
+        ("main", &second),
+        ("packed", &first),
+        ("both", &second),
+        ("loose", &second),
+        ("ends-in-packed", &second),
+        ("deep/er", &first),
+        ("alias", &first),
+    ] {
+        assert_eq!(tip(name).as_ref(), Some(commit), "{name}");
+        assert_eq!(world.oid(&format!("refs/heads/{name}")), *commit, "{name}");
+    }
+    for name in ["er", "deep", "packed/more", "none"] {
+        assert_eq!(tip(name), None, "{name}");
+    }
+    world.git(&["branch", "-D", "packed", "both"]);
+    assert_eq!((tip("packed"), tip("both")), (None, None));
+    std::fs::write(world.root().join(".git/refs/heads/loose"), "").unwrap();
+    assert_eq!(tip("loose"), None, "git takes a broken ref for none");
+}
+
 #[test]
 fn one_that_crew_cannot_work_in_is_named() {
     let world = World::new();

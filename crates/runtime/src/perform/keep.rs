@@ -55,10 +55,7 @@ impl Hands {
                 }
                 Err(error) => return Err(error),
             }
-            if let Some(tip) = self.repository.branch_tip(&workspace.branch())? {
-                self.repository.delete_branch(&workspace.branch(), &tip)?;
-            }
-            self.repository.unpin(&workspace)
+            self.repository.forget_workspace(&workspace)
         });
         match ended {
             Ok(()) => Report::Done,
