@@ -30,7 +30,7 @@ usage: cargo xtask <command>
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
   clients               installs the agent clients that the tests run, as clients/ pins them, in target/clients
   bench [drain|dispatch|idle] [--quick] [--crew=PATH]
-                        what crew costs beside the plain shell; all of it, thoroughly, writes docs/benchmarks.md;
+                        what crew costs beside the plain shell; all of it writes docs/benchmarks.md;
                         of the release binary, which it builds, or of the one at PATH
   help                  this text
 

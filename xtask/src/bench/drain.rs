@@ -15,7 +15,7 @@ pub(crate) struct Shape {
     pub(crate) rounds: usize,
 }
 
-/// What is written down.
+/// Enough for a comparison.
 pub(crate) const WHOLE: Shape = Shape {
     tickets: 200,
     rounds: 5,

@@ -21,7 +21,7 @@ use report::Report;
 pub(crate) struct Options {
     /// One of [`PARTS`], or all.
     part: Option<&'static str>,
-    /// A short look, of which nothing is written down.
+    /// A short look.
     quick: bool,
     /// A binary that was built before, instead of one that is built now.
     crew: Option<PathBuf>,
@@ -51,7 +51,8 @@ impl Options {
     }
 }
 
-/// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured thoroughly.
+/// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the page says how
+/// thoroughly.
 ///
 /// # Errors
 ///
@@ -90,7 +91,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         println!("{}", report::idled(&idled));
         report.idle = Some(idled);
     }
-    if options.quick || options.part.is_some() {
+    if options.part.is_some() {
         return Ok(());
     }
     let path = root.join("docs/benchmarks.md");
