@@ -179,6 +179,7 @@ impl Reader for Said {
                 result,
                 usage,
                 total_micro_usd: None,
+                estimated: false,
                 summary,
                 mode,
                 session: None,

@@ -18,6 +18,9 @@ pub struct Outcome {
     /// what it told before stands. Never a price of the step: that is `usage`.
     #[serde(default)]
     pub total_micro_usd: Option<u64>,
+    /// Whether the cost in `usage` is an estimate of crew's: the client told no price, or was stopped before it did.
+    #[serde(default)]
+    pub estimated: bool,
     /// Its summary, when it gave one: sanitised.
     pub summary: Option<String>,
     /// The task mode it ended in, when it named one.

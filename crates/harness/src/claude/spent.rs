@@ -35,6 +35,17 @@ pub(super) struct Spent {
     told: Usage,
 }
 
+/// Where the price of a run comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Priced {
+    /// The client told it.
+    Told,
+    /// A part of it was cut off, and estimated.
+    Estimated,
+    /// A part of it was cut off, and nobody knows.
+    Unknown,
+}
+
 impl Spent {
     pub(super) fn new(session: &Session, price: Option<Price>) -> Self {
         Self {
@@ -111,15 +122,19 @@ impl Spent {
         self.tell(now)
     }
 
-    /// All of it, with what is left to tell, and whether its price is unknown. What no result settled is estimated.
-    pub(super) fn end(&mut self) -> (Usage, Usage, bool) {
+    /// All of it, with what is left to tell, and where its price comes from. What no result settled is estimated.
+    pub(super) fn end(&mut self) -> (Usage, Usage, Priced) {
         let estimate = self.open.estimate(self.price, self.before);
-        let unknown = !self.open.is_none() && estimate.is_none();
+        let priced = match estimate {
+            _ if self.open.is_none() => Priced::Told,
+            Some(_) => Priced::Estimated,
+            None => Priced::Unknown,
+        };
         let all = Usage {
             cost_micro_usd: self.settled_micro_usd.saturating_add(estimate.unwrap_or(0)),
             ..self.tokens()
         };
-        (all, self.tell(all), unknown)
+        (all, self.tell(all), priced)
     }
 
     /// The session's running total, if the client told one.

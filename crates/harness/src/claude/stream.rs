@@ -6,7 +6,7 @@ use process::Exit;
 
 use super::ended::{self, Clues};
 use super::line::{self, Line, Reply};
-use super::spent::Spent;
+use super::spent::{Priced, Spent};
 use crate::client::Reader;
 use crate::complaints::head;
 use crate::event::{Event, Mode, Usage};
@@ -103,8 +103,8 @@ impl Reader for Stream {
         let said = &mut self.said;
         self.err.finish(|line| said.err(&line));
         self.out.finish(|line| said.out(&line));
-        let (usage, rest, unknown) = said.spent.end();
-        if unknown {
+        let (usage, rest, priced) = said.spent.end();
+        if priced == Priced::Unknown {
             said.note(
                 "what this step cost is not known: it was cut off before the client could say, and neither `price` in \
                  its settings nor an earlier step tells what a token costs"
@@ -120,6 +120,7 @@ impl Reader for Stream {
         let outcome = Outcome {
             result,
             usage,
+            estimated: priced == Priced::Estimated,
             total_micro_usd: said.spent.total(),
             summary: words.summary.take(),
             mode: words.mode,

@@ -190,6 +190,7 @@ fn a_step_that_ends_well_is_told_as_it_goes() {
         Outcome {
             result: Ok(Signal::Done),
             usage: used(2_200, 80, 13_000),
+            estimated: false,
             total_micro_usd: Some(13_000),
             summary: Some("mended it".into()),
             mode: None,
@@ -614,6 +615,7 @@ fn what_was_cut_off_is_priced_by_what_is_known() {
     };
     let (events, outcome) = cut.read_in(&session, None, &killed());
     assert_eq!(outcome.usage, used(1_000, 100, 5_500));
+    assert!(outcome.estimated);
     assert_eq!(outcome.total_micro_usd, None);
     assert_eq!((told(&events), notes(&events)), (outcome.usage, 0));
     let (events, outcome) = cut.read(&killed());
