@@ -12,7 +12,7 @@ use model::ticket::{Done, State, Ticket};
 use store::{Ledger, Sqlite};
 
 /// How long a test waits for a fact before it fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Commits one file, and says so.
 pub(crate) const DONE: &str = "work \"$CREW_TICKET_ID.txt\" done\necho DONE\n";
@@ -153,9 +153,14 @@ impl World {
         } else {
             harness.clone()
         };
+        let kind = if harness.contains("kind = ") {
+            ""
+        } else {
+            "kind = \"command\"\n"
+        };
         format!(
             "{top}\n[run]\n{settle}{run}\n[agents]\nharness = \"scripted\"\n{agents}\n\
-             [harness.scripted]\nkind = \"command\"\n{harness}\n[checks]\n{checks}\n[land]\n{land}\n"
+             [harness.scripted]\n{kind}{harness}\n[checks]\n{checks}\n[land]\n{land}\n"
         )
     }
 
@@ -512,7 +517,8 @@ impl World {
         self.facts(id).iter().filter(|name| *name == fact).count()
     }
 
-    fn journal<T>(&self, look: impl AsyncFnOnce(Ledger<Sqlite>) -> T) -> Option<T> {
+    /// Looks into the journal; `None` while there is none.
+    pub(crate) fn journal<T>(&self, look: impl AsyncFnOnce(Ledger<Sqlite>) -> T) -> Option<T> {
         let path = self.project(".crew/journal.db");
         if !path.exists() {
             return None;

@@ -18,13 +18,12 @@ impl Wire for Anthropic {
                 Some("user") => Who::User,
                 _ => continue,
             };
-            if who == Who::Model && turns.last().is_some_and(|last| last.who == Who::Model) {
+            let text = text(&message["content"]);
+            let again = turns.last().is_some_and(|last| last.who == Who::Model);
+            if who == Who::Model && (again || text == FILLER) {
                 continue;
             }
-            turns.push(Turn {
-                who,
-                text: text(&message["content"]),
-            });
+            turns.push(Turn { who, text });
         }
         let tools = body["tools"].as_array().into_iter().flatten();
         Asked {
@@ -97,6 +96,9 @@ impl Wire for Anthropic {
         })
     }
 }
+
+/// What Claude Code itself puts in the model's place when it resumes a conversation that was broken off.
+const FILLER: &str = "No response requested.";
 
 /// The text of a message's content, without what tools gave back.
 fn text(content: &Value) -> String {
@@ -205,6 +207,7 @@ mod tests {
                 { "role": "assistant", "content": [{ "type": "tool_use", "id": "1", "name": "Bash", "input": {} }] },
                 { "role": "assistant", "content": "the same turn" },
                 { "role": "user", "content": [{ "type": "tool_result", "content": "@@[ not the user's words" }] },
+                { "role": "assistant", "content": [{ "type": "text", "text": "No response requested." }] },
             ],
         });
         let asked = Anthropic.read(&body);
