@@ -11,6 +11,7 @@ mod generate;
 mod guards;
 mod licence;
 mod metadata;
+mod picture;
 mod program;
 mod setup;
 mod sources;
@@ -32,6 +33,7 @@ usage: cargo xtask <command>
   bench [drain|dispatch|idle] [--quick] [--crew=PATH]
                         what crew costs beside the plain shell; all of it writes docs/benchmarks.md;
                         of the release binary, which it builds, or of the one at PATH
+  picture               runs the demo in a terminal and draws docs/picture.svg
   help                  this text
 
 exit codes: 0 all good, 1 something failed, 2 usage
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         ["bench", ref rest @ ..] if bench::Options::read(rest).is_some() => {
             bench::Options::read(rest).map_or(Ok(()), |options| bench::run(&root, &options))
         }
+        ["picture"] => picture::write(&root),
         ["help" | "-h" | "--help"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

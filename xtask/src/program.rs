@@ -77,11 +77,12 @@ fn shown<S: AsRef<OsStr>>(program: &str, arguments: &[S]) -> String {
         .join(" ")
 }
 
+/// A program to be started in a folder.
 #[expect(
     clippy::disallowed_methods,
     reason = "a developer's command is programs run in a row"
 )]
-fn command<S: AsRef<OsStr>>(directory: &Path, program: &str, arguments: &[S]) -> Command {
+pub(crate) fn command<S: AsRef<OsStr>>(directory: &Path, program: &str, arguments: &[S]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);
     for name in GIT_LOCAL {

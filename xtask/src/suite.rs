@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, clients, deps, doctests, generate, program, setup};
+use crate::{Outcome, clients, deps, doctests, generate, picture, program, setup};
 
 /// What a failed step does to the ones after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "generated files",
         run: generate::check,
+    },
+    Step {
+        name: "picture",
+        run: picture::check,
     },
     Step {
         name: "tests",

@@ -30,6 +30,16 @@ pub(crate) trait Tell {
     /// What the n-th interrupt (from 1) asks of the engine, in words too.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str);
 
+    /// The column under which a line that is longer than the terminal goes on.
+    fn hang(&self) -> usize {
+        2
+    }
+
+    /// Takes a warning of the engine's; whether it is to be shown.
+    fn warned(&mut self, _notice: &str) -> bool {
+        true
+    }
+
     /// Whether a terminal that is closed is an interrupt too, and not the end of everything as for other programs.
     fn minds_hangup(&self) -> bool {
         false
@@ -170,6 +180,9 @@ impl<'a, T: Tell> Live<'a, T> {
 
     /// Shows what the engine warned of.
     fn notice(&mut self, notice: &str) -> Result<()> {
+        if !self.teller.warned(notice) {
+            return Ok(());
+        }
         let out = &mut self.context.out;
         if self.context.json {
             out.json_line(&json!({ "warning": notice }))?;
@@ -208,7 +221,7 @@ impl<'a, T: Tell> Live<'a, T> {
         if !lines.is_empty() {
             self.screen.clear(&mut self.context.out)?;
             for (line, style) in &lines {
-                self.context.out.styled(line, *style)?;
+                self.context.out.wrapped(line, self.teller.hang(), *style)?;
             }
         }
         if is_live {

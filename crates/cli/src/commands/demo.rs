@@ -103,9 +103,14 @@ fn begin(context: &mut Context, ground: &Ground, keep: bool) -> Result<()> {
         "crew demo: four agents and eight tickets, for about half a minute",
         Style::Bold,
     )?;
-    out.line("The agents are scripts, so it needs no key and no network. All else is real: the engine, git, the tests.")?;
+    out.wrapped(
+        "The agents are scripts, so it needs no key and no network. All else is real: the engine, git, the tests.",
+        0,
+        Style::Plain,
+    )?;
     let goes = if keep { "kept" } else { "removed at the end" };
-    out.line(&format!("In {} ({goes})", ground.repository().display()))?;
+    let place = format!("In {} ({goes})", ground.repository().display());
+    out.wrapped(&place, 0, Style::Plain)?;
     out.line("")?;
     let mut table = Table::bare(3);
     for (id, title, note) in demo::queue() {
@@ -159,6 +164,11 @@ async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<E
         let graph = place.repository.graph(&tip, 100)?;
         let shown = demo::show(&mut context.out, &story.tally, &graph);
         quiet(context, shown)?;
+        for warning in story.warnings.iter().filter(|_| exit != Exit::Done) {
+            context
+                .out
+                .wrapped(&format!("warning: {warning}"), 2, Style::Yellow)?;
+        }
     }
     Ok(Ended {
         exit,
@@ -175,7 +185,7 @@ fn yours(context: &mut Context) -> Result<()> {
         "the same in a repository of your own, with a real agent",
         Style::Bold,
     )?;
-    out.line("  crew init                                  # writes crew.toml; asks before it does")?;
+    out.line("  crew init")?;
     out.line("  crew ticket create \"What is to be done\"")?;
     out.line("  crew run")
 }

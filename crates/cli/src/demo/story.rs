@@ -19,6 +19,8 @@ pub(crate) struct Story {
     pub(crate) tally: Tally,
     /// What a submission leads to was explained.
     is_explained: bool,
+    /// What the engine warned of; shown when something went wrong. The stories tell the rest.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Tell for Story {
@@ -75,13 +77,10 @@ impl Tell for Story {
         {
             self.is_explained = true;
             let text = format!(
-                "{agent} says it is done. That is only a claim: crew merges the work with main, aside, and"
+                "{agent} says it is done. That is only a claim: crew merges the work with main, aside, and runs the tests \
+                 on the result. main moves only if they pass"
             );
             lines.push(line(&text, Style::Plain));
-            lines.push((
-                "           runs the tests on the result. Only if they pass does main move".to_owned(),
-                Style::Plain,
-            ));
         }
         lines
     }
@@ -92,6 +91,15 @@ impl Tell for Story {
             Ask::Stop,
             "stopping: the agents are ended and everything is taken away",
         )
+    }
+
+    fn hang(&self) -> usize {
+        11
+    }
+
+    fn warned(&mut self, notice: &str) -> bool {
+        self.warnings.push(notice.to_owned());
+        false
     }
 
     fn minds_hangup(&self) -> bool {

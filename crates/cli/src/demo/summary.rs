@@ -24,27 +24,40 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
         )?;
     }
     out.line("")?;
-    let mut table = Table::new(&["TICKET", "TITLE", "TOOK", "STEPS", "WHAT CREW DID"], &[2, 3]);
+    let mut table = Table::new(&["TICKET", "TOOK", "STEPS", "TITLE, AND WHAT CREW DID"], &[1, 2]);
     for (id, counts) in &tally.tickets {
         table.row([
             id.to_string().into(),
-            counts.title.as_str().into(),
             counts.took().map(ui::span).unwrap_or_default().into(),
             counts.steps.to_string().into(),
-            did(counts).join("; ").into(),
+            counts.title.as_str().into(),
         ]);
+        for did in did(counts) {
+            table.below(3, did, Style::Dim);
+        }
     }
     out.table(&table)?;
     out.line("")?;
     let steps = tally.sum(|counts| counts.steps);
     let again = tally.sum(|counts| counts.failed);
-    out.line(&format!(
-        "{steps} steps, {again} of them started again; {} merged results tested, {} kept off main; {} conflict resolved; {} question answered",
-        tally.checked,
-        tally.sum(|counts| counts.checks_failed),
-        tally.sum(|counts| counts.conflicts),
-        tally.sum(|counts| counts.answered),
-    ))?;
+    let count = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let figures = [
+        format!("{}, {again} of them tried again", count(steps, "step")),
+        format!(
+            "{} tested, {} kept off main",
+            count(tally.checked, "merged result"),
+            tally.sum(|counts| counts.checks_failed)
+        ),
+        format!(
+            "{} resolved",
+            count(tally.sum(|counts| counts.conflicts), "conflict")
+        ),
+        format!(
+            "{} answered",
+            count(tally.sum(|counts| counts.answered), "question")
+        ),
+    ];
+    out.wrapped(&figures.join("; "), 0, Style::Plain)?;
     out.line("")?;
     out.styled("git log --graph --oneline", Style::Dim)?;
     for line in graph {
@@ -83,16 +96,16 @@ pub(crate) fn document(tally: &Tally, landed: &[Landed], interrupted: bool, kept
 /// What crew did about what was particular with a ticket.
 fn did(counts: &Counts) -> Vec<&'static str> {
     [
-        (counts.priority == 0, "took it first"),
+        (counts.priority == 0, "gave it out first, as it was urgent"),
         (
             !counts.needs.is_empty(),
             "held it back until what it needs had landed",
         ),
-        (counts.asked > 0, "passed its question on, and your answer back"),
+        (counts.asked > 0, "passed its question on, and the answer back"),
         (counts.checks_failed > 0, "kept a wrong result off main"),
         (counts.conflicts > 0, "had its conflict resolved"),
         (counts.crashed > 0, "started the crashed agent again"),
-        (counts.hung > 0, "ended the agent that hung, started it again"),
+        (counts.hung > 0, "ended the agent that hung, and started it again"),
     ]
     .into_iter()
     .filter_map(|(is, what)| is.then_some(what))

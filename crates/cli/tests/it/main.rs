@@ -12,3 +12,4 @@ mod look;
 mod output;
 mod support;
 mod tk;
+mod tour;

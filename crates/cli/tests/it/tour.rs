@@ -1,0 +1,58 @@
+//! The tour of the README, as it stands there.
+
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::{Repo, env};
+
+const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+
+/// The shell commands of the tour, block by block, without those that install crew and those that need a real agent.
+fn commands() -> String {
+    let readme = std::fs::read_to_string(README).unwrap();
+    let (_, tour) = readme.split_once("\n## A five-minute tour\n").unwrap();
+    let (tour, _) = tour.split_once("\n## ").unwrap();
+    let blocks = tour
+        .split("```sh\n")
+        .skip(1)
+        .map(|block| block.split("```").next().unwrap());
+    let ours: Vec<&str> = blocks
+        .filter(|block| !block.contains("cargo install") && !block.starts_with("crew init\n"))
+        .collect();
+    assert_eq!(ours.len(), 3, "the tour has other commands: {ours:#?}");
+    ours.concat()
+        .replace("<ticket>", "\"$(crew ticket closed --limit=1 | cut -d' ' -f1)\"")
+        .replace("<agent>", "ada")
+}
+
+#[test]
+fn the_tour_of_the_readme_does_what_it_says() {
+    let repo = Repo::new();
+    repo.git(&["config", "user.name", "Ada"]);
+    repo.git(&["config", "user.email", "ada@example.org"]);
+    let mut program = repo.program(&repo.root);
+    let crew = program.pop().unwrap();
+    let path = program.iter().position(|word| word.starts_with("PATH=")).unwrap();
+    let folder = Path::new(&crew).parent().unwrap().display();
+    program[path] = program[path].replacen("PATH=", &format!("PATH={folder}:"), 1);
+    let output = env()
+        .args(program)
+        .args(["sh", "-e", "-c", &commands()])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success(), "{out}\n{err}");
+    for said in [
+        "landed 2 tickets",
+        "2 landed",
+        "Say hello",
+        "SUMMARY: wrote notes/",
+    ] {
+        assert!(out.contains(said), "no {said:?} in {out}\n{err}");
+    }
+    assert_eq!(std::fs::read_dir(repo.root.join("notes")).unwrap().count(), 2);
+}
