@@ -55,8 +55,8 @@ pub struct App {
     pub(crate) asking: Vec<String>,
     pub(crate) log: Log,
     pub(crate) past: Past,
-    /// Lines that output and history are scrolled up from their ends.
-    pub(crate) up: BTreeMap<Pane, usize>,
+    /// Lines that output and history are scrolled up from their ends, and cost down from its top.
+    pub(crate) away: BTreeMap<Pane, usize>,
     pub(crate) agents: Vec<Agent>,
     pub(crate) queue: Vec<TicketId>,
     pub(crate) train: Vec<TicketId>,
@@ -70,6 +70,8 @@ pub struct App {
     pub(crate) in_inbox: Choice<TicketId>,
     /// Each agent's latest run, and the ticket it was for.
     runs: BTreeMap<AgentName, (RunId, TicketId)>,
+    /// What was last said of the work on each ticket, by whoever did it: not sanitised.
+    pub(crate) summaries: BTreeMap<TicketId, String>,
 }
 
 impl App {
@@ -98,7 +100,7 @@ impl App {
             asking: Vec::new(),
             log: Log::default(),
             past: Past::default(),
-            up: BTreeMap::new(),
+            away: BTreeMap::new(),
             agents: Vec::new(),
             queue: Vec::new(),
             train: Vec::new(),
@@ -111,6 +113,7 @@ impl App {
             in_train: Choice::default(),
             in_inbox: Choice::default(),
             runs: BTreeMap::new(),
+            summaries: BTreeMap::new(),
         }
     }
 
@@ -177,6 +180,16 @@ impl App {
         {
             self.runs
                 .insert(attempt.agent.clone(), (run.clone(), after.id.clone()));
+        }
+        if let (
+            Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepFinished {
+                summary: Some(summary),
+                ..
+            })),
+            Stream::Ticket(id),
+        ) = (&row.fact, &row.stream)
+        {
+            self.summaries.insert(id.clone(), summary.clone());
         }
         self.past.add(row);
     }
@@ -343,13 +356,13 @@ impl App {
         let run = self.chosen_run();
         if run != self.log.run {
             self.log.begin(run.clone());
-            self.up.remove(&Pane::Output);
+            self.away.remove(&Pane::Output);
             actions.push(Action::Watch(run));
         }
         let ticket = self.chosen_ticket().cloned();
         if ticket != self.past.ticket {
             self.past.begin(ticket.clone());
-            self.up.remove(&Pane::History);
+            self.away.remove(&Pane::History);
             actions.extend(ticket.map(Action::Read));
         }
     }

@@ -7,11 +7,17 @@ pub(crate) struct Choice<K> {
     key: Option<K>,
     /// Where it stands.
     at: usize,
+    /// Whether a person chose it; else it is whatever comes first.
+    meant: bool,
 }
 
 impl<K> Default for Choice<K> {
     fn default() -> Self {
-        Self { key: None, at: 0 }
+        Self {
+            key: None,
+            at: 0,
+            meant: false,
+        }
     }
 }
 
@@ -36,17 +42,19 @@ impl<K: Clone + PartialEq> Choice<K> {
             .key
             .as_ref()
             .and_then(|key| list.clone().position(|other| other == key));
-        self.at = found.unwrap_or(self.at).min(count.saturating_sub(1));
+        let at = if self.meant { found.unwrap_or(self.at) } else { 0 };
+        self.at = at.min(count.saturating_sub(1));
         self.key = list.nth(self.at).cloned();
     }
 
-    /// Goes so many further, as far as there are any.
+    /// Goes so many further, as far as there are any; at the top, whatever comes first stays chosen.
     pub(crate) fn step<'a>(&mut self, mut list: impl ExactSizeIterator<Item = &'a K> + Clone, by: isize)
     where
         K: 'a,
     {
         let last = list.len().saturating_sub(1);
         self.at = self.at.saturating_add_signed(by).min(last);
+        self.meant = self.at > 0;
         self.key = list.nth(self.at).cloned();
     }
 }
@@ -75,6 +83,9 @@ mod tests {
         assert_eq!(choice.key(), None);
         choice.step(["a", "b"].iter(), 9);
         assert_eq!(choice.key(), Some(&"b"));
+        choice.step(["a", "b"].iter(), -9);
+        choice.settle(["x", "a", "b"].iter());
+        assert_eq!(choice.key(), Some(&"x"), "nobody meant any");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::cell::put;
 use crate::pane::Pane;
 use crate::theme::Tone;
 
-pub(crate) use details::most_up;
+pub(crate) use details::most_away;
 
 /// Draws the dashboard on the whole of a frame.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
@@ -88,8 +88,8 @@ fn title(app: &App, pane: Pane) -> String {
             .unwrap_or_default(),
         Pane::Cost => String::new(),
     };
-    let up = app.up.get(&pane).copied().unwrap_or(0);
-    let up = if up > 0 {
+    let up = app.away.get(&pane).copied().unwrap_or(0);
+    let up = if up > 0 && pane != Pane::Cost {
         format!(", {up} lines up")
     } else {
         String::new()

@@ -108,9 +108,15 @@ impl App {
             Pane::Train => self.in_train.step(self.train.iter(), by),
             Pane::Inbox => self.in_inbox.step(self.inbox.iter().map(|wait| &wait.ticket), by),
             Pane::Output | Pane::History | Pane::Cost => {
-                let most = draw::most_up(self, self.focus);
-                let up = self.up.entry(self.focus).or_default();
-                *up = up.saturating_add_signed(by.saturating_neg()).min(most);
+                let most = draw::most_away(self, self.focus);
+                // Costs are read from the top, the others from their ends.
+                let by = if self.focus == Pane::Cost {
+                    by
+                } else {
+                    by.saturating_neg()
+                };
+                let away = self.away.entry(self.focus).or_default();
+                *away = away.saturating_add_signed(by).min(most);
             }
         }
     }

@@ -42,11 +42,9 @@ impl Standing {
                 let word = attempt.state.name().replace('_', " ");
                 let (symbol, tone, why) = match &attempt.state {
                     attempt::State::WaitingForInput { question, .. } => {
-                        ("?", Tone::Waiting, Some(format!("asks: {question}")))
+                        ("?", Tone::Waiting, Some(question.clone()))
                     }
-                    attempt::State::WaitingForWakeup { why, .. } => {
-                        ("◌", Tone::Waiting, Some(format!("sleeps: {why}")))
-                    }
+                    attempt::State::WaitingForWakeup { why, .. } => ("◌", Tone::Waiting, Some(why.clone())),
                     attempt::State::Stuck { .. } | attempt::State::Reaped { .. } => {
                         let why = attempt.failure.as_ref();
                         let why = why.map(|failure| format!("{}: {}", failure.class.name(), failure.message));

@@ -9,7 +9,7 @@ use ratatui::crossterm::event::{
     self, DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers,
 };
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{cursor, execute};
 
@@ -76,7 +76,10 @@ impl Terminal {
         give_back();
         away();
         enter()?;
-        self.0.clear()
+        // A new one knows nothing of what was drawn. To clear the old one would ask the terminal where its cursor is, and
+        // the keyboard's thread has taken the ear that the answer needs.
+        self.0 = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        Ok(())
     }
 }
 
@@ -92,6 +95,7 @@ fn enter() -> io::Result<()> {
         execute!(
             io::stdout(),
             EnterAlternateScreen,
+            Clear(ClearType::All),
             EnableBracketedPaste,
             cursor::Hide
         )

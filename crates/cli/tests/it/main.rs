@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 mod bad_input;
+mod dashboard;
 mod demo;
 mod doctor;
 mod engine;
@@ -10,6 +11,7 @@ mod init;
 mod json;
 mod look;
 mod output;
+mod pty;
 mod support;
 mod tk;
 mod tour;

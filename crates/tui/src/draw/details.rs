@@ -15,8 +15,8 @@ use crate::theme::Tone;
 /// A line as it is drawn.
 type Line = (Tone, String);
 
-/// So far can a pane be scrolled up, on the screen as it is now.
-pub(crate) fn most_up(app: &App, pane: Pane) -> usize {
+/// So far can a pane be scrolled, on the screen as it is now.
+pub(crate) fn most_away(app: &App, pane: Pane) -> usize {
     let Some(area) = app.plan_now().content(pane) else {
         return 0;
     };
@@ -41,13 +41,17 @@ fn end(app: &App, buffer: &mut Buffer, area: Rect, lines: &[Line], up: usize) {
     }
 }
 
-fn up(app: &App, pane: Pane) -> usize {
-    app.up.get(&pane).copied().unwrap_or(0).min(most_up(app, pane))
+fn away(app: &App, pane: Pane) -> usize {
+    app.away
+        .get(&pane)
+        .copied()
+        .unwrap_or(0)
+        .min(most_away(app, pane))
 }
 
 /// What the chosen run prints.
 pub(super) fn output(app: &App, buffer: &mut Buffer, area: Rect) {
-    let up = up(app, Pane::Output);
+    let up = away(app, Pane::Output);
     let lines = printed(app, area, usize::from(area.height).saturating_add(up));
     if lines.is_empty() {
         let says = if app.log.run.is_some() {
@@ -93,7 +97,7 @@ pub(super) fn history(app: &App, buffer: &mut Buffer, area: Rect) {
         height: area.height.saturating_sub(taken),
         ..area
     };
-    let up = up(app, Pane::History);
+    let up = away(app, Pane::History);
     let lines = events(app, below, usize::from(below.height).saturating_add(up));
     end(app, buffer, below, &lines, up);
 }
@@ -116,16 +120,14 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
         standing.tone,
         &format!("{} {}{why}", standing.symbol, standing.word),
     );
-    if let Some(attempt) = ticket.attempt() {
-        if let Some(summary) = &attempt.summary {
-            add(Tone::Plain, &format!("summary: {summary}"));
-        }
-        if let Some(failure) = attempt.failure.as_ref().filter(|_| attempt.errors > 0) {
-            add(
-                Tone::Waiting,
-                &format!("last failure: {}: {}", failure.class.name(), failure.message),
-            );
-        }
+    if let Some(summary) = app.summaries.get(&ticket.id) {
+        add(Tone::Plain, &format!("summary: {summary}"));
+    }
+    if let Some(attempt) = ticket.attempt().filter(|attempt| attempt.errors > 0)
+        && let Some(failure) = &attempt.failure
+    {
+        let failure = format!("last failure: {}: {}", failure.class.name(), failure.message);
+        add(Tone::Waiting, &failure);
     }
     lines
 }
@@ -170,7 +172,13 @@ pub(super) fn cost(app: &App, buffer: &mut Buffer, area: Rect) {
     let lines = costs(app);
     let height = usize::from(area.height);
     let most = lines.len().saturating_sub(height);
-    end(app, buffer, area, &lines, up(app, Pane::Cost).min(most));
+    end(
+        app,
+        buffer,
+        area,
+        &lines,
+        most.saturating_sub(away(app, Pane::Cost)),
+    );
 }
 
 fn costs(app: &App) -> Vec<Line> {

@@ -130,21 +130,14 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     }
 }
 
-/// What an idle agent did last.
+/// What an idle agent did last: what it said of it, else what it was for.
 fn did(app: &App, agent: &Agent) -> Cell {
-    let last = app
-        .crew
-        .landed
-        .iter()
-        .rev()
-        .find(|landed| landed.agent.as_ref() == Some(&agent.name));
-    match last {
+    let mut landed = app.crew.landed.iter().rev();
+    match landed.find(|landed| landed.agent.as_ref() == Some(&agent.name)) {
         Some(landed) => {
             let ago = view::span(app.now.since(landed.at));
-            Cell::new(
-                &format!("landed {} {ago} ago: {}", landed.ticket, landed.title),
-                Tone::Dim,
-            )
+            let what = app.summaries.get(&landed.ticket).unwrap_or(&landed.title);
+            Cell::new(&format!("landed {} {ago} ago: {what}", landed.ticket), Tone::Dim)
         }
         None => Cell::default(),
     }

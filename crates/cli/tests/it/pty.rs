@@ -1,0 +1,116 @@
+//! A terminal of the test's own, with a person's eyes and fingers.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use vt100::Parser;
+
+use crate::support::{Repo, env, until};
+
+/// A program on a terminal. Ended when dropped.
+pub(crate) struct Pty {
+    master: File,
+    /// The program's side, kept open: its modes are looked at when the program has ended.
+    line: File,
+    seen: Arc<Mutex<Parser>>,
+    child: Child,
+}
+
+impl Pty {
+    /// `crew` in a repository, on a terminal of this size.
+    pub(crate) fn crew(repo: &Repo, args: &[&str], (columns, lines): (u16, u16)) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let name = ptsname(&master, Vec::new()).unwrap();
+        let line = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        let (master, line) = (File::from(master), File::from(line));
+        size(&master, columns, lines);
+        let stream = || Stdio::from(line.try_clone().unwrap());
+        // The terminal is its own: so it hears of a new size.
+        let child = env()
+            .args(["setsid", "--ctty", "env"])
+            .args(repo.program(&repo.root))
+            .args(args)
+            .stdin(stream())
+            .stdout(stream())
+            .stderr(stream())
+            .env("TERM", "xterm-256color")
+            .spawn()
+            .unwrap();
+        let seen = Arc::new(Mutex::new(Parser::new(lines, columns, 0)));
+        let (mut reader, parser) = (master.try_clone().unwrap(), Arc::clone(&seen));
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count) = reader.read(&mut bytes) {
+                parser.lock().unwrap().process(&bytes[..count]);
+            }
+        });
+        Self {
+            master,
+            line,
+            seen,
+            child,
+        }
+    }
+
+    /// What is on the screen.
+    pub(crate) fn screen(&self) -> String {
+        self.seen.lock().unwrap().screen().contents()
+    }
+
+    /// Waits until this is on the screen.
+    #[track_caller]
+    pub(crate) fn until(&self, text: &str) {
+        until(text, || self.screen().contains(text).then_some(()));
+    }
+
+    /// Presses keys, as the terminal sends them.
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    pub(crate) fn resize(&self, columns: u16, lines: u16) {
+        self.seen.lock().unwrap().screen_mut().set_size(lines, columns);
+        size(&self.master, columns, lines);
+    }
+
+    pub(crate) fn terminate(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+    }
+
+    /// Waits for the program's end; gives its exit code, and whether the terminal is as it was before.
+    pub(crate) fn left(&mut self) -> (i32, bool) {
+        let status = until("the program's end", || self.child.try_wait().unwrap());
+        let modes = tcgetattr(&self.line).unwrap().local_modes;
+        let sane = modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
+        let restored = until("the screen to be given back", || {
+            let seen = self.seen.lock().unwrap();
+            (!seen.screen().alternate_screen() && !seen.screen().hide_cursor()).then_some(sane)
+        });
+        (status.code().unwrap_or(-1), restored)
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn size(terminal: &File, columns: u16, lines: u16) {
+    let size = Winsize {
+        ws_col: columns,
+        ws_row: lines,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(terminal, size).unwrap();
+}

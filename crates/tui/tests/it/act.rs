@@ -1,0 +1,307 @@
+//! What keys and rows do.
+
+use model::attempt::Signal;
+use model::command::{Command, OnStop, Outcome, Question};
+use model::view;
+use tui::{Action, Engine, Key, Msg, Told};
+
+use crate::scene::{Scene, agent, id};
+
+/// The only command that is asked for.
+#[track_caller]
+fn command(actions: Vec<Action>) -> Command {
+    let mut commands = actions.into_iter().filter_map(|action| match action {
+        Action::Submit { command, .. } => Some(command),
+        Action::Watch(_) | Action::Read(_) | Action::Suspend | Action::Quit => None,
+    });
+    let found = commands.next().expect("a command");
+    assert_eq!(commands.next(), None);
+    found
+}
+
+#[test]
+fn a_question_is_answered() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('4'));
+    scene.press(Key::Char('a'));
+    assert_eq!(scene.press(Key::Enter), [], "an empty answer is none");
+    scene.type_in("red");
+    scene.tell(Msg::Pasted(" as\never".to_owned()));
+    let asked = command(scene.press(Key::Enter));
+    let text = "red as ever".to_owned();
+    let question = Question::of(&scene.now("t-ask"));
+    assert_eq!(
+        asked,
+        Command::Answer {
+            agent: agent("ada"),
+            text,
+            question,
+        }
+    );
+    assert!(scene.screen(80, 24).contains("… answer ada"));
+    let outcome = Ok(Outcome::Refused {
+        why: "ada has asked nothing".to_owned(),
+    });
+    scene.tell(Msg::Told(Told {
+        asked: "answer ada".to_owned(),
+        outcome,
+    }));
+    assert!(
+        scene
+            .screen(80, 24)
+            .contains("✗ answer ada refused: ada has asked nothing")
+    );
+}
+
+#[test]
+fn what_destroys_or_stops_asks_first() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('K'));
+    assert!(scene.screen(80, 24).contains("Kill ada?"));
+    assert_eq!(scene.press(Key::Enter), [], "only y is a yes");
+    assert_eq!(scene.press(Key::Char('n')), []);
+    scene.press(Key::Char('K'));
+    assert_eq!(
+        command(scene.press(Key::Char('y'))),
+        Command::Kill { agent: agent("ada") }
+    );
+
+    scene.press(Key::Char('D'));
+    assert_eq!(scene.press(Key::Escape), []);
+    scene.press(Key::Char('D'));
+    scene.type_in("no time");
+    let reason = "no time".to_owned();
+    let ticket = id("t-ask");
+    assert_eq!(command(scene.press(Key::Enter)), Command::Drop { ticket, reason });
+
+    scene.press(Key::Char('S'));
+    assert_eq!(scene.press(Key::Enter), []);
+    let running = OnStop::Leave;
+    assert_eq!(command(scene.press(Key::Char('l'))), Command::Stop { running });
+}
+
+#[test]
+fn held_tickets_are_retried_merged_waived_approved() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('4'));
+    scene.press(Key::Char('j'));
+    let ticket = || id("t-hold");
+    assert_eq!(
+        command(scene.press(Key::Char('r'))),
+        Command::Retry { ticket: ticket() }
+    );
+    assert_eq!(
+        command(scene.press(Key::Char('m'))),
+        Command::Merge { ticket: ticket() }
+    );
+    assert_eq!(
+        command(scene.press(Key::Char('p'))),
+        Command::Approve { ticket: ticket() }
+    );
+    scene.press(Key::Char('w'));
+    assert_eq!(scene.press(Key::Enter), [], "a waiver needs a reason");
+    scene.type_in("it is fine");
+    let reason = "it is fine".to_owned();
+    assert_eq!(
+        command(scene.press(Key::Enter)),
+        Command::Waive {
+            ticket: ticket(),
+            reason
+        }
+    );
+}
+
+#[test]
+fn a_ticket_is_assigned_from_either_side() {
+    let mut scene = Scene::busy(80, 24);
+    // edith is idle, and the last.
+    scene.press(Key::End);
+    scene.press(Key::Char('s'));
+    assert!(scene.screen(80, 24).contains("What does edith get?"));
+    scene.press(Key::Down);
+    let wanted = Command::Assign {
+        agent: agent("edith"),
+        ticket: id("t-open2"),
+    };
+    assert_eq!(command(scene.press(Key::Enter)), wanted);
+
+    scene.press(Key::Char('/'));
+    scene.type_in("open2");
+    scene.press(Key::Enter);
+    scene.press(Key::Char('2'));
+    scene.press(Key::Char('s'));
+    assert!(
+        scene.screen(80, 24).contains("Who gets t-open2?"),
+        "{}",
+        scene.screen(80, 24)
+    );
+    assert_eq!(command(scene.press(Key::Enter)), wanted);
+}
+
+#[test]
+fn agents_are_spawned_by_name_or_number() {
+    let mut scene = Scene::busy(80, 24);
+    let mut spawn = |text: &str| {
+        scene.press(Key::Char('n'));
+        scene.type_in(text);
+        scene.press(Key::Enter)
+    };
+    assert_eq!(command(spawn("")), Command::SpawnMany { count: 1 });
+    assert_eq!(command(spawn("3")), Command::SpawnMany { count: 3 });
+    let name = agent("zoe");
+    assert_eq!(command(spawn("zoe")), Command::Spawn { name });
+    assert_eq!(spawn("a b"), []);
+    assert!(scene.screen(80, 24).contains("Spawn"), "it can be mended");
+}
+
+#[test]
+fn without_an_engine_there_is_nothing_to_stop() {
+    let mut scene = Scene::busy(80, 24);
+    scene.tell(Msg::Engine(None));
+    scene.press(Key::Char('S'));
+    let seen = scene.screen(80, 24);
+    assert!(
+        seen.contains("no engine runs here; `crew run` starts one"),
+        "{seen}"
+    );
+    assert!(seen.contains("steps run on: `crew run` adopts them"), "{seen}");
+}
+
+#[test]
+fn the_engine_says_what_it_is_at() {
+    let mut scene = Scene::busy(80, 24);
+    assert!(scene.screen(80, 24).contains("● at work 2m"));
+    scene.project(model::project::Event::Closing);
+    assert!(scene.screen(80, 24).contains("stopping, waits for running steps"));
+    scene.project(model::project::Event::Closed);
+    scene.tell(Msg::Engine(None));
+    assert!(scene.screen(80, 24).contains("no engine"));
+    scene.tell(Msg::Engine(Some(Engine {
+        pid: None,
+        since: None,
+    })));
+    assert!(scene.screen(80, 24).contains("◐ starting"));
+}
+
+#[test]
+fn a_choice_stays_with_its_ticket_and_is_followed() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('2'));
+    scene.press(Key::Home);
+    let read = scene.press(Key::End);
+    assert!(read.contains(&Action::Read(id("t-done"))), "{read:?}");
+    let first = scene.press(Key::Home);
+    assert!(first.contains(&Action::Read(id("t-check"))), "{first:?}");
+    assert!(
+        first.contains(&Action::Watch(Some(scene.run("t-check")))),
+        "{first:?}"
+    );
+    // The next one lands, and sinks to the end of the list with the choice on it.
+    scene.press(Key::Down);
+    scene.land("t-line");
+    let seen = scene.screen(80, 24);
+    assert!(seen.contains("▸✓ t-line"), "{seen}");
+    // Nobody means the first: it is whatever comes first.
+    scene.press(Key::Home);
+    scene.create("t-first", "Before all", 0);
+    scene.claim("t-first", "dorothy");
+    scene.begin_step("t-first");
+    scene.step("t-first", Signal::Done, None);
+    let seen = scene.screen(80, 24);
+    assert!(seen.contains("▸◌ t-first"), "{seen}");
+}
+
+#[test]
+fn the_filter_narrows_every_list_as_it_is_typed() {
+    let mut scene = Scene::busy(200, 50);
+    scene.press(Key::Char('/'));
+    scene.type_in("MEND roof");
+    let seen = scene.screen(200, 50);
+    assert!(
+        seen.contains("t-check") && !seen.contains("t-open1") && !seen.contains("t-ask"),
+        "{seen}"
+    );
+    scene.press(Key::Enter);
+    assert!(scene.screen(200, 50).contains("/MEND roof (1)"));
+    scene.press(Key::Escape);
+    assert!(scene.screen(200, 50).contains("t-open1"));
+}
+
+#[test]
+fn panes_are_gone_to_zoomed_and_left() {
+    let mut scene = Scene::busy(80, 24);
+    for (key, name) in [
+        (Key::Tab, "2 Queue"),
+        (Key::BackTab, "1 Agents"),
+        (Key::BackTab, "7 Cost"),
+    ] {
+        scene.press(key);
+        let seen = scene.screen(80, 24);
+        assert!(seen.contains(&format!("━ {name}")), "{name}: {seen}");
+    }
+    scene.press(Key::Char('z'));
+    assert!(!scene.screen(80, 24).contains("Queue"));
+    scene.press(Key::Escape);
+    assert!(scene.screen(80, 24).contains("Queue"));
+    assert_eq!(scene.press(Key::Char('q')), [Action::Quit]);
+    assert_eq!(scene.press(Key::Ctrl('c')), [Action::Quit]);
+    assert_eq!(scene.press(Key::Ctrl('z')), [Action::Suspend]);
+}
+
+#[test]
+fn output_is_scrolled_and_comes_back_to_its_end() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('j'));
+    let lines: String = (0..100).map(|n| format!("line {n}\n")).collect();
+    scene.print("t-work", lines.as_bytes());
+    scene.press(Key::Char('5'));
+    assert!(scene.screen(80, 24).contains("line 99"));
+    scene.press(Key::Home);
+    let seen = scene.screen(80, 24);
+    assert!(seen.contains("line 0") && !seen.contains("line 99"), "{seen}");
+    scene.press(Key::End);
+    scene.print("t-work", b"one more\n");
+    assert!(scene.screen(80, 24).contains("one more"));
+}
+
+#[test]
+fn output_of_a_run_that_is_not_looked_at_is_passed_over() {
+    let mut scene = Scene::busy(80, 24);
+    scene.print("t-work", b"not yours\n");
+    assert!(!scene.screen(80, 24).contains("not yours"));
+}
+
+#[test]
+fn a_ticket_that_only_has_a_file_is_listed_until_the_journal_knows_it() {
+    let mut scene = Scene::new(80, 24);
+    let mut other = Scene::new(80, 24);
+    other.create("t-file", "Only a file", 1);
+    let unseen = [(id("t-file"), other.now("t-file"))].into();
+    scene.tell(Msg::Files(tui::Files {
+        unseen,
+        ..tui::Files::default()
+    }));
+    assert!(scene.screen(80, 24).contains("t-file"));
+    scene.tell(Msg::Files(tui::Files::default()));
+    assert!(!scene.screen(80, 24).contains("t-file"), "its file is gone");
+    scene.create("t-file", "Only a file", 1);
+    scene.tell(Msg::Files(tui::Files::default()));
+    assert!(scene.screen(80, 24).contains("t-file"), "the journal knows it");
+}
+
+#[test]
+fn what_is_shown_is_what_the_view_says() {
+    let scene = Scene::busy(200, 50);
+    let seen = scene.screen(200, 50);
+    for status in [
+        view::Status::Waiting,
+        view::Status::Working,
+        view::Status::Verifying,
+        view::Status::Idle,
+    ] {
+        assert!(
+            seen.contains(status.symbol()) && seen.contains(status.name()),
+            "{status:?} in {seen}"
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! How it looks.
+
+use model::policy::route::Refusal;
+use tui::{Files, Key, Msg};
+
+use crate::scene::{Scene, id, oid};
+
+#[test]
+fn at_work_in_80_by_24() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('j'));
+    scene.print(
+        "t-work",
+        b"I look at the hinge.\nIt is bent; I straighten it.\nhalf a li",
+    );
+    insta::assert_snapshot!(scene.screen(80, 24));
+}
+
+#[test]
+fn at_work_in_40_by_10() {
+    let mut scene = Scene::busy(40, 10);
+    let mut seen = scene.screen(40, 10);
+    for pane in ['2', '3', '4', '5', '6', '7'] {
+        scene.press(Key::Char(pane));
+        seen.push_str("----------------------------------------\n");
+        seen.push_str(&scene.screen(40, 10));
+    }
+    insta::assert_snapshot!(seen);
+}
+
+#[test]
+fn at_work_in_200_by_50() {
+    let mut scene = Scene::busy(200, 50);
+    scene.press(Key::Char('2'));
+    insta::assert_snapshot!(scene.screen(200, 50));
+}
+
+#[test]
+fn before_anything_happened() {
+    let mut scene = Scene::new(80, 24);
+    scene.create("t-1", "Mend the roof", 1);
+    scene.create("t-2", "Paint it", 0);
+    let waits = Refusal::WaitsFor { ids: vec![id("t-1")] };
+    scene.tell(Msg::Files(Files {
+        why_not: [(id("t-2"), waits)].into(),
+        ..Files::default()
+    }));
+    insta::assert_snapshot!(scene.screen(80, 24));
+}
+
+#[test]
+fn a_question_is_answered_in_front_of_everything() {
+    let mut scene = Scene::busy(80, 24);
+    scene.press(Key::Char('4'));
+    scene.press(Key::Char('a'));
+    scene.type_in("red, as it always was");
+    insta::assert_snapshot!(scene.screen(80, 24));
+    let mut narrow = Scene::busy(40, 10);
+    narrow.press(Key::Char('4'));
+    narrow.press(Key::Char('a'));
+    narrow.type_in("red, as it always was and will be for ever");
+    insta::assert_snapshot!("a_question_in_40_by_10", narrow.screen(40, 10));
+}
+
+#[test]
+fn help_is_all_there() {
+    let mut scene = Scene::busy(80, 36);
+    scene.press(Key::Char('?'));
+    insta::assert_snapshot!(scene.screen(80, 36));
+}
+
+#[test]
+fn a_pane_alone_shows_the_history() {
+    let mut scene = Scene::busy(80, 24);
+    let rows = Vec::new();
+    scene.press(Key::Char('3'));
+    scene.tell(Msg::History {
+        ticket: id("t-check"),
+        rows,
+    });
+    scene.ticket(
+        "t-check",
+        model::ticket::Event::ChecksPassed {
+            tree: oid('2'),
+            passed: vec!["cargo test".to_owned()],
+            review: false,
+        },
+    );
+    scene.ticket("t-check", model::ticket::Event::TargetMoved);
+    scene.press(Key::Char('6'));
+    scene.press(Key::Enter);
+    insta::assert_snapshot!(scene.screen(80, 24));
+}
+
+#[test]
+fn nothing_that_an_agent_or_an_author_wrote_reaches_the_terminal_as_it_is() {
+    let mut scene = Scene::busy(80, 24);
+    scene.work("t-evil", "\u{1b}[2J\u{202e}evil\u{9b}31m", "edith");
+    scene.print("t-evil", b"\x1b[2J\x9b31m\xe2\x80\xae");
+    for pane in ['1', '2', '3', '4', '5', '6', '7'] {
+        scene.press(Key::Char(pane));
+        let seen = scene.screen(80, 24);
+        assert!(
+            seen.chars()
+                .all(|c| c == '\n' || !(c.is_control() || c == '\u{202e}')),
+            "{seen:?}"
+        );
+    }
+}
+
+#[test]
+fn a_thousand_tickets_are_listed_where_the_choice_is() {
+    let mut scene = Scene::new(80, 24);
+    for n in 0..1_000 {
+        scene.create(&format!("t-{n:04}"), &format!("Part {n}"), 2);
+    }
+    scene.press(Key::Char('2'));
+    scene.press(Key::End);
+    let seen = scene.screen(80, 24);
+    assert!(seen.contains("▸○ t-0999") && !seen.contains("t-0500"), "{seen}");
+    for _ in 0..40 {
+        scene.press(Key::PageUp);
+    }
+    assert!(scene.screen(80, 24).contains("t-0"), "{}", scene.screen(80, 24));
+}

@@ -1,0 +1,7 @@
+//! The dashboard's state and its looks, without a terminal.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+mod act;
+mod any;
+mod look;
+mod scene;
