@@ -3,6 +3,7 @@
 use model::Time;
 use model::attempt::{Failure, Usage};
 use model::journal::{Fact, State};
+use model::policy::budget::Pause;
 use model::project::Bar;
 use model::view::{self, Act, Agent, Costs, Held, Item, Landed, Line, Sum};
 use serde_json::{Value, json};
@@ -68,6 +69,16 @@ pub(crate) fn usage(usage: Usage) -> Value {
         "cost_micro_usd": usage.cost_micro_usd,
         "estimated_micro_usd": usage.estimated_micro_usd,
     })
+}
+
+/// Why no step is started.
+pub(crate) fn pause(pause: Option<Pause>) -> Value {
+    json!(pause.map(|pause| json!({
+        "says": pause.to_string(),
+        "until": time(Some(pause.until)),
+        "spent_micro_usd": pause.purse.spent_micro_usd,
+        "limit_micro_usd": pause.purse.limit_micro_usd,
+    })))
 }
 
 /// A held ticket.

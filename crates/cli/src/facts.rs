@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::policy::budget::Pause;
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
 use model::ticket::{Event, FileStatus, Ticket};
@@ -23,6 +24,7 @@ pub(crate) struct Facts {
     files: BTreeMap<TicketId, route::File>,
     roster: BTreeSet<AgentName>,
     settle: std::time::Duration,
+    pause: Option<Pause>,
     now: Time,
     /// What is wrong with files, in words.
     pub(crate) problems: Vec<String>,
@@ -48,6 +50,7 @@ impl Facts {
                 .cloned()
                 .collect(),
             settle: settings.run.settle,
+            pause: crew.project.pause.filter(|pause| pause.until > now),
             now,
             problems: readings.problems().map(ToString::to_string).collect(),
             bad: Vec::new(),
@@ -107,6 +110,7 @@ impl Facts {
             files: &self.files,
             roster: &self.roster,
             settle: self.settle,
+            pause: self.pause,
             now: self.now,
         }
     }

@@ -27,8 +27,10 @@ pub(crate) struct Step {
 impl Step {
     /// The step that a row started, if it started one of this agent.
     pub(crate) fn started(fold: &Fold, agent: &AgentName) -> Option<Self> {
-        let (Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run })), State::Ticket(after)) =
-            (&fold.fact, &fold.after)
+        let (
+            Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run, .. })),
+            State::Ticket(after),
+        ) = (&fold.fact, &fold.after)
         else {
             return None;
         };

@@ -6,7 +6,7 @@ mod screen;
 mod table;
 mod wrap;
 
-pub(crate) use model::view::{clock as clock_time, cost, dollars, span, tokens};
+pub(crate) use model::view::{clock as clock_time, cost, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
 pub(crate) use problem::show as show_problem;
 pub(crate) use screen::Screen;

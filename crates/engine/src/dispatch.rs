@@ -20,6 +20,7 @@ impl Core {
         self.submit_what_is_closed();
         match self.duty {
             Duty::Drain if self.stopping.is_none() => {
+                self.follow_budgets();
                 self.start_check();
                 self.start_steps();
                 if self.read && self.dirty {
@@ -69,6 +70,9 @@ impl Core {
     }
 
     fn start_steps(&mut self) {
+        if self.project.pause.is_some() {
+            return;
+        }
         if let Some(bar) = self.bar() {
             if let Some(until) = bar.until {
                 self.wake_at(until);
@@ -95,9 +99,10 @@ impl Core {
                 continue;
             };
             let run = RunId::of_step(&id, attempt.fence, attempt.runs + 1);
+            let budget = self.warning(&id);
             self.tell_or_note(
                 &id,
-                Event::Attempt(attempt::Event::StepStarted { run }),
+                Event::Attempt(attempt::Event::StepStarted { run, budget }),
                 "it may be stepped",
             );
         }
@@ -161,6 +166,7 @@ impl Core {
             files: &self.files,
             roster: &self.project.agents,
             settle: self.settings.run.settle,
+            pause: self.project.pause,
             now: self.now,
         }
     }

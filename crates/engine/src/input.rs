@@ -208,6 +208,8 @@ pub struct RunEnd {
     pub run: RunId,
     /// What it used.
     pub usage: Usage,
+    /// What the client now calls the session's running total, in millionths of a US dollar; none when it told none.
+    pub total_micro_usd: Option<u64>,
     /// What the agent says it did.
     pub summary: Option<String>,
     /// The mode it announced.

@@ -4,6 +4,7 @@
 //! drives it against the world, the simulator against a simulated one, through the same few calls.
 
 mod bar;
+mod budget;
 mod commands;
 mod core;
 mod dispatch;

@@ -78,6 +78,7 @@ impl Core {
                 let ended = RunEnd {
                     run: run.clone(),
                     usage: Usage::default(),
+                    total_micro_usd: None,
                     summary: None,
                     mode: None,
                     end: End::Failed(failure),
@@ -87,7 +88,7 @@ impl Core {
             // It found no workspace: nobody's failure, and nothing to be tried again here. Start over from what is kept.
             _ => {
                 let failure = Failure::new(attempt::Class::KilledByUs, "its workspace is gone");
-                let failed = Event::Attempt(self.failed_step(ticket, Usage::default(), failure));
+                let failed = Event::Attempt(self.failed_step(ticket, (Usage::default(), None), failure));
                 let next = self.stopped_for(ticket).unwrap_or(Event::Released {
                     why: Released::WorkspaceLost,
                 });
@@ -228,12 +229,19 @@ impl Core {
         self.now + backoff::hold(round)
     }
 
-    /// The end of a step that failed, with the limits that are left after it.
-    pub(crate) fn failed_step(&self, id: &TicketId, usage: Usage, failure: Failure) -> attempt::Event {
+    /// The end of a step that failed, with the limits that are left after it. What it used comes with what the client now
+    /// calls the session's total.
+    pub(crate) fn failed_step(
+        &self,
+        id: &TicketId,
+        (usage, total_micro_usd): (Usage, Option<u64>),
+        failure: Failure,
+    ) -> attempt::Event {
         let attempt = self.ticket(id).and_then(Ticket::attempt);
         let next = model::policy::failure::after(attempt, &failure, self.now);
         attempt::Event::StepFailed {
             usage,
+            total_micro_usd,
             retry_at: self.now + next.wait,
             errors_left: next.errors_left,
             repeats_left: next.repeats_left,

@@ -204,6 +204,7 @@ impl Core {
                     | Refusal::Held { .. }
                     | Refusal::Unsettled { .. }
                     | Refusal::NotDue { .. }
+                    | Refusal::DayBudget { .. }
                     | Refusal::RecoveryNotNeeded { .. },
                 ) => Standing::Moving,
             },

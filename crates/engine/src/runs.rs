@@ -36,7 +36,8 @@ impl Core {
             .and_then(Ticket::attempt)
             .and_then(|a| a.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
-        let (usage, summary, mode) = (ended.usage, ended.summary, ended.mode);
+        let usage = (ended.usage, ended.total_micro_usd);
+        let (summary, mode) = (ended.summary, ended.mode);
         let stopped = |class: Class, message: &str| Failure::new(class, message);
         let mut events = Vec::new();
         match (stopping, ended.end) {
@@ -108,13 +109,14 @@ impl Core {
     fn finished_step(
         &self,
         id: &TicketId,
-        usage: attempt::Usage,
+        (usage, total_micro_usd): (attempt::Usage, Option<u64>),
         summary: Option<String>,
         mode: Option<attempt::Mode>,
         signal: Signal,
     ) -> attempt::Event {
         attempt::Event::StepFinished {
             usage,
+            total_micro_usd,
             signal,
             summary,
             mode,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::machine::{self, Machine as _, Rejected};
+use crate::policy::budget::Purse;
 use crate::policy::reconcile::{self, Action};
 use crate::session::{self, Session};
 use crate::worker::{self, Worker};
@@ -56,6 +57,9 @@ pub struct Attempt {
     pub edited: bool,
     /// The step that runs was told of it. Only a step that ends well has shown it to the agent.
     pub edit_told: bool,
+    /// The step that runs warns of its ticket's budget. Only a step that ends well has shown it to the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warns: Option<Purse>,
     /// When it was claimed.
     pub claimed_at: Time,
     /// Since when it stands where it stands.
@@ -499,6 +503,9 @@ pub enum Event {
     StepStarted {
         /// The run it is.
         run: RunId,
+        /// What it says of the ticket's budget, when the agent must come to an end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        budget: Option<Purse>,
     },
     /// Its shim is known to live.
     WorkerSpawned,
@@ -511,6 +518,9 @@ pub enum Event {
     StepFinished {
         /// What it used.
         usage: Usage,
+        /// What the client now calls the session's running total, in millionths of a US dollar; none when it told none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total_micro_usd: Option<u64>,
         /// What it said.
         signal: Signal,
         /// What it says it did.
@@ -531,6 +541,9 @@ pub enum Event {
     StepFailed {
         /// What it used all the same.
         usage: Usage,
+        /// What the client now calls the session's running total, in millionths of a US dollar; none when it told none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total_micro_usd: Option<u64>,
         /// Why.
         failure: Failure,
         /// The next step is not started before.
@@ -558,8 +571,6 @@ pub enum Event {
     },
     /// Nobody answered in time.
     WaitTimedOut,
-    /// Money or tokens are spent.
-    BudgetSpent,
     /// A person said: fish or cut bait.
     Baited {
         /// Who.
@@ -627,6 +638,9 @@ pub enum Effect {
         prompt: Prompt,
         /// The ticket's text changed since the agent last saw it.
         edited: bool,
+        /// What is left of the ticket's budget, when the agent must come to an end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        budget: Option<Purse>,
     },
     /// Stop a run: TERM, KILL after the grace, then every straggler.
     StopRun {
@@ -668,7 +682,7 @@ pub enum Raised {
     },
     /// Its workspace is gone.
     WorkspaceLost,
-    /// The last chance that a budget or a person gave it was spent.
+    /// The last chance that a person gave it was spent.
     Reaped {
         /// Why it was given.
         why: String,
@@ -742,7 +756,6 @@ impl Event {
             Event::Woken => "woken",
             Event::WokenEarly { .. } => "woken_early",
             Event::WaitTimedOut => "wait_timed_out",
-            Event::BudgetSpent => "budget_spent",
             Event::Baited { .. } => "baited",
             Event::Recovered { .. } => "recovered",
             Event::Retried { .. } => "retried",
@@ -789,6 +802,7 @@ impl Attempt {
             summary: None,
             edited: false,
             edit_told: false,
+            warns: None,
             claimed_at: at,
             since: at,
             state: State::Preparing,
@@ -852,7 +866,7 @@ impl Attempt {
                 self.state = State::Ready;
                 Ok(Raised::Nothing)
             }
-            Event::StepStarted { run } => self.start_step(event, run, effects),
+            Event::StepStarted { run, budget } => self.start_step(event, run, *budget, effects),
             Event::WorkerSpawned => {
                 self.move_worker(event, worker::Event::Spawned)?;
                 Ok(Raised::Nothing)
@@ -908,7 +922,6 @@ impl Attempt {
                 self.work(next);
                 Ok(Raised::Nothing)
             }
-            Event::BudgetSpent => self.corner(event, "its budget is spent".to_owned()),
             Event::Baited { by } => self.corner(event, format!("{by} said to fish or cut bait")),
             Event::Recovered { .. } => self.recover(event),
             Event::Retried { fresh, .. } => {
@@ -998,6 +1011,7 @@ impl Attempt {
         &mut self,
         event: &Event,
         run: &RunId,
+        budget: Option<Purse>,
         effects: &mut Vec<Effect>,
     ) -> Result<Raised, Rejected> {
         if !self.seated {
@@ -1056,7 +1070,9 @@ impl Attempt {
             new_session,
             prompt,
             edited: self.edited,
+            budget,
         });
+        self.warns = budget;
         self.worker = Some(Worker::new(run.clone()));
         (self.stopping, self.edit_told) = (None, self.edited);
         self.state = State::Working(working);
@@ -1066,6 +1082,7 @@ impl Attempt {
     fn finish_step(&mut self, event: &Event) -> Result<Raised, Rejected> {
         let Event::StepFinished {
             usage,
+            total_micro_usd,
             signal,
             summary,
             mode,
@@ -1084,7 +1101,10 @@ impl Attempt {
         self.session.apply(session::Event::Suspended)?;
         self.steps += 1;
         self.usage.add(*usage);
-        self.session.used.add(*usage);
+        self.session.used(*usage, *total_micro_usd);
+        if let Some(purse) = self.warns.take() {
+            self.session.warned = Some(purse.limit_micro_usd);
+        }
         (self.errors, self.repeats, self.failure, self.throttled) = (0, 0, None, None);
         // An edit that came while the step ran is told by the next one.
         self.edited &= !self.edit_told;
@@ -1148,6 +1168,7 @@ impl Attempt {
     fn fail_step(&mut self, event: &Event, effects: &mut Vec<Effect>) -> Result<Raised, Rejected> {
         let Event::StepFailed {
             usage,
+            total_micro_usd,
             failure,
             retry_at,
             errors_left,
@@ -1170,8 +1191,8 @@ impl Attempt {
             },
         )?;
         self.usage.add(*usage);
-        self.session.used.add(*usage);
-        (self.stopping, self.edit_told) = (None, false);
+        self.session.used(*usage, *total_micro_usd);
+        (self.stopping, self.edit_told, self.warns) = (None, false, None);
         if failure.class.breaks_session() {
             self.replace_session(event, fresh)?;
             // What was to be said is said again; only a plain task or "go on" needs the story so far.

@@ -9,6 +9,7 @@ pub mod diagram;
 pub mod ids;
 pub mod journal;
 pub mod machine;
+pub mod money;
 pub mod policy;
 pub mod project;
 pub mod samples;

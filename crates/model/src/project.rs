@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::attempt::Class;
 use crate::machine::{self, Rejected, Step};
+use crate::policy::budget::{Pause, Purse};
+use crate::time::Day;
 use crate::{AgentName, TicketId, Time};
 
 /// One repository's crew.
@@ -20,6 +22,12 @@ pub struct Project {
     /// Harnesses, by name, on which no step is started, or was not until a time that may have passed.
     #[serde(default)]
     pub barred: BTreeMap<String, Bar>,
+    /// No step is started for now: the day's budget is spent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pause: Option<Pause>,
+    /// The day and the budget, in millionths of a US dollar, that people were last warned of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warned: Option<(Day, u64)>,
 }
 
 /// What a service said to one agent holds for all of them: no step is started into the same refusal.
@@ -114,6 +122,20 @@ pub enum Event {
         /// Who.
         by: String,
     },
+    /// Most of the day's budget is spent.
+    DayBudgetLow {
+        /// The day.
+        day: Day,
+        /// What was spent of what.
+        purse: Purse,
+    },
+    /// The day's budget is spent: no step of any ticket is started before it ends.
+    DayBudgetSpent {
+        /// What was spent of what, and until when that is so.
+        pause: Pause,
+    },
+    /// There is money again: a new day has begun, or a person has raised the budget.
+    DayBudgetFree,
 }
 
 /// A project orders nothing itself.
@@ -182,8 +204,45 @@ impl machine::Machine for Machine {
                 }
                 Ok(Step::to(next))
             }
+            (
+                State::Uninitialized | State::Closed,
+                Event::DayBudgetLow { .. } | Event::DayBudgetSpent { .. } | Event::DayBudgetFree,
+            ) => no("no engine runs"),
+            (_, Event::DayBudgetLow { day, purse }) => {
+                let warned = Some((*day, purse.limit_micro_usd));
+                if project.warned == warned {
+                    return no("that was told");
+                }
+                Ok(Step::to(Project {
+                    warned,
+                    ..project.clone()
+                }))
+            }
+            (_, Event::DayBudgetSpent { pause }) => {
+                if project.pause.as_ref() == Some(pause) {
+                    return no("that was told");
+                }
+                Ok(Step::to(Project {
+                    pause: Some(*pause),
+                    ..project.clone()
+                }))
+            }
+            (_, Event::DayBudgetFree) => {
+                if project.pause.is_none() {
+                    return no("no budget is in the way");
+                }
+                Ok(Step::to(Project {
+                    pause: None,
+                    ..project.clone()
+                }))
+            }
             // A crashed engine leaves any state behind; the next one starts over from each of them.
-            (_, Event::Opened) => to(State::Initializing),
+            // What is in the way is told anew, to whoever started it.
+            (_, Event::Opened) => Ok(Step::to(Project {
+                state: State::Initializing,
+                pause: None,
+                ..project.clone()
+            })),
             (State::Initializing, Event::Initialized) | (State::Busy, Event::AgentsIdle) => to(State::Ready),
             (State::Ready, Event::AgentsBusy) => to(State::Busy),
             (State::Initializing | State::Ready | State::Busy, Event::Closing) => to(State::ShuttingDown),
@@ -235,6 +294,9 @@ impl Event {
             Event::AgentRetired { .. } => "agent_retired",
             Event::HarnessBarred { .. } => "harness_barred",
             Event::HarnessFreed { .. } => "harness_freed",
+            Event::DayBudgetLow { .. } => "day_budget_low",
+            Event::DayBudgetSpent { .. } => "day_budget_spent",
+            Event::DayBudgetFree => "day_budget_free",
         }
     }
 }

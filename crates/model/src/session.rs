@@ -17,6 +17,13 @@ pub struct Session {
     pub steps: u32,
     /// What its ended steps have used: some clients report totals over the session.
     pub used: Usage,
+    /// What the client last called its running total, in millionths of a US dollar; none before it told one. Its own
+    /// idea, for taking differences: what a killed step used may be missing in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total_micro_usd: Option<u64>,
+    /// The ticket's budget of which a step in it warned last, in millionths of a US dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warned: Option<u64>,
     /// Where it stands.
     pub state: State,
 }
@@ -134,6 +141,8 @@ impl Session {
             number,
             steps: 0,
             used: Usage::default(),
+            total_micro_usd: None,
+            warned: None,
             state: State::New,
         }
     }
@@ -149,6 +158,12 @@ impl Session {
             self.steps += 1;
         }
         Ok(())
+    }
+
+    /// A step of it has ended and used so much; `total` as in [`Session::total_micro_usd`], none when the client told none.
+    pub fn used(&mut self, usage: Usage, total: Option<u64>) {
+        self.used.add(usage);
+        self.total_micro_usd = total.or(self.total_micro_usd);
     }
 
     /// Whether the next step must open it rather than resume it.

@@ -15,6 +15,7 @@ pub use event::{Effect, Event, Released};
 pub use transition::Machine;
 
 use crate::attempt::{self, Attempt};
+use crate::policy::budget::{Purse, Spent};
 use crate::{AgentName, Fence, Oid, RunId, TicketId, Time};
 
 /// A ticket as the journal knows it.
@@ -49,6 +50,9 @@ pub struct Ticket {
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or its text changed.
     #[serde(default)]
     pub again: Option<Again>,
+    /// What its steps have cost.
+    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    pub spent: Spent,
 }
 
 /// What a ticket's file says.
@@ -298,6 +302,11 @@ pub enum Why {
     Breaker,
     /// Its review ended without a verdict too often.
     Review,
+    /// What it may cost is spent.
+    Budget {
+        /// What was spent of what.
+        purse: Purse,
+    },
 }
 
 impl Why {
@@ -316,6 +325,7 @@ impl Why {
             Why::Auth => "auth",
             Why::Breaker => "breaker",
             Why::Review => "review",
+            Why::Budget { .. } => "budget",
         }
     }
 }
@@ -398,6 +408,7 @@ impl Ticket {
             feedback: Vec::new(),
             review_tries: 0,
             again: None,
+            spent: Spent::default(),
         }
     }
 

@@ -199,7 +199,6 @@ impl Member {
             | attempt::Event::Woken
             | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
-            | attempt::Event::BudgetSpent
             | attempt::Event::Baited { .. }
             | attempt::Event::Recovered { .. }
             | attempt::Event::Retried { .. }

@@ -250,8 +250,13 @@ fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
             input_tokens: outcome.usage.input_tokens,
             output_tokens: outcome.usage.output_tokens,
             cost_micro_usd: outcome.usage.cost_micro_usd,
-            estimated_micro_usd: 0,
+            estimated_micro_usd: if outcome.estimated {
+                outcome.usage.cost_micro_usd
+            } else {
+                0
+            },
         },
+        total_micro_usd: outcome.total_micro_usd,
         summary: outcome.summary,
         mode: outcome.mode.map(|mode| match mode {
             harness::Mode::Execute => Mode::Execute,
@@ -294,6 +299,7 @@ fn failed(id: &RunId, class: Class, message: &str) -> RunEnd {
     RunEnd {
         run: id.clone(),
         usage: Usage::default(),
+        total_micro_usd: None,
         summary: None,
         mode: None,
         end: End::Failed(Failure::new(class, message)),

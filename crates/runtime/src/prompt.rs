@@ -4,11 +4,13 @@ use std::path::Path;
 
 use minijinja::{Environment, UndefinedBehavior, context};
 use model::attempt::Prompt;
+use model::money::Usd;
+use model::policy::budget::Purse;
 
 use crate::{Error, Result};
 
 /// The built-in templates. A file of the same name in `prompts_dir` wins.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("instructions", include_str!("prompts/instructions.md")),
     ("init", include_str!("prompts/init.md")),
     ("step", include_str!("prompts/step.md")),
@@ -16,6 +18,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("checks_failed", include_str!("prompts/checks_failed.md")),
     ("merge_conflict", include_str!("prompts/merge_conflict.md")),
     ("last_chance", include_str!("prompts/last_chance.md")),
+    ("budget", include_str!("prompts/budget.md")),
 ];
 
 /// The templates of one engine.
@@ -51,6 +54,29 @@ pub(crate) struct Facts {
     pub(crate) new_session: bool,
     /// The checks that must pass.
     pub(crate) checks: Vec<String>,
+    /// What is left of the ticket's budget, when the agent must come to an end.
+    pub(crate) budget: Option<Budget>,
+}
+
+/// A ticket's budget, in words: `$4.10`.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Budget {
+    /// What is spent.
+    pub(crate) spent: String,
+    /// What may be.
+    pub(crate) limit: String,
+    /// What is left.
+    pub(crate) left: String,
+}
+
+impl Budget {
+    pub(crate) fn of(purse: Purse) -> Self {
+        Self {
+            spent: Usd(purse.spent_micro_usd).to_string(),
+            limit: Usd(purse.limit_micro_usd).to_string(),
+            left: Usd(purse.left()).to_string(),
+        }
+    }
 }
 
 impl Prompts {
@@ -88,6 +114,14 @@ impl Prompts {
 
     /// What a step says.
     pub(crate) fn step(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
+        let said = self.about(prompt, facts)?;
+        if facts.budget.is_none() {
+            return Ok(said);
+        }
+        Ok(format!("{said}\n{}", self.render("budget", facts, context! {})?))
+    }
+
+    fn about(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
         let said = match prompt {
             Prompt::Init => self.render("init", facts, context! {})?,
             Prompt::Resume => self.render("resume", facts, context! {})?,
@@ -159,6 +193,7 @@ mod tests {
             edited: true,
             new_session: false,
             checks: vec!["make test".into()],
+            budget: None,
         }
     }
 
@@ -230,6 +265,24 @@ mod tests {
                 .unwrap()
                 .contains("It leaks.")
         );
+    }
+
+    #[test]
+    fn whatever_is_said_the_warning_comes_with_it() {
+        let prompts = Prompts::load(None).unwrap();
+        let purse = Purse {
+            spent_micro_usd: 4_100_000,
+            limit_micro_usd: 5_000_000,
+        };
+        let facts = Facts {
+            budget: Some(Budget::of(purse)),
+            ..facts()
+        };
+        for prompt in [Prompt::Init, Prompt::Step, Prompt::NothingCommitted] {
+            let said = prompts.step(&prompt, &facts).unwrap();
+            let figures = ["$4.10", "$5.00", "$0.90"];
+            assert!(figures.iter().all(|figure| said.contains(figure)), "{said}");
+        }
     }
 
     #[test]

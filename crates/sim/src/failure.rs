@@ -20,6 +20,14 @@ pub struct Summary {
     pub refusals: u32,
     /// Writes tried by an engine that was thought dead.
     pub zombies: u32,
+    /// Steps that warned of a budget.
+    pub warned: u32,
+    /// Times that a spent budget held a ticket.
+    pub spent: u32,
+    /// Times that a spent budget stopped a day.
+    pub paused: u32,
+    /// Times that midnight ended that.
+    pub midnights: u32,
     /// Simulated hours.
     pub hours: i64,
 }

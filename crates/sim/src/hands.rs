@@ -227,6 +227,11 @@ impl Hands<'_> {
             acts,
             end: wish.then(process::killed),
             talks,
+            cost: if self.rng.percent(20) {
+                0
+            } else {
+                self.rng.below(400)
+            },
             stopped: wish,
             given_up: None,
         };

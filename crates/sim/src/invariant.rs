@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::attempt::{self, Then};
 use model::audit::Audit;
 use model::journal::{Fact, State as Stored, Stream};
+use model::money::Usd;
+use model::project;
 use model::ticket::{Candidate, Effect, Event, FileStatus, Stage, State, Ticket, Why};
+use model::time::Day;
 use model::view::Row;
-use model::{AgentName, Fence, Oid, TicketId};
+use model::{AgentName, Fence, Oid, TicketId, Time};
 use store::{Journal as _, Ledger, Memory, Millis, StreamId};
 
 use crate::block_on;
@@ -49,6 +52,17 @@ pub(crate) struct Witness {
     same: BTreeMap<TicketId, (String, u32)>,
     /// Nobody else wrote since the engine was loaded: it knows of every bar.
     pub(crate) is_alone: bool,
+    /// What each ticket's steps have cost since it was last granted a budget.
+    paid: BTreeMap<TicketId, u64>,
+    /// What the steps that ended on a day have cost.
+    paid_on: BTreeMap<Day, u64>,
+    /// Steps that warned of a budget, tickets that one held, days that one stopped, and midnights that ended that.
+    pub(crate) warned: u32,
+    pub(crate) spent: u32,
+    pub(crate) paused: u32,
+    pub(crate) midnights: u32,
+    /// What is read now was written by an engine that was thought dead.
+    pub(crate) old_engine: bool,
     /// Tickets of which an effect was settled, with a fact or without.
     suspects: BTreeSet<TicketId>,
     looks: u64,
@@ -104,6 +118,9 @@ impl Witness {
                     *version - 1
                 )
             })?;
+            if let Fact::Project(event) = &fold.fact {
+                self.count_pauses(event, fold.at);
+            }
             let row = Row {
                 seq: fold.seq,
                 stream: &fold.stream,
@@ -124,12 +141,23 @@ impl Witness {
         Ok(changed)
     }
 
+    fn count_pauses(&mut self, event: &project::Event, at: Time) {
+        match event {
+            project::Event::DayBudgetSpent { .. } => self.paused += 1,
+            project::Event::DayBudgetFree => {
+                let until = self.audit.project().pause.map(|pause| pause.until);
+                self.midnights += u32::from(until.is_some_and(|until| until <= at));
+            }
+            _ => {}
+        }
+    }
+
     fn replay_ticket(
         &mut self,
         id: &TicketId,
         event: &Event,
         stored: &Ticket,
-        at: model::Time,
+        at: Time,
         options: &Options,
     ) -> Checked {
         let before = self
@@ -141,9 +169,10 @@ impl Witness {
             self.landed.push((commit.clone(), is_waived(candidate)));
         }
         is_woken_in_time(id, event, &before, at)?;
-        self.budgets_hold(id, event, &before, stored, options)?;
+        self.limits_hold(id, event, &before, stored, options)?;
         self.waits_are_kept(id, event, &before, at)?;
         self.same_is_not_paid_again(id, event, &before, stored)?;
+        self.budgets_hold(id, event, &before, at, options)?;
         if let Some(attempt) = stored.attempt()
             && let Some(then) = attempt.stopping.clone().filter(Then::is_final)
         {
@@ -155,7 +184,7 @@ impl Witness {
 
     /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost workspace or
     /// work that came back after its agent was freed, and two steps for each conflict.
-    fn budgets_hold(
+    fn limits_hold(
         &mut self,
         id: &TicketId,
         event: &Event,
@@ -190,7 +219,7 @@ impl Witness {
 
     /// No step is started before its wait is over, nor on a harness whose service refuses; what the service asks for is no
     /// error.
-    fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: model::Time) -> Checked {
+    fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
         let Event::Attempt(event) = event else {
             return Ok(());
         };
@@ -283,6 +312,73 @@ impl Witness {
             !shut(before) || shut(stored) || by_hand,
             "only a person ends what a person must mend",
             || format!("{id} went on by {}", event.name()),
+        )
+    }
+
+    /// A step is started only while there is money for it, and whoever comes near the end of it is told. Then spend exceeds a
+    /// budget by at most one step per running agent.
+    fn budgets_hold(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        before: &Ticket,
+        at: Time,
+        options: &Options,
+    ) -> Checked {
+        let for_money = before
+            .held
+            .as_ref()
+            .is_some_and(|held| matches!(held.why, Why::Budget { .. }));
+        let paid = self.paid.entry(id.clone()).or_default();
+        let on_the_day = self.paid_on.entry(at.day()).or_default();
+        let budget = match event {
+            Event::Attempt(
+                attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },
+            ) => {
+                *paid += usage.cost_micro_usd;
+                *on_the_day += usage.cost_micro_usd;
+                return Ok(());
+            }
+            Event::Retried { .. } if for_money => {
+                *paid = 0;
+                return Ok(());
+            }
+            Event::Reopened { .. } => {
+                *paid = 0;
+                return Ok(());
+            }
+            Event::BudgetSpent { .. } => {
+                self.spent += 1;
+                return Ok(());
+            }
+            Event::Attempt(attempt::Event::StepStarted { budget, .. }) => budget,
+            _ => return Ok(()),
+        };
+        self.warned += u32::from(budget.is_some());
+        let limits = &options.settings.budget;
+        let beyond = |paid: u64, limit: Option<Usd>| limit.is_some_and(|Usd(limit)| paid >= limit);
+        let name = "no step is started past a budget";
+        ensure(!beyond(*paid, limits.ticket_usd), name, || {
+            format!("{id} has cost {paid} of {:?}", limits.ticket_usd)
+        })?;
+        ensure(
+            self.old_engine || !beyond(*on_the_day, limits.day_usd),
+            name,
+            || format!("{} has cost {on_the_day} of {:?}", at.day(), limits.day_usd),
+        )?;
+        let warned = before.attempt().and_then(|attempt| attempt.session.warned);
+        let untold = limits
+            .ticket_usd
+            .filter(|Usd(limit)| *paid * 5 >= limit * 4 && warned != Some(*limit));
+        ensure(
+            self.old_engine || untold.is_some() == budget.is_some(),
+            "a low budget is told once",
+            || {
+                format!(
+                    "{id} has cost {paid} of {:?}, warned of {warned:?}: {budget:?}",
+                    limits.ticket_usd
+                )
+            },
         )
     }
 
@@ -549,7 +645,7 @@ impl Witness {
 
 /// Nobody but a person wakes a sleeper before its time, or lets a question's time be over before it is. That it happens at
 /// most once is the machine's: who is awake cannot be woken.
-fn is_woken_in_time(id: &TicketId, event: &Event, before: &Ticket, at: model::Time) -> Checked {
+fn is_woken_in_time(id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
     let state = before.attempt().map(|attempt| &attempt.state);
     let due = match (event, state) {
         (Event::Attempt(attempt::Event::Woken), Some(attempt::State::WaitingForWakeup { at, .. })) => {
@@ -558,7 +654,7 @@ fn is_woken_in_time(id: &TicketId, event: &Event, before: &Ticket, at: model::Ti
         (
             Event::Attempt(attempt::Event::WaitTimedOut),
             Some(attempt::State::WaitingForInput { until, .. }),
-        ) => Some(until.unwrap_or(model::Time(i64::MAX))),
+        ) => Some(until.unwrap_or(Time(i64::MAX))),
         _ => return Ok(()),
     };
     ensure(

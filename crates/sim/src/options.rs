@@ -2,16 +2,22 @@
 
 use std::time::Duration;
 
-use model::AgentName;
+use model::money::Usd;
 use model::settings::Settings;
+use model::{AgentName, Time};
 
 use crate::rng::Rng;
+
+/// When the world begins, unless it is near midnight.
+const BEGIN: Time = Time(1_800_000_000_000);
 
 /// The drawn options of one simulation; printed with a failure.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// What the engine is told.
     pub(crate) settings: Settings,
+    /// When the world begins: often a little before midnight.
+    pub(crate) begin: Time,
     /// Inputs to the core before the world is calm.
     pub(crate) inputs: u32,
     /// Percent of turns in which a person does something.
@@ -50,8 +56,17 @@ impl Options {
             let names = ["ann", "ben", "cat"].into_iter().take(rng.from(1, 3) as usize);
             settings.agents.names = names.filter_map(|name| AgentName::new(name).ok()).collect();
         }
+        settings.budget.ticket_usd = rng.percent(40).then(|| Usd(rng.from(150, 700)));
+        settings.budget.day_usd = rng.percent(40).then(|| Usd(rng.from(300, 1_500)));
+        let midnight = BEGIN.day().next().begins();
+        let begin = if rng.percent(60) {
+            Time(midnight.0 - rng.ms(0, 4 * 60_000))
+        } else {
+            BEGIN
+        };
         Self {
             settings,
+            begin,
             inputs: small(rng, 105, 150),
             people: rng.from(3, 14),
             sick: rng.below(3) * 6,

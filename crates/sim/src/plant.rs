@@ -23,6 +23,8 @@ pub enum Plant {
     DroppedRescue,
     /// A service's refusal ends ten minutes before the time that was written down.
     ShortWait,
+    /// The engine knows of no budget.
+    Spendthrift,
 }
 
 /// Marks a refusal whose end was moved.
@@ -30,13 +32,14 @@ const LATER: &str = ", later";
 
 impl Plant {
     /// Every bug.
-    pub const ALL: [Plant; 6] = [
+    pub const ALL: [Plant; 7] = [
         Self::UnfencedWrite,
         Self::CloseBeforeLand,
         Self::LostTimer,
         Self::DoubleStep,
         Self::DroppedRescue,
         Self::ShortWait,
+        Self::Spendthrift,
     ];
 
     /// Changes what the core decided; `version` tells where a stream is.
@@ -71,6 +74,7 @@ impl Plant {
                         }
                     }
                 }
+                Plant::Spendthrift => {}
                 Plant::CloseBeforeLand | Plant::DoubleStep | Plant::DroppedRescue => {
                     for entry in &mut write.entries {
                         let State::Ticket(_) = &entry.after else { continue };

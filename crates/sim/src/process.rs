@@ -20,6 +20,8 @@ pub(crate) struct Process {
     pub(crate) end: Option<End>,
     /// Whether it says anything while it runs.
     pub(crate) talks: bool,
+    /// What it costs, in millionths of a US dollar.
+    pub(crate) cost: u64,
     /// Whether it was told to stop.
     pub(crate) stopped: bool,
     /// What its client tries again by itself, and cannot succeed.

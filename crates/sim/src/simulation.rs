@@ -18,8 +18,6 @@ use crate::rng::Rng;
 use crate::world::World;
 use crate::{Failure, Plant, Summary, block_on, people};
 
-/// When the world begins.
-const BEGIN: Time = Time(1_800_000_000_000);
 /// How long the calm phase may take: as long as the longest chain of backoffs, and some.
 const CALM: i64 = 4 * 3_600_000;
 /// How many turns it may take.
@@ -77,7 +75,7 @@ impl Simulation {
         let mut rng = Rng::new(seed);
         let options = Options::draw(&mut rng);
         let memory = Memory::new("00000000-0000-4000-8000-000000000000");
-        let mut world = World::new(BEGIN);
+        let mut world = World::new(options.begin);
         people::begin(&mut world, &mut rng);
         Self {
             seed,
@@ -107,6 +105,10 @@ impl Simulation {
         match self.live() {
             Ok(()) => {
                 self.summary.landed = self.witness.landed.len();
+                self.summary.warned = self.witness.warned;
+                self.summary.spent = self.witness.spent;
+                self.summary.paused = self.witness.paused;
+                self.summary.midnights = self.witness.midnights;
                 (Ok(self.summary), self.trace)
             }
             Err(broken) => {
@@ -136,7 +138,7 @@ impl Simulation {
                 help_at = Time(self.world.now.0 + HELP);
             }
             if self.at_rest() {
-                self.summary.hours = (self.world.now.0 - BEGIN.0) / 3_600_000;
+                self.summary.hours = (self.world.now.0 - self.options.begin.0) / 3_600_000;
                 return self.witness.check_end(&self.ledger, &self.world, &self.commands);
             }
             if self.world.now.0 > deadline {
@@ -154,7 +156,7 @@ impl Simulation {
     }
 
     fn note(&mut self, line: impl FnOnce() -> String) {
-        let at = self.world.now.0 - BEGIN.0;
+        let at = self.world.now.0 - self.options.begin.0;
         self.trace
             .push(format!("{:>6}.{:03} {}", at / 1000, at % 1000, line()));
     }
@@ -177,6 +179,9 @@ impl Simulation {
     }
 
     fn person(&mut self) {
+        if self.batch.is_empty() && self.rng.percent(4) {
+            return self.raise_budgets();
+        }
         let did = people::act(&mut self.world, &self.witness, &mut self.rng);
         if did.what == "nothing" {
             return;
@@ -185,6 +190,32 @@ impl Simulation {
         if let Some(command) = did.command {
             self.submit(&command);
         }
+    }
+
+    /// Somebody edits the settings; an engine that is up reads them again.
+    fn raise_budgets(&mut self) {
+        let budget = &mut self.options.settings.budget;
+        for limit in [&mut budget.ticket_usd, &mut budget.day_usd]
+            .into_iter()
+            .flatten()
+        {
+            limit.0 += limit.0 / 2;
+        }
+        self.note(|| "the budgets are raised".to_owned());
+        let settings = self.settings();
+        if let Some(driver) = &mut self.driver {
+            driver.core.set_settings(settings);
+            driver.tick_at = self.world.now;
+        }
+    }
+
+    /// What the engine is told.
+    fn settings(&self) -> model::settings::Settings {
+        let mut settings = self.options.settings.clone();
+        if let Some(Plant::Spendthrift) = self.plant {
+            settings.budget = model::settings::Budget::default();
+        }
+        settings
     }
 
     fn submit(&mut self, command: &model::command::Command) {
@@ -287,7 +318,11 @@ impl Simulation {
             Ok(_) => format!("the old engine wrote: {facts}"),
             Err(error) => format!("the old engine was refused: {error}"),
         });
-        self.check()
+        // What other tickets have cost meanwhile it cannot know: only the repository's lock keeps it from starting a step.
+        self.witness.old_engine = true;
+        let checked = self.check();
+        self.witness.old_engine = false;
+        checked
     }
 
     fn spoil(&self, output: &mut Output) {
@@ -311,6 +346,8 @@ impl Simulation {
         (self.zombie, self.late) = (None, Vec::new());
         people::clear_checkout(&mut self.world);
         people::mend_target(&mut self.world);
+        // Else the rest would take as many days as its price has budgets.
+        self.options.settings.budget.day_usd = None;
         let memory = self.memory.snapshot();
         self.memory.restore(&memory);
         // What an old engine may have written is known to a new one only.
@@ -565,12 +602,13 @@ impl Simulation {
         let usage = Usage {
             input_tokens: 10,
             output_tokens: 1,
-            cost_micro_usd: 100,
+            cost_micro_usd: self.world.processes.get(run).map_or(0, |process| process.cost),
             estimated_micro_usd: 0,
         };
         Some(RunEnd {
             run: run.clone(),
             usage,
+            total_micro_usd: None,
             summary: None,
             mode: None,
             end,
@@ -670,11 +708,10 @@ impl Simulation {
             streams,
             pending: ordered,
         };
-        let mut core =
-            Core::load(self.options.settings.clone(), journal, loaded).map_err(|error| Broken {
-                invariant: "the journal can be read",
-                what: error.to_string(),
-            })?;
+        let mut core = Core::load(self.settings(), journal, loaded).map_err(|error| Broken {
+            invariant: "the journal can be read",
+            what: error.to_string(),
+        })?;
         let first_look = Time(now.0 + self.rng.ms(0, 300));
         let duty = self.duty();
         let output = core.open(now, duty.clone());

@@ -173,7 +173,7 @@ impl App {
             self.files.unseen.remove(id);
         }
         if let (
-            Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run })),
+            Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run, .. })),
             After::Ticket(after),
         ) = (&row.fact, &row.after)
             && let Some(attempt) = after.attempt()

@@ -7,7 +7,7 @@ use model::attempt::Failure;
 use model::policy::route::{self, Refusal};
 use model::policy::{capacity, failure};
 use model::settings::Settings;
-use model::ticket::{Ticket, Why};
+use model::ticket::{State, Ticket, Why};
 use model::{AgentName, TicketId};
 use serde_json::json;
 
@@ -83,6 +83,12 @@ impl Explain {
         for (label, line) in next(&id, refusal.as_ref(), &facts) {
             context.out.line(&format!("  {label}: {line}"))?;
         }
+        let at_work = ticket.is_some_and(|ticket| matches!(ticket.state, State::InProgress(_)));
+        if let Some(pause) = ps::pause(&crew, clock::now())
+            && at_work
+        {
+            context.out.styled(&pause.to_string(), Style::Yellow)?;
+        }
         for problem in facts
             .problems
             .iter()
@@ -109,7 +115,8 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::TargetRed
         | Why::SensitivePaths { .. }
         | Why::Conflict
-        | Why::Review => None,
+        | Why::Review
+        | Why::Budget { .. } => None,
     }
 }
 
@@ -163,6 +170,9 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
             hint(format!("create it, or `crew ticket undep {id} {missing}`"))
         }
         Some(Refusal::Held { retry_at: None, .. }) => hint(held(id, facts.tickets.get(id))),
+        Some(Refusal::DayBudget { .. }) => {
+            hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
+        }
         Some(Refusal::TakenByPerson) => hint(format!("`crew ticket reopen {id}` gives it to crew")),
         Some(
             Refusal::Unknown
@@ -197,6 +207,9 @@ fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
     match why {
         Some(Why::Auth) => format!(
             "log the agent's client in again, then `crew retry {id}`: every agent goes on; `crew drop {id}` gives it up"
+        ),
+        Some(Why::Budget { .. }) => format!(
+            "`crew retry {id}` grants as much again, `ticket_usd` in crew.toml raises it for all, `crew drop {id}` gives it up"
         ),
         Some(Why::SensitivePaths { .. }) => {
             format!("`crew approve {id}` lets these paths pass, `crew drop {id}` gives it up")

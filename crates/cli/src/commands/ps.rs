@@ -2,8 +2,9 @@
 
 use clap::Args;
 use model::Time;
+use model::policy::budget::Pause;
 use model::project::Bar;
-use model::view::{Agent, Counts, Crew, Status};
+use model::view::{Agent, By, Counts, Crew, Filter, Status};
 use serde_json::{Value, json};
 
 use crate::context::{Context, journal};
@@ -44,8 +45,38 @@ impl Ps {
         context
             .out
             .styled(&format!("queue: {}", counts(&queue)), Style::Dim)?;
+        if let Some(paid) = paid(&crew, now) {
+            context.out.styled(&paid, Style::Dim)?;
+        }
+        if let Some(pause) = pause(&crew, now) {
+            context.out.styled(&pause.to_string(), Style::Yellow)?;
+        }
         Ok(Exit::Done)
     }
+}
+
+/// What was paid today (of UTC) and in all; nothing where nothing was.
+pub(crate) fn paid(crew: &Crew, now: Time) -> Option<String> {
+    let since = |since| Filter {
+        since,
+        ..Filter::default()
+    };
+    let of = |filter| crew.costs(By::Day, &filter).total.usage;
+    let (today, all) = (of(since(Some(now.day().begins()))), of(since(None)));
+    if all.cost_micro_usd == 0 {
+        return None;
+    }
+    let today = if today.cost_micro_usd == 0 {
+        "nothing".to_owned()
+    } else {
+        ui::cost(today)
+    };
+    Some(format!("paid: {today} today, {} in all", ui::cost(all)))
+}
+
+/// Why no step is started now, of any ticket.
+pub(crate) fn pause(crew: &Crew, now: Time) -> Option<Pause> {
+    crew.project.pause.filter(|pause| pause.until > now)
 }
 
 fn document(crew: &Crew, holder: Option<&Holder>, queue: &Counts, now: Time) -> Value {
@@ -59,6 +90,8 @@ fn document(crew: &Crew, holder: Option<&Holder>, queue: &Counts, now: Time) -> 
         })),
         "queue": queue,
         "barred": barred(crew, now).map(|(harness, bar)| documents::bar(harness, bar)).collect::<Vec<_>>(),
+        "usage": documents::usage(crew.costs(By::Day, &Filter::default()).total.usage),
+        "pause": documents::pause(pause(crew, now)),
         "seq": crew.seq,
     })
 }
@@ -98,7 +131,7 @@ fn table(agents: &[Agent], now: Time) -> Table {
     for agent in agents {
         let style = style(agent.status);
         let busy = agent.ticket.is_some();
-        let tokens = agent.usage.input_tokens.saturating_add(agent.usage.output_tokens);
+        let tokens = agent.usage.tokens();
         let some = |text: String, is: bool| if is { text } else { String::new() };
         table.row([
             Cell::styled(agent.status.symbol(), style),
@@ -117,11 +150,7 @@ fn table(agents: &[Agent], now: Time) -> Table {
                 .into(),
             some(agent.step.to_string(), busy && agent.step > 0).into(),
             some(ui::tokens(tokens), tokens > 0).into(),
-            some(
-                ui::dollars(agent.usage.cost_micro_usd),
-                agent.usage.cost_micro_usd > 0,
-            )
-            .into(),
+            ui::cost(agent.usage).into(),
             agent.title.clone().unwrap_or_default().into(),
         ]);
         if let Some(waits) = waits(agent, now) {

@@ -40,7 +40,9 @@ impl Queue {
         seen.tickets.clone_from(&facts.tickets);
         let refusals = refusals(&facts, &settings);
         if context.json {
-            context.out.json(&document(&seen, &facts, &refusals))?;
+            let mut document = document(&seen, &facts, &refusals);
+            document["pause"] = documents::pause(ps::pause(&crew, now));
+            context.out.json(&document)?;
             return Ok(Exit::Done);
         }
         let shown = seen.order();
@@ -79,6 +81,9 @@ impl Queue {
         if counts.total() + counts.epics > 0 {
             context.out.write("\n")?;
             context.out.styled(&ps::counts(&counts), Style::Dim)?;
+        }
+        if let Some(pause) = ps::pause(&crew, now) {
+            context.out.styled(&pause.to_string(), Style::Yellow)?;
         }
         Ok(Exit::Done)
     }
@@ -137,6 +142,11 @@ fn standing(ticket: &Ticket, refusal: Option<&Refusal>, now: Time) -> (String, S
         State::Open | State::New | State::Done(_) => match refusal {
             None => ("ready".to_owned(), Style::Green, None),
             Some(Refusal::NoAgentFree { .. }) => ("ready".to_owned(), Style::Green, None),
+            Some(Refusal::DayBudget { .. }) => (
+                "waits".to_owned(),
+                Style::Yellow,
+                Some("the day's budget is spent".to_owned()),
+            ),
             Some(Refusal::Epic) => ("epic".to_owned(), Style::Dim, None),
             Some(Refusal::TakenByPerson) => (
                 "taken".to_owned(),

@@ -1,6 +1,7 @@
 //! `crew run`: the engine in the foreground, with what it does before one's eyes.
 
 use clap::Args;
+use model::attempt::Usage;
 use model::journal::{Fact, State as JournalState};
 use model::project::Event as Project;
 use model::ticket::Event;
@@ -15,7 +16,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::live::{Live, Tell, Waits, quiet};
 use crate::mail;
-use crate::ui::{Style, Table};
+use crate::ui::{self, Style, Table};
 use runtime::Signal;
 
 /// Run the engine here, until it is stopped or (with --until-idle) nothing can move any more
@@ -107,6 +108,15 @@ impl Live<'_, Log> {
             .cloned()
             .collect();
         let interrupted = self.is_interrupted();
+        let mut paid = Usage::default();
+        for charge in self
+            .crew
+            .charges
+            .iter()
+            .filter(|charge| charge.seq > self.begun_at)
+        {
+            paid.add(charge.usage);
+        }
         let exit = match (interrupted, until_idle && !waits.is_empty()) {
             (true, _) => Exit::Interrupted,
             (false, true) => Exit::Held,
@@ -120,6 +130,7 @@ impl Live<'_, Log> {
             let landed: Vec<Value> = landed.iter().map(documents::landed).collect();
             let document = json!({ "summary": {
                 "landed": landed, "waits": waits, "interrupted": interrupted, "queue": self.crew.counts(),
+                "usage": documents::usage(paid),
             } });
             self.context.out.json_line(&document)?;
             return Ok(exit);
@@ -187,6 +198,18 @@ impl Live<'_, Log> {
                 out.styled(&format!("  → {}", act.typed()), Style::Dim)?;
             }
         }
+        if paid.tokens() > 0 || paid.cost_micro_usd > 0 {
+            let out = &mut self.context.out;
+            let tokens = format!("{} tokens", ui::tokens(paid.tokens()));
+            let price = ui::cost(paid);
+            let price = if price.is_empty() {
+                tokens
+            } else {
+                format!("{price}, {tokens}")
+            };
+            out.styled(&format!("paid: {price} (`crew cost` says for what)"), Style::Dim)?;
+        }
+        let out = &mut self.context.out;
         let counts = self.crew.counts();
         let under_way = counts.in_progress + counts.verifying;
         if under_way > 0 {
@@ -223,9 +246,24 @@ fn milestone(before: &Crew, fold: &Fold) -> bool {
                 .is_some_and(model::ticket::Ticket::is_done);
             (after.held.is_some() && !was_held) || (after.is_done() && !was_done)
         }
-        (Fact::Project(Project::HarnessBarred { .. } | Project::HarnessFreed { .. }), _) => true,
-        (Fact::Ticket(_) | Fact::Project(_), _) => false,
+        (Fact::Project(event), _) => stops_steps(event),
+        (Fact::Ticket(_), _) => false,
     }
+}
+
+fn stops_steps(event: &Project) -> bool {
+    is_about_money(event)
+        || matches!(
+            event,
+            Project::HarnessBarred { .. } | Project::HarnessFreed { .. }
+        )
+}
+
+fn is_about_money(event: &Project) -> bool {
+    matches!(
+        event,
+        Project::DayBudgetLow { .. } | Project::DayBudgetSpent { .. } | Project::DayBudgetFree
+    )
 }
 
 fn style(fold: &Fold) -> Style {
@@ -233,6 +271,7 @@ fn style(fold: &Fold) -> Style {
         (Fact::Ticket(Event::Landed { .. }), _) => Style::Green,
         (Fact::Ticket(_), JournalState::Ticket(after)) if after.held.is_some() => Style::Yellow,
         (Fact::Project(Project::HarnessBarred { .. }), _) => Style::Yellow,
+        (Fact::Project(event), _) if is_about_money(event) => Style::Yellow,
         (Fact::Ticket(_) | Fact::Project(_), _) => Style::Plain,
     }
 }

@@ -122,7 +122,7 @@ fn figures(steps: u64, usage: model::attempt::Usage) -> Vec<String> {
     [
         some(format!("{steps} {word}"), steps > 0),
         some(format!("{} tokens", ui::tokens(tokens)), tokens > 0),
-        some(ui::dollars(usage.cost_micro_usd), usage.cost_micro_usd > 0),
+        some(ui::cost(usage), usage.cost_micro_usd > 0),
     ]
     .into_iter()
     .flatten()

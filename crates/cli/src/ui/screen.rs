@@ -72,7 +72,8 @@ fn frame(
         &[3, 5, 6, 7],
     );
     // One line is enough to say why nothing moves.
-    let barred = ps::bars(crew, now).into_iter().next();
+    let pause = ps::pause(crew, now).map(|pause| pause.to_string());
+    let barred = ps::bars(crew, now).into_iter().next().or(pause);
     let room = terminal.lines.saturating_sub(4 + usize::from(barred.is_some()));
     // What an agent said last stands below it, where there is room.
     let roomy = agents.len() + agents.iter().filter(|agent| agent.status != Status::Idle).count() <= room;
@@ -83,8 +84,7 @@ fn frame(
     for at in order.iter().take(shown) {
         let agent = &agents[*at];
         let style = ps::style(agent.status);
-        let tokens = agent.usage.input_tokens.saturating_add(agent.usage.output_tokens);
-        let cost = agent.usage.cost_micro_usd;
+        let tokens = agent.usage.tokens();
         let title = agent.title.as_deref().unwrap_or_default();
         let said = said.get(*at).cloned().flatten().map(|line| format!("› {line}"));
         let below = said.or_else(|| ps::waits(agent, now));
@@ -117,11 +117,7 @@ fn frame(
             } else {
                 Cell::default()
             },
-            if cost > 0 {
-                ui::dollars(cost).into()
-            } else {
-                Cell::default()
-            },
+            ui::cost(agent.usage).into(),
             what.into(),
         ]);
         if let Some(below) = below.filter(|_| roomy) {

@@ -18,7 +18,7 @@ fn every_look_is_one_document() {
     repo.crew(&["spawn", "ada"]).ok();
     let json = |args: &[&str]| repo.crew(&[args, &["--json"]].concat()).ok().json();
     let ps = json(&["ps"]);
-    keys(&ps, &["agents", "engine", "queue", "seq"]);
+    keys(&ps, &["agents", "engine", "queue", "usage", "pause", "seq"]);
     keys(
         &ps["agents"][0],
         &[
@@ -41,7 +41,10 @@ fn every_look_is_one_document() {
         (Some("ada"), Some("idle"))
     );
     let queue = json(&["queue"]);
-    keys(&queue, &["counts", "tickets", "held", "landed", "problems"]);
+    keys(
+        &queue,
+        &["counts", "tickets", "held", "landed", "problems", "pause"],
+    );
     keys(
         &queue["tickets"][0],
         &[

@@ -289,7 +289,7 @@ fn each_step_started_once(world: &World) {
         let ticket::Event::Attempt(event) = event else {
             continue;
         };
-        if let attempt::Event::StepStarted { run } = &event {
+        if let attempt::Event::StepStarted { run, .. } = &event {
             assert!(ordered.insert(run.to_string()), "{run} was ordered twice");
         }
         let ends = matches!(

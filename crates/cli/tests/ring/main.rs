@@ -10,6 +10,7 @@ mod checks;
 mod failures;
 mod hazards;
 mod landing;
+mod money;
 mod people;
 mod queue;
 mod waiting;

@@ -153,11 +153,12 @@ mod tests {
         let mut states = Vec::new();
         for class in classes {
             let run = RunId::of_step(&TicketId::new("t-1").unwrap(), Fence(1), now.runs + 1);
-            now = take(Event::StepStarted { run });
+            now = take(Event::StepStarted { run, budget: None });
             let failure = Failure::new(*class, "no");
             let next = after(Some(&now), &failure, Time(0));
             now = take(Event::StepFailed {
                 usage: Usage::default(),
+                total_micro_usd: None,
                 failure,
                 retry_at: Time(0) + next.wait,
                 errors_left: next.errors_left,

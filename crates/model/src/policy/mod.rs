@@ -2,6 +2,7 @@
 
 pub mod backoff;
 pub mod breaker;
+pub mod budget;
 pub mod capacity;
 pub mod failure;
 pub mod reconcile;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::policy::budget::Pause;
 use crate::ticket::{Done, FileStatus, State, Ticket, Why};
 use crate::{AgentName, TicketId, Time};
 
@@ -31,6 +32,8 @@ pub struct Queue<'a> {
     pub roster: &'a BTreeSet<AgentName>,
     /// How long a file must have been still.
     pub settle: Duration,
+    /// Set when no step is started for now, so that nothing is given out.
+    pub pause: Option<Pause>,
     /// Now.
     pub now: Time,
 }
@@ -108,6 +111,12 @@ pub enum Refusal {
         /// The ticket that it recovers.
         recovers: TicketId,
     },
+    /// The day's budget is spent.
+    DayBudget {
+        /// What was spent of what, and until when nothing is given out.
+        #[serde(flatten)]
+        pause: Pause,
+    },
     /// It is meant for an agent who has another ticket.
     AssigneeBusy {
         /// Who.
@@ -169,6 +178,7 @@ impl fmt::Display for Refusal {
             Refusal::RecoveryNotNeeded { recovers } => {
                 write!(f, "it recovers {recovers}, which is done: not needed")
             }
+            Refusal::DayBudget { pause } => write!(f, "{pause}"),
             Refusal::AssigneeBusy { agent } => write!(f, "it is meant for {agent}, who has another ticket"),
             Refusal::NoAgentFree { ahead: 0 } => f.write_str("no agent is free; it is the next"),
             Refusal::NoAgentFree { ahead } => write!(f, "no agent is free, and {ahead} are before it"),
@@ -258,6 +268,9 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     }
     if let Some(until) = ticket.due.filter(|due| *due > queue.now) {
         return Err(Refusal::NotDue { until });
+    }
+    if let Some(pause) = queue.pause {
+        return Err(Refusal::DayBudget { pause });
     }
     Ok(())
 }

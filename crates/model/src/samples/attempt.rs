@@ -30,6 +30,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
             cost_micro_usd: 7,
             estimated_micro_usd: 0,
         },
+        total_micro_usd: None,
         signal,
         summary: Some("what was done".to_owned()),
         mode: Some(Mode::Plan),
@@ -40,6 +41,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     };
     let failed = |class, errors_left, repeats_left| Event::StepFailed {
         usage: Usage::default(),
+        total_micro_usd: Some(9),
         failure: Failure::new(class, "it said no"),
         retry_at: LATE,
         errors_left,
@@ -70,7 +72,20 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
             earlier_work: true,
         },
     )
-    .event(Event::StepStarted { run })
+    .when(
+        "",
+        Event::StepStarted {
+            run: run.clone(),
+            budget: None,
+        },
+    )
+    .when(
+        "budget low",
+        Event::StepStarted {
+            run,
+            budget: Some(super::purse()),
+        },
+    )
     .event(Event::WorkerSpawned)
     .when(
         "then retry",
@@ -129,6 +144,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         "asked, for a time",
         Event::StepFinished {
             usage: Usage::default(),
+            total_micro_usd: None,
             signal: Signal::Asked {
                 question: "which?".to_owned(),
             },
@@ -158,7 +174,6 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     .event(Event::Woken)
     .event(Event::WokenEarly { by: by() })
     .event(Event::WaitTimedOut)
-    .event(Event::BudgetSpent)
     .event(Event::Baited { by: by() })
     .when("workspace clean", recovered(Workspace::Clean, 2, 2))
     .when("workspace changed", recovered(Workspace::Changed, 2, 2))

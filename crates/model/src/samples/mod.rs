@@ -8,6 +8,7 @@ pub mod ticket;
 pub mod worker;
 
 use crate::machine::{self, Explored, Sample};
+use crate::policy::budget::Purse;
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A machine, explored.
@@ -110,6 +111,13 @@ fn run(fence: Fence, n: u32) -> RunId {
 
 fn session_id(n: u32) -> SessionId {
     SessionId(uuid::Uuid::from_u128(u128::from(n)))
+}
+
+fn purse() -> Purse {
+    Purse {
+        spent_micro_usd: 4_100_000,
+        limit_micro_usd: 5_000_000,
+    }
 }
 
 fn good<T>(name: Result<T, crate::ids::Error>) -> T {

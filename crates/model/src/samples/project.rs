@@ -4,6 +4,7 @@ use super::{Alphabet, EARLY, LATE, agent, ticket_id};
 use crate::Time;
 use crate::attempt::Class;
 use crate::machine::{self, Explored, Machine as _, Sample};
+use crate::policy::budget::Pause;
 use crate::project::{Bar, Event, Machine, Project};
 
 /// What it is.
@@ -45,6 +46,16 @@ pub fn alphabet() -> Vec<Sample<Event>> {
             harness: "claude".to_owned(),
             by: "ann's boss".to_owned(),
         });
+    let pause = |at: Time| Pause {
+        purse: super::purse(),
+        until: at,
+    };
+    all.event(Event::DayBudgetLow {
+        day: EARLY.day(),
+        purse: super::purse(),
+    })
+    .event(Event::DayBudgetSpent { pause: pause(LATE) })
+    .event(Event::DayBudgetFree);
     all.0
 }
 
@@ -57,9 +68,10 @@ pub fn explored() -> Explored {
         ..Project::default()
     };
     let shape = |p: &Project| {
+        let paused = p.pause.is_some();
         let barred: Vec<_> = p.barred.values().map(|bar| bar.until).collect();
         format!(
-            "{} {:?} {:?} {barred:?}",
+            "{} {:?} {:?} {barred:?} {paused}",
             Machine::state_name(p),
             p.agents,
             p.retired

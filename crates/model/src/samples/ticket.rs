@@ -240,7 +240,12 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         })
         .event(Event::ClosedByPerson)
         .event(Event::Reopened { by: by() })
-        .event(Event::FileDrifted);
+        .event(Event::FileDrifted)
+        .event(Event::BudgetSpent {
+            purse: super::purse(),
+        })
+        .when("seat free", Event::BudgetRaised { seat: true })
+        .when("seat taken", Event::BudgetRaised { seat: false });
     // The attempt's events are tried where there is none too: their refusal is part of the matrix.
     let child = ticket.attempt().map_or_else(attempt::first, Clone::clone);
     for Sample { guard, event } in attempt::alphabet(&child)
@@ -273,7 +278,6 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
         | Child::Woken
         | Child::WokenEarly { .. }
         | Child::WaitTimedOut
-        | Child::BudgetSpent
         | Child::Baited { .. }
         | Child::Recovered { .. }
         | Child::TicketEdited => false,

@@ -15,6 +15,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "checks",
             "review",
             "land",
+            "budget",
         ],
     ),
     ("project", &["target"]),
@@ -42,11 +43,11 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
     ("checks", &["setup", "timeout", "commands"]),
     ("review", &["when"]),
     ("land", &["hold_paths"]),
+    ("budget", &["ticket_usd", "day_usd"]),
 ];
 
 /// What is designed and not in this build: the table, the key, and what it needs.
 pub(super) const LATER: &[(&str, &str, &str)] = &[
-    ("", "budget", "budgets come later"),
     ("", "commitments", "commitments come later"),
     ("", "train", "the merge train comes later"),
     ("", "sandbox", "the sandbox comes later"),

@@ -8,6 +8,7 @@ mod detect;
 mod diagnostic;
 mod duration;
 mod keys;
+mod money;
 mod names;
 mod parse;
 mod price;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ids::AgentName;
+use crate::money::Usd;
 
 pub use detect::{Detected, Runner, detect};
 pub use diagnostic::Diagnostic;
@@ -66,6 +68,8 @@ pub struct Settings {
     pub review: Review,
     /// What lands only with a person's word.
     pub land: Land,
+    /// What the crew may cost.
+    pub budget: Budget,
 }
 
 /// `[project]`: what the crew works on.
@@ -271,6 +275,22 @@ pub struct Land {
     /// Files, and folders with all that is in them, relative to the repository's root: work that changes one of
     /// them waits for a person. `crew.toml` is always among them, listed or not.
     pub hold_paths: Vec<String>,
+}
+
+/// `[budget]`: what the crew may cost, as far as its clients tell prices. A step that runs is never stopped for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(default, deny_unknown_fields)]
+pub struct Budget {
+    /// US dollars that one ticket may cost, over all its attempts. When 80 % are spent its agent is told; when all is
+    /// spent the ticket is held, until a person retries it or raises this. Without it there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "money::serialize")]
+    #[schemars(with = "money::Number")]
+    pub ticket_usd: Option<Usd>,
+    /// US dollars that all tickets together may cost on one day of UTC. When all is spent no step is started before the
+    /// next day. Without it there is no limit.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "money::serialize")]
+    #[schemars(with = "money::Number")]
+    pub day_usd: Option<Usd>,
 }
 
 impl Default for Project {

@@ -10,8 +10,8 @@ use crate::ids::{self, AgentName};
 use super::diagnostic::Diagnostic;
 use super::reader::{Reader, Table, Value, Zero, shown};
 use super::{
-    Agents, Checks, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project, Review,
-    ReviewWhen, Run, Settings, keys, names,
+    Agents, Budget, Checks, FILE_NAME, Harness, HarnessKind, Land, MAX_AGENTS, OnStop, Price, Project,
+    Review, ReviewWhen, Run, Settings, keys, names,
 };
 
 /// The most that a count of tries may be.
@@ -99,6 +99,9 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     }
     if let Some(table) = section(&mut reader, &mut top, "land") {
         settings.land = land(&mut reader, table);
+    }
+    if let Some(table) = section(&mut reader, &mut top, "budget") {
+        settings.budget = budget(&mut reader, table);
     }
     reader.finish("", top);
     if reader.is_clean() {
@@ -499,6 +502,18 @@ fn land<'t>(reader: &mut Reader<'t>, mut table: Table<'t>) -> Land {
     }
     reader.finish("land", table);
     land
+}
+
+fn budget(reader: &mut Reader<'_>, mut table: Table<'_>) -> Budget {
+    let mut budget = Budget::default();
+    for (key, place) in [
+        ("ticket_usd", &mut budget.ticket_usd),
+        ("day_usd", &mut budget.day_usd),
+    ] {
+        table.set(reader, key, place, |r, v| r.dollars(&v).map(Some));
+    }
+    reader.finish("budget", table);
+    budget
 }
 
 fn hold_path(reader: &mut Reader<'_>, value: &Value<'_>) -> Option<String> {

@@ -7,6 +7,8 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::money::Usd;
+
 use super::diagnostic::Diagnostic;
 use super::price::PerMillion;
 use super::{duration, keys};
@@ -256,6 +258,29 @@ impl<'t> Reader<'t> {
                 None
             }
         }
+    }
+
+    /// An amount of money, more than nothing.
+    pub(super) fn dollars(&mut self, value: &Value<'_>) -> Option<Usd> {
+        let hint = "write US dollars as a number, such as 5 or 0.5".to_owned();
+        let read = match &value.value {
+            DeValue::Integer(integer) if integer.radix() == 10 => {
+                (integer.as_str(), Usd::parse(integer.as_str()))
+            }
+            DeValue::Float(float) => (float.as_str(), Usd::parse(float.as_str())),
+            _ => return self.mistyped(value, "a number of US dollars", hint),
+        };
+        let (why, hint) = match read {
+            (_, Ok(Usd(0))) => (
+                "is nothing, and nothing could be started",
+                "remove it for no limit".to_owned(),
+            ),
+            (_, Ok(amount)) => return Some(amount),
+            (_, Err(why)) => (why, hint),
+        };
+        let message = format!("`{}` = {} {why}", value.name, shown(read.0));
+        self.report(value.span.clone(), message, Some(hint));
+        None
     }
 
     /// The items of a list. Each item is a value of its own, named by its place from 1.

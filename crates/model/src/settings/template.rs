@@ -35,6 +35,7 @@ pub(super) fn write(target: &str, checks: &Checks, harness: Option<(&str, &Harne
     }
     write_checks(&mut out, checks);
     out.push_str(LAND);
+    out.push_str(BUDGET);
     out
 }
 
@@ -62,6 +63,12 @@ const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent 
 const LAND: &str = r#"
 [land]
 # hold_paths = ["crew.toml"]      # a change to these waits for a person; crew.toml always does
+"#;
+
+const BUDGET: &str = r#"
+[budget]
+# ticket_usd = 5.0                # US dollars per ticket, then it is held; no limit by default
+# day_usd = 50.0                  # per day (UTC), then nothing is started before the next; no limit by default
 "#;
 
 fn write_harness(out: &mut String, name: &str, harness: &Harness) {

@@ -146,6 +146,12 @@ impl Ticket {
         if ticket.state_name() != self.state_name() {
             ticket.since = at;
         }
+        if let Event::Attempt(
+            attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },
+        ) = event
+        {
+            ticket.spent.add(at, usage.cost_micro_usd);
+        }
         if let Some(held) = &mut ticket.held {
             let same = self
                 .held

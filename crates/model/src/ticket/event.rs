@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Again, Candidate, Spec};
 use crate::attempt;
+use crate::policy::budget::Purse;
 use crate::{AgentName, Fence, Oid, SessionId, Time};
 
 /// What happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
@@ -240,6 +241,16 @@ pub enum Event {
     },
     /// Its file did not say what crew holds true: it is written again.
     FileDrifted,
+    /// What it may cost is spent: no further step of it is started.
+    BudgetSpent {
+        /// What was spent of what.
+        purse: Purse,
+    },
+    /// A person has raised what it may cost.
+    BudgetRaised {
+        /// Whether its agent's slot is free to be taken again.
+        seat: bool,
+    },
 }
 
 /// Why an attempt ended without a verdict on its work.
@@ -377,6 +388,8 @@ impl Event {
             Event::ClosedByPerson => "closed_by_person",
             Event::Reopened { .. } => "reopened",
             Event::FileDrifted => "file_drifted",
+            Event::BudgetSpent { .. } => "budget_spent",
+            Event::BudgetRaised { .. } => "budget_raised",
         }
     }
 }

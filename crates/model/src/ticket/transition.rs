@@ -5,6 +5,7 @@ use super::{
 };
 use crate::attempt::{self, Attempt, Prompt, Raised, Stuck};
 use crate::machine::{self, Rejected, Step};
+use crate::policy::budget::Purse;
 use crate::{SessionId, Time};
 
 /// The machine.
@@ -88,6 +89,8 @@ impl Draft<'_> {
             Event::RetryDue => self.retry_due(),
             Event::Waived { by, reason } => self.waive(by, reason),
             Event::PathsApproved { .. } => self.approve_paths(),
+            Event::BudgetSpent { purse } => self.spend_budget(*purse),
+            Event::BudgetRaised { seat } => self.raise_budget(*seat),
 
             Event::Attempt(event) => self.attempt(event),
             Event::Submitted { by, at } => {
@@ -452,6 +455,7 @@ impl Draft<'_> {
         let ticket = &mut self.ticket;
         ticket.state = State::Open;
         (ticket.tries, ticket.review_tries, ticket.due) = (0, 0, None);
+        ticket.spent.since_grant_micro_usd = 0;
         ticket.from = attempt::From::Target;
         ticket.labels.clear();
         Ok(())
@@ -509,7 +513,6 @@ impl Draft<'_> {
             | attempt::Event::Woken
             | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
-            | attempt::Event::BudgetSpent
             | attempt::Event::Baited { .. }
             | attempt::Event::Recovered { .. }
             | attempt::Event::TicketEdited => {}
@@ -873,9 +876,14 @@ impl Draft<'_> {
     // What is held.
 
     fn retry(&mut self, seat: bool, fresh: &SessionId) -> Taken {
+        let for_money = self.is_held_for_budget();
         let held = self.ticket.held.take().is_some();
         if !held && !matches!(self.ticket.state, State::InProgress(_)) {
             return self.no("it is not held");
+        }
+        // Money is granted by whoever was told that it is about money.
+        if for_money {
+            self.grant();
         }
         self.ticket.tries = 0;
         self.ticket.review_tries = 0;
@@ -888,11 +896,14 @@ impl Draft<'_> {
                 Ok(())
             }
             State::InProgress(attempt) if seat || !held => {
-                let event = attempt::Event::Retried {
-                    by: String::new(),
-                    fresh: fresh.clone(),
-                };
-                *attempt = attempt.after(&event)?.0;
+                // What only lacked money goes on as it was.
+                if !for_money {
+                    let event = attempt::Event::Retried {
+                        by: String::new(),
+                        fresh: fresh.clone(),
+                    };
+                    *attempt = attempt.after(&event)?.0;
+                }
                 attempt.seated = true;
                 Ok(())
             }
@@ -903,6 +914,59 @@ impl Draft<'_> {
                 Ok(())
             }
         }
+    }
+
+    fn grant(&mut self) {
+        self.ticket.spent.since_grant_micro_usd = 0;
+        if let State::InProgress(attempt) | State::Verify(Verify { attempt, .. }) = &mut self.ticket.state {
+            attempt.session.warned = None;
+        }
+    }
+
+    /// Between two steps, or between two attempts: held, and its work stays where it is. Held for it already, it says
+    /// the new figures.
+    fn spend_budget(&mut self, purse: Purse) -> Taken {
+        if !self.is_held_for_budget() {
+            self.expect_free()?;
+        }
+        match &self.ticket.state {
+            State::Open => {}
+            State::InProgress(_) => {
+                let (attempt::State::Ready | attempt::State::Working(_)) = self.working()?.state else {
+                    return self.no("no step of it is to be started");
+                };
+            }
+            State::New | State::Verify(_) | State::Done(_) => {
+                return self.no("no step of it is to be started");
+            }
+        }
+        let id = &self.ticket.id;
+        let note = format!(
+            "spent {purse}; `crew retry {id}` grants as much again, or raise `ticket_usd` in crew.toml"
+        );
+        self.unseat();
+        self.hold(Why::Budget { purse }, note, None);
+        Ok(())
+    }
+
+    fn raise_budget(&mut self, seat: bool) -> Taken {
+        if !self.is_held_for_budget() {
+            return self.no("no budget holds it");
+        }
+        self.ticket.held = None;
+        match &mut self.ticket.state {
+            State::InProgress(attempt) if seat => {
+                attempt.seated = true;
+                Ok(())
+            }
+            State::InProgress(_) => self.back_to_open(),
+            State::New | State::Open | State::Verify(_) | State::Done(_) => Ok(()),
+        }
+    }
+
+    fn is_held_for_budget(&self) -> bool {
+        let held = self.ticket.held.as_ref();
+        held.is_some_and(|held| matches!(held.why, Why::Budget { .. }))
     }
 
     fn retry_due(&mut self) -> Taken {

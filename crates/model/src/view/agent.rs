@@ -181,7 +181,9 @@ impl Crew {
             usage: attempt.usage,
             since: Some(attempt.since.max(ticket.since)),
             assigned_at: Some(attempt.claimed_at),
-            waits: self.barred(ticket, attempt).or_else(|| waits(ticket, attempt)),
+            waits: self
+                .barred(ticket, attempt)
+                .or_else(|| self.waits(ticket, attempt)),
             errors: attempt.errors,
             failure: failure.or_else(counted).cloned(),
             totals,
@@ -237,6 +239,28 @@ fn status(attempt: &Attempt) -> (Status, Option<Mode>) {
         attempt::State::Verifying => (Status::Verifying, None),
         attempt::State::Done => (Status::Done, None),
         attempt::State::Stuck { .. } | attempt::State::Reaped { .. } => (Status::Stuck, None),
+    }
+}
+
+impl Crew {
+    fn waits(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
+        let steps = match &attempt.state {
+            attempt::State::Ready | attempt::State::Working(_) => !attempt.has_live_worker(),
+            attempt::State::Preparing
+            | attempt::State::WaitingForInput { .. }
+            | attempt::State::WaitingForWakeup { .. }
+            | attempt::State::Verifying
+            | attempt::State::Done
+            | attempt::State::Stuck { .. }
+            | attempt::State::Reaped { .. } => false,
+        };
+        match &self.project.pause {
+            Some(pause) if steps && ticket.held.is_none() => Some(Waits {
+                what: format!("the next day's budget: {} are spent today", pause.purse),
+                until: Some(pause.until),
+            }),
+            Some(_) | None => waits(ticket, attempt),
+        }
     }
 }
 

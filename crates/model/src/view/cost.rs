@@ -136,7 +136,6 @@ impl Charge {
             | Event::Woken
             | Event::WokenEarly { .. }
             | Event::WaitTimedOut
-            | Event::BudgetSpent
             | Event::Baited { .. }
             | Event::Recovered { .. }
             | Event::Retried { .. }

@@ -257,6 +257,10 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
             by_hand("write what it lacks into the ticket, then"),
             Act::Retry { ticket: id() },
         ],
+        Why::Budget { .. } => vec![
+            Act::Retry { ticket: id() },
+            by_hand("or raise `ticket_usd` in crew.toml: it goes on by itself"),
+        ],
         Why::Failed
         | Why::Killed
         | Why::Reaped
@@ -272,7 +276,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
         Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
-        Why::SensitivePaths { .. } | Why::Conflict | Why::Review => Urgency::Word,
+        Why::SensitivePaths { .. } | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::Breaker => Urgency::Parked,
     };
     Item {
@@ -312,6 +316,7 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Option<Item> {
         | Refusal::Unsettled { .. }
         | Refusal::Epic
         | Refusal::NotDue { .. }
+        | Refusal::DayBudget { .. }
         | Refusal::WaitsFor { .. }
         | Refusal::RecoveryNotNeededYet { .. }
         | Refusal::RecoveryNotNeeded { .. }

@@ -117,7 +117,7 @@ impl Told {
 
     fn start(&mut self, of: &str, n: u32) {
         let run = RunId::of_step(&id(of), Fence(1), n);
-        self.ticket(of, T::Attempt(A::StepStarted { run }));
+        self.ticket(of, T::Attempt(A::StepStarted { run, budget: None }));
         self.ticket(of, T::Attempt(A::WorkerSpawned));
     }
 
@@ -130,6 +130,7 @@ impl Told {
         };
         let event = A::StepFinished {
             usage,
+            total_micro_usd: None,
             signal,
             summary: None,
             mode: None,
@@ -225,6 +226,7 @@ fn fleet() -> Told {
                 input_tokens: 7,
                 ..Usage::default()
             },
+            total_micro_usd: None,
             failure,
             retry_at: told.now() + std::time::Duration::from_secs(2),
             errors_left: 4,

@@ -22,7 +22,10 @@ pub fn matters(fact: &Fact) -> bool {
         Fact::Project(event) => match event {
             project::Event::AgentRetired { .. }
             | project::Event::HarnessBarred { .. }
-            | project::Event::HarnessFreed { .. } => true,
+            | project::Event::HarnessFreed { .. }
+            | project::Event::DayBudgetLow { .. }
+            | project::Event::DayBudgetSpent { .. }
+            | project::Event::DayBudgetFree => true,
             project::Event::Opened
             | project::Event::Initialized
             | project::Event::AgentsBusy
@@ -41,8 +44,7 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::WokenEarly { .. }
                 | attempt::Event::WaitTimedOut
                 | attempt::Event::Recovered { .. }
-                | attempt::Event::Baited { .. }
-                | attempt::Event::BudgetSpent => true,
+                | attempt::Event::Baited { .. } => true,
                 attempt::Event::WorkspaceReady { .. }
                 | attempt::Event::StepStarted { .. }
                 | attempt::Event::WorkerSpawned
@@ -89,7 +91,9 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::PathsApproved { .. }
             | ticket::Event::Dropped { .. }
             | ticket::Event::ClosedByPerson
-            | ticket::Event::Reopened { .. } => true,
+            | ticket::Event::Reopened { .. }
+            | ticket::Event::BudgetSpent { .. }
+            | ticket::Event::BudgetRaised { .. } => true,
         },
     }
 }
@@ -120,6 +124,11 @@ fn of_project(event: &project::Event) -> String {
         project::Event::HarnessFreed { harness, by } => {
             format!("steps are started on {harness} again: {by} said so")
         }
+        project::Event::DayBudgetLow { purse, .. } => {
+            format!("most of the day's budget is spent: {purse}")
+        }
+        project::Event::DayBudgetSpent { pause } => pause.to_string(),
+        project::Event::DayBudgetFree => "there is money again: steps are started".to_owned(),
     }
 }
 
@@ -232,6 +241,8 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::ClosedByPerson => "closed by a person".to_owned(),
         Event::Reopened { by } => format!("opened again by {by}"),
         Event::FileDrifted => "its file said otherwise and is written again".to_owned(),
+        Event::BudgetSpent { purse } => format!("its budget is spent ({purse}): held"),
+        Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
     }
 }
 
@@ -248,7 +259,11 @@ fn of_attempt(event: &attempt::Event) -> String {
         } => {
             format!("workspace ready on {}, with earlier work", base.short())
         }
-        Event::StepStarted { run } => format!("step started ({run})"),
+        Event::StepStarted { run, budget: None } => format!("step started ({run})"),
+        Event::StepStarted {
+            run,
+            budget: Some(purse),
+        } => format!("step started ({run}), told that {purse} are spent"),
         Event::WorkerSpawned => "its process runs".to_owned(),
         Event::StopOrdered { then } => match then {
             Then::Retry { class } => format!("step stopped: {}", class.name()),
@@ -306,7 +321,6 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::Woken => "woken: its time has come".to_owned(),
         Event::WokenEarly { by } => format!("woken before its time by {by}"),
         Event::WaitTimedOut => "nobody answered in time".to_owned(),
-        Event::BudgetSpent => "its budget is spent: the last chance".to_owned(),
         Event::Baited { by } => format!("the last chance: {by} said so"),
         Event::Recovered { workspace, .. } => {
             let found = match workspace {

@@ -32,6 +32,7 @@ impl Hands {
                 new_session,
                 prompt,
                 edited,
+                budget,
                 ..
             }) => {
                 let step = step::Step {
@@ -43,6 +44,7 @@ impl Hands {
                     new_session: *new_session,
                     prompt,
                     edited: *edited,
+                    budget: *budget,
                 };
                 self.start_step(ticket, &step)
             }
@@ -126,6 +128,7 @@ impl Hands {
             edited: false,
             new_session: false,
             checks: self.settings.checks.commands.clone(),
+            budget: None,
         }
     }
 }
@@ -210,7 +213,7 @@ pub(crate) fn session(session: &model::session::Session, is_new: bool) -> harnes
         id: session.id.to_string(),
         is_new,
         used: used(session.used),
-        total_micro_usd: None,
+        total_micro_usd: session.total_micro_usd,
     }
 }
 

@@ -3,12 +3,14 @@
 use engine::Report;
 use harness::{Role, StepRequest};
 use model::attempt::{Class, Prompt, Workspace};
+use model::policy::budget::Purse;
 use model::ticket::Ticket;
 use model::{AgentName, RunId, SessionId};
 use process::Run;
 
 use super::{could_not, not_spawned, words};
 use crate::hands::Hands;
+use crate::prompt::Budget;
 
 /// A step to be started.
 pub(super) struct Step<'a> {
@@ -20,6 +22,7 @@ pub(super) struct Step<'a> {
     pub(super) new_session: bool,
     pub(super) prompt: &'a Prompt,
     pub(super) edited: bool,
+    pub(super) budget: Option<Purse>,
 }
 
 impl Hands {
@@ -70,13 +73,13 @@ impl Hands {
     ) -> crate::Result<Run> {
         let mut facts = self.facts(ticket, step.agent, step.step);
         (facts.edited, facts.new_session) = (step.edited, step.new_session);
+        facts.budget = step.budget.map(Budget::of);
         let session = harness::Session {
             id: step.session.to_string(),
             is_new: step.new_session,
-            used: ticket
+            ..ticket
                 .attempt()
-                .map_or_else(Default::default, |a| super::used(a.session.used)),
-            total_micro_usd: None,
+                .map_or_else(Default::default, |a| super::session(&a.session, step.new_session))
         };
         let request = StepRequest {
             run_id: self.owner.run_id(step.run.as_str()),

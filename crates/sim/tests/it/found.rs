@@ -95,6 +95,7 @@ impl Crew {
         self.hear(Input::RunEnded(RunEnd {
             run,
             usage,
+            total_micro_usd: None,
             summary: None,
             mode: None,
             end,
@@ -106,6 +107,7 @@ impl Crew {
         self.hear(Input::RunEnded(RunEnd {
             run,
             usage,
+            total_micro_usd: None,
             summary: None,
             mode: None,
             end,

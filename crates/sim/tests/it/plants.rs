@@ -50,6 +50,14 @@ fn a_step_started_twice_is_caught() {
 }
 
 #[test]
+fn an_engine_that_forgets_its_budget_is_caught() {
+    caught(
+        Plant::Spendthrift,
+        &["no step is started past a budget", "a low budget is told once"],
+    );
+}
+
+#[test]
 fn a_dropped_rescue_is_caught() {
     caught(
         Plant::DroppedRescue,

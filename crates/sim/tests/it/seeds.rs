@@ -23,6 +23,10 @@ fn hold(share: u64) -> sim::Summary {
                 sum.refusals += summary.refusals;
                 sum.zombies += summary.zombies;
                 sum.hours += summary.hours;
+                sum.warned += summary.warned;
+                sum.spent += summary.spent;
+                sum.paused += summary.paused;
+                sum.midnights += summary.midnights;
             }
             Err(failure) => failures.push(failure),
         }
@@ -37,6 +41,8 @@ fn hold(share: u64) -> sim::Summary {
     println!("{sum:?}");
     // A run can hold every invariant by doing nothing: work landed, and the faults that were to be survived came.
     assert!(sum.landed > 100 && sum.crashes > 100, "{sum:?}");
+    let money = [sum.warned, sum.spent, sum.paused];
+    assert!(money.iter().all(|times| *times > 0), "{sum:?}");
     sum
 }
 

@@ -229,7 +229,7 @@ impl Scene {
     pub(crate) fn begin_step(&mut self, name: &str) {
         let attempt = self.now(name).attempt().cloned().unwrap();
         let run = RunId::of_step(&id(name), attempt.fence, attempt.runs + 1);
-        self.attempt(name, attempt::Event::StepStarted { run });
+        self.attempt(name, attempt::Event::StepStarted { run, budget: None });
         self.attempt(name, attempt::Event::WorkerSpawned);
     }
 
@@ -244,6 +244,7 @@ impl Scene {
         self.attempt(
             name,
             attempt::Event::StepFinished {
+                total_micro_usd: None,
                 usage,
                 signal,
                 summary: summary.map(str::to_owned),

@@ -51,6 +51,7 @@ impl World {
             files: &self.files,
             roster: &self.roster,
             settle,
+            pause: None,
             now: self.now,
         }
     }

@@ -195,6 +195,15 @@ const CORPUS: &[(&str, &str)] = &[
     ),
     ("review typo", "[review]\nwhn = \"never\"\n"),
     ("budget", "[budget]\nticket_usd = \"five\"\nday_usd = -1\n"),
+    ("budget of nothing", "[budget]\nticket_usd = 0\nday_usd = 0.0\n"),
+    (
+        "budget, odd numbers",
+        "[budget]\nticket_usd = 1e3\nday_usd = 0.0000001\nper_ticket = 3\n",
+    ),
+    (
+        "budget without end",
+        "[budget]\nticket_usd = inf\nday_usd = 5_000_000\n",
+    ),
     (
         "later tables",
         "[train]\nsize = 4\n[sandbox]\non = true\n[commitments]\n",

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
+use crate::money::Usd;
 use crate::settings::{Checks, Harness, HarnessKind, PerMillion, Price, Settings};
 
 fn scripted() -> Harness {
@@ -42,7 +43,9 @@ fn the_template_reads_back() {
     expected.agents.harness = Some("scripted".to_owned());
     expected.harness.insert("scripted".to_owned(), harness);
     assert_eq!(settings, expected);
-    // The comments tell the defaults: made live, they change nothing.
+    // The comments tell the defaults: made live, they change nothing, but for budgets, which are none.
+    expected.budget.ticket_usd = Some(Usd(5_000_000));
+    expected.budget.day_usd = Some(Usd(50_000_000));
     assert_eq!(
         Settings::parse(&uncommented(&text), "crew.toml").unwrap(),
         expected

@@ -337,6 +337,14 @@ fn held_where(ticket: &Ticket) {
         Why::CouldNotRun | Why::TargetRed | Why::SensitivePaths { .. } | Why::Conflict | Why::Review => {
             matches!(ticket.state, State::Verify(_))
         }
+        Why::Budget { .. } => match &ticket.state {
+            State::Open => true,
+            State::InProgress(attempt) => {
+                let between = matches!(attempt.state, attempt::State::Ready | attempt::State::Working(_));
+                between && !attempt.has_live_worker() && !attempt.seated
+            }
+            State::New | State::Verify(_) | State::Done(_) => false,
+        },
     };
     assert!(fits, "{} for {}", ticket.state_name(), held.why.name());
 }

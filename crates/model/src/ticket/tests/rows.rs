@@ -2,6 +2,7 @@
 
 use crate::attempt::{self, Class, Event as Of, Failure, Prompt, Signal, Then, Usage, Workspace};
 use crate::machine::Rejected;
+use crate::policy::budget::Purse;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
     Again, Change, Done, Effect, Event, FileStatus, Label, Released, Same, Spec, Stage, State, Ticket,
@@ -105,12 +106,14 @@ impl Story {
     fn start(&mut self) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
-        self.of(Of::StepStarted { run }).of(Of::WorkerSpawned)
+        self.of(Of::StepStarted { run, budget: None })
+            .of(Of::WorkerSpawned)
     }
 
     fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
         self.of(Of::StepFinished {
             usage: Usage::default(),
+            total_micro_usd: None,
             signal,
             summary: None,
             mode: None,
@@ -128,6 +131,7 @@ impl Story {
         let (usage, retry_at) = (Usage::default(), Time(400_000));
         self.of(Of::StepFailed {
             usage,
+            total_micro_usd: None,
             failure,
             retry_at,
             errors_left,
@@ -140,7 +144,7 @@ impl Story {
     fn started(&mut self) -> (Prompt, bool) {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
-        self.of(Of::StepStarted { run });
+        self.of(Of::StepStarted { run, budget: None });
         let told = self.effects.iter().find_map(|e| match e {
             Effect::Attempt(attempt::Effect::StartStep { prompt, edited, .. }) => {
                 Some((prompt.clone(), *edited))
@@ -263,7 +267,7 @@ fn a_last_chance_does_not_swallow_an_answer() {
             by: boss(),
             text: "the left one".to_owned(),
         })
-        .of(Of::BudgetSpent);
+        .of(Of::Baited { by: boss() });
     assert_eq!(
         story.started().0,
         Prompt::Answer {
@@ -687,4 +691,147 @@ fn what_a_service_asks_for_is_waited_for_and_no_error() {
         None,
         "a step got through"
     );
+}
+
+fn purse(limit: u64) -> Purse {
+    Purse {
+        spent_micro_usd: 9,
+        limit_micro_usd: limit,
+    }
+}
+
+impl Story {
+    /// Starts a step that warns of a budget.
+    fn warn(&mut self, limit: u64) -> &mut Self {
+        let attempt = self.ticket.attempt().unwrap();
+        let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
+        let budget = Some(purse(limit));
+        self.of(Of::StepStarted { run, budget })
+    }
+
+    fn warned(&self) -> Option<u64> {
+        self.ticket.attempt().unwrap().session.warned
+    }
+
+    fn charge(&mut self, cost: u64, total: Option<u64>) {
+        self.of(Of::StepFinished {
+            usage: Usage {
+                cost_micro_usd: cost,
+                ..Usage::default()
+            },
+            total_micro_usd: total,
+            answer_by: None,
+            signal: Signal::None,
+            summary: None,
+            mode: None,
+            steps_left: 9,
+            attempts_left: 2,
+            reopen_at: Time(500_000),
+        });
+    }
+}
+
+#[test]
+fn a_warning_is_told_when_a_step_that_told_it_has_ended_well() {
+    let mut story = Story::ready();
+    story.warn(10).fail(Class::Crash, 3);
+    assert_eq!(story.warned(), None, "the step that told it was lost");
+    story.warn(10).finish(Signal::None, 9);
+    assert_eq!(story.warned(), Some(10));
+    story.started();
+    story.fail(Class::Crash, 3);
+    assert_eq!(
+        story.warned(),
+        Some(10),
+        "a later step that is lost takes nothing back"
+    );
+    story.started();
+    story.fail(Class::SessionMissing, 3);
+    assert_eq!(story.warned(), None, "a new conversation has heard nothing");
+}
+
+#[test]
+fn a_spent_budget_holds_between_two_steps_and_the_agent_goes_on_where_it_was() {
+    let purse = purse(9);
+    let mut story = Story::running();
+    let refused = story.attempt(&Event::BudgetSpent { purse }).unwrap_err();
+    assert_eq!(refused.why, "a worker of it is alive; it is stopped first");
+    story.charge(9, None);
+    story.then(Event::BudgetSpent { purse });
+    assert_eq!(story.name(), "in_progress/working (held)");
+    assert_eq!(story.held(), &Why::Budget { purse });
+    assert_eq!(story.ticket.seat(), None, "its agent is free");
+    assert_eq!(story.ticket.spent.since_grant_micro_usd, 9);
+    let session = story.ticket.attempt().unwrap().session.clone();
+
+    story.then(Event::BudgetRaised { seat: true });
+    assert_eq!(story.name(), "in_progress/working");
+    assert_eq!(
+        story.ticket.spent.since_grant_micro_usd, 9,
+        "to raise is not to grant anew"
+    );
+    assert_eq!(story.ticket.attempt().unwrap().session, session);
+    assert_eq!(story.started().0, Prompt::Step, "the conversation goes on");
+}
+
+#[test]
+fn a_retry_grants_a_budget_anew_only_where_money_was_missing() {
+    let purse = purse(9);
+    let fresh = session(Fence(9), 9);
+    let retried = |seat| Event::Retried {
+        by: boss(),
+        seat,
+        fresh: fresh.clone(),
+    };
+    let mut story = Story::running();
+    story.charge(9, None);
+    story.then(Event::BudgetSpent { purse }).then(retried(true));
+    assert_eq!(story.name(), "in_progress/working");
+    assert_eq!(story.ticket.spent.since_grant_micro_usd, 0);
+    assert_eq!(
+        story.ticket.spent.days.values().sum::<u64>(),
+        9,
+        "the day has cost it all the same"
+    );
+
+    let mut story = Story::running();
+    story.charge(9, None);
+    story.then(Event::BudgetSpent { purse }).then(retried(false));
+    assert_eq!(
+        story.name(),
+        "open",
+        "its agent has another ticket: the next one takes over"
+    );
+    assert_eq!(story.ticket.from, attempt::From::Kept { number: 1 });
+
+    let mut story = Story::running();
+    story.charge(9, None);
+    let why = Released::Killed { by: boss() };
+    story.then(Event::Released { why }).then(retried(false));
+    assert_eq!(
+        story.ticket.spent.since_grant_micro_usd, 9,
+        "this was about something else"
+    );
+    story.then(Event::BudgetSpent { purse });
+    assert_eq!(story.name(), "open (held)");
+}
+
+#[test]
+fn a_session_remembers_the_last_total_that_its_client_told() {
+    let mut story = Story::running();
+    story.charge(5, Some(5));
+    story.started();
+    story.charge(2, None);
+    let total = |story: &Story| story.ticket.attempt().unwrap().session.total_micro_usd;
+    assert_eq!(
+        total(&story),
+        Some(5),
+        "a client that told none has not told nothing"
+    );
+    story.started();
+    story.charge(2, Some(7));
+    assert_eq!(total(&story), Some(7));
+    story.started();
+    story.fail(Class::SessionMissing, 3);
+    assert_eq!(total(&story), None, "a new session starts without");
 }

@@ -12,6 +12,7 @@ fn failed(told: &mut Told, of: &str, class: Class, cost: u64) {
         of,
         T::Attempt(A::StepFailed {
             usage,
+            total_micro_usd: None,
             failure,
             retry_at: told.now(),
             errors_left: 4,

@@ -116,6 +116,7 @@ fn waiting() -> Told {
     told.ticket(
         "t-8",
         T::Attempt(A::StepFailed {
+            total_micro_usd: None,
             usage: Usage::default(),
             failure,
             retry_at,

@@ -1,0 +1,118 @@
+//! What tickets and days may cost: told to people, warned of, and kept to. After every input, before anything is started.
+
+use model::TicketId;
+use model::policy::budget::{self, Pause, Purse, Standing};
+use model::project;
+use model::ticket::{Event, State, Ticket, Why};
+
+use crate::core::Core;
+
+impl Core {
+    /// Compares what was spent with what may be.
+    pub(crate) fn follow_budgets(&mut self) {
+        self.follow_day();
+        let ids: Vec<TicketId> = self
+            .tickets
+            .values()
+            .filter(|ticket| ticket.spent.since_grant_micro_usd > 0)
+            .map(|ticket| ticket.id.clone())
+            .collect();
+        for id in ids {
+            self.follow_ticket(&id);
+        }
+    }
+
+    /// Nothing is started on a day whose budget is spent. What was spent is in the tickets' states, so that it is known at
+    /// once after a restart; the project only remembers what people were told.
+    fn follow_day(&mut self) {
+        let today = self.now.day();
+        let limit = self.settings.budget.day_usd;
+        let standing = match limit {
+            None => Standing::Free,
+            Some(_) => budget::stands(budget::of_day(&self.tickets, today), limit),
+        };
+        let event = match standing {
+            Standing::Spent(purse) => {
+                let until = today.next().begins();
+                self.wake_at(until);
+                let told =
+                    |told: Pause| told.until == until && told.purse.limit_micro_usd == purse.limit_micro_usd;
+                if self.project.pause.is_some_and(told) {
+                    return;
+                }
+                let pause = Pause { purse, until };
+                project::Event::DayBudgetSpent { pause }
+            }
+            Standing::Free | Standing::Low(_) if self.project.pause.is_some() => {
+                self.dirty = true;
+                project::Event::DayBudgetFree
+            }
+            Standing::Low(purse) if self.project.warned != Some((today, purse.limit_micro_usd)) => {
+                project::Event::DayBudgetLow { day: today, purse }
+            }
+            Standing::Free | Standing::Low(_) => return,
+        };
+        self.tell_project([event], "what the day has cost");
+    }
+
+    /// A ticket whose budget is spent is held before another step of it is started, and goes on when it was raised.
+    fn follow_ticket(&mut self, id: &TicketId) {
+        let Some(ticket) = self.ticket(id) else { return };
+        let standing = self.stands(ticket);
+        let (event, cause) = match (&ticket.held, standing) {
+            (None, Standing::Spent(purse)) if may_be_stepped(ticket) => {
+                (Event::BudgetSpent { purse }, "what it has cost")
+            }
+            (Some(held), standing) => match (&held.why, standing) {
+                (Why::Budget { purse: told }, Standing::Spent(purse)) if *told != purse => {
+                    (Event::BudgetSpent { purse }, "the settings changed")
+                }
+                (Why::Budget { .. }, Standing::Free | Standing::Low(_)) => {
+                    let agent = ticket.attempt().map(|attempt| attempt.agent.clone());
+                    let seat = agent
+                        .is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
+                    (Event::BudgetRaised { seat }, "the settings changed")
+                }
+                _ => return,
+            },
+            (None, _) => return,
+        };
+        self.tell_or_note(id, event, cause);
+    }
+
+    fn stands(&self, ticket: &Ticket) -> Standing {
+        budget::stands(
+            ticket.spent.since_grant_micro_usd,
+            self.settings.budget.ticket_usd,
+        )
+    }
+
+    /// What the next step says of the ticket's budget: once per conversation and budget.
+    pub(crate) fn warning(&self, id: &TicketId) -> Option<Purse> {
+        let ticket = self.ticket(id)?;
+        let Standing::Low(purse) = self.stands(ticket) else {
+            return None;
+        };
+        let warned = ticket.attempt()?.session.warned;
+        (warned != Some(purse.limit_micro_usd)).then_some(purse)
+    }
+}
+
+/// Whether a step of it could be the next thing to happen.
+fn may_be_stepped(ticket: &Ticket) -> bool {
+    use model::attempt::State as Attempt;
+    match &ticket.state {
+        State::Open => true,
+        State::InProgress(attempt) => match attempt.state {
+            Attempt::Ready | Attempt::Working(_) => !attempt.has_live_worker(),
+            Attempt::Preparing
+            | Attempt::WaitingForInput { .. }
+            | Attempt::WaitingForWakeup { .. }
+            | Attempt::Verifying
+            | Attempt::Done
+            | Attempt::Stuck { .. }
+            | Attempt::Reaped { .. } => false,
+        },
+        State::New | State::Verify(_) | State::Done(_) => false,
+    }
+}
