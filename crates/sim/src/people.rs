@@ -48,7 +48,7 @@ pub(crate) fn act(world: &mut World, witness: &Witness, rng: &mut Rng) -> Did {
             let empty: Vec<_> = world
                 .spaces
                 .keys()
-                .filter(|key| !world.has_work(key))
+                .filter(|key| world.is_untouched(key))
                 .cloned()
                 .collect();
             match rng.pick(&empty).cloned() {

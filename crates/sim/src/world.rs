@@ -226,6 +226,14 @@ impl World {
         })
     }
 
+    /// Whether a workspace holds nothing at all, not even a commit that changes nothing.
+    pub(crate) fn is_untouched(&self, key: &(AgentName, TicketId)) -> bool {
+        self.spaces.get(key).is_some_and(|space| {
+            let base = self.git.merge_base(space.head, self.git.target());
+            space.dirty.is_empty() && base == space.head
+        })
+    }
+
     /// A commit on the target by someone else.
     pub(crate) fn push(&mut self, path: String, content: u64) {
         let target = self.git.target();

@@ -193,11 +193,19 @@ impl Scene {
     /// The processes of the client itself.
     pub(crate) fn clients(&self) -> Vec<u32> {
         let program = client::program().canonicalize().unwrap();
+        let is_client = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program);
         let found = self.world.processes().into_iter();
         let pids = found.filter_map(|process| process.split(':').next()?.parse::<u32>().ok());
-        pids.filter(|pid| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program))
+        // A client that starts a tool has a child that is still the same program for a moment.
+        pids.filter(|pid| is_client(*pid) && !parent(*pid).is_some_and(is_client))
             .collect()
     }
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_whitespace().nth(1)?.parse().ok()
 }
 
 impl Drop for Scene {
