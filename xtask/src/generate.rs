@@ -28,6 +28,22 @@ const GENERATORS: &[Generator] = &[
         arguments: &["--package", "crew", "--", "config", "--schema"],
     },
     Generator {
+        output: Output::Folder("docs/man", "1"),
+        arguments: &["--package", "crew", "--", "man"],
+    },
+    Generator {
+        output: Output::File("docs/completions/crew.bash"),
+        arguments: &["--package", "crew", "--", "completions", "bash"],
+    },
+    Generator {
+        output: Output::File("docs/completions/_crew"),
+        arguments: &["--package", "crew", "--", "completions", "zsh"],
+    },
+    Generator {
+        output: Output::File("docs/completions/crew.fish"),
+        arguments: &["--package", "crew", "--", "completions", "fish"],
+    },
+    Generator {
         output: Output::Folder("docs/machines", "md"),
         arguments: &["--package", "model", "--example", "diagrams", "--"],
     },

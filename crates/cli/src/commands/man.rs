@@ -31,7 +31,7 @@ impl Man {
         std::fs::create_dir_all(&folder).doing("make", &folder)?;
         let subcommands = command
             .get_subcommands()
-            .filter(|command| !command.is_hide_set())
+            .filter(|command| !command.is_hide_set() && command.get_name() != "help")
             .cloned();
         let pages: Vec<(String, clap::Command)> = subcommands
             .map(|command| {

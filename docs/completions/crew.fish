@@ -1,0 +1,237 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_crew_global_optspecs
+    string join \n C= json h/help V/version
+end
+
+function __fish_crew_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_crew_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_crew_using_subcommand
+    set -l cmd (__fish_crew_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c crew -n "__fish_crew_needs_command" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_needs_command" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_needs_command" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_needs_command" -s V -l version -d 'Print version'
+complete -c crew -n "__fish_crew_needs_command" -f -a "init" -d 'Make this repository ready: write crew.toml, make .tickets/, ignore crew\'s own folder'
+complete -c crew -n "__fish_crew_needs_command" -f -a "demo" -d 'See a crew at work: four scripted agents, eight tickets, a repository made for it'
+complete -c crew -n "__fish_crew_needs_command" -f -a "run" -d 'Run the engine here, until it is stopped or (with --until-idle) nothing can move any more'
+complete -c crew -n "__fish_crew_needs_command" -f -a "stop" -d 'End the engine that runs here; what was done is kept'
+complete -c crew -n "__fish_crew_needs_command" -f -a "spawn" -d 'Add an idle agent by name, or so many that crew names'
+complete -c crew -n "__fish_crew_needs_command" -f -a "assign" -d 'Give a ticket to an idle agent now, out of turn'
+complete -c crew -n "__fish_crew_needs_command" -f -a "dashboard" -d 'Show everything on one screen, live: agents, queue, train, inbox, output, history; with keys to act'
+complete -c crew -n "__fish_crew_needs_command" -f -a "d" -d 'Show everything on one screen, live: agents, queue, train, inbox, output, history; with keys to act'
+complete -c crew -n "__fish_crew_needs_command" -f -a "ps" -d 'Show the agents: state, ticket, step, tokens, cost'
+complete -c crew -n "__fish_crew_needs_command" -f -a "peek" -d 'Show the end of an agent\'s latest output'
+complete -c crew -n "__fish_crew_needs_command" -f -a "logs" -d 'Show an agent\'s whole output, step by step'
+complete -c crew -n "__fish_crew_needs_command" -f -a "kill" -d 'Stop an agent\'s process; its ticket goes back to the queue, held, its work kept'
+complete -c crew -n "__fish_crew_needs_command" -f -a "cleanup" -d 'Remove an agent\'s workspace; its work is kept under a ref, its ticket held'
+complete -c crew -n "__fish_crew_needs_command" -f -a "clean" -d 'Remove everything of crew\'s here: agents, workspaces, journal; work that did not land is kept under refs'
+complete -c crew -n "__fish_crew_needs_command" -f -a "merge" -d 'Land a ticket\'s work by hand, through the same checks'
+complete -c crew -n "__fish_crew_needs_command" -f -a "retry" -d 'Try a held ticket again, its attempts counted afresh'
+complete -c crew -n "__fish_crew_needs_command" -f -a "drop" -d 'Give a ticket up: it is closed, its work kept under a ref'
+complete -c crew -n "__fish_crew_needs_command" -f -a "waive" -d 'Let a held ticket pass in spite of what holds it; your name and reason stay in its history'
+complete -c crew -n "__fish_crew_needs_command" -f -a "approve" -d 'Approve that a held ticket changes paths that need a person\'s word'
+complete -c crew -n "__fish_crew_needs_command" -f -a "inbox" -d 'Show what waits for you, and what to type about it; 3 when something does'
+complete -c crew -n "__fish_crew_needs_command" -f -a "answer" -d 'Answer an agent\'s question; it hears it at its next step'
+complete -c crew -n "__fish_crew_needs_command" -f -a "wake" -d 'Wake an agent that sleeps before its time'
+complete -c crew -n "__fish_crew_needs_command" -f -a "queue" -d 'Show the tickets: what is at work, what waits and for what, what is held, what landed'
+complete -c crew -n "__fish_crew_needs_command" -f -a "explain" -d 'Say why a ticket is not given out, or what happens to it next'
+complete -c crew -n "__fish_crew_needs_command" -f -a "history" -d 'Show what happened to a ticket or agent: when, why, and what it led to'
+complete -c crew -n "__fish_crew_needs_command" -f -a "events" -d 'Show what happened, newest last'
+complete -c crew -n "__fish_crew_needs_command" -f -a "summary" -d 'Show what each agent did: in its own words, else what it committed'
+complete -c crew -n "__fish_crew_needs_command" -f -a "cost" -d 'Show tokens and money: by ticket, or by step, attempt, agent or day'
+complete -c crew -n "__fish_crew_needs_command" -f -a "diagram" -d 'Print a machine as a Mermaid diagram, or list the machines'
+complete -c crew -n "__fish_crew_needs_command" -f -a "ticket" -d 'The queue by hand, with tk\'s commands: create, ls, ready, show, dep … (`crew ticket help`)'
+complete -c crew -n "__fish_crew_needs_command" -f -a "doctor" -d 'Look over settings, git, agents\' clients, repository, journal and leftovers; say what is wrong and what to do'
+complete -c crew -n "__fish_crew_needs_command" -f -a "config" -d 'Print the settings with every default filled in, or their JSON schema'
+complete -c crew -n "__fish_crew_needs_command" -f -a "completions" -d 'Print the completions for a shell'
+complete -c crew -n "__fish_crew_needs_command" -f -a "man" -d 'Print the manual page, or write a page per command into a folder'
+complete -c crew -n "__fish_crew_needs_command" -f -a "shim" -d 'Own one run, from its start to its record (crew starts this itself)'
+complete -c crew -n "__fish_crew_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c crew -n "__fish_crew_using_subcommand init" -l agent -d 'The program that agents run on: `claude` for Claude Code, else any program, such as ./agent.sh. Without it: claude, where it is installed' -r
+complete -c crew -n "__fish_crew_using_subcommand init" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand init" -s y -l yes -d 'Do not ask'
+complete -c crew -n "__fish_crew_using_subcommand init" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand init" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand demo" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand demo" -l keep -d 'Keep the repository, and say where it is'
+complete -c crew -n "__fish_crew_using_subcommand demo" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand demo" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand run" -l agents -d 'So many agents busy at once, instead of the settings\' number' -r
+complete -c crew -n "__fish_crew_using_subcommand run" -l harness -d 'The harness that agents run on, instead of the settings\' one' -r
+complete -c crew -n "__fish_crew_using_subcommand run" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand run" -l until-idle -d 'End when nothing can move any more: 0 when all is done, 3 when something waits for a person'
+complete -c crew -n "__fish_crew_using_subcommand run" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand run" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand stop" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand stop" -l leave -d 'Running steps run on, and the next engine adopts them'
+complete -c crew -n "__fish_crew_using_subcommand stop" -l kill -d 'Running steps are ended too'
+complete -c crew -n "__fish_crew_using_subcommand stop" -l wait -d 'Wait until the engine has ended'
+complete -c crew -n "__fish_crew_using_subcommand stop" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand stop" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand spawn" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand spawn" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand spawn" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand assign" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand assign" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand assign" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand dashboard" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand dashboard" -l no-color -d 'Without colours; `NO_COLOR` in the environment says the same'
+complete -c crew -n "__fish_crew_using_subcommand dashboard" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand dashboard" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand d" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand d" -l no-color -d 'Without colours; `NO_COLOR` in the environment says the same'
+complete -c crew -n "__fish_crew_using_subcommand d" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand d" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand ps" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand ps" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand ps" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand peek" -s n -l lines -d 'So many lines' -r
+complete -c crew -n "__fish_crew_using_subcommand peek" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand peek" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand peek" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand logs" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand logs" -s f -l follow -d 'Go on as more is printed, until interrupted'
+complete -c crew -n "__fish_crew_using_subcommand logs" -l raw -d 'The bytes as the agent wrote them, not made harmless for a terminal'
+complete -c crew -n "__fish_crew_using_subcommand logs" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand logs" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand kill" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand kill" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand kill" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand cleanup" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand cleanup" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand cleanup" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand clean" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand clean" -s y -l yes -d 'Also while there is work that has not landed'
+complete -c crew -n "__fish_crew_using_subcommand clean" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand clean" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand merge" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand merge" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand merge" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand retry" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand retry" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand retry" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand drop" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand drop" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand drop" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand waive" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand waive" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand waive" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand approve" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand approve" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand approve" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand inbox" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand inbox" -s f -l follow -d 'Go on as more comes and goes, until interrupted'
+complete -c crew -n "__fish_crew_using_subcommand inbox" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand inbox" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand answer" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand answer" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand answer" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand wake" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand wake" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand wake" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand queue" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand queue" -l landed -d 'Everything that landed, not only the latest'
+complete -c crew -n "__fish_crew_using_subcommand queue" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand queue" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand explain" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand explain" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand explain" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand history" -l to -d 'Only what led into this state (`stuck`, `held`, `verify` …)' -r
+complete -c crew -n "__fish_crew_using_subcommand history" -l at -d 'The state as it was with this event, instead of the events' -r
+complete -c crew -n "__fish_crew_using_subcommand history" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand history" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand history" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand events" -s n -l last -d 'So many of the latest' -r
+complete -c crew -n "__fish_crew_using_subcommand events" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand events" -s f -l follow -d 'Go on as more happens, until interrupted'
+complete -c crew -n "__fish_crew_using_subcommand events" -l all -d 'From the very first on'
+complete -c crew -n "__fish_crew_using_subcommand events" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand events" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand summary" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand summary" -l all -d 'Everything, not only the latest of each agent'
+complete -c crew -n "__fish_crew_using_subcommand summary" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand summary" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand cost" -l by -d 'What is summed up; days are those of UTC. By default tickets, and the steps of one that is named' -r -f -a "step\t''
+attempt\t''
+ticket\t''
+agent\t''
+day\t''"
+complete -c crew -n "__fish_crew_using_subcommand cost" -l since -d 'Only steps that ended since: a span (`24h`, `7d`), a day (`2026-01-31`) or a moment (`2026-01-31T08:00:00Z`)' -r
+complete -c crew -n "__fish_crew_using_subcommand cost" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand cost" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand cost" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand diagram" -l all -d 'Write a page for each machine into this folder' -r -F
+complete -c crew -n "__fish_crew_using_subcommand diagram" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand diagram" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand diagram" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand ticket" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand ticket" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand doctor" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand doctor" -l fix -d 'Mend what can be mended without losing anything'
+complete -c crew -n "__fish_crew_using_subcommand doctor" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand doctor" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand config" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand config" -l schema -d 'The JSON schema of crew.toml'
+complete -c crew -n "__fish_crew_using_subcommand config" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand config" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand completions" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand completions" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand completions" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand man" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand man" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand man" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand shim" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand shim" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
+complete -c crew -n "__fish_crew_using_subcommand shim" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "init" -d 'Make this repository ready: write crew.toml, make .tickets/, ignore crew\'s own folder'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "demo" -d 'See a crew at work: four scripted agents, eight tickets, a repository made for it'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "run" -d 'Run the engine here, until it is stopped or (with --until-idle) nothing can move any more'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "stop" -d 'End the engine that runs here; what was done is kept'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "spawn" -d 'Add an idle agent by name, or so many that crew names'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "assign" -d 'Give a ticket to an idle agent now, out of turn'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "dashboard" -d 'Show everything on one screen, live: agents, queue, train, inbox, output, history; with keys to act'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "ps" -d 'Show the agents: state, ticket, step, tokens, cost'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "peek" -d 'Show the end of an agent\'s latest output'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "logs" -d 'Show an agent\'s whole output, step by step'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "kill" -d 'Stop an agent\'s process; its ticket goes back to the queue, held, its work kept'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "cleanup" -d 'Remove an agent\'s workspace; its work is kept under a ref, its ticket held'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "clean" -d 'Remove everything of crew\'s here: agents, workspaces, journal; work that did not land is kept under refs'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "merge" -d 'Land a ticket\'s work by hand, through the same checks'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "retry" -d 'Try a held ticket again, its attempts counted afresh'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "drop" -d 'Give a ticket up: it is closed, its work kept under a ref'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "waive" -d 'Let a held ticket pass in spite of what holds it; your name and reason stay in its history'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "approve" -d 'Approve that a held ticket changes paths that need a person\'s word'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "inbox" -d 'Show what waits for you, and what to type about it; 3 when something does'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "answer" -d 'Answer an agent\'s question; it hears it at its next step'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "wake" -d 'Wake an agent that sleeps before its time'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "queue" -d 'Show the tickets: what is at work, what waits and for what, what is held, what landed'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "explain" -d 'Say why a ticket is not given out, or what happens to it next'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "history" -d 'Show what happened to a ticket or agent: when, why, and what it led to'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "events" -d 'Show what happened, newest last'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "summary" -d 'Show what each agent did: in its own words, else what it committed'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "cost" -d 'Show tokens and money: by ticket, or by step, attempt, agent or day'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "diagram" -d 'Print a machine as a Mermaid diagram, or list the machines'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "ticket" -d 'The queue by hand, with tk\'s commands: create, ls, ready, show, dep … (`crew ticket help`)'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "doctor" -d 'Look over settings, git, agents\' clients, repository, journal and leftovers; say what is wrong and what to do'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "config" -d 'Print the settings with every default filled in, or their JSON schema'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "completions" -d 'Print the completions for a shell'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "man" -d 'Print the manual page, or write a page per command into a folder'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "shim" -d 'Own one run, from its start to its record (crew starts this itself)'
+complete -c crew -n "__fish_crew_using_subcommand help; and not __fish_seen_subcommand_from init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
