@@ -10,7 +10,9 @@ pub(crate) use model::view::{clock as clock_time, cost, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
 pub(crate) use problem::show as show_problem;
 pub(crate) use screen::Screen;
-pub(crate) use table::{Cell, Table, columns};
+#[cfg(test)]
+pub(crate) use table::columns;
+pub(crate) use table::{Cell, Table};
 pub(crate) use wrap::wrap;
 
 /// One line of untrusted text, fit to be shown.

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::doctor::{self, Finding, Level};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::ui::Style;
+use crate::ui::{self, Style};
 
 /// Look over settings, git, agents' clients, repository, journal and leftovers; say what is wrong and what to do
 #[derive(Debug, Args)]
@@ -107,13 +107,11 @@ fn show(context: &mut Context, finding: &Finding, first: bool) -> Result<()> {
         .out
         .terminal
         .columns
-        .map_or(usize::MAX, |columns| columns.saturating_sub(INDENT).max(20));
+        .map(|columns| columns.saturating_sub(INDENT).max(20));
     let mut head = format!("{mark} {area:<INDENT$}", INDENT = INDENT - 2);
     let says = format!("{can}{}", finding.says);
-    for line in says.lines().flat_map(|line| wrap(line, room)) {
-        context
-            .out
-            .write(&format!("{head}{}\n", harness::sanitise::line(&line)))?;
+    for line in ui::wrap(&says, room, usize::MAX) {
+        context.out.write(&format!("{head}{line}\n"))?;
         head = " ".repeat(INDENT);
     }
     let below = if finding.fixed {
@@ -121,43 +119,9 @@ fn show(context: &mut Context, finding: &Finding, first: bool) -> Result<()> {
     } else {
         finding.hint.clone()
     };
-    for line in below.iter().flat_map(|text| text.lines()) {
-        for line in wrap(line, room) {
-            let line = harness::sanitise::line(&line);
-            let painted = context.out.terminal.paint(&line, Style::Dim);
-            context.out.write(&format!("{}{painted}\n", " ".repeat(INDENT)))?;
-        }
+    for line in below.iter().flat_map(|text| ui::wrap(text, room, usize::MAX)) {
+        let painted = context.out.terminal.paint(&line, Style::Dim);
+        context.out.write(&format!("{}{painted}\n", " ".repeat(INDENT)))?;
     }
     Ok(())
-}
-
-/// Lines of at most `room` columns, broken between words where there are any.
-fn wrap(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let width = crate::ui::columns(word);
-        let Some(line) = lines.last_mut() else { break };
-        let used = crate::ui::columns(line);
-        if used > 0 && used + 1 + width > room {
-            lines.push(word.to_owned());
-        } else {
-            if used > 0 {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::wrap;
-
-    #[test]
-    fn lines_break_between_words_and_lose_none() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("a-very-long-word so", 5), ["a-very-long-word", "so"]);
-        assert_eq!(wrap("", 5), [""]);
-    }
 }
