@@ -141,13 +141,13 @@ impl Core {
         let class = match verdict {
             stall::Verdict::Alive => return,
             stall::Verdict::Stuck { silent } => {
-                let minutes = silent.as_secs_f64() / 60.0;
+                let silent = model::view::span(silent);
                 let agent = self
                     .ticket(&id)
                     .and_then(Ticket::seat)
                     .map_or("", |name| name.as_str());
                 self.out.warnings.push(format!(
-                    "{agent} on {id}: neither output nor a busy process for {minutes:.1} minutes"
+                    "{agent} on {id}: neither output nor a busy process for {silent}"
                 ));
                 return;
             }
