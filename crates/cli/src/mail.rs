@@ -1,8 +1,11 @@
 //! What waits for a person, gathered from the journal and the ticket folder.
 
-use model::Time;
+use std::collections::BTreeMap;
+
 use model::settings::Settings;
+use model::ticket::Ticket;
 use model::view::{self, Beside, Crew, Item};
+use model::{TicketId, Time};
 use runtime::Place;
 
 use crate::commands::explain::refusals;
@@ -12,13 +15,19 @@ use crate::{clock, context};
 
 /// The inbox of a crew as it is folded now, with what its ticket folder says at this moment.
 pub(crate) fn gather(crew: &Crew, place: &Place) -> Result<Vec<Item>> {
+    let (tickets, beside) = folder(crew, place, clock::now())?;
+    Ok(view::inbox(&tickets, &beside))
+}
+
+/// The tickets, with those that only have a file yet, and what else the ticket folder says: what [`view::inbox`] takes.
+pub(crate) fn folder(crew: &Crew, place: &Place, now: Time) -> Result<(BTreeMap<TicketId, Ticket>, Beside)> {
     let settings = settings(place);
-    let facts = Facts::gather(crew, place, &settings, clock::now())?;
+    let facts = Facts::gather(crew, place, &settings, now)?;
     let beside = Beside {
         refusals: refusals(&facts, &settings),
         files: facts.bad,
     };
-    Ok(view::inbox(&facts.tickets, &beside))
+    Ok((facts.tickets, beside))
 }
 
 /// A crew with the tickets that only have a file yet: what no engine has seen is in the queue all the same.

@@ -5,6 +5,7 @@
 
 mod act;
 mod agent;
+mod bars;
 mod cost;
 mod figures;
 mod inbox;

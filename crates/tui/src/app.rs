@@ -6,7 +6,7 @@ use model::attempt;
 use model::command::Outcome;
 use model::journal::{Fact, State as After, Stream};
 use model::ticket::{self, Ticket};
-use model::view::{Agent, By, Costs, Crew, Filter, Row};
+use model::view::{self, Agent, By, Costs, Crew, Filter, Item, Row};
 use model::{AgentName, RunId, TicketId, Time};
 use ratatui::layout::Rect;
 use store::Fold;
@@ -18,7 +18,7 @@ use crate::message::{Action, Engine, Files, Msg, Told};
 use crate::pane::Pane;
 use crate::past::Past;
 use crate::plan::{Plan, Wanted};
-use crate::queue::{self, Wait};
+use crate::queue;
 use crate::theme::{Theme, Tone};
 
 /// What is fixed while a dashboard is open.
@@ -60,14 +60,14 @@ pub struct App {
     pub(crate) agents: Vec<Agent>,
     pub(crate) queue: Vec<TicketId>,
     pub(crate) train: Vec<TicketId>,
-    pub(crate) inbox: Vec<Wait>,
+    pub(crate) inbox: Vec<Item>,
     pub(crate) by_ticket: Costs,
     pub(crate) by_agent: Costs,
     pub(crate) by_day: Costs,
     pub(crate) agent: Choice<AgentName>,
     pub(crate) in_queue: Choice<TicketId>,
     pub(crate) in_train: Choice<TicketId>,
-    pub(crate) in_inbox: Choice<TicketId>,
+    pub(crate) in_inbox: Choice<String>,
     /// Each agent's latest run, and the ticket it was for.
     runs: BTreeMap<AgentName, (RunId, TicketId)>,
     /// What was last said of the work on each ticket, by whoever did it: not sanitised.
@@ -157,7 +157,9 @@ impl App {
     /// Whether something on the screen counts the seconds.
     #[must_use]
     pub fn is_timed(&self) -> bool {
-        self.agents.iter().any(|agent| agent.ticket.is_some()) || !self.inbox.is_empty()
+        self.agents.iter().any(|agent| agent.ticket.is_some())
+            || !self.inbox.is_empty()
+            || self.bar().is_some()
     }
 
     fn row(&mut self, row: &Fold) {
@@ -243,7 +245,7 @@ impl App {
                 )
             });
         }
-        let (tickets, why_not) = (&self.crew.tickets, &self.files.why_not);
+        let (tickets, why_not) = (&self.crew.tickets, &self.files.beside.refusals);
         let matches = |id: &TicketId| {
             let ticket = tickets.get(id);
             ticket.is_some_and(|ticket| queue::matches(ticket, why_not, filter, now))
@@ -252,12 +254,15 @@ impl App {
         self.queue.retain(matches);
         self.train = queue::train(&self.crew);
         self.train.retain(matches);
-        self.inbox = queue::inbox(&self.crew);
-        self.inbox.retain(|wait| matches(&wait.ticket));
+        self.inbox = view::inbox(tickets, &self.files.beside);
+        self.inbox.retain(|item| {
+            item.ticket.as_ref().is_some_and(matches)
+                || queue::has(&format!("{} {}", item.kind.name(), item.title), filter)
+        });
         self.agent.settle(self.agents.iter().map(|agent| &agent.name));
         self.in_queue.settle(self.queue.iter());
         self.in_train.settle(self.train.iter());
-        self.in_inbox.settle(self.inbox.iter().map(|wait| &wait.ticket));
+        self.in_inbox.settle(self.inbox.iter().map(|item| &item.id));
     }
 
     /// The screen, divided.
@@ -269,6 +274,7 @@ impl App {
                 side: self.side,
                 detail: self.detail,
                 zoomed: self.zoomed,
+                bar: self.bar().is_some(),
                 agents: self.agents.len(),
             },
         )
@@ -295,12 +301,38 @@ impl App {
         if some { self.list } else { Pane::Agents }
     }
 
+    /// What waits for a person and is looked at, where the inbox is.
+    pub(crate) fn chosen_item(&self) -> Option<&Item> {
+        let looks = self.chosen_in() == Pane::Inbox;
+        let key = self.in_inbox.key().filter(|_| looks)?;
+        self.inbox.iter().find(|item| item.id == *key)
+    }
+
+    /// What was done for a ticket: what was last said of it, else what git says.
+    pub(crate) fn summary(&self, ticket: &TicketId) -> Option<&str> {
+        let told = || self.files.deeds.get(ticket);
+        self.summaries.get(ticket).or_else(told).map(String::as_str)
+    }
+
+    /// Why no step is started, on a harness or at all, in a line; sanitised.
+    pub(crate) fn bar(&self) -> Option<String> {
+        let mut bars = self.crew.bars(self.now);
+        let pause = self.crew.project.pause.filter(|pause| pause.until > self.now);
+        bars.extend(pause.map(|pause| pause.to_string()));
+        let (first, others) = bars.split_first()?;
+        let more = match others.len() {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        Some(harness::sanitise::line(&format!("! {first}{more}")))
+    }
+
     /// The ticket that is looked at.
     pub(crate) fn chosen_ticket(&self) -> Option<&TicketId> {
         match self.chosen_in() {
             Pane::Queue => self.in_queue.key(),
             Pane::Train => self.in_train.key(),
-            Pane::Inbox => self.in_inbox.key(),
+            Pane::Inbox => self.chosen_item()?.ticket.as_ref(),
             Pane::Agents | Pane::Output | Pane::History | Pane::Cost => {
                 let name = self.agent.key()?;
                 let agent = self.agents.iter().find(|agent| agent.name == *name)?;

@@ -35,6 +35,8 @@ pub(crate) enum Dialog {
         what: Why,
         ticket: TicketId,
         input: Input,
+        /// Whether none was given, and it was asked for again.
+        refused: bool,
     },
     /// What becomes of running steps.
     Stop,
@@ -96,6 +98,7 @@ pub(crate) const KEYS: [(&str, &[(&str, &str)]); 3] = [
             ("m", "merge the ticket, through the same checks"),
             ("w", "waive what holds it: it passes, with a reason"),
             ("p", "approve the sensitive paths it touches"),
+            ("W", "wake the agent that sleeps before its time"),
             ("K", "kill the agent: its ticket goes back, held"),
             ("D", "drop the ticket, its work kept"),
         ],

@@ -14,6 +14,7 @@ use ratatui::widgets::{Block, BorderType, Widget as _};
 
 use crate::app::App;
 use crate::cell::put;
+use crate::keys::offered;
 use crate::pane::Pane;
 use crate::theme::Tone;
 
@@ -32,6 +33,9 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
 fn on(app: &App, buffer: &mut Buffer, area: Rect) {
     let plan = app.plan(area);
     head(app, buffer, plan.head);
+    if let Some(bar) = app.bar() {
+        put(buffer, plan.bar, 0, &bar, app.theme, Tone::Wrong);
+    }
     for (pane, place) in &plan.panes {
         let content = plan.inner(*place);
         if plan.framed {
@@ -217,11 +221,15 @@ fn status(app: &App, buffer: &mut Buffer, area: Rect) {
 
 /// What can be pressed here.
 fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
+    let inbox;
     let acts = match app.focus {
-        Pane::Agents => "s assign  K kill  n spawn  / filter",
+        Pane::Agents => "s assign  W wake  K kill  n spawn  / filter",
         Pane::Queue => "s assign  r retry  m merge  D drop  / filter",
         Pane::Train => "m merge  D drop  / filter",
-        Pane::Inbox => "a answer  r retry  w waive  p approve  D drop",
+        Pane::Inbox => {
+            inbox = app.chosen_item().map(offered).unwrap_or_default();
+            inbox.as_str()
+        }
         Pane::Output | Pane::History => "↑↓ scroll  G end",
         Pane::Cost => "↑↓ scroll",
     };

@@ -4,7 +4,7 @@ use model::attempt;
 use model::command::{Command, Question};
 use model::settings::MAX_AGENTS;
 use model::ticket::State;
-use model::view::Status;
+use model::view::{Act, Item, Kind, Status};
 use model::{AgentName, TicketId};
 
 use crate::app::App;
@@ -78,6 +78,7 @@ impl App {
             Key::Char('n') => self.dialog = Some(Dialog::Spawn(Input::default())),
             Key::Char('S') => self.ask_stop(),
             Key::Char('K') => self.ask_kill(),
+            Key::Char('W') => self.wake(actions),
             Key::Char('D') => self.ask_reason(Why::Drop),
             Key::Char('w') => self.ask_reason(Why::Waive),
             Key::Char('r') => self.submit_ticket("retry", actions, |ticket| Command::Retry { ticket }),
@@ -106,7 +107,7 @@ impl App {
             Pane::Agents => self.agent.step(self.agents.iter().map(|agent| &agent.name), by),
             Pane::Queue => self.in_queue.step(self.queue.iter(), by),
             Pane::Train => self.in_train.step(self.train.iter(), by),
-            Pane::Inbox => self.in_inbox.step(self.inbox.iter().map(|wait| &wait.ticket), by),
+            Pane::Inbox => self.in_inbox.step(self.inbox.iter().map(|item| &item.id), by),
             Pane::Output | Pane::History | Pane::Cost => {
                 let most = draw::most_away(self, self.focus);
                 // Costs are read from the top, the others from their ends.
@@ -201,9 +202,10 @@ impl App {
                 what,
                 ticket,
                 mut input,
+                refused: _,
             } => {
                 let reason = input.text().trim().to_owned();
-                if key == Key::Enter && (what == Why::Drop || !reason.is_empty()) {
+                if key == Key::Enter && !reason.is_empty() {
                     let (asked, command) = match what {
                         Why::Drop => (format!("drop {ticket}"), Command::Drop { ticket, reason }),
                         Why::Waive => (format!("waive {ticket}"), Command::Waive { ticket, reason }),
@@ -211,8 +213,21 @@ impl App {
                     self.submit(asked, command, actions);
                     return None;
                 }
+                if key == Key::Enter {
+                    return Some(Dialog::Reason {
+                        what,
+                        ticket,
+                        input,
+                        refused: true,
+                    });
+                }
                 input.key(key);
-                Some(Dialog::Reason { what, ticket, input })
+                Some(Dialog::Reason {
+                    what,
+                    ticket,
+                    input,
+                    refused: false,
+                })
             }
             Dialog::Stop => match key {
                 Key::Char(pressed)
@@ -314,7 +329,11 @@ impl App {
                 });
             }
             None => {
-                let others = self.inbox.iter().filter(|wait| wait.kind == "question").count();
+                let others = self
+                    .inbox
+                    .iter()
+                    .filter(|item| item.kind == Kind::Question)
+                    .count();
                 let hint = match others {
                     0 => "nobody has asked anything",
                     _ => "what is chosen has asked nothing: the questions are in the inbox (4)",
@@ -324,12 +343,22 @@ impl App {
         }
     }
 
+    /// The agent that is looked at and its ticket, if it has one.
+    fn busy(&self) -> Option<(AgentName, TicketId)> {
+        let name = self.chosen_agent()?;
+        let ticket = self.crew.agent(name)?.ticket?;
+        Some((name.clone(), ticket))
+    }
+
+    fn wake(&mut self, actions: &mut Vec<Action>) {
+        match self.busy() {
+            Some((agent, _)) => self.submit(format!("wake {agent}"), Command::Wake { agent }, actions),
+            None => self.say(Tone::Waiting, "no agent with a ticket is chosen to wake"),
+        }
+    }
+
     fn ask_kill(&mut self) {
-        let seat = |name: &AgentName| self.crew.agent(name).and_then(|agent| agent.ticket);
-        let busy = self
-            .chosen_agent()
-            .and_then(|name| Some((name.clone(), seat(name)?)));
-        match busy {
+        match self.busy() {
             Some((agent, ticket)) => {
                 self.dialog = Some(Dialog::Confirm {
                     question: format!("Kill {agent}?"),
@@ -352,6 +381,7 @@ impl App {
                     what,
                     ticket,
                     input: Input::default(),
+                    refused: false,
                 });
             }
             None => self.say(Tone::Waiting, "no ticket that is not over is chosen"),
@@ -424,6 +454,22 @@ impl App {
         }
         (format!("What does {name} get?"), choices)
     }
+}
+
+/// What can be done about something that waits: keys with what they do, else lines to type and words; not sanitised.
+pub(crate) fn offered(item: &Item) -> String {
+    let offered = item.acts.iter().map(|act| match act {
+        Act::Answer { .. } => "a answer".to_owned(),
+        Act::Approve { .. } => "p approve".to_owned(),
+        Act::Retry { .. } => "r retry".to_owned(),
+        Act::Waive { .. } => "w waive".to_owned(),
+        Act::Drop { .. } => "D drop".to_owned(),
+        Act::Merge { .. } => "m merge".to_owned(),
+        Act::Wake { .. } => "W wake".to_owned(),
+        Act::Kill { .. } => "K kill".to_owned(),
+        Act::Undep { .. } | Act::ByHand { .. } => act.typed(),
+    });
+    offered.collect::<Vec<_>>().join(", ")
 }
 
 /// What is to be spawned: nothing said is one more.

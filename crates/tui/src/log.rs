@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use model::RunId;
-use serde_json::Value;
 
 use crate::theme::Tone;
 
@@ -48,11 +47,7 @@ impl Log {
             }
         }
         let open = String::from_utf8_lossy(&self.rest[0]);
-        self.open = if open.starts_with('{') {
-            String::new()
-        } else {
-            short(&harness::sanitise::output_line(&open))
-        };
+        self.open = short(&harness::sanitise::output_line(&open));
     }
 
     fn line(&mut self, error: bool, line: &str) {
@@ -63,18 +58,7 @@ impl Log {
             }
             return;
         }
-        match readable(line) {
-            Some(said) => {
-                for (tone, text) in said {
-                    for line in harness::sanitise::text(&text).lines() {
-                        if !line.trim().is_empty() {
-                            self.push(tone, line);
-                        }
-                    }
-                }
-            }
-            None => self.push(Tone::Plain, &harness::sanitise::output_line(line)),
-        }
+        self.push(Tone::Plain, &harness::sanitise::output_line(line));
     }
 
     fn push(&mut self, tone: Tone, line: &str) {
@@ -87,56 +71,6 @@ impl Log {
 
 fn short(line: &str) -> String {
     line.chars().take(SHOWN).collect()
-}
-
-/// What a client's message says to a person, where a line is one: clients that report in JSON name its `type`.
-fn readable(line: &str) -> Option<Vec<(Tone, String)>> {
-    if !line.starts_with('{') {
-        return None;
-    }
-    let Ok(Value::Object(message)) = serde_json::from_str(line.trim_end()) else {
-        return None;
-    };
-    if message.contains_key("crew") {
-        return Some(Vec::new());
-    }
-    let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().to_owned();
-    let said = match message.get("type")?.as_str()? {
-        "assistant" | "user" => {
-            let content = message.get("message").and_then(|message| message.get("content"));
-            let blocks = content.and_then(Value::as_array).into_iter().flatten();
-            blocks.filter_map(block).collect()
-        }
-        "result" => {
-            let result = text(message.get("result"));
-            let wrong = message.get("is_error").and_then(Value::as_bool) == Some(true);
-            if wrong {
-                vec![(Tone::Wrong, result)]
-            } else {
-                Vec::new()
-            }
-        }
-        _ => Vec::new(),
-    };
-    Some(said)
-}
-
-/// What a block of a message says.
-fn block(block: &Value) -> Option<(Tone, String)> {
-    let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default();
-    match text("type") {
-        "text" => Some((Tone::Plain, text("text").to_owned())),
-        "tool_use" => {
-            let input = block.get("input").and_then(Value::as_object);
-            let about = input.and_then(|input| input.values().find_map(Value::as_str));
-            let about = about.unwrap_or_default().lines().next().unwrap_or_default();
-            Some((Tone::Moving, format!("→ {} {about}", text("name"))))
-        }
-        "tool_result" if block.get("is_error").and_then(Value::as_bool) == Some(true) => {
-            Some((Tone::Waiting, "✗ the tool failed".to_owned()))
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -161,30 +95,6 @@ mod tests {
         let mut log = Log::default();
         log.feed(false, bytes);
         assert_eq!(log.open, "open");
-    }
-
-    #[test]
-    fn a_clients_messages_become_sentences() {
-        let text = concat!(
-            r#"{"type":"system","subtype":"init","session_id":"x"}"#,
-            "\n",
-            r#"{"type":"assistant","message":{"content":[{"type":"text","text":"I look.\nThen I write."},{"type":"tool_use","name":"Bash","input":{"command":"ls -l\nrm x"}}]}}"#,
-            "\n",
-            r#"{"type":"result","is_error":true,"result":"no credit"}"#,
-            "\n",
-            r#"{"crew":"usage","input_tokens":1}"#,
-            "\n{not json\n",
-        );
-        assert_eq!(
-            lines(&[text.as_bytes()]),
-            [
-                "I look.",
-                "Then I write.",
-                "→ Bash ls -l",
-                "no credit",
-                "{not json"
-            ]
-        );
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::command::{Command, Outcome};
-use model::policy::route::Refusal;
 use model::ticket::Ticket;
+use model::view::Beside;
 use model::{RunId, TicketId, Time};
 use store::Fold;
 
@@ -83,12 +83,14 @@ pub enum Key {
 }
 
 /// What the queue's files say that the journal does not.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Files {
     /// Tickets that no engine has seen yet.
     pub unseen: BTreeMap<TicketId, Ticket>,
-    /// Why the tickets that are not given out are not.
-    pub why_not: BTreeMap<TicketId, Refusal>,
+    /// Why the tickets that are not given out are not, and the files that are no tickets.
+    pub beside: Beside,
+    /// What git says of the work on tickets of which no agent said anything, in a line: not sanitised.
+    pub deeds: BTreeMap<TicketId, String>,
 }
 
 /// An engine that runs here.

@@ -19,6 +19,8 @@ pub(crate) struct Wanted {
     /// Of output, history and cost, the same.
     pub(crate) detail: Pane,
     pub(crate) zoomed: bool,
+    /// Whether a harness is barred.
+    pub(crate) bar: bool,
     /// How many agents there are.
     pub(crate) agents: usize,
 }
@@ -27,6 +29,8 @@ pub(crate) struct Wanted {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) head: Rect,
+    /// Why nothing moves on a harness.
+    pub(crate) bar: Rect,
     /// The panes that are shown, each with its area, frame included.
     pub(crate) panes: Vec<(Pane, Rect)>,
     /// Whether panes have frames; else they have a line with their name.
@@ -41,8 +45,9 @@ impl Plan {
     /// For an area.
     pub(crate) fn of(area: Rect, wanted: Wanted) -> Self {
         let bars = u16::from(area.height >= 4);
-        let [head, body, status, keys] = Layout::vertical([
+        let [head, bar, body, status, keys] = Layout::vertical([
             Constraint::Length(u16::from(area.height >= 2)),
+            Constraint::Length(u16::from(wanted.bar && area.height >= 6)),
             Constraint::Min(0),
             Constraint::Length(u16::from(area.height >= 3)),
             Constraint::Length(bars),
@@ -58,6 +63,7 @@ impl Plan {
         };
         Self {
             head,
+            bar,
             panes,
             framed: !one,
             status,

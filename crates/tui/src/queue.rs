@@ -1,4 +1,4 @@
-//! Where the tickets stand: the queue's order, the train's, and what waits for a person.
+//! Where the tickets stand: the queue's order and the train's.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use model::attempt;
 use model::policy::route::Refusal;
 use model::ticket::{Done, Stage, State, Ticket};
 use model::view::{self, Crew};
-use model::{AgentName, TicketId, Time};
+use model::{TicketId, Time};
 
 use crate::theme::Tone;
 
@@ -172,91 +172,6 @@ pub(crate) fn train(crew: &Crew) -> Vec<TicketId> {
         .collect();
     train.sort();
     train.into_iter().map(|(.., id)| id.clone()).collect()
-}
-
-/// What waits for a person.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wait {
-    pub(crate) ticket: TicketId,
-    pub(crate) agent: Option<AgentName>,
-    /// What kind of thing it is.
-    pub(crate) kind: &'static str,
-    /// What it says: not sanitised.
-    pub(crate) says: String,
-    pub(crate) since: Time,
-    /// The keys that help.
-    pub(crate) keys: &'static str,
-}
-
-/// What waits for a person: questions first, then the longest waiting.
-pub(crate) fn inbox(crew: &Crew) -> Vec<Wait> {
-    let mut waits: Vec<Wait> = crew.tickets.values().filter_map(wait).collect();
-    waits.sort_by(|a, b| {
-        let key = |wait: &Wait| (wait.kind != "question", wait.since);
-        key(a).cmp(&key(b)).then_with(|| a.ticket.cmp(&b.ticket))
-    });
-    waits
-}
-
-fn wait(ticket: &Ticket) -> Option<Wait> {
-    let agent = ticket.attempt().map(|attempt| attempt.agent.clone());
-    let new = |kind, says, since, keys| {
-        Some(Wait {
-            ticket: ticket.id.clone(),
-            agent: agent.clone(),
-            kind,
-            says,
-            since,
-            keys,
-        })
-    };
-    if let Some(held) = ticket.held.as_ref().filter(|_| !ticket.is_done()) {
-        let keys = match (&held.why, &ticket.state) {
-            (model::ticket::Why::SensitivePaths { .. }, _) => "p approve, D drop",
-            (_, State::Verify(_)) => "r retry, w waive, D drop",
-            (_, State::New | State::Open | State::InProgress(_) | State::Done(_)) => "r retry, D drop",
-        };
-        return new(held.why.name(), held.note.clone(), held.since, keys);
-    }
-    match &ticket.state {
-        State::InProgress(attempt) => match &attempt.state {
-            attempt::State::WaitingForInput { question, .. } => {
-                new("question", question.clone(), attempt.since, "a answer")
-            }
-            attempt::State::Stuck { why } => match why {
-                attempt::Stuck::Auth | attempt::Stuck::Breaker => {
-                    let failure = attempt.failure.as_ref();
-                    let says = failure.map(|failure| failure.message.clone()).unwrap_or_default();
-                    new("stuck", says, attempt.since, "r retry, K kill")
-                }
-                attempt::Stuck::Errors => None,
-            },
-            attempt::State::Preparing
-            | attempt::State::Ready
-            | attempt::State::Working(_)
-            | attempt::State::WaitingForWakeup { .. }
-            | attempt::State::Verifying
-            | attempt::State::Done
-            | attempt::State::Reaped { .. } => None,
-        },
-        State::Verify(verify) => match &verify.stage {
-            Stage::Landing {
-                waiting: Some(waiting),
-                ..
-            } => new(
-                "your edits",
-                format!("commit or put away {}", waiting.paths.join(", ")),
-                ticket.since,
-                "it lands by itself then",
-            ),
-            Stage::Queued
-            | Stage::Building
-            | Stage::Checking(_)
-            | Stage::Reviewing { .. }
-            | Stage::Landing { waiting: None, .. } => None,
-        },
-        State::New | State::Open | State::Done(_) => None,
-    }
 }
 
 /// Whether a ticket has all the words that are looked for, in its id, title, state, agent, tags.

@@ -76,7 +76,7 @@ impl Explain {
         }
         // An agent that waits for it says so itself.
         if agent.is_none() && !ticket.is_some_and(|t| t.is_done() || t.held.is_some()) {
-            for bar in ps::bars(&crew, clock::now()) {
+            for bar in crew.bars(clock::now()) {
                 context.out.line(&format!("  no step is started: {bar}"))?;
             }
         }

@@ -38,7 +38,7 @@ impl Ps {
             context.out.table(&table(&agents, now))?;
         }
         context.out.write("\n")?;
-        for bar in bars(&crew, now) {
+        for bar in crew.bars(now) {
             context.out.styled(&bar, Style::Yellow)?;
         }
         context.out.styled(&engine(holder.as_ref(), now), Style::Dim)?;
@@ -99,26 +99,6 @@ fn document(crew: &Crew, holder: Option<&Holder>, queue: &Counts, now: Time) -> 
 /// The harnesses on which no step is started now.
 fn barred(crew: &Crew, now: Time) -> impl Iterator<Item = (&String, &Bar)> {
     crew.project.barred.iter().filter(move |(_, bar)| bar.holds(now))
-}
-
-/// Why no step is started on a harness, a line for each.
-pub(crate) fn bars(crew: &Crew, now: Time) -> Vec<String> {
-    let line = |(harness, bar): (&String, &Bar)| match bar.until {
-        Some(until) => format!(
-            "{harness}: {} until {} UTC, in {}: {}",
-            bar.class.name(),
-            ui::clock_time(until),
-            ui::span(until.since(now)),
-            bar.message
-        ),
-        None => format!(
-            "{harness}: {}: {}; once that is mended, `crew retry {}` goes on",
-            bar.class.name(),
-            bar.message,
-            bar.ticket
-        ),
-    };
-    barred(crew, now).map(line).collect()
 }
 
 fn table(agents: &[Agent], now: Time) -> Table {

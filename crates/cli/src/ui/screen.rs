@@ -73,7 +73,7 @@ fn frame(
     );
     // One line is enough to say why nothing moves.
     let pause = ps::pause(crew, now).map(|pause| pause.to_string());
-    let barred = ps::bars(crew, now).into_iter().next().or(pause);
+    let barred = crew.bars(now).into_iter().next().or(pause);
     let room = terminal.lines.saturating_sub(4 + usize::from(barred.is_some()));
     // What an agent said last stands below it, where there is room.
     let roomy = agents.len() + agents.iter().filter(|agent| agent.status != Status::Idle).count() <= room;

@@ -8,6 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::wrap::wrap;
 use crate::app::App;
 use crate::cell::put;
+use crate::keys::offered;
 use crate::pane::Pane;
 use crate::queue::Standing;
 use crate::theme::Tone;
@@ -104,23 +105,34 @@ pub(super) fn history(app: &App, buffer: &mut Buffer, area: Rect) {
 
 /// The chosen ticket: its title, where it stands and why, what its agent said of its work.
 fn about(app: &App, area: Rect) -> Vec<Line> {
-    let Some(ticket) = app.chosen_ticket().and_then(|id| app.ticket(id)) else {
-        return vec![(Tone::Dim, "no ticket is chosen".to_owned())];
-    };
     let clean = harness::sanitise::line;
     let columns = usize::from(area.width);
-    let standing = Standing::of(ticket, app.files.why_not.get(&ticket.id), app.now);
-    let why = standing.why.map(|why| format!(": {why}")).unwrap_or_default();
     let mut lines: Vec<Line> = Vec::new();
     let mut add = |tone, text: &str| {
         lines.extend(wrap(&clean(text), columns).into_iter().map(|line| (tone, line)));
     };
+    let Some(ticket) = app.chosen_ticket().and_then(|id| app.ticket(id)) else {
+        match app.chosen_item() {
+            Some(item) => {
+                add(Tone::Bold, &item.title);
+                add(Tone::Wrong, &item.why);
+                add(Tone::Waiting, &format!("what to do: {}", offered(item)));
+            }
+            None => add(Tone::Dim, "no ticket is chosen"),
+        }
+        return lines;
+    };
+    let standing = Standing::of(ticket, app.files.beside.refusals.get(&ticket.id), app.now);
+    let why = standing.why.map(|why| format!(": {why}")).unwrap_or_default();
     add(Tone::Bold, &ticket.spec.title);
     add(
         standing.tone,
         &format!("{} {}{why}", standing.symbol, standing.word),
     );
-    if let Some(summary) = app.summaries.get(&ticket.id) {
+    if let Some(item) = app.chosen_item() {
+        add(Tone::Waiting, &format!("what to do: {}", offered(item)));
+    }
+    if let Some(summary) = app.summary(&ticket.id) {
         add(Tone::Plain, &format!("summary: {summary}"));
     }
     if let Some(attempt) = ticket.attempt().filter(|attempt| attempt.errors > 0)

@@ -178,7 +178,12 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
             input: None,
             keys: "y yes, n no",
         },
-        Dialog::Reason { what, ticket, input } => {
+        Dialog::Reason {
+            what,
+            ticket,
+            input,
+            refused,
+        } => {
             let title = app
                 .ticket(ticket)
                 .map(|ticket| ticket.spec.title.clone())
@@ -195,6 +200,10 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
             };
             let mut lines = said(Tone::Bold, &title);
             lines.extend(said(Tone::Plain, follows));
+            if *refused {
+                let says = "It needs a reason: whoever finds it later reads it in the journal.";
+                lines.extend(said(Tone::Wrong, says));
+            }
             Front {
                 title: head,
                 lines,

@@ -1,6 +1,6 @@
 //! The lists: agents, queue, train, inbox.
 
-use model::view::{self, Agent, Status};
+use model::view::{self, Agent, Kind, Status};
 use model::{TicketId, Time};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use crate::app::App;
 use crate::cell::{Cell, Column, Row, Table, put, room};
 use crate::choose::first;
+use crate::keys::offered;
 use crate::pane::Pane;
 use crate::queue::Standing;
 use crate::theme::Tone;
@@ -136,7 +137,7 @@ fn did(app: &App, agent: &Agent) -> Cell {
     match landed.find(|landed| landed.agent.as_ref() == Some(&agent.name)) {
         Some(landed) => {
             let ago = view::span(app.now.since(landed.at));
-            let what = app.summaries.get(&landed.ticket).unwrap_or(&landed.title);
+            let what = app.summary(&landed.ticket).unwrap_or(&landed.title);
             Cell::new(&format!("landed {} {ago} ago: {what}", landed.ticket), Tone::Dim)
         }
         None => Cell::default(),
@@ -221,7 +222,7 @@ fn tickets(
 
 fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
     let ticket = app.ticket(id)?;
-    let standing = Standing::of(ticket, app.files.why_not.get(id), app.now);
+    let standing = Standing::of(ticket, app.files.beside.refusals.get(id), app.now);
     let agent = ticket.attempt().map_or("", |attempt| attempt.agent.as_str());
     let since = match (&ticket.held, ticket.attempt()) {
         (Some(held), _) => Some(held.since),
@@ -271,28 +272,35 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
     let (from, lines) = window(at, app.inbox.len(), area);
     let shown = app.inbox.iter().enumerate().skip(from).take(lines);
     let rows = shown
-        .map(|(place, wait)| {
-            let (symbol, tone) = if wait.kind == "question" {
-                ("?", Tone::Waiting)
-            } else {
-                ("!", Tone::Wrong)
+        .map(|(place, item)| {
+            let (symbol, tone) = match item.kind {
+                Kind::Question | Kind::Checkout => ("?", Tone::Waiting),
+                Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File => ("!", Tone::Wrong),
             };
+            let until = item.until.filter(|until| *until > app.now);
+            let until = until
+                .map(|until| format!(" (goes on by itself in {})", view::span(until.since(app.now))))
+                .unwrap_or_default();
+            let ticket = item.ticket.as_ref().map_or(item.title.as_str(), TicketId::as_str);
             Row {
                 cells: vec![
                     Cell::new(symbol, tone),
-                    wait.ticket.as_str().into(),
-                    wait.agent.as_ref().map_or("", |agent| agent.as_str()).into(),
-                    Cell::new(wait.kind, tone),
-                    ago(app, Some(wait.since)),
+                    ticket.into(),
+                    item.agent.as_ref().map_or("", |agent| agent.as_str()).into(),
+                    Cell::new(item.kind.name(), tone),
+                    ago(app, item.since),
                 ],
-                last: vec![wait.says.as_str().into(), Cell::new(wait.keys, Tone::Dim)],
+                last: vec![
+                    format!("{}{until}", item.why).as_str().into(),
+                    Cell::new(&offered(item), Tone::Dim),
+                ],
                 chosen: place == at,
             }
         })
         .collect();
     let table = Table {
         columns: &columns,
-        last: "SAYS",
+        last: "WHY",
         rows,
         focused: app.focus == Pane::Inbox,
     };

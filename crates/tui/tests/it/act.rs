@@ -69,6 +69,8 @@ fn what_destroys_or_stops_asks_first() {
     scene.press(Key::Char('D'));
     assert_eq!(scene.press(Key::Escape), []);
     scene.press(Key::Char('D'));
+    assert_eq!(scene.press(Key::Enter), [], "it needs a reason");
+    assert!(scene.screen(80, 24).contains("It needs a reason"));
     scene.type_in("no time");
     let reason = "no time".to_owned();
     let ticket = id("t-ask");
@@ -304,4 +306,70 @@ fn what_is_shown_is_what_the_view_says() {
             "{status:?} in {seen}"
         );
     }
+}
+
+#[test]
+fn an_agent_is_woken() {
+    let mut scene = Scene::busy(80, 24);
+    let agent = agent("ada");
+    assert_eq!(command(scene.press(Key::Char('W'))), Command::Wake { agent });
+    scene.press(Key::End);
+    assert_eq!(scene.press(Key::Char('W')), [], "edith has no ticket");
+}
+
+#[test]
+fn what_the_folder_says_waits_in_the_inbox_with_what_to_do() {
+    let mut scene = Scene::new(200, 50);
+    let file = view::BadFile {
+        name: "t-bad".to_owned(),
+        ticket: None,
+        what: "line 3: no such priority".to_owned(),
+        hint: "mend the file".to_owned(),
+    };
+    let beside = view::Beside {
+        files: vec![file],
+        ..view::Beside::default()
+    };
+    let files = tui::Files {
+        beside,
+        ..tui::Files::default()
+    };
+    scene.tell(Msg::Files(files));
+    scene.press(Key::Char('4'));
+    let seen = scene.screen(200, 50);
+    assert!(seen.contains("1 waits for you"), "{seen}");
+    assert!(
+        seen.contains("t-bad.md") && seen.contains("line 3: no such priority"),
+        "{seen}"
+    );
+    assert!(seen.contains("what to do: mend the file"), "{seen}");
+    assert_eq!(scene.press(Key::Char('r')), [], "there is no ticket to retry");
+}
+
+#[test]
+fn a_barred_harness_has_a_line_of_its_own() {
+    let mut scene = Scene::busy(80, 24);
+    let bar = model::project::Bar {
+        class: model::attempt::Class::Auth,
+        message: "key \u{1b}[31mrefused".to_owned(),
+        until: None,
+        since: model::Time(0),
+        ticket: id("t-work"),
+    };
+    let harness = "claude".to_owned();
+    scene.project(model::project::Event::HarnessBarred {
+        harness: harness.clone(),
+        bar,
+    });
+    let seen = scene.screen(80, 24);
+    let line = seen.lines().nth(1).unwrap_or_default();
+    assert!(
+        line.starts_with("! claude: auth: key refused; once that is mended"),
+        "{seen}"
+    );
+    scene.project(model::project::Event::HarnessFreed {
+        harness,
+        by: "human".to_owned(),
+    });
+    assert!(!scene.screen(80, 24).contains("! claude"));
 }

@@ -1,6 +1,7 @@
 //! How it looks.
 
 use model::policy::route::Refusal;
+use model::view::Beside;
 use tui::{Files, Key, Msg};
 
 use crate::scene::{Scene, id, oid};
@@ -42,7 +43,10 @@ fn before_anything_happened() {
     scene.create("t-2", "Paint it", 0);
     let waits = Refusal::WaitsFor { ids: vec![id("t-1")] };
     scene.tell(Msg::Files(Files {
-        why_not: [(id("t-2"), waits)].into(),
+        beside: Beside {
+            refusals: [(id("t-2"), waits)].into(),
+            ..Beside::default()
+        },
         ..Files::default()
     }));
     insta::assert_snapshot!(scene.screen(80, 24));

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use model::journal::Stream;
-use model::policy::route::Refusal;
 use model::view::{self, Crew};
 use model::{TicketId, Time};
 use rustix::process::{Signal as Kill, kill_current_process_group};
@@ -14,15 +13,15 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
 use tui::{Action, App, Engine, Files, Keyboard, Msg, Terminal, Told};
 
+use super::done::Deeds;
 use super::watched::Watched;
 use crate::asking::{Answer, Asker};
 use crate::clock;
-use crate::commands::explain::refusals;
 use crate::context::journal;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
-use crate::facts::Facts;
 use crate::follow::{self, Changes, Follow};
+use crate::mail;
 use runtime::Place;
 
 /// How often what only the clock changes is drawn, and what tells nobody of its changes is looked at.
@@ -33,7 +32,7 @@ enum Heard {
     /// To be told to the state.
     Msg(Msg),
     /// The queue's files were read.
-    Files(Option<Files>),
+    Files(Option<Files>, Deeds),
     /// The terminal is gone.
     Gone,
 }
@@ -53,6 +52,8 @@ pub(super) struct Shown {
     watched: Option<Watched>,
     tickets: Changes,
     files: Reading,
+    /// With whoever reads the files, while they are read.
+    deeds: Deeds,
     engine: Option<Engine>,
     /// How it ended, when it did.
     ended: Option<Exit>,
@@ -102,6 +103,7 @@ impl Shown {
                 busy: false,
                 begun: Time(0),
             },
+            deeds: Deeds::default(),
             engine: None,
             ended: None,
         })
@@ -154,8 +156,9 @@ impl Shown {
         while let Some(heard) = next {
             match heard {
                 Heard::Msg(msg) => self.update(msg).await?,
-                Heard::Files(files) => {
+                Heard::Files(files, deeds) => {
                     self.files.busy = false;
+                    self.deeds = deeds;
                     if let Some(files) = files {
                         self.update(Msg::Files(files)).await?;
                     }
@@ -304,19 +307,24 @@ impl Shown {
             begun: now,
         };
         let (place, crew, tell) = (self.place.clone(), self.crew.clone(), self.tell.clone());
-        tokio::task::spawn_blocking(move || drop(tell.send(Heard::Files(files(&crew, &place, now)))));
+        let mut deeds = std::mem::take(&mut self.deeds);
+        tokio::task::spawn_blocking(move || {
+            let files = files(&crew, &place, &mut deeds, now);
+            // Nobody hears it any more when the person has left.
+            drop(tell.send(Heard::Files(files, deeds)));
+        });
     }
 }
 
-/// What the queue's files say besides the journal; nothing when they or the settings cannot be read now.
-fn files(crew: &Crew, place: &Place, now: Time) -> Option<Files> {
-    let settings = place.settings().ok()?;
-    let mut facts = Facts::gather(crew, place, &settings, now).ok()?;
-    let why_not: std::collections::BTreeMap<TicketId, Refusal> = refusals(&facts, &settings);
-    facts.tickets.retain(|id, _| !crew.tickets.contains_key(id));
+/// What the queue's files say besides the journal, and git of what no agent said anything; nothing when the files cannot be
+/// read now.
+fn files(crew: &Crew, place: &Place, deeds: &mut Deeds, now: Time) -> Option<Files> {
+    let (mut unseen, beside) = mail::folder(crew, place, now).ok()?;
+    unseen.retain(|id, _| !crew.tickets.contains_key(id));
     Some(Files {
-        unseen: facts.tickets,
-        why_not,
+        unseen,
+        beside,
+        deeds: deeds.look(crew, place),
     })
 }
 

@@ -1,0 +1,52 @@
+//! What git says of work of which no agent said anything: asked once of each state of it.
+
+use std::collections::BTreeMap;
+
+use model::view::{Crew, Work};
+use model::{Oid, TicketId};
+use runtime::Place;
+
+use crate::deeds;
+
+/// The latest attempts that are looked at; of older ones nothing is told.
+const LATEST: usize = 100;
+
+/// What was asked already.
+#[derive(Debug, Default)]
+pub(super) struct Deeds {
+    known: BTreeMap<(TicketId, u32), (State, Option<String>)>,
+}
+
+/// What a work is known by: where its branch and its merge stand, and whether it is over.
+type State = (Option<Oid>, Option<Oid>, bool);
+
+impl Deeds {
+    /// In a line for each ticket whose latest work is silent, as far as git knows it. Blocks.
+    pub(super) fn look(&mut self, crew: &Crew, place: &Place) -> BTreeMap<TicketId, String> {
+        let mut told = BTreeMap::new();
+        let mut known = BTreeMap::new();
+        for work in crew.work_of(None).into_iter().take(LATEST) {
+            // What was never submitted is read when it is over: until then it is another at every step.
+            if work.said.is_some()
+                || told.contains_key(&work.ticket)
+                || (work.tip.is_none() && work.until.is_none())
+            {
+                continue;
+            }
+            let key = (work.ticket.clone(), work.attempt);
+            let state = state(work);
+            let line = match self.known.remove(&key) {
+                Some((then, line)) if then == state => line,
+                Some(_) | None => deeds::told(&place.repository, work),
+            };
+            told.extend(line.clone().map(|line| (work.ticket.clone(), line)));
+            known.insert(key, (state, line));
+        }
+        self.known = known;
+        told
+    }
+}
+
+fn state(work: &Work) -> State {
+    (work.tip.clone(), work.merged.clone(), work.until.is_some())
+}
