@@ -234,5 +234,7 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
         Pane::Cost => "↑↓ scroll",
     };
     let text = format!("? help  q quit  Tab pane  Enter zoom  {acts}");
+    // What is done by hand is told in words of others.
+    let text = harness::sanitise::line(&text);
     put(buffer, area, 0, &text, app.theme, Tone::Dim);
 }

@@ -469,7 +469,14 @@ pub(crate) fn offered(item: &Item) -> String {
         Act::Kill { .. } => "K kill".to_owned(),
         Act::Undep { .. } | Act::ByHand { .. } => act.typed(),
     });
-    offered.collect::<Vec<_>>().join(", ")
+    let mut words = String::new();
+    for one in offered {
+        if !words.is_empty() {
+            words.push_str(if words.ends_with("then") { " " } else { ", " });
+        }
+        words.push_str(&one);
+    }
+    words
 }
 
 /// What is to be spawned: nothing said is one more.

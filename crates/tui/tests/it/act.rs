@@ -324,7 +324,7 @@ fn what_the_folder_says_waits_in_the_inbox_with_what_to_do() {
         name: "t-bad".to_owned(),
         ticket: None,
         what: "line 3: no such priority".to_owned(),
-        hint: "mend the file".to_owned(),
+        hint: "mend \u{1b}[31mthe file".to_owned(),
     };
     let beside = view::Beside {
         files: vec![file],
