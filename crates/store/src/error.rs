@@ -137,11 +137,11 @@ impl Error {
             Self::Busy => Some("another crew command is writing; try again when it has finished"),
             Self::Full => Some("free some space on the journal's disk; what was accepted is safe"),
             Self::Damaged { .. } => Some(
-                "keep a copy of the journal with its -wal and -shm files; restore a backup, or move it away and begin a \
-                 new one: branches, rescue refs and ticket files are not in it",
+                "keep a copy of .crew/journal.db with its -wal and -shm files; restore a backup, or move all three away and \
+                 begin a new one: branches, rescue refs and ticket files are not in it",
             ),
             Self::NewerSchema { .. } => Some("use the crew version that wrote it, or a newer one"),
-            Self::Missing { .. } => Some("`crew init` makes one"),
+            Self::Missing { .. } => Some("`crew run` makes one"),
             Self::Io { .. } => Some("see that the disk and the folder's permissions are in order"),
             Self::VersionConflict { .. }
             | Self::StaleFence { .. }

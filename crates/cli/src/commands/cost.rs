@@ -92,7 +92,12 @@ impl Cost {
             return Ok(Exit::Done);
         }
         if costs.lines.is_empty() {
-            context.out.line("no step has ended yet, so nothing was paid")?;
+            let none = if filter == Filter::default() {
+                "no step has ended yet, so nothing was paid"
+            } else {
+                "no step of these has ended, so nothing was paid for them"
+            };
+            context.out.line(none)?;
         } else {
             context.out.table(&table(sums, &costs))?;
         }

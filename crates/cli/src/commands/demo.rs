@@ -186,8 +186,9 @@ fn yours(context: &mut Context) -> Result<()> {
         Style::Bold,
     )?;
     out.line("  crew init")?;
+    out.line("  git add crew.toml && git commit -m \"Add crew\"")?;
     out.line("  crew ticket create \"What is to be done\"")?;
-    out.line("  crew run")
+    out.line("  crew run --until-idle")
 }
 
 /// What wants the demonstration to end while no engine hears it.

@@ -5,7 +5,7 @@ use model::attempt::Usage;
 use model::journal::{Fact, State as JournalState};
 use model::project::Event as Project;
 use model::ticket::Event;
-use model::view::{self, Crew};
+use model::view::{self, Act, Crew, Item};
 use serde_json::{Value, json};
 use store::Fold;
 
@@ -184,7 +184,7 @@ impl Live<'_, Log> {
                 };
                 table.row([format!("  {}", waits.ticket).into(), title.as_str().into()]);
                 table.below(1, why, Style::Dim);
-                if let Some(act) = item.and_then(|item| item.acts.first()) {
+                for act in item.map(first_acts).unwrap_or_default() {
                     table.below(1, &format!("→ {}", act.typed()), Style::Cyan);
                 }
             }
@@ -213,7 +213,8 @@ impl Live<'_, Log> {
         let counts = self.crew.counts();
         let under_way = counts.in_progress + counts.verifying;
         if under_way > 0 {
-            out.line(&format!("{under_way} under way: `crew run` goes on with them"))?;
+            let them = if under_way == 1 { "it" } else { "them" };
+            out.line(&format!("{under_way} under way: `crew run` goes on with {them}"))?;
         }
         Ok(exit)
     }
@@ -274,4 +275,14 @@ fn style(fold: &Fold) -> Style {
         (Fact::Project(event), _) if is_about_money(event) => Style::Yellow,
         (Fact::Ticket(_) | Fact::Project(_), _) => Style::Plain,
     }
+}
+
+/// The first command that helps, with what is to be done by hand before it.
+fn first_acts(item: &Item) -> &[Act] {
+    let by_hand = item
+        .acts
+        .iter()
+        .take_while(|act| matches!(act, Act::ByHand { .. }))
+        .count();
+    item.acts.get(..=by_hand).unwrap_or(&item.acts)
 }

@@ -181,4 +181,9 @@ fn a_spent_day_stops_every_ticket_until_it_is_raised() {
     assert!(said.all().contains("the day's budget is spent"), "{said}");
     let days = world.json(&["cost", "--by", "day"]);
     assert_eq!(days["total"]["usage"]["cost_micro_usd"], 910_000, "{days}");
+    let later = world.must(&["cost", "--since", "9000-01-01"]).out;
+    assert_eq!(
+        later,
+        "no step of these has ended, so nothing was paid for them\n"
+    );
 }

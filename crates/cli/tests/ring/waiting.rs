@@ -350,7 +350,10 @@ fn held_tickets_and_edits_in_the_way_are_told_with_what_helps() {
         .write();
     world.ticket("t-3").agent("work README theirs\necho DONE").write();
     world.write("README", "mine, and not committed\n");
-    world.drain_held();
+    let said = world.drain_held();
+    let mut lines = said.out.lines().map(str::trim);
+    lines.find(|line| *line == "→ write what it lacks into the ticket, then");
+    assert_eq!(lines.next(), Some("→ crew retry t-1"), "{said}");
     let items = inbox(&world);
     let told: Vec<(&str, &str)> = items
         .iter()

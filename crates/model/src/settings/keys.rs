@@ -116,7 +116,7 @@ pub(super) fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) 
 }
 
 /// Whether one word is likely a slip of the other, rather than something else.
-fn is_slip(word: &str, known: &str) -> bool {
+pub(super) fn is_slip(word: &str, known: &str) -> bool {
     let word: String = word.chars().take(64).collect::<String>().to_lowercase();
     strsim::damerau_levenshtein(&word, known) <= (known.len() / 3).max(2)
 }

@@ -412,10 +412,10 @@ impl Settings {
     }
 }
 
-/// The one of `known` that is most like `word`: for a hint in an error about a name.
+/// The one of `known` that `word` is likely a slip of, or begins: for a hint in an error about a name.
 #[must_use]
 pub fn nearest<'k>(word: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
-    keys::nearest(word, known)
+    keys::nearest(word, known).filter(|near| keys::is_slip(word, near) || near.starts_with(word))
 }
 
 /// Reads a duration as settings have it: `90s`, `1h30m`, `7d`.
