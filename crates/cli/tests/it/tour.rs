@@ -56,3 +56,31 @@ fn the_tour_of_the_readme_does_what_it_says() {
     }
     assert_eq!(std::fs::read_dir(repo.root.join("notes")).unwrap().count(), 2);
 }
+
+/// `cargo run -- demo` takes the one binary of the workspace's default members.
+#[test]
+fn the_first_command_of_the_readme_names_one_program() {
+    let said = env()
+        .args([
+            "cargo",
+            "metadata",
+            "--format-version=1",
+            "--no-deps",
+            "--locked",
+            "--offline",
+        ])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let all: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap();
+    let items = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
+    let default = items(&all["workspace_default_members"]);
+    let programs: Vec<String> = items(&all["packages"])
+        .iter()
+        .filter(|package| default.contains(&package["id"]))
+        .flat_map(|package| items(&package["targets"]))
+        .filter(|target| items(&target["kind"]).contains(&"bin".into()))
+        .map(|target| target["name"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(programs, ["crew"]);
+}
