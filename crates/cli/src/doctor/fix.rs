@@ -9,7 +9,7 @@ use git::{Branch, Id, Identity, Oid, Repository, Workspace};
 use model::{AgentName, TicketId};
 use process::{Run, Status};
 
-use crate::error::{Doing as _, Result};
+use crate::error::{Doing as _, Error, Result};
 
 /// An act.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ pub(crate) enum Fix {
         /// The target.
         target: String,
     },
-    /// Gives back the locks that a killed engine left in checkouts.
-    ReleaseLocks,
+    /// Gives back the lock of a checkout's index, if a killed engine left it.
+    ReleaseLock(PathBuf),
 }
 
 impl fmt::Display for Fix {
@@ -55,7 +55,7 @@ impl fmt::Display for Fix {
             Fix::EndRun(_) => f.write_str("ends it"),
             Fix::RemoveWorkspace { .. } => f.write_str("keeps its work under refs/crew/ and removes it"),
             Fix::RemoveBranch { .. } => f.write_str("keeps its work under refs/crew/ and deletes it"),
-            Fix::ReleaseLocks => f.write_str("gives it back"),
+            Fix::ReleaseLock(_) => f.write_str("gives it back, if it is an engine's"),
         }
     }
 }
@@ -77,9 +77,20 @@ impl Fix {
                 ticket,
                 target,
             } => remove_branch(repository, branch, tip, ticket, target),
-            Fix::ReleaseLocks => Ok(repository.release_left_behind()?),
+            Fix::ReleaseLock(lock) => release(repository, lock),
         }
     }
+}
+
+fn release(repository: &Repository, lock: &Path) -> Result<()> {
+    repository.release_left_behind()?;
+    if lock.exists() {
+        return Err(Error::refused(
+            "the lock is another git's",
+            format!("if no git runs here, remove {} by hand", lock.display()),
+        ));
+    }
+    Ok(())
 }
 
 /// Ends a run: with its grace, then with force, then every straggler.

@@ -35,7 +35,8 @@ fn runs(patient: &Patient, folder: &Path, found: &mut Vec<Finding>) {
         let waited = RunId::new(&name).is_ok_and(|id| patient.waits_for(&id).is_some());
         match run.status() {
             Ok(Status::Running { .. }) if waited => adopted += 1,
-            Ok(Status::Running { .. }) => found.push(
+            // An engine that works may have started it since the journal was read.
+            Ok(Status::Running { .. }) if patient.holder.is_none() => found.push(
                 Finding::wrong(
                     AREA,
                     format!("step {name} runs, and no attempt waits for it"),
@@ -64,7 +65,8 @@ fn runs(patient: &Patient, folder: &Path, found: &mut Vec<Finding>) {
                     );
                 }
             }
-            Ok(Status::Lost { .. } | Status::NotStarted | Status::Ended(_)) | Err(_) => {}
+            Ok(Status::Running { .. } | Status::Lost { .. } | Status::NotStarted | Status::Ended(_))
+            | Err(_) => {}
         }
     }
     if adopted > 0 && patient.holder.is_none() {

@@ -75,14 +75,15 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
             "make room: nothing is lost when the disk is full, and nothing moves either",
         ));
     }
-    if place.repository.common_dir().join("index.lock").exists() {
+    let lock = place.repository.common_dir().join("index.lock");
+    if lock.exists() {
         found.push(
             Finding::note(
                 AREA,
                 "git's index is locked (index.lock): a git of yours runs, or one was killed",
                 "if no git runs here, `crew doctor --fix` gives back what an engine left; remove another's by hand",
             )
-            .mended_by(Fix::ReleaseLocks),
+            .mended_by(Fix::ReleaseLock(lock)),
         );
     }
 }

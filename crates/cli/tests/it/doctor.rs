@@ -170,3 +170,21 @@ fn history_that_was_rewritten_is_told() {
         "{said}"
     );
 }
+
+#[test]
+fn a_lock_of_another_git_is_left_and_said_to_be() {
+    let repo = Repo::with_crew();
+    repo.write(".git/index.lock", "");
+    let said = repo.crew(&["doctor", "--json"]).ok();
+    assert!(
+        says(&found(&said, "repository", "note")).contains("index.lock"),
+        "{said}"
+    );
+    let said = repo.crew(&["doctor", "--fix", "--json"]);
+    assert_eq!(said.code, 1, "{said}");
+    assert!(
+        says(&found(&said, "repository", "wrong")).contains("another git's"),
+        "{said}"
+    );
+    assert!(repo.root.join(".git/index.lock").exists());
+}
