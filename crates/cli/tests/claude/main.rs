@@ -7,6 +7,14 @@
 #[path = "../ring/support.rs"]
 mod support;
 
+#[path = "../shared/pty.rs"]
+#[expect(dead_code, reason = "the tests of screens use the rest of it")]
+mod pty;
+#[path = "../shared/readme.rs"]
+mod readme;
+#[path = "../shared/wait.rs"]
+mod wait;
+
 mod client;
 mod scene;
 
@@ -14,5 +22,6 @@ mod alone;
 mod failures;
 mod processes;
 mod sessions;
+mod tour;
 mod usage;
 mod work;

@@ -41,7 +41,7 @@ impl Scene {
         variables: &[(&str, &str)],
     ) -> Self {
         let server = Server::start().unwrap();
-        let world = World::new();
+        let world = World::bare();
         fs::create_dir(world.path("tmp")).unwrap();
         let mut command = vec![client::program().display().to_string()];
         if let Some(wrapper) = wrapper {
@@ -58,14 +58,7 @@ impl Scene {
                 .iter()
                 .map(|(name, value)| (leak(name), (*value).to_owned())),
         );
-        let mut settings = Settings {
-            top: String::new(),
-            run: String::new(),
-            agents: "count = 1".to_owned(),
-            harness: String::new(),
-            checks: String::new(),
-            land: String::new(),
-        };
+        let mut settings = Settings::new();
         change(&mut settings);
         let pairs: Vec<String> = env
             .iter()
@@ -76,7 +69,7 @@ impl Scene {
             pairs.join(", "),
             settings.harness
         );
-        world.commit("crew.toml", &world.toml(&settings));
+        world.settle(&settings);
         Self { world, server }
     }
 

@@ -1,7 +1,6 @@
 //! The dashboard on a real terminal, beside a real engine.
 
 use crate::engine::Engine;
-use crate::pty::Pty;
 use crate::support::Repo;
 
 /// Thinks until a file stands beside the repository, asks, and does what it was told.
@@ -22,7 +21,7 @@ echo DONE";
 fn a_person_watches_an_agent_answers_it_sees_it_land_and_stops_the_engine() {
     let repo = Repo::with_agent(ASKS);
     repo.ticket("t-1", "Paint the wall", "");
-    let mut screen = Pty::crew(&repo, &[], (80, 24));
+    let mut screen = repo.terminal(&[], (80, 24));
     screen.until("no engine: `crew run` starts one");
     screen.until("t-1");
     let engine = Engine::start(&repo, &["--agents", "1"]);
@@ -53,7 +52,7 @@ fn a_person_watches_an_agent_answers_it_sees_it_land_and_stops_the_engine() {
 fn without_an_engine_a_command_is_carried_out_here() {
     let repo = Repo::with_crew();
     repo.ticket("t-1", "Paint the wall", "");
-    let mut screen = Pty::crew(&repo, &["d", "--no-color"], (200, 50));
+    let mut screen = repo.terminal(&["d", "--no-color"], (200, 50));
     screen.until("t-1");
     screen.press("n");
     screen.until("how many");
@@ -69,7 +68,7 @@ fn without_an_engine_a_command_is_carried_out_here() {
 #[test]
 fn a_terminal_is_given_back_when_the_dashboard_is_terminated() {
     let repo = Repo::with_crew();
-    let mut screen = Pty::crew(&repo, &["dashboard"], (80, 24));
+    let mut screen = repo.terminal(&["dashboard"], (80, 24));
     screen.until("1 Agents");
     screen.terminate();
     assert_eq!(screen.left(), (130, true));
@@ -91,7 +90,7 @@ fn without_a_terminal_it_says_what_to_do() {
 #[test]
 fn alone_where_there_is_no_crew_it_is_help() {
     let repo = Repo::new();
-    let mut screen = Pty::crew(&repo, &[], (80, 40));
+    let mut screen = repo.terminal(&[], (80, 40));
     screen.until("Print version");
     assert_eq!(screen.left(), (0, true));
 }

@@ -1,6 +1,13 @@
 //! The real binary on real repositories.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
+#[path = "../shared/pty.rs"]
+mod pty;
+#[path = "../shared/readme.rs"]
+mod readme;
+#[path = "../shared/wait.rs"]
+mod wait;
+
 mod bad_input;
 mod dashboard;
 mod demo;
@@ -11,7 +18,6 @@ mod init;
 mod json;
 mod look;
 mod output;
-mod pty;
 mod support;
 mod tk;
 mod tour;

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
+
+use crate::pty::Pty;
+pub(crate) use crate::wait::until;
 
 /// What a command came to.
 pub(crate) struct Said {
@@ -185,6 +188,14 @@ impl Repo {
         ]
     }
 
+    /// `crew` in the repository, on a terminal of so many columns and lines.
+    pub(crate) fn terminal(&self, args: &[&str], size: (u16, u16)) -> Pty {
+        let mut command = env();
+        command.args(["setsid", "--ctty", "env"]);
+        command.args(self.program(&self.root)).args(args);
+        Pty::start(command.env("TERM", "xterm-256color"), size)
+    }
+
     pub(crate) fn run(&self, command: &[String], args: &[&str]) -> Said {
         let output = env()
             .args(command)
@@ -270,22 +281,4 @@ fn is_shape(word: &str, shape: &str) -> bool {
 fn is_span(word: &str) -> bool {
     let number = word.trim_end_matches(['s', 'm', 'h', 'd']);
     number.len() + 1 == word.len() && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
-}
-
-/// Waits for a fact, for as long as a busy machine may need.
-#[track_caller]
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    #[expect(clippy::disallowed_methods, reason = "a test's deadline")]
-    let begun = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "waited a minute for: {what}"
-        );
-        #[expect(clippy::disallowed_methods, reason = "between two looks at a fact")]
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }

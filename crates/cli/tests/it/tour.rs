@@ -3,20 +3,13 @@
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::readme::tour;
 use crate::support::{Repo, env};
-
-const README: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
 
 /// The shell commands of the tour, block by block, without those that install crew and those that need a real agent.
 fn commands() -> String {
-    let readme = std::fs::read_to_string(README).unwrap();
-    let (_, tour) = readme.split_once("\n## A five-minute tour\n").unwrap();
-    let (tour, _) = tour.split_once("\n## ").unwrap();
-    let blocks = tour
-        .split("```sh\n")
-        .skip(1)
-        .map(|block| block.split("```").next().unwrap());
-    let ours: Vec<&str> = blocks
+    let blocks = tour().into_iter();
+    let ours: Vec<String> = blocks
         .filter(|block| !block.contains("cargo install") && !block.starts_with("crew init\n"))
         .collect();
     assert_eq!(ours.len(), 3, "the tour has other commands: {ours:#?}");

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 mod support;
+#[path = "../shared/wait.rs"]
+mod wait;
 
 mod agents;
 mod checkout;

@@ -4,15 +4,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use model::TicketId;
 use model::journal::{Fact, State as Kind, Stream};
 use model::ticket::{Done, State, Ticket};
 use store::{Ledger, Sqlite};
 
-/// How long a test waits for a fact before it fails.
-const PATIENCE: Duration = Duration::from_secs(120);
+use crate::wait::{self, within};
 
 /// Commits one file, and says so.
 pub(crate) const DONE: &str = "work \"$CREW_TICKET_ID.txt\" done\necho DONE\n";
@@ -57,6 +55,20 @@ pub(crate) struct Settings {
     pub(crate) land: String,
 }
 
+impl Settings {
+    /// One agent that is a script, nothing to check.
+    pub(crate) fn new() -> Self {
+        Self {
+            top: String::new(),
+            run: String::new(),
+            agents: "count = 1".to_owned(),
+            harness: String::new(),
+            checks: String::new(),
+            land: String::new(),
+        }
+    }
+}
+
 /// A repository `project` on `main`, an empty HOME and agents' scripts, in a folder of its own.
 pub(crate) struct World {
     folder: tempfile::TempDir,
@@ -99,32 +111,37 @@ impl World {
 
     /// With other settings.
     pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let world = Self::bare();
+        let mut settings = Settings::new();
+        change(&mut settings);
+        world.settle(&settings);
+        world
+    }
+
+    /// A repository that no crew was ever in, but scripts for one.
+    pub(crate) fn bare() -> Self {
         let world = Self {
             folder: tempfile::tempdir().unwrap(),
             written: std::cell::Cell::new(0),
         };
-        for folder in ["project/.tickets", "home", "scripts", "logs", "gates"] {
+        for folder in ["project", "home", "scripts", "logs", "gates"] {
             fs::create_dir_all(world.path(folder)).unwrap();
         }
         fs::write(world.path("agent.sh"), AGENT).unwrap();
         make_executable(&world.path("agent.sh"));
-        let mut settings = Settings {
-            top: String::new(),
-            run: String::new(),
-            agents: "count = 1".to_owned(),
-            harness: String::new(),
-            checks: String::new(),
-            land: String::new(),
-        };
-        change(&mut settings);
-        world.write("crew.toml", &world.toml(&settings));
         world.write("README", "hello\n");
         world.git(&["init", "-q", "-b", "main"]);
         world.git(&["config", "user.name", "User"]);
         world.git(&["config", "user.email", "user@example.org"]);
-        world.git(&["add", "README", "crew.toml"]);
+        world.git(&["add", "README"]);
         world.git(&["commit", "-q", "-m", "first"]);
         world
+    }
+
+    /// Writes and commits the settings of a crew, and makes room for its tickets.
+    pub(crate) fn settle(&self, settings: &Settings) {
+        fs::create_dir_all(self.project(".tickets")).unwrap();
+        self.commit("crew.toml", &self.toml(settings));
     }
 
     /// The text of `crew.toml` for these settings.
@@ -392,7 +409,8 @@ impl World {
         Engine { child, out, err }
     }
 
-    fn program(&self, name: &str) -> Command {
+    /// A program as the person starts it.
+    pub(crate) fn program(&self, name: &str) -> Command {
         #[expect(clippy::disallowed_methods, reason = "a test plays the user")]
         let mut command = Command::new(name);
         command
@@ -537,9 +555,7 @@ impl World {
 
     /// Waits until something is so.
     pub(crate) fn wait(&self, what: &str, so: impl Fn() -> bool) {
-        if !until(&mut || so()) {
-            panic!("not within {} s: {what}", PATIENCE.as_secs());
-        }
+        wait::until(what, || so().then_some(()));
     }
 
     /// Waits for the ticket's state by name.
@@ -849,24 +865,7 @@ impl std::fmt::Display for Said {
 
 /// Looks again and again until something is so; `false` when it takes too long.
 fn until(so: &mut dyn FnMut() -> bool) -> bool {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test that waits for a fact needs a deadline"
-    )]
-    let begin = Instant::now();
-    loop {
-        if so() {
-            return true;
-        }
-        if begin.elapsed() > PATIENCE {
-            return false;
-        }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "between two looks at a fact, never as proof of one"
-        )]
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    within(|| so().then_some(())).is_some()
 }
 
 pub(crate) fn make_executable(path: &Path) {
@@ -874,7 +873,7 @@ pub(crate) fn make_executable(path: &Path) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-fn path_variable() -> OsString {
+pub(crate) fn path_variable() -> OsString {
     #[expect(clippy::disallowed_methods, reason = "a test finds the machine's programs")]
     std::env::var_os("PATH").unwrap()
 }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 
 use rustix::fs::{Mode, OFlags};
@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 use vt100::Parser;
 
-use crate::support::{Repo, env, until};
+use crate::wait::until;
 
 /// A program on a terminal. Ended when dropped.
 pub(crate) struct Pty {
@@ -23,8 +23,8 @@ pub(crate) struct Pty {
 }
 
 impl Pty {
-    /// `crew` in a repository, on a terminal of this size.
-    pub(crate) fn crew(repo: &Repo, args: &[&str], (columns, lines): (u16, u16)) -> Self {
+    /// Starts a program, on a terminal of this size. `setsid --ctty` makes the terminal its own: so it hears of a new size.
+    pub(crate) fn start(command: &mut Command, (columns, lines): (u16, u16)) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
@@ -33,15 +33,10 @@ impl Pty {
         let (master, line) = (File::from(master), File::from(line));
         size(&master, columns, lines);
         let stream = || Stdio::from(line.try_clone().unwrap());
-        // The terminal is its own: so it hears of a new size.
-        let child = env()
-            .args(["setsid", "--ctty", "env"])
-            .args(repo.program(&repo.root))
-            .args(args)
+        let child = command
             .stdin(stream())
             .stdout(stream())
             .stderr(stream())
-            .env("TERM", "xterm-256color")
             .spawn()
             .unwrap();
         let seen = Arc::new(Mutex::new(Parser::new(lines, columns, 0)));
@@ -85,9 +80,14 @@ impl Pty {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
     }
 
+    /// Waits for the program's end.
+    pub(crate) fn ended(&mut self) -> ExitStatus {
+        until("the program's end", || self.child.try_wait().unwrap())
+    }
+
     /// Waits for the program's end; gives its exit code, and whether the terminal is as it was before.
     pub(crate) fn left(&mut self) -> (i32, bool) {
-        let status = until("the program's end", || self.child.try_wait().unwrap());
+        let status = self.ended();
         let modes = tcgetattr(&self.line).unwrap().local_modes;
         let sane = modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
         let restored = until("the screen to be given back", || {
