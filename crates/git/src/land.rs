@@ -90,6 +90,9 @@ impl Repository {
         }
         crash::point("land.moved");
         let mut left = Vec::new();
+        for (_, lock, _) in &mut held {
+            lock.keep();
+        }
         for (checkout, lock, looked) in held {
             let followed = self.follow_locked(checkout, &intent.old, &intent.new, lock, Some(looked))?;
             left.extend(followed.left);

@@ -25,6 +25,9 @@ impl Repository {
         };
         let now = self.ref_at(name)?;
         if now.as_ref() == new {
+            if new.is_none() {
+                self.clear_lock_of_gone(name)?;
+            }
             return self.settle(name);
         }
         if now.as_ref() != old {
@@ -75,6 +78,19 @@ impl Repository {
             self.settle(name)?;
         }
         Ok(true)
+    }
+
+    /// Takes the lock of a ref away that is gone: a git leaves it that was killed as it deleted the ref, and nothing
+    /// would come by it again. Waits until it is old enough to be a dead one's; one that does not get so old is somebody's.
+    pub(crate) fn clear_lock_of_gone(&self, name: &str) -> Result<()> {
+        let [lock, ..] = self.ref_locks(name);
+        let deadline = Deadline::after(2 * STALE);
+        while self.lock().is_some() && lock.exists() && !deadline.left().is_zero() {
+            if !self.clear_if_stale(&lock)? {
+                clock::pause(STALE_FROM_BEFORE / 40);
+            }
+        }
+        Ok(())
     }
 
     /// Every ref under `prefix` (which ends in `/`) with its object.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::crash;
 use crate::error::{Error, IoContext, Result};
+use crate::id::{Branch, Id};
 use crate::keep::Rescued;
 use crate::repository::Repository;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, base_ref};
 
 /// Before the number of a workspace set aside; no id has it, so no workspace's name either.
 const ASIDE: char = '~';
@@ -110,10 +111,20 @@ impl Repository {
                 return Ok(());
             }
         }
-        if let Some(tip) = tip {
-            self.delete_branch(&branch, &tip)?;
+        match tip {
+            Some(tip) => self.delete_branch(&branch, &tip)?,
+            None => self.clear_lock_of_gone(&branch.full())?,
         }
         self.unpin(workspace)
+    }
+
+    /// Removes what a git left that was killed as it forgot a workspace: the refs are gone, their locks are not.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn forget_locks(&self, agent: &Id, ticket: &Id, attempt: u32) -> Result<()> {
+        self.clear_lock_of_gone(&Branch::of_agent(agent, ticket).full())?;
+        self.clear_lock_of_gone(&base_ref(ticket, attempt))
     }
 
     /// Removes the pin of a workspace's base; for when its ticket is done.
@@ -122,8 +133,10 @@ impl Repository {
     /// [`Error::RefBusy`], [`Error::Failed`].
     pub fn unpin(&self, workspace: &Workspace) -> Result<()> {
         let name = workspace.base_ref();
-        let now = self.ref_at(&name)?;
-        self.move_ref(&name, now.as_ref(), None, "crew: base no longer needed")
+        match self.ref_at(&name)? {
+            Some(now) => self.move_ref(&name, Some(&now), None, "crew: base no longer needed"),
+            None => self.clear_lock_of_gone(&name),
+        }
     }
 }
 

@@ -56,6 +56,11 @@ pub struct Workspace {
     excludes: Vec<String>,
 }
 
+/// The ref that pins an attempt's base.
+pub(crate) fn base_ref(ticket: &Id, attempt: u32) -> String {
+    format!("refs/crew/base/{ticket}/{attempt}")
+}
+
 impl Workspace {
     /// The workspace of a spec, whether it stands or not.
     #[must_use]
@@ -105,7 +110,7 @@ impl Workspace {
     /// The ref that keeps the base from the user's gc.
     #[must_use]
     pub fn base_ref(&self) -> String {
-        format!("refs/crew/base/{}/{}", self.ticket, self.attempt)
+        base_ref(&self.ticket, self.attempt)
     }
 
     /// The folder in which git stops to look for a repository: the agent's processes get it as

@@ -19,7 +19,7 @@ use crate::perform::{git_oid, words};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
-/// How often a check is started whose shim vanishes.
+/// How often a check is started that somebody else ends.
 const TRIES: u32 = 3;
 /// What a shell says of a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
@@ -92,8 +92,8 @@ impl Hands {
         self.clear_current()
     }
 
-    /// Runs a check to its end. One whose shim was killed, or that was ended with its engine, has said nothing: it is run
-    /// again.
+    /// Runs a check to its end. One that was killed, alone or with its shim or its engine, has said nothing: it is run
+    /// again, at once.
     fn run(
         &self,
         command: &str,
@@ -126,11 +126,13 @@ impl Hands {
                 }
             };
             let ended = self.finish(&run);
-            let vanished = match &ended {
-                Ok(exit) => matches!(exit.reason, Reason::Lost | Reason::Stopped),
+            let said_nothing = match &ended {
+                Ok(exit) => {
+                    matches!(exit.reason, Reason::Lost | Reason::Stopped) || killed_by(exit).is_some()
+                }
                 Err(_) => give_up(&run).is_ok(),
             };
-            if !vanished || n == TRIES {
+            if !said_nothing || n == TRIES {
                 return ended.map(|exit| (run_dir, exit));
             }
             n += 1;
@@ -236,6 +238,12 @@ impl Hands {
     }
 }
 
+/// The signal by which somebody else ended it, as the system does when memory runs out.
+fn killed_by(exit: &Exit) -> Option<i32> {
+    let signal = exit.signal.filter(|signal| !OWN_FAULT.contains(signal));
+    signal.filter(|_| exit.reason == Reason::Exited)
+}
+
 /// What a command's end says of the tree; an error where it says nothing.
 fn verdict(command: &str, exit: &Exit, run_dir: &Path) -> Result<Said, String> {
     match (&exit.reason, exit.code) {
@@ -250,15 +258,16 @@ fn verdict(command: &str, exit: &Exit, run_dir: &Path) -> Result<Said, String> {
             tail(run_dir)
         ))),
         (Reason::Exited, None) => {
-            let signal = exit.signal.unwrap_or_default();
-            if OWN_FAULT.contains(&signal) {
-                Ok(Said::Failed(format!(
-                    "{}\n(ended by signal {signal})",
-                    tail(run_dir)
-                )))
-            } else {
-                Err(format!("`{command}` was ended by signal {signal}"))
+            if let Some(signal) = killed_by(exit) {
+                return Err(format!(
+                    "`{command}` was ended by signal {signal}, {TRIES} times: did it run out of memory?"
+                ));
             }
+            let signal = exit.signal.unwrap_or_default();
+            Ok(Said::Failed(format!(
+                "{}\n(ended by signal {signal})",
+                tail(run_dir)
+            )))
         }
         (Reason::Stopped, _) => Err(format!("`{command}` was stopped")),
         (Reason::Lost, _) => Err(format!("`{command}` vanished: its shim was killed")),

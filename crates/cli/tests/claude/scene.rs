@@ -163,11 +163,7 @@ impl Scene {
                 .iter()
                 .any(|text| text.contains(r#""type":"tool_use""#))
         });
-        let clients = self.clients();
-        let [client] = clients[..] else {
-            panic!("not one client runs: {clients:?}");
-        };
-        let pid = rustix::process::Pid::from_raw(client.cast_signed()).unwrap();
+        let pid = rustix::process::Pid::from_raw(self.client().cast_signed()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     }
 
@@ -183,8 +179,22 @@ impl Scene {
             .collect()
     }
 
+    /// The only client that runs. What it starts is still the same program for a moment, also when the process between
+    /// the two has ended; so it is the only one once that is over.
+    pub(crate) fn client(&self) -> u32 {
+        let only = std::cell::Cell::new(None);
+        self.world.wait("one client runs", || {
+            only.set(match self.clients()[..] {
+                [client] => Some(client),
+                _ => None,
+            });
+            only.get().is_some()
+        });
+        only.get().unwrap()
+    }
+
     /// The processes of the client itself.
-    pub(crate) fn clients(&self) -> Vec<u32> {
+    fn clients(&self) -> Vec<u32> {
         let program = client::program().canonicalize().unwrap();
         let is_client = |pid: u32| fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program);
         let found = self.world.processes().into_iter();

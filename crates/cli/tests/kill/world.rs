@@ -49,6 +49,9 @@ impl Default for Plan {
     }
 }
 
+/// The file that the person has staged and does not commit.
+const STAGED: &str = "src/part-03.txt";
+
 /// The repository and what stands around it. With `KILL_KEEP` set, that of a test that fails is kept to be looked at.
 pub(crate) struct World {
     root: TempDir,
@@ -126,13 +129,62 @@ impl World {
     pub(crate) fn commit_by_hand(&self, path: &str, text: &str, mut meanwhile: impl FnMut()) {
         let repo = self.repo();
         fs::write(repo.join(path), text).unwrap();
+        wait::until("the index is as the target", || {
+            meanwhile();
+            self.stale_in_the_index().is_empty().then_some(())
+        });
         wait::until("the person could commit", || {
             meanwhile();
             let (good, _, err) = try_git(&repo, &["commit", "-q", "-m", "By hand", "--only", "--", path]);
-            assert!(good || err.contains(".lock"), "{err}");
+            assert!(
+                good || err.contains(".lock") || err.contains("cannot lock ref"),
+                "{err}"
+            );
             good.then_some(())
         });
         self.note_commit();
+        // `git commit` reads the index, and then locks it: when the landing ended between the two, it has put back the
+        // index from before it. The person sees that, and brings it to HEAD again.
+        wait::until("the person's index is whole", || {
+            meanwhile();
+            let stale = self.stale_in_the_index();
+            stale.is_empty().then_some(()).or_else(|| {
+                self.bring_to_head(&stale);
+                None
+            })
+        });
+    }
+
+    /// Paths whose entry in the index is not HEAD's, and not by the person's will.
+    fn stale_in_the_index(&self) -> Vec<String> {
+        let said = git(
+            &self.repo(),
+            &["diff-index", "--cached", "--name-only", "-z", "HEAD"],
+        );
+        let paths = said.split_terminator('\0').filter(|path| *path != STAGED);
+        paths.map(str::to_owned).collect()
+    }
+
+    /// By the one command that locks the index before it reads it; while another has the lock, nothing happens.
+    fn bring_to_head(&self, paths: &[String]) {
+        for path in paths {
+            let entry = git(
+                &self.repo(),
+                &[
+                    "ls-tree",
+                    "--format=%(objectmode),%(objectname)",
+                    "HEAD",
+                    "--",
+                    path,
+                ],
+            );
+            let (entry, text) = (entry.trim(), format!("{},{path}", entry.trim()));
+            let how = match entry {
+                "" => ["--force-remove", path],
+                _ => ["--cacheinfo", &text],
+            };
+            try_git(&self.repo(), &["update-index", "--add", how[0], how[1]]);
+        }
     }
 
     fn note_commit(&self) {
@@ -222,7 +274,7 @@ impl World {
         let repo = self.repo();
         self.edits = [
             ("README.md", "# A project\n\nunfinished thoughts\n"),
-            ("src/part-03.txt", "part 3, staged\n"),
+            (STAGED, "part 3, staged\n"),
             ("mine/new.txt", "nobody else's\n"),
             (".env", "TOKEN=canary\n"),
         ]
@@ -231,7 +283,7 @@ impl World {
         for (path, text) in &self.edits {
             fs::write(repo.join(path), text).unwrap();
         }
-        git(&repo, &["add", "src/part-03.txt"]);
+        git(&repo, &["add", STAGED]);
         fs::remove_file(repo.join("src/part-11.txt")).unwrap();
         self.status = git(
             &repo,

@@ -67,7 +67,8 @@ fn a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing() {
 
     let world = World::with(|s| s.checks = check("KILL"));
     world.ticket("t-1").agent("work bad x\necho DONE").write();
-    world.drain_held();
+    let said = world.drain_held();
+    assert!(said.tells_of("t-1", "signal 9, 3 times"), "{said}");
     assert_eq!(
         (
             world.count("t-1", "checks_failed"),
@@ -75,6 +76,18 @@ fn a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing() {
         ),
         (0, 1)
     );
+}
+
+#[test]
+fn a_check_that_is_killed_once_is_run_again() {
+    let outside = tempfile::tempdir().unwrap();
+    let killed = outside.path().join("killed");
+    let once = format!("[ -e {0} ] || {{ : > {0}; kill -KILL $$; }}", killed.display());
+    let world = World::with(|s| s.checks = format!("commands = ['''{once}''']"));
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    assert!(killed.exists());
+    assert_eq!(world.count("t-1", "could_not_run"), 0);
 }
 
 #[test]

@@ -34,7 +34,7 @@ impl Repository {
         checkout: &Checkout,
         old: &Oid,
         new: &Oid,
-        lock: IndexLock,
+        mut lock: IndexLock,
         looked: Option<Inspection>,
     ) -> Result<Followed> {
         if let Some(operation) = Operation::of(&checkout.git_dir) {
@@ -44,8 +44,10 @@ impl Repository {
                 path: None,
                 obstacle,
             }];
+            lock.release();
             return Ok(Followed { updated: 0, left });
         }
+        lock.keep();
         let hands = Hands::new(self, checkout, old, new)?;
         let caught = hands.return_caught(&self.changes(old, new)?)?;
         let inspection = match looked {
@@ -89,7 +91,7 @@ impl Repository {
         crash::point("follow.index");
         delete_tree(&hands.staging)?;
         crash::point("follow.cleaned");
-        drop(lock);
+        lock.release();
         Ok(followed)
     }
 }

@@ -15,9 +15,10 @@ const MARK: &[u8] = b"crew follows the landed branch here\n";
 /// Those that this process holds; any other with crew's mark was left by a killed engine.
 static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// `index.lock`, held; given back when dropped.
+/// `index.lock`, held; given back when dropped, unless the checkout has still to follow.
 pub(crate) struct IndexLock {
     path: PathBuf,
+    stays: bool,
 }
 
 impl IndexLock {
@@ -39,7 +40,7 @@ impl IndexLock {
             match std::fs::hard_link(file.path(), &path) {
                 Ok(()) => {
                     held.insert(path.clone());
-                    return Ok(Some(Self { path }));
+                    return Ok(Some(Self { path, stays: false }));
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                     if !is_left_behind(repository, &path) {
@@ -51,6 +52,17 @@ impl IndexLock {
             }
         }
         Ok(None)
+    }
+
+    /// From now on the branch is ahead of the checkout: until that has followed, a commit of the user's would take back
+    /// what landed. So the file outlives a failure, as it outlives a kill, and whoever tries again takes it over.
+    pub(crate) fn keep(&mut self) {
+        self.stays = true;
+    }
+
+    /// Gives it back: the checkout has followed.
+    pub(crate) fn release(mut self) {
+        self.stays = false;
     }
 
     pub(crate) fn is_held_by_another(repository: &Repository, checkout: &Checkout) -> bool {
@@ -66,7 +78,7 @@ impl IndexLock {
 impl Drop for IndexLock {
     fn drop(&mut self) {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::fs::read(&self.path).is_ok_and(|content| content == MARK) {
+        if !self.stays && std::fs::read(&self.path).is_ok_and(|content| content == MARK) {
             std::fs::remove_file(&self.path).ok();
         }
         held.remove(&self.path);

@@ -225,6 +225,31 @@ fn a_merge_or_rebase_under_way_waits() {
     }
 }
 
+/// The naive version gives the lock back when it fails: the branch is ahead of the index, and the user's next commit takes
+/// back what landed.
+#[test]
+fn a_landing_that_fails_half_way_keeps_the_users_git_out_until_it_is_carried_on() {
+    let world = World::new();
+    let intent = to_land(&world, |world| world.write("new.txt", "new\n"));
+    let repository = world.open_locked();
+    // Something that crew cannot take away stands where the next index is written.
+    let obstacle = world.root().join(".git/crew-index");
+    std::fs::create_dir(&obstacle).unwrap();
+    repository.land(&intent).unwrap_err();
+    assert_eq!(world.head(), intent.new);
+    let commit = ["commit", "-q", "-m", "all of the index", "--allow-empty"];
+    let refused = world.try_git_at(&world.root(), &commit);
+    assert!(
+        String::from_utf8_lossy(&refused.stderr).contains("index.lock"),
+        "{refused:?}"
+    );
+    std::fs::remove_dir(&obstacle).unwrap();
+    repository.land(&intent).unwrap();
+    world.git(&commit);
+    assert_eq!(world.git(&["show", "HEAD:new.txt"]), "new");
+    assert_eq!(world.status(), "");
+}
+
 #[test]
 fn an_index_that_the_users_git_holds_waits_and_its_lock_stays() {
     let world = World::new();

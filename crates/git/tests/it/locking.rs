@@ -198,6 +198,41 @@ fn a_lock_from_just_before_is_outlasted() {
     assert!(!stale.exists());
 }
 
+/// The naive version sees that the branch is gone and is content: the lock stays for ever, and the agent's next branch of
+/// that name cannot be made.
+#[test]
+fn a_git_killed_as_it_deletes_a_ref_leaves_no_lock_for_good() {
+    let world = World::new();
+    let spec = world.spec("ada", "t-1");
+    let workspace = world.open_locked().prepare(&spec).unwrap();
+    let branch = world.root().join(".git/refs/heads/agent/ada-t-1.lock");
+    let pin = world.root().join(".git/refs/crew/base/t-1/1.lock");
+    // Both gone or only the branch, as the git got to.
+    for gone in [2, 1] {
+        let refs = ["refs/heads/agent/ada-t-1", "refs/crew/base/t-1/1"];
+        for name in &refs[..gone] {
+            world.git(&["update-ref", "-d", name]);
+        }
+        for lock in [&branch, &pin] {
+            put(lock, "");
+            let file = std::fs::File::options().write(true).open(lock).unwrap();
+            let written = file.metadata().unwrap().modified().unwrap();
+            file.set_modified(written - Duration::from_millis(50)).unwrap();
+        }
+        let locked = world.open_locked();
+        if gone == 2 {
+            locked
+                .forget_locks(&spec.agent, &spec.ticket, spec.attempt)
+                .unwrap();
+            drop(locked);
+            world.open_locked().prepare(&spec).unwrap();
+        } else {
+            locked.forget_workspace(&workspace).unwrap();
+        }
+        assert!(!branch.exists() && !pin.exists());
+    }
+}
+
 /// A killed `git` leaves its lock; the test shows it with the real one.
 #[test]
 fn the_lock_of_a_git_that_was_killed_is_one() {

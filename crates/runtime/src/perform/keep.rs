@@ -42,8 +42,11 @@ impl Hands {
         keep: impl FnOnce(&Workspace) -> git::Result<()>,
     ) -> Report {
         let ended = self.workspace(ticket, agent, number).and_then(|workspace| {
-            // Without its pin there never was one, or all of this was done before.
-            let Some(workspace) = workspace else { return Ok(()) };
+            // Without its pin there never was one, or all of this was done before: perhaps by a git that was killed.
+            let Some(workspace) = workspace else {
+                let (agent, ticket) = (git::Id::parse(agent.as_str())?, git::Id::parse(ticket.id.as_str())?);
+                return self.repository.forget_locks(&agent, &ticket, number);
+            };
             keep(&workspace)?;
             match self.repository.remove(&workspace) {
                 Ok(_) => {}
