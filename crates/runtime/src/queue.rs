@@ -1,5 +1,6 @@
 //! The ticket folder: one thread reads and writes it, so that what it tells is in the order in which it was true.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -7,7 +8,7 @@ use engine::Sighting;
 use jiff::Timestamp;
 use model::ticket::{FileStatus, Filing};
 use model::{TicketId, Time};
-use tickets::{Folder, Kind, Scan, Status, Watch};
+use tickets::{Change, Folder, Hint, Kind, Scan, Status, Watch};
 
 use crate::{Reading, Result};
 
@@ -15,6 +16,8 @@ use crate::{Reading, Result};
 pub(crate) enum Ask {
     /// Look for changes.
     Look,
+    /// Look for changes in these files.
+    LookAt(BTreeSet<String>),
     /// Look at everything again, as if for the first time: for a core that knows no file yet.
     LookAnew,
     /// Make a file say this.
@@ -41,7 +44,13 @@ impl Queue {
         let (asks, asked) = channel();
         let told = asks.clone();
         // Full or closed does not matter here: the channel is unbounded, and a thread that is gone needs no telling.
-        let mut watch = Watch::new(&folder, move || drop(told.send(Ask::Look))).ok();
+        let mut watch = Watch::new(&folder, move |hint| {
+            drop(told.send(match hint {
+                Hint::Files(names) => Ask::LookAt(names),
+                Hint::Anything => Ask::Look,
+            }));
+        })
+        .ok();
         let mut scan = Scan::new(folder);
         let spawned = std::thread::Builder::new()
             .name("tickets".to_owned())
@@ -78,17 +87,24 @@ fn serve(
         asks.extend(asked.try_iter());
         let mut replies = Vec::new();
         let folder = scan.folder().clone();
+        // What crew writes itself is looked at by its name: the work does not grow with the queue.
+        let (mut all, mut named) = (first, BTreeSet::new());
         for ask in asks {
             match ask {
-                Ask::Look => {}
+                Ask::Look => all = true,
+                Ask::LookAt(names) => named.extend(names),
                 Ask::LookAnew => {
                     *scan = Scan::new(folder.clone());
-                    first = true;
+                    (first, all) = (true, true);
                 }
                 Ask::End => return,
-                Ask::File(id, filing, reply) => replies.push((reply, write(&folder, &id, &filing))),
+                Ask::File(id, filing, reply) => {
+                    replies.push((reply, write(&folder, &id, &filing)));
+                    named.insert(id.to_string());
+                }
                 Ask::Note(id, text, reply) => {
                     replies.push((reply, note(&folder, &id, &text)));
+                    named.insert(id.to_string());
                 }
             }
         }
@@ -104,12 +120,14 @@ fn serve(
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
             continue;
         }
-        match scan.rescan(Timestamp::now()) {
+        let looked = if all {
+            scan.rescan(Timestamp::now())
+        } else {
+            scan.look_at(&named, Timestamp::now())
+        };
+        match looked {
             Ok(changes) => {
-                let seen: Vec<Sighting> = changes
-                    .iter()
-                    .filter_map(|c| sighting(scan, &c.name, c.kind))
-                    .collect();
+                let seen: Vec<Sighting> = changes.into_iter().filter_map(sighting).collect();
                 if first || !seen.is_empty() {
                     saw(seen, first);
                     first = false;
@@ -164,27 +182,23 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), String> 
         .map_err(|e| e.to_string())
 }
 
-fn sighting(scan: &Scan, name: &str, kind: Kind) -> Option<Sighting> {
-    let ticket = TicketId::new(name).ok()?;
+fn sighting(change: Change) -> Option<Sighting> {
+    let ticket = TicketId::new(&change.name).ok()?;
     let now = crate::clock::now();
-    match kind {
-        Kind::Removed => Some(Sighting::Gone { ticket, at: now }),
-        Kind::Unreadable | Kind::StillUnreadable => Some(Sighting::Unreadable { ticket, at: now }),
-        Kind::Added | Kind::Changed => {
-            let seen = scan.files().get(name)?;
-            let read = seen.outcome.as_ref().ok()?;
-            let Some(Reading { spec, status, tags }) = Reading::of(read) else {
-                return Some(Sighting::Unreadable { ticket, at: now });
-            };
-            Some(Sighting::Read {
+    Some(match change.kind {
+        Kind::Removed => Sighting::Gone { ticket, at: now },
+        Kind::Unreadable | Kind::StillUnreadable => Sighting::Unreadable { ticket, at: now },
+        Kind::Added(read) | Kind::Changed(read) => match Reading::of(&read.ticket) {
+            None => Sighting::Unreadable { ticket, at: now },
+            Some(Reading { spec, status, tags }) => Sighting::Read {
                 ticket,
                 spec,
                 status,
                 tags,
-                changed_at: Time(seen.changed_at.as_millisecond()),
-            })
-        }
-    }
+                changed_at: Time(read.still_since.as_millisecond()),
+            },
+        },
+    })
 }
 
 #[cfg(test)]

@@ -41,8 +41,8 @@ pub use render::{
     render_blocked, render_closed, render_cycles, render_dep, render_link, render_list, render_note,
     render_ready, render_show, render_status, render_undep, render_unlink,
 };
-pub use scan::{Change, Kind, Scan, Seen};
+pub use scan::{Change, Kind, Read, Scan};
 pub use ticket::{Status, Ticket};
 pub use tree::render_tree;
-pub use watch::Watch;
+pub use watch::{Hint, Watch};
 pub use yaml::Value;

@@ -1,20 +1,20 @@
 //! What changed in the folder since it was looked at last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use jiff::Timestamp;
 
 use crate::folder::{Folder, Stamp};
-use crate::problem::Problem;
-use crate::{Error, Reading, Readings, Ticket};
+use crate::{Error, Reading, Ticket};
 
 /// A file whose last change is not older than this when it is read may change again within the same tick of the file
 /// system's clock, and look the same.
 const TICK_NS: i128 = 100_000_000;
 
-/// The folder as it was seen last. Not itself a source of truth: a new one starts from nothing.
+/// The folder as it was seen last. Not itself a source of truth: a new one starts from nothing. Of a file it keeps what it
+/// takes to see a change; what the file says is in the change.
 #[derive(Debug)]
 pub struct Scan {
     folder: Folder,
@@ -23,15 +23,13 @@ pub struct Scan {
 }
 
 /// A file as it was seen last.
-#[derive(Clone, Debug)]
-pub struct Seen {
-    /// The ticket, or why there is none.
-    pub outcome: Result<Ticket, Problem>,
-    /// The last good reading: stands while the file cannot be read.
-    pub last_good: Option<Ticket>,
-    /// Since when the file is still: when a change of it was noticed, or its own time at the first look. Compare with the
-    /// `settle` setting before the ticket is given out.
-    pub changed_at: Timestamp,
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// Whether it could be read.
+    readable: bool,
+    /// Whether it ever could.
+    was_readable: bool,
+    changed_at: Timestamp,
     stamp: Stamp,
     digest: u64,
     /// Whether it could change without a new stamp, and must be read again.
@@ -48,18 +46,28 @@ pub struct Change {
 }
 
 /// What happened to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A readable ticket that was not there, or could not be read before.
-    Added,
+    Added(Read),
     /// A readable ticket with other content.
-    Changed,
+    Changed(Read),
     /// The file is gone.
     Removed,
-    /// It cannot be read now; new, or readable before.
+    /// It cannot be read now; new, or readable before: the last good reading stands.
     Unreadable,
     /// Its content is other than before, and still cannot be read.
     StillUnreadable,
+}
+
+/// A ticket that could be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// What it says.
+    pub ticket: Box<Ticket>,
+    /// Since when the file is still: when a change of it was noticed, or its own time at the first look. Compare with the
+    /// `settle` setting before the ticket is given out.
+    pub still_since: Timestamp,
 }
 
 impl Scan {
@@ -82,69 +90,87 @@ impl Scan {
             }
             Err(error) => return Err(error),
         };
-        let mut changes = Vec::new();
-        let mut files = BTreeMap::new();
+        let there: BTreeSet<&String> = names.iter().collect();
+        let gone: Vec<String> = self
+            .files
+            .keys()
+            .filter(|name| !there.contains(name))
+            .cloned()
+            .collect();
+        let mut changes: Vec<Change> = gone.into_iter().filter_map(|name| self.removed(name)).collect();
         if let Some(dir) = dir {
             for name in names {
-                let path = self.folder.path().join(format!("{name}.md"));
-                let stamp = std::fs::symlink_metadata(path)
-                    .map(|metadata| Stamp::of(&metadata))
-                    .unwrap_or_default();
-                let before = self.files.remove(&name);
-                if let Some(before) = before.as_ref()
-                    && before.stamp == stamp
-                    && !before.fresh
-                {
-                    files.insert(name, before.clone());
-                    continue;
-                }
-                let Some(reading) = self.folder.reading(dir.as_fd(), name.clone()) else {
-                    // Gone since it was listed: the next look would find the same.
-                    changes.extend(before.map(|_| Change {
-                        name,
-                        kind: Kind::Removed,
-                    }));
-                    continue;
-                };
-                let (seen, kind) = look(before, reading, stamp, now, self.started);
-                changes.extend(kind.map(|kind| Change {
-                    name: name.clone(),
-                    kind,
-                }));
-                files.insert(name, seen);
+                changes.extend(self.look(dir.as_fd(), name, now));
             }
         }
-        changes.extend(std::mem::take(&mut self.files).into_keys().map(|name| Change {
-            name,
-            kind: Kind::Removed,
-        }));
         changes.sort_by(|a, b| a.name.cmp(&b.name));
-        self.files = files;
         self.started = true;
         Ok(changes)
     }
 
-    /// Every file as it was seen last, by name.
-    pub fn files(&self) -> &BTreeMap<String, Seen> {
-        &self.files
+    /// Looks at these files only, as [`Scan::rescan`] does at all: names without `.md`. For whoever was told which files
+    /// changed; nothing is done for the others, however many there are. The first look must be at everything.
+    pub fn look_at(&mut self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<Change>, Error> {
+        let odd = |name: &String| crate::Id::new(name).is_err();
+        if !self.started || names.iter().any(odd) {
+            return self.rescan(now);
+        }
+        let dir = match self.folder.open() {
+            Ok(dir) => dir,
+            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                return self.rescan(now);
+            }
+            Err(error) => return Err(error),
+        };
+        let changes = names
+            .iter()
+            .filter_map(|name| self.look(dir.as_fd(), name.clone(), now));
+        Ok(changes.collect())
     }
 
-    /// The same as readings, for the graph and the listings.
-    pub fn readings(&self) -> Readings {
-        let reading = |(name, seen): (&String, &Seen)| Reading {
-            name: name.clone(),
-            outcome: seen.outcome.clone(),
-        };
-        Readings(self.files.iter().map(reading).collect())
+    /// How many files were there at the last look, readable or not.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether no file was there at the last look.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
     }
 
     /// The folder that is looked at.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
+
+    fn removed(&mut self, name: String) -> Option<Change> {
+        self.files.remove(&name).map(|_| Change {
+            name,
+            kind: Kind::Removed,
+        })
+    }
+
+    /// Looks at one file, unless its stamp says that nothing can have changed.
+    fn look(&mut self, dir: BorrowedFd<'_>, name: String, now: Timestamp) -> Option<Change> {
+        let path = self.folder.path().join(format!("{name}.md"));
+        let stamp = std::fs::symlink_metadata(path)
+            .map(|metadata| Stamp::of(&metadata))
+            .unwrap_or_default();
+        let before = self.files.get(&name).copied();
+        if before.is_some_and(|before| before.stamp == stamp && !before.fresh) {
+            return None;
+        }
+        let Some(reading) = self.folder.reading(dir, name.clone()) else {
+            // Gone, perhaps since it was listed: the next look would find the same.
+            return self.removed(name);
+        };
+        let (seen, kind) = compare(before, reading, stamp, now, self.started);
+        self.files.insert(name.clone(), seen);
+        kind.map(|kind| Change { name, kind })
+    }
 }
 
-fn look(
+fn compare(
     before: Option<Seen>,
     reading: Reading,
     stamp: Stamp,
@@ -156,17 +182,6 @@ fn look(
         Ok(ticket) => digest(ticket.document.text()),
         Err(problem) => digest(&(problem.to_string(), stamp.size, stamp.mtime_ns)),
     };
-    let kind = match (&before, &reading.outcome) {
-        (None, Ok(_)) => Some(Kind::Added),
-        (None, Err(_)) => Some(Kind::Unreadable),
-        (Some(before), outcome) => match (&before.outcome, outcome) {
-            (Ok(_), Err(_)) => Some(Kind::Unreadable),
-            (Err(_), Ok(_)) if before.last_good.is_none() => Some(Kind::Added),
-            (Err(_), Ok(_)) => Some(Kind::Changed),
-            (Ok(_), Ok(_)) => (before.digest != digest).then_some(Kind::Changed),
-            (Err(_), Err(_)) => (before.digest != digest).then_some(Kind::StillUnreadable),
-        },
-    };
     let own_time = Timestamp::from_nanosecond(stamp.mtime_ns).unwrap_or(now).min(now);
     let changed_at = match &before {
         Some(before) if before.digest == digest && before.stamp == stamp => before.changed_at,
@@ -174,22 +189,31 @@ fn look(
         None if !started => own_time,
         _ => now,
     };
-    let last_good = match &reading.outcome {
-        Ok(_) => None,
-        Err(_) => before.and_then(|before| before.outcome.ok().or(before.last_good)),
+    let readable = reading.outcome.is_ok();
+    let read = |ticket| Read {
+        ticket: Box::new(ticket),
+        still_since: changed_at,
     };
-    let fresh = now.as_nanosecond() - stamp.mtime_ns.max(stamp.ctime_ns) < TICK_NS;
-    (
-        Seen {
-            outcome: reading.outcome,
-            last_good,
-            changed_at,
-            stamp,
-            digest,
-            fresh,
-        },
-        kind,
-    )
+    let kind = match (&before, reading.outcome) {
+        (None, Ok(ticket)) => Some(Kind::Added(read(ticket))),
+        (None, Err(_)) => Some(Kind::Unreadable),
+        (Some(before), Err(_)) if before.readable => Some(Kind::Unreadable),
+        (Some(before), Err(_)) => (before.digest != digest).then_some(Kind::StillUnreadable),
+        (Some(before), Ok(ticket)) if !before.was_readable => Some(Kind::Added(read(ticket))),
+        (Some(before), Ok(ticket)) => {
+            let is_other = !before.readable || before.digest != digest;
+            is_other.then(|| Kind::Changed(read(ticket)))
+        }
+    };
+    let seen = Seen {
+        readable,
+        was_readable: readable || before.is_some_and(|before| before.was_readable),
+        changed_at,
+        stamp,
+        digest,
+        fresh: now.as_nanosecond() - stamp.mtime_ns.max(stamp.ctime_ns) < TICK_NS,
+    };
+    (seen, kind)
 }
 
 fn digest(value: &(impl Hash + ?Sized)) -> u64 {
@@ -216,10 +240,7 @@ mod tests {
         if let Some(seen) = scan.files.get_mut("ab-1") {
             seen.stamp = stamp(&path);
         }
-        let wanted = Change {
-            name: "ab-1".to_owned(),
-            kind: Kind::Changed,
-        };
-        assert_eq!(scan.rescan(now).unwrap(), [wanted]);
+        let changes = scan.rescan(now).unwrap();
+        assert!(matches!(&changes[..], [Change { name, kind: Kind::Changed(_) }] if name == "ab-1"));
     }
 }

@@ -1,5 +1,6 @@
-//! Being told that the folder may have changed. Only a reason to look: what changed, [`crate::Scan`] says.
+//! Being told that files of the folder may have changed. Only a reason to look: what changed, [`crate::Scan`] says.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,9 +20,18 @@ pub struct Watch {
     stale: Arc<AtomicBool>,
 }
 
+/// What may have changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// The files of these names, without `.md`.
+    Files(BTreeSet<String>),
+    /// Anything.
+    Anything,
+}
+
 impl Watch {
     /// Calls `changed` after every change, from a thread of its own and more often than needed; it must be quick.
-    pub fn new(folder: &Folder, changed: impl Fn() + Send + 'static) -> Result<Watch, Error> {
+    pub fn new(folder: &Folder, changed: impl Fn(Hint) + Send + 'static) -> Result<Watch, Error> {
         // The paths of events are built from the path that is watched.
         let path = folder.path().to_owned();
         let failed = |source| Error::Watch {
@@ -31,19 +41,19 @@ impl Watch {
         let stale = Arc::new(AtomicBool::new(true));
         let (told, watched) = (Arc::clone(&stale), path.clone());
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            let matters = match &event {
+            let hint = match &event {
                 // Whatever was lost, a look finds it.
-                Err(_) => true,
-                Ok(event) if event.need_rescan() => true,
+                Err(_) => Some(Hint::Anything),
+                Ok(event) if event.need_rescan() => Some(Hint::Anything),
                 Ok(event) => {
                     if event.paths.contains(&watched) && comes_or_goes(event.kind) {
                         told.store(true, Ordering::SeqCst);
                     }
-                    concerns(event, &watched)
+                    hint(event, &watched)
                 }
             };
-            if matters {
-                changed();
+            if let Some(hint) = hint {
+                changed(hint);
             }
         })
         .map_err(failed)?;
@@ -66,7 +76,7 @@ impl Watch {
     pub fn channel(folder: &Folder) -> Result<(Watch, Receiver<()>), Error> {
         let (sender, receiver) = sync_channel(1);
         // Full: one is waiting already. Closed: nobody listens any more.
-        let watch = Watch::new(folder, move || {
+        let watch = Watch::new(folder, move |_| {
             let _ = sender.try_send(());
         })?;
         Ok((watch, receiver))
@@ -100,8 +110,9 @@ fn comes_or_goes(kind: EventKind) -> bool {
     )
 }
 
-/// Reading is no change: else a look would cause the next. Hidden files are the lock and half-written content.
-fn concerns(event: &Event, folder: &Path) -> bool {
+/// What an event is a reason to look at. Reading is no change: else a look would cause the next. Hidden files are the lock
+/// and half-written content.
+fn hint(event: &Event, folder: &Path) -> Option<Hint> {
     let change = match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,
         EventKind::Access(_) => false,
@@ -111,9 +122,21 @@ fn concerns(event: &Event, folder: &Path) -> bool {
         | EventKind::Remove(_)
         | EventKind::Other => true,
     };
-    let ours = |path: &PathBuf| {
-        let ticket = path.parent() == Some(folder) && path.extension().is_some_and(|ending| ending == "md");
-        path == folder || ticket
+    if !change {
+        return None;
+    }
+    if event.paths.is_empty() || event.paths.iter().any(|path| path == folder) {
+        return Some(Hint::Anything);
+    }
+    let ours = |path: &&PathBuf| {
+        path.parent() == Some(folder) && path.extension().is_some_and(|ending| ending == "md")
     };
-    change && (event.paths.is_empty() || event.paths.iter().any(ours))
+    let mut files = BTreeSet::new();
+    for path in event.paths.iter().filter(ours) {
+        match path.file_stem().and_then(|name| name.to_str()) {
+            Some(name) => files.insert(name.to_owned()),
+            None => return Some(Hint::Anything),
+        };
+    }
+    (!files.is_empty()).then_some(Hint::Files(files))
 }

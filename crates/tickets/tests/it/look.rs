@@ -1,5 +1,6 @@
 //! Noticing what others change: the watch wakes, the scan says what.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
@@ -7,11 +8,26 @@ use tickets::*;
 
 use crate::{Queue, at, id};
 
-fn kinds(changes: &[Change]) -> Vec<(&str, Kind)> {
+fn kinds(changes: &[Change]) -> Vec<(&str, &'static str)> {
+    let word = |kind: &Kind| match kind {
+        Kind::Added(_) => "added",
+        Kind::Changed(_) => "changed",
+        Kind::Removed => "removed",
+        Kind::Unreadable => "unreadable",
+        Kind::StillUnreadable => "still unreadable",
+    };
     changes
         .iter()
-        .map(|change| (change.name.as_str(), change.kind))
+        .map(|change| (change.name.as_str(), word(&change.kind)))
         .collect()
+}
+
+fn read<'a>(changes: &'a [Change], name: &str) -> &'a Read {
+    let change = changes.iter().find(|change| change.name == name);
+    match &change.expect("a change of the file").kind {
+        Kind::Added(read) | Kind::Changed(read) => read,
+        other => panic!("{name}: {other:?}"),
+    }
 }
 
 /// A time after everything that the test writes.
@@ -29,16 +45,11 @@ fn a_rescan_says_what_changed() {
     let changes = scan.rescan(later(0)).unwrap();
     assert_eq!(
         kinds(&changes),
-        [
-            ("ab-1", Kind::Added),
-            ("ab-2", Kind::Added),
-            ("ab-3", Kind::Unreadable)
-        ]
+        [("ab-1", "added"), ("ab-2", "added"), ("ab-3", "unreadable")]
     );
-    let first = scan.files()["ab-1"].changed_at;
+    let first = read(&changes, "ab-1").still_since;
     assert!(first < later(0), "at the first look a file's own time counts");
     assert_eq!(scan.rescan(later(1)).unwrap(), []);
-    assert_eq!(scan.files()["ab-1"].changed_at, first);
 
     q.folder.set_status(&id("ab-1"), Status::Closed).unwrap();
     q.write("ab-3.md", "---\nhalf of it");
@@ -48,36 +59,65 @@ fn a_rescan_says_what_changed() {
     assert_eq!(
         kinds(&changes),
         [
-            ("ab-1", Kind::Changed),
-            ("ab-2", Kind::Removed),
-            ("ab-3", Kind::StillUnreadable),
-            ("ab-4", Kind::Unreadable)
+            ("ab-1", "changed"),
+            ("ab-2", "removed"),
+            ("ab-3", "still unreadable"),
+            ("ab-4", "unreadable")
         ]
     );
-    assert_eq!(scan.files()["ab-1"].changed_at, later(2));
+    assert_eq!(read(&changes, "ab-1").still_since, later(2));
 
-    // A file that is spoiled keeps its last good reading, and shows both.
     q.write("ab-1.md", "---\nstatus: op");
-    assert_eq!(
-        kinds(&scan.rescan(later(3)).unwrap()),
-        [("ab-1", Kind::Unreadable)]
-    );
-    let seen = &scan.files()["ab-1"];
-    assert_eq!(seen.last_good.as_ref().unwrap().status, Status::Closed);
-    assert!(seen.outcome.is_err());
+    assert_eq!(kinds(&scan.rescan(later(3)).unwrap()), [("ab-1", "unreadable")]);
     q.plain("ab-1", "open", "");
     q.plain("ab-3", "open", "");
     assert_eq!(
         kinds(&scan.rescan(later(4)).unwrap()),
-        [("ab-1", Kind::Changed), ("ab-3", Kind::Added)]
+        [("ab-1", "changed"), ("ab-3", "added")]
     );
 
-    // Saved again without a difference: no change, but not still.
+    // Saved again without a difference: no change.
     let text = q.text("ab-1");
     q.write("ab-1.md", text);
     assert_eq!(scan.rescan(later(5)).unwrap(), []);
-    assert_eq!(scan.files()["ab-1"].changed_at, later(5));
-    assert_eq!(scan.readings(), q.folder.load().unwrap());
+}
+
+#[test]
+fn a_look_at_some_files_says_of_them_what_a_look_at_all_would() {
+    let q = Queue::new();
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    q.plain("ab-1", "open", "");
+    q.plain("ab-2", "open", "");
+    let mut scan = Scan::new(q.folder.clone());
+    let first = scan.look_at(&names(&["ab-1"]), later(0)).unwrap();
+    assert_eq!(first.len(), 2, "the first look is at everything");
+
+    q.plain("ab-1", "closed", "");
+    q.plain("ab-2", "closed", "");
+    q.plain("ab-3", "open", "");
+    q.write("ab-4.md", "---\nhalf");
+    let some = names(&["ab-1", "ab-3", "ab-4", "ab-5"]);
+    let changes = scan.look_at(&some, later(1)).unwrap();
+    assert_eq!(
+        kinds(&changes),
+        [("ab-1", "changed"), ("ab-3", "added"), ("ab-4", "unreadable")]
+    );
+    assert_eq!(scan.look_at(&some, later(2)).unwrap(), []);
+    std::fs::remove_file(q.folder.file(&id("ab-1"))).unwrap();
+    let changes = scan.look_at(&names(&["ab-1"]), later(3)).unwrap();
+    assert_eq!(kinds(&changes), [("ab-1", "removed")]);
+    assert_eq!(
+        kinds(&scan.rescan(later(4)).unwrap()),
+        [("ab-2", "changed")],
+        "what was not looked at is seen by the next look at all"
+    );
+    // A name that is no id has no file of its own to be looked at.
+    q.write("a b.md", "");
+    let changes = scan.look_at(&names(&["a\u{fffd}b"]), later(5)).unwrap();
+    assert_eq!(kinds(&changes), [("a b", "unreadable")]);
+    std::fs::remove_dir_all(q.folder.path()).unwrap();
+    assert_eq!(scan.look_at(&some, later(6)).unwrap().len(), 4);
+    assert!(scan.is_empty());
 }
 
 #[test]
@@ -87,18 +127,39 @@ fn a_folder_that_goes_and_comes_back_is_an_empty_one_meanwhile() {
     let mut scan = Scan::new(q.folder.clone());
     scan.rescan(later(0)).unwrap();
     std::fs::remove_dir_all(q.folder.path()).unwrap();
-    assert_eq!(kinds(&scan.rescan(later(1)).unwrap()), [("ab-1", Kind::Removed)]);
+    assert_eq!(kinds(&scan.rescan(later(1)).unwrap()), [("ab-1", "removed")]);
     std::fs::create_dir(q.folder.path()).unwrap();
     q.plain("ab-1", "open", "");
-    assert_eq!(kinds(&scan.rescan(later(2)).unwrap()), [("ab-1", Kind::Added)]);
+    assert_eq!(kinds(&scan.rescan(later(2)).unwrap()), [("ab-1", "added")]);
+}
+
+/// The folder as it is known from what looks have told.
+struct Known {
+    scan: Scan,
+    tickets: BTreeMap<String, Ticket>,
+}
+
+impl Known {
+    fn look(&mut self) {
+        for change in self.scan.rescan(later(0)).expect("a folder to look at") {
+            match change.kind {
+                Kind::Added(read) | Kind::Changed(read) => {
+                    self.tickets.insert(change.name, *read.ticket);
+                }
+                Kind::Removed | Kind::Unreadable | Kind::StillUnreadable => {
+                    self.tickets.remove(&change.name);
+                }
+            }
+        }
+    }
 }
 
 /// Looks after every notice until `done` holds.
-fn until(watch: &mut Watch, notices: &Receiver<()>, scan: &mut Scan, done: impl Fn(&Scan) -> bool) {
+fn until(watch: &mut Watch, notices: &Receiver<()>, known: &mut Known, done: impl Fn(&Known) -> bool) {
     loop {
         watch.renew().unwrap();
-        scan.rescan(later(0)).unwrap();
-        if done(scan) {
+        known.look();
+        if done(known) {
             return;
         }
         notices
@@ -112,30 +173,28 @@ fn the_watch_wakes_for_every_kind_of_change() {
     let q = Queue::new();
     let a = q.plain("ab-1", "open", "");
     let (mut watch, notices) = Watch::channel(&q.folder).unwrap();
-    let mut scan = Scan::new(q.folder.clone());
-    let is = |status: Status| {
-        move |scan: &Scan| {
-            scan.files()
-                .get("ab-1")
-                .is_some_and(|seen| seen.outcome.as_ref().is_ok_and(|t| t.status == status))
-        }
+    let mut known = Known {
+        scan: Scan::new(q.folder.clone()),
+        tickets: BTreeMap::new(),
     };
-    until(&mut watch, &notices, &mut scan, is(Status::Open));
+    let is =
+        |status: Status| move |known: &Known| known.tickets.get("ab-1").is_some_and(|t| t.status == status);
+    until(&mut watch, &notices, &mut known, is(Status::Open));
     q.folder.set_status(&a, Status::Closed).unwrap();
-    until(&mut watch, &notices, &mut scan, is(Status::Closed));
+    until(&mut watch, &notices, &mut known, is(Status::Closed));
     q.plain("ab-1", "in_progress", "");
-    until(&mut watch, &notices, &mut scan, is(Status::InProgress));
+    until(&mut watch, &notices, &mut known, is(Status::InProgress));
     q.plain("ab-2", "open", "");
-    until(&mut watch, &notices, &mut scan, |scan| scan.files().len() == 2);
+    until(&mut watch, &notices, &mut known, |known| known.tickets.len() == 2);
     std::fs::remove_file(q.folder.file(&id("ab-2"))).unwrap();
-    until(&mut watch, &notices, &mut scan, |scan| scan.files().len() == 1);
+    until(&mut watch, &notices, &mut known, |known| known.tickets.len() == 1);
     // Twice, since the second time the watch itself is a renewed one.
     for _ in 0..2 {
         std::fs::remove_dir_all(q.folder.path()).unwrap();
-        until(&mut watch, &notices, &mut scan, |scan| scan.files().is_empty());
+        until(&mut watch, &notices, &mut known, |known| known.tickets.is_empty());
         std::fs::create_dir(q.folder.path()).unwrap();
         q.plain("ab-1", "open", "");
-        until(&mut watch, &notices, &mut scan, is(Status::Open));
+        until(&mut watch, &notices, &mut known, is(Status::Open));
         // A late notice of the deletion may have ended the new watch: like every notice it is followed by a renewal.
         while notices.recv_timeout(Duration::from_millis(50)).is_ok() {
             watch.renew().unwrap();
@@ -144,14 +203,12 @@ fn the_watch_wakes_for_every_kind_of_change() {
         notices
             .recv_timeout(Duration::from_secs(20))
             .expect("a notice from the new folder");
-        until(&mut watch, &notices, &mut scan, is(Status::Closed));
+        until(&mut watch, &notices, &mut known, is(Status::Closed));
     }
     // Looking is no change: after the notices of what was written there are none.
     q.folder.add_note(&a, "n", at(0)).unwrap();
-    until(&mut watch, &notices, &mut scan, |scan| {
-        scan.files()
-            .get("ab-1")
-            .is_some_and(|seen| seen.outcome.as_ref().is_ok_and(|t| t.notes.len() == 1))
+    until(&mut watch, &notices, &mut known, |known| {
+        known.tickets.get("ab-1").is_some_and(|t| t.notes.len() == 1)
     });
     while notices.recv_timeout(Duration::from_millis(50)).is_ok() {}
     q.folder.load().unwrap();
@@ -159,4 +216,24 @@ fn the_watch_wakes_for_every_kind_of_change() {
         notices.recv_timeout(Duration::from_millis(50)).is_err(),
         "a reading woke the watch"
     );
+}
+
+#[test]
+fn the_watch_names_the_files_that_changed() {
+    let q = Queue::new();
+    let a = q.plain("ab-1", "open", "");
+    let (tell, told) = std::sync::mpsc::channel();
+    let _watch = Watch::new(&q.folder, move |hint| drop(tell.send(hint))).unwrap();
+    let named = |name: &str| {
+        let wanted = |hint: &Hint| matches!(hint, Hint::Files(names) if names.contains(name));
+        while !wanted(&told.recv_timeout(Duration::from_secs(20)).expect("a hint")) {}
+    };
+    q.folder.set_status(&a, Status::Closed).unwrap();
+    named("ab-1");
+    q.plain("ab-2", "open", "");
+    named("ab-2");
+    std::fs::rename(q.folder.file(&id("ab-2")), q.folder.file(&id("ab-3"))).unwrap();
+    named("ab-3");
+    std::fs::remove_file(q.folder.file(&a)).unwrap();
+    named("ab-1");
 }
