@@ -90,11 +90,15 @@ impl StateFile {
     fn write(&self) {
         let state = state_json(&self.crew, &self.workspaces.to_string_lossy());
         let Some(dir) = self.path.parent() else { return };
-        let written = tempfile::NamedTempFile::new_in(dir).and_then(|mut file| {
-            serde_json::to_writer_pretty(&mut file, &state)?;
-            file.write_all(b"\n")?;
-            file.persist(&self.path).map_err(|error| error.error)
-        });
+        // Whole in memory first: everyone who watches the folder is told of every write into the file.
+        let written = serde_json::to_vec_pretty(&state)
+            .map_err(std::io::Error::from)
+            .and_then(|mut text| {
+                text.push(b'\n');
+                let mut file = tempfile::NamedTempFile::new_in(dir)?;
+                file.write_all(&text)?;
+                file.persist(&self.path).map_err(|error| error.error)
+            });
         if let Err(error) = written {
             tracing::warn!(path = %self.path.display(), %error, "state.json cannot be written");
         }
