@@ -112,7 +112,6 @@ const OWNED: &[(&str, &[&str])] = &[
     ("libc", &["process"]),
     ("miette", &["crew"]),
     ("minijinja", &["runtime"]),
-    ("procfs", &["process"]),
     ("ratatui", &["tui"]),
     ("serde-saphyr", &["tickets"]),
     ("sqlx", &["store"]),

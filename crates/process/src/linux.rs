@@ -40,6 +40,15 @@ impl Identity {
         })
     }
 
+    /// When it started, in clock ticks since this boot; 0 if it was another boot, on which nothing of it lives any more.
+    pub(crate) fn since(&self) -> u64 {
+        if boot().as_deref() == Some(self.boot.as_str()) {
+            self.start
+        } else {
+            0
+        }
+    }
+
     /// A descriptor of exactly this process; `None` when it is gone and waited for.
     pub(crate) fn open(&self) -> Result<Option<OwnedFd>, Errno> {
         if boot().as_deref() != Some(self.boot.as_str()) {
@@ -133,32 +142,56 @@ impl Process {
 }
 
 fn process(pid: u32) -> Option<Process> {
-    let stat = procfs::process::Process::new(i32::try_from(pid).ok()?)
-        .ok()?
-        .stat()
-        .ok()?;
-    Some(from_stat(&stat))
+    // One read of one file: a look at all processes has hundreds of them.
+    let mut buffer = [0; 1024];
+    let mut file = fs::File::open(format!("/proc/{pid}/stat")).ok()?;
+    let length = file.read(&mut buffer).ok()?;
+    from_stat(pid, &buffer[..length])
 }
 
-fn from_stat(stat: &procfs::process::Stat) -> Process {
-    let ms = |ticks: u64| ticks.saturating_mul(1000) / rustix::param::clock_ticks_per_second().max(1);
-    let unsigned = |ticks: i64| u64::try_from(ticks).unwrap_or(0);
-    Process {
-        pid: stat.pid.unsigned_abs(),
-        parent: stat.ppid.unsigned_abs(),
-        start: stat.starttime,
-        cpu_ms: ms(stat.utime + stat.stime),
-        waited_cpu_ms: ms(unsigned(stat.cutime) + unsigned(stat.cstime)),
-        dead: matches!(stat.state, 'Z' | 'X' | 'x'),
+/// A process from its `stat` file: the name in parentheses may hold anything, the fields behind it are what proc(5) says,
+/// the first of them being the third of the file.
+fn from_stat(pid: u32, stat: &[u8]) -> Option<Process> {
+    let behind = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let text = std::str::from_utf8(&stat[behind..]).ok()?;
+    let mut fields = text.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let per_second = rustix::param::clock_ticks_per_second().max(1);
+    // Those of waited-for children are signed, and never negative.
+    let mut ms = fields.by_ref().skip(9).take(4).map(|ticks| {
+        let ticks: u64 = ticks.parse().unwrap_or(0);
+        ticks.saturating_mul(1000) / per_second
+    });
+    let (user, system) = (ms.next()?, ms.next()?);
+    let (waited_user, waited_system) = (ms.next()?, ms.next()?);
+    let start = fields.nth(4)?.parse().ok()?;
+    Some(Process {
+        pid,
+        parent,
+        start,
+        cpu_ms: user + system,
+        waited_cpu_ms: waited_user + waited_system,
+        dead: matches!(state, "Z" | "X" | "x"),
         marked: false,
-    }
+    })
 }
 
-/// All processes, each looked at once; `marker` is the run whose marker is looked for.
+/// Whose marker is looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Marker<'a> {
+    /// The run that it names.
+    pub(crate) run_id: &'a str,
+    /// Who started before, in clock ticks since boot, is none of the run's: its environment need not be read, which costs
+    /// more than all else.
+    pub(crate) since: u64,
+}
+
+/// All processes, each looked at once.
 ///
 /// A listing of `/proc` is older than the looks that follow it: who begets and dies in between would be missed with all
 /// its offspring. So it is listed again until nobody new is there.
-fn all(marker: Option<&str>) -> Result<Vec<Process>, Errno> {
+fn all(marker: Option<Marker<'_>>) -> Result<Vec<Process>, Errno> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for _ in 0..LISTINGS {
@@ -175,7 +208,8 @@ fn all(marker: Option<&str>) -> Result<Vec<Process>, Errno> {
             }
             // A process that went away while it was looked at is not an error: it is gone.
             if let Some(mut process) = process(pid) {
-                process.marked = marker.is_some_and(|run_id| carries(pid, run_id));
+                process.marked =
+                    marker.is_some_and(|marker| process.start >= marker.since && carries(pid, marker.run_id));
                 found.push(process);
             }
         }
@@ -189,9 +223,31 @@ fn all(marker: Option<&str>) -> Result<Vec<Process>, Errno> {
 /// Listings of one look at `/proc`: on a machine where something is born all the time it has to end.
 const LISTINGS: u32 = 20;
 
-/// The living processes below this one, oldest first.
+/// The living processes below this one, oldest first. For a look in passing: one that is born or orphaned meanwhile can
+/// be missing.
 pub(crate) fn descendants(root: u32) -> Result<Vec<Process>, Errno> {
-    Ok(below(all(None)?, root))
+    // A kernel without these lists has no such file: then everybody is asked for its parent.
+    if !std::path::Path::new(&format!("/proc/{root}/task/{root}/children")).exists() {
+        return Ok(below(all(None)?, root));
+    }
+    let (mut found, mut parents) = (Vec::new(), vec![root]);
+    let mut seen = BTreeSet::from([root]);
+    while let Some(parent) = parents.pop() {
+        let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else {
+            continue;
+        };
+        for thread in threads.flatten() {
+            let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+            let children = children
+                .split_ascii_whitespace()
+                .filter_map(|pid| pid.parse().ok());
+            for child in children.filter(|pid| seen.insert(*pid)) {
+                parents.push(child);
+                found.extend(process(child));
+            }
+        }
+    }
+    Ok(in_order(found))
 }
 
 fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
@@ -204,6 +260,11 @@ fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
         parents.extend(children.iter().map(|child| child.pid));
         found.extend(children);
     }
+    in_order(found)
+}
+
+/// The living, oldest first.
+fn in_order(mut found: Vec<Process>) -> Vec<Process> {
     found.retain(|process| !process.dead);
     found.sort_by_key(|process| (process.start, process.pid));
     found
@@ -211,8 +272,8 @@ fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
 
 /// The living processes of a run: `root` itself if asked for, all below it, and whoever carries the run's marker, of
 /// those whose environment we may read.
-pub(crate) fn of_run(run_id: &str, root: Option<Root>) -> Result<Vec<Process>, Errno> {
-    let all = all(Some(run_id))?;
+pub(crate) fn of_run(marker: Marker<'_>, root: Option<Root>) -> Result<Vec<Process>, Errno> {
+    let all = all(Some(marker))?;
     let mut found = root.map_or_else(Vec::new, |root| below(all.clone(), root.pid));
     let known: BTreeSet<u32> = found.iter().map(|process| process.pid).collect();
     found.extend(all.into_iter().filter(|process| {
@@ -398,3 +459,34 @@ pub(crate) fn asked_to_end(signals: BorrowedFd<'_>) -> bool {
 
 /// The signals that ask the shim to end its run.
 const ENDS: [libc::c_int; 4] = [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_like_fields_does_not_move_the_fields() {
+        let stat = b"7 (a) R 1 (b) S 42 1 1 0 -1 4 0 0 0 0 100 200 30 40 20 0 1 0 5555 0 0";
+        let found = from_stat(7, stat).unwrap();
+        assert_eq!((found.parent, found.start, found.dead), (42, 5555, false));
+        let per_second = rustix::param::clock_ticks_per_second();
+        assert_eq!(found.cpu_ms, 300 * 1000 / per_second);
+        assert_eq!(found.waited_cpu_ms, 70 * 1000 / per_second);
+        assert!(from_stat(7, b"7 (cut off) R 1 2").is_none());
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a child of this very process is looked for")]
+    fn this_process_is_known_and_its_children_by_whichever_thread() {
+        let own = std::process::id();
+        assert_eq!(process(own).unwrap().start, start_of(own).unwrap());
+        let thread = std::thread::spawn(|| std::process::Command::new("sleep").arg("60").spawn().unwrap());
+        let mut child = thread.join().unwrap();
+        let both = [descendants(own).unwrap(), below(all(None).unwrap(), own)];
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for found in both {
+            assert!(found.iter().any(|process| process.pid == child.id()));
+        }
+    }
+}

@@ -14,7 +14,7 @@ use crate::capture::Capture;
 use crate::clock::{self, Deadline};
 use crate::error::{Error, Result};
 use crate::files::{self, Sync};
-use crate::linux::{self, Identity, Root};
+use crate::linux::{self, Identity, Marker, Root};
 use crate::record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
 use crate::run::{BEGUN, Run, TAKEN};
 use crate::spawn;
@@ -250,7 +250,7 @@ impl Watched {
                 Ending::No | Ending::Asked(_) | Ending::Forced => {}
             }
         };
-        let survivors = self.kill_stragglers(signals);
+        let survivors = self.kill_stragglers(signals, started.shim.since());
         self.drain(signals);
         let [out, err] = self.pipes;
         Exit {
@@ -300,12 +300,15 @@ impl Watched {
     }
 
     /// Kills all that the program has left behind, reading on meanwhile.
-    fn kill_stragglers(&mut self, signals: &OwnedFd) -> u32 {
+    fn kill_stragglers(&mut self, signals: &OwnedFd, since: u64) -> u32 {
         let own = std::process::id();
         let run_id = self.spec.run_id.clone();
         let find = || {
             linux::of_run(
-                &run_id,
+                Marker {
+                    run_id: &run_id,
+                    since,
+                },
                 Some(Root {
                     pid: own,
                     included: false,

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use crate::clock::{self, Deadline};
 use crate::error::{Error, Result};
 use crate::files::{self, Sync};
-use crate::linux::{self, Process, Root};
+use crate::linux::{self, Marker, Process, Root};
 use crate::record::{Captured, Exit, Reason, Started};
 use crate::run::{Run, Status};
 use crate::tail::Stream;
@@ -53,8 +53,10 @@ impl Run {
         let lock = self.lock(|| Ok(false))?.ok_or_else(still)?;
         let run_id = self.spec()?.run_id;
         let started: Option<Started> = files::read(self.dir(), files::SHIM)?;
-        // One look can miss a process that is just becoming another program, and has no environment meanwhile.
-        let sure = |clean| clean > 1;
+        // One look can miss a process that is just becoming another program, and has no environment meanwhile. A shim that
+        // wrote its record has looked before, and proved that it had no descendant left.
+        let recorded = files::is_there(self.dir(), files::EXIT)?;
+        let sure = |clean| recorded || clean > 1;
         let pause = |time| {
             let _ = linux::poll(&mut [], time);
         };
@@ -118,7 +120,7 @@ impl Run {
 
 /// The ids of all living processes whose environment names this run, as far as we may read it.
 pub fn find_marked(run_id: &str) -> Result<Vec<u32>> {
-    let marked = linux::of_run(run_id, None).map_err(Error::system("read /proc"))?;
+    let marked = linux::of_run(Marker { run_id, since: 0 }, None).map_err(Error::system("read /proc"))?;
     Ok(marked.iter().map(|process| process.pid).collect())
 }
 
@@ -132,7 +134,9 @@ fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errn
         }),
         _ => None,
     };
-    let mut found = linux::of_run(run_id, root)?;
+    // Whatever the run has started is younger than its shim.
+    let since = started.map_or(0, |started| started.shim.since());
+    let mut found = linux::of_run(Marker { run_id, since }, root)?;
     // An agent may have started the very crew that sweeps.
     found.retain(|process| process.pid != std::process::id());
     Ok(found)
