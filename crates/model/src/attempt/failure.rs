@@ -1,0 +1,166 @@
+//! Failed steps: their classes, and what is beyond another try.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Time;
+
+/// What kind of failure ended a step: each has its own rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// Gone when tried again.
+    Transient,
+    /// The service asks to wait; no error is counted, and the whole harness waits.
+    RateLimited,
+    /// The service is full; no error is counted, and the whole harness waits.
+    Overloaded,
+    /// The credentials are refused: stuck at once, and the harness is barred until a person retries.
+    Auth,
+    /// Another process has the session: a new id, once.
+    SessionInUse,
+    /// The client does not know the session: a new one.
+    SessionMissing,
+    /// The hard limit of a step: once more with a fresh session.
+    Timeout,
+    /// No sign of life for too long: a fresh session.
+    Stalled,
+    /// Ended with an error, or could not be started.
+    Crash,
+    /// The shim vanished without a record: the attempt goes on with its session.
+    Lost,
+    /// crew stopped it: never an error.
+    KilledByUs,
+    /// The client's output could not be read.
+    MalformedOutput,
+    /// Money or tokens are spent.
+    Budget,
+}
+
+impl Class {
+    /// Whether it counts towards the five in a row.
+    #[must_use]
+    pub fn counts(self) -> bool {
+        match self {
+            Class::RateLimited | Class::Overloaded | Class::KilledByUs => false,
+            Class::Transient
+            | Class::Auth
+            | Class::SessionInUse
+            | Class::SessionMissing
+            | Class::Timeout
+            | Class::Stalled
+            | Class::Crash
+            | Class::Lost
+            | Class::MalformedOutput
+            | Class::Budget => true,
+        }
+    }
+
+    /// Whether it is the service's word, which holds for every agent of the harness.
+    #[must_use]
+    pub fn bars_harness(self) -> bool {
+        match self {
+            Class::RateLimited | Class::Overloaded | Class::Auth => true,
+            Class::Transient
+            | Class::SessionInUse
+            | Class::SessionMissing
+            | Class::Timeout
+            | Class::Stalled
+            | Class::Crash
+            | Class::Lost
+            | Class::KilledByUs
+            | Class::MalformedOutput
+            | Class::Budget => false,
+        }
+    }
+
+    /// Whether the next step needs a new session.
+    #[must_use]
+    pub fn breaks_session(self) -> bool {
+        match self {
+            Class::SessionInUse
+            | Class::SessionMissing
+            | Class::Timeout
+            | Class::Stalled
+            | Class::MalformedOutput => true,
+            Class::Transient
+            | Class::RateLimited
+            | Class::Overloaded
+            | Class::Auth
+            | Class::Crash
+            | Class::Lost
+            | Class::KilledByUs
+            | Class::Budget => false,
+        }
+    }
+
+    /// Its name on every surface, the journal's own included.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Transient => "transient",
+            Class::RateLimited => "rate_limited",
+            Class::Overloaded => "overloaded",
+            Class::Auth => "auth",
+            Class::SessionInUse => "session_in_use",
+            Class::SessionMissing => "session_missing",
+            Class::Timeout => "timeout",
+            Class::Stalled => "stalled",
+            Class::Crash => "crash",
+            Class::Lost => "lost",
+            Class::KilledByUs => "killed_by_us",
+            Class::MalformedOutput => "malformed_output",
+            Class::Budget => "budget",
+        }
+    }
+}
+
+/// A failed step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Its kind.
+    pub class: Class,
+    /// What was seen, in one line.
+    pub message: String,
+    /// When the service lets it go on, if it said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+}
+
+/// A wait that the service asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Throttled {
+    /// How it said so: of a class that is not counted.
+    pub failure: Failure,
+    /// How often in a row.
+    pub times: u32,
+}
+
+impl Failure {
+    /// A failure without a time to wait for.
+    #[must_use]
+    pub fn new(class: Class, message: impl Into<String>) -> Self {
+        Self {
+            class,
+            message: message.into(),
+            until: None,
+        }
+    }
+
+    /// Whether it is the same again: when it is over does not matter.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.class == other.class && self.message == other.message
+    }
+}
+
+/// Why an attempt is stuck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stuck {
+    /// Too many failed steps in a row.
+    Errors,
+    /// The credentials are refused: only a person can help.
+    Auth,
+    /// The same failure on unchanged input, three times: not paid again.
+    Breaker,
+}

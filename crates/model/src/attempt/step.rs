@@ -1,0 +1,126 @@
+//! A step: what it is told, what it used, how it ended.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Time;
+
+/// How an agent goes about its task (Tavern). Exists only inside working.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// It does the work itself.
+    #[default]
+    Execute,
+    /// It hands the work to others.
+    Delegate,
+    /// It thinks first.
+    Plan,
+    /// It splits the work.
+    BreakUp,
+    /// It brings the parts together.
+    Unify,
+}
+
+/// What a step says to the agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prompt {
+    /// The task, to an agent that has not begun.
+    Init,
+    /// The task, to a new conversation about work already begun.
+    Resume,
+    /// Go on.
+    Step,
+    /// What it submitted did not pass.
+    ChecksFailed {
+        /// The command that failed.
+        which: String,
+        /// The end of its output.
+        output: String,
+    },
+    /// It said it was done and had committed nothing.
+    NothingCommitted,
+    /// Its branch does not merge.
+    MergeConflict {
+        /// The paths in conflict.
+        paths: Vec<String>,
+    },
+    /// The limit is reached; submit now or the work goes back.
+    LastChance,
+    /// A person's answer to its question.
+    Answer {
+        /// The answer.
+        text: String,
+    },
+    /// The wakeup it asked for.
+    Wakeup {
+        /// Its reason.
+        why: String,
+    },
+    /// Nobody answered its question in time.
+    Unanswered {
+        /// The question.
+        question: String,
+    },
+}
+
+/// What a step used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens read.
+    pub input_tokens: u64,
+    /// Tokens written.
+    pub output_tokens: u64,
+    /// US dollars, in millionths: sums stay exact.
+    pub cost_micro_usd: u64,
+    /// The part of the cost that is estimated, where the client told no price; in millionths too.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub estimated_micro_usd: u64,
+}
+
+fn is_zero(micro: &u64) -> bool {
+    *micro == 0
+}
+
+impl Usage {
+    /// Tokens, both ways.
+    #[must_use]
+    pub fn tokens(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+
+    /// Adds `other`, saturating.
+    pub fn add(&mut self, other: Usage) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cost_micro_usd = self.cost_micro_usd.saturating_add(other.cost_micro_usd);
+        self.estimated_micro_usd = self.estimated_micro_usd.saturating_add(other.estimated_micro_usd);
+    }
+}
+
+/// How a step ended that ended well.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signal {
+    /// It said nothing in particular: stepped again.
+    None,
+    /// It asks to be verified.
+    Done,
+    /// It cannot go on.
+    Blocked {
+        /// Why, in its words.
+        why: String,
+    },
+    /// It asks a person.
+    Asked {
+        /// The question.
+        question: String,
+    },
+    /// It asks to be woken.
+    WakeupSet {
+        /// When.
+        at: Time,
+        /// Why.
+        why: String,
+    },
+}
