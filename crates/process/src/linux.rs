@@ -476,7 +476,10 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a child of this very process is looked for")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a child of this very process is looked for"
+    )]
     fn this_process_is_known_and_its_children_by_whichever_thread() {
         let own = std::process::id();
         assert_eq!(process(own).unwrap().start, start_of(own).unwrap());

@@ -1,0 +1,152 @@
+//! The rows that hold a ticket, and let it go on.
+
+use super::{Draft, Taken};
+use crate::attempt::{self};
+use crate::policy::budget::Purse;
+use crate::ticket::{Again, Held, Stage, State, Verify, Why};
+use crate::{SessionId, Time};
+
+impl Draft<'_> {
+    pub(super) fn hold(&mut self, why: Why, note: String, retry_at: Option<Time>) {
+        self.ticket.held = Some(Held {
+            why,
+            note,
+            since: self.ticket.since,
+            retry_at,
+        });
+    }
+
+    /// Notes what came of submitted work; whether it was the same once too often.
+    pub(super) fn opens_breaker(&mut self, again: Option<&Again>) -> bool {
+        self.ticket.again = again.cloned();
+        again.is_some_and(|again| again.left == 0)
+    }
+
+    /// Held as submitted: a retry first looks whether it is still so, and pays no step for that.
+    pub(super) fn open_breaker(&mut self) -> Taken {
+        let Some(again) = &self.ticket.again else {
+            return self.no("nothing came again");
+        };
+        let note = format!(
+            "{}, {} times in a row: not paid again; `crew retry {}` tries it once more",
+            again.of.says(),
+            again.times,
+            self.ticket.id
+        );
+        self.verify()?.stage = Stage::Queued;
+        self.unseat();
+        self.hold(Why::Breaker, note, None);
+        Ok(())
+    }
+
+    // What is held.
+
+    pub(super) fn retry(&mut self, seat: bool, fresh: &SessionId) -> Taken {
+        let for_money = self.is_held_for_budget();
+        let held = self.ticket.held.take().is_some();
+        if !held && !matches!(self.ticket.state, State::InProgress(_)) {
+            return self.no("it is not held");
+        }
+        // Money is granted by whoever was told that it is about money.
+        if for_money {
+            self.grant();
+        }
+        self.ticket.tries = 0;
+        self.ticket.review_tries = 0;
+        self.ticket.again = None;
+        self.ticket.labels.clear();
+        match &mut self.ticket.state {
+            State::New | State::Done(_) => self.no("it is not held"),
+            State::Open => {
+                self.ticket.due = None;
+                Ok(())
+            }
+            State::InProgress(attempt) if seat || !held => {
+                // What only lacked money goes on as it was.
+                if !for_money {
+                    let event = attempt::Event::Retried {
+                        by: String::new(),
+                        fresh: fresh.clone(),
+                    };
+                    *attempt = attempt.after(&event)?.0;
+                }
+                attempt.seated = true;
+                Ok(())
+            }
+            State::InProgress(_) => self.back_to_open(),
+            State::Verify(verify) => {
+                verify.attempt.resolutions = 0;
+                verify.stage = Stage::Queued;
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn grant(&mut self) {
+        self.ticket.spent.since_grant_micro_usd = 0;
+        if let State::InProgress(attempt) | State::Verify(Verify { attempt, .. }) = &mut self.ticket.state {
+            attempt.session.warned = None;
+        }
+    }
+
+    /// Between two steps, or between two attempts: held, and its work stays where it is. Held for it already, it says
+    /// the new figures.
+    pub(super) fn spend_budget(&mut self, purse: Purse) -> Taken {
+        if !self.is_held_for_budget() {
+            self.expect_free()?;
+        }
+        match &self.ticket.state {
+            State::Open => {}
+            State::InProgress(_) => {
+                let (attempt::State::Ready | attempt::State::Working(_)) = self.working()?.state else {
+                    return self.no("no step of it is to be started");
+                };
+            }
+            State::New | State::Verify(_) | State::Done(_) => {
+                return self.no("no step of it is to be started");
+            }
+        }
+        let id = &self.ticket.id;
+        let note = format!(
+            "spent {purse}; `crew retry {id}` grants as much again, or raise `ticket_usd` in crew.toml"
+        );
+        self.unseat();
+        self.hold(Why::Budget { purse }, note, None);
+        Ok(())
+    }
+
+    pub(super) fn raise_budget(&mut self, seat: bool) -> Taken {
+        if !self.is_held_for_budget() {
+            return self.no("no budget holds it");
+        }
+        self.ticket.held = None;
+        match &mut self.ticket.state {
+            State::InProgress(attempt) if seat => {
+                attempt.seated = true;
+                Ok(())
+            }
+            State::InProgress(_) => self.back_to_open(),
+            State::New | State::Open | State::Verify(_) | State::Done(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn is_held_for_budget(&self) -> bool {
+        let held = self.ticket.held.as_ref();
+        held.is_some_and(|held| matches!(held.why, Why::Budget { .. }))
+    }
+
+    pub(super) fn retry_due(&mut self) -> Taken {
+        let Some(Held {
+            retry_at: Some(_), ..
+        }) = &self.ticket.held
+        else {
+            return self.no("it waits for a person");
+        };
+        let State::Verify(verify) = &mut self.ticket.state else {
+            return self.no("nothing of it is submitted");
+        };
+        verify.stage = Stage::Queued;
+        self.ticket.held = None;
+        Ok(())
+    }
+}

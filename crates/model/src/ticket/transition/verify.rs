@@ -1,0 +1,257 @@
+//! The rows of submitted work: checking, reviewing, landing.
+
+use super::{Draft, Taken};
+use crate::Time;
+use crate::attempt::{self, Prompt};
+use crate::machine::Rejected;
+use crate::ticket::{Candidate, Done, Effect, Held, Label, Stage, State, Verify, Why};
+
+impl Draft<'_> {
+    pub(super) fn verify(&mut self) -> Result<&mut Verify, Rejected> {
+        if !matches!(self.ticket.state, State::Verify(_)) {
+            return self.no("nothing of it is submitted");
+        }
+        self.expect_free()?;
+        let State::Verify(verify) = &mut self.ticket.state else {
+            unreachable!("matched above")
+        };
+        Ok(verify)
+    }
+
+    pub(super) fn stage(&mut self, wanted: fn(&Stage) -> bool, why: &str) -> Result<&mut Verify, Rejected> {
+        if !wanted(&self.verify()?.stage) {
+            return self.no(why);
+        }
+        self.verify()
+    }
+
+    pub(super) fn building(&mut self) -> Result<&mut Verify, Rejected> {
+        self.stage(|s| matches!(s, Stage::Building), "it is not being merged")
+    }
+
+    pub(super) fn checking(&mut self) -> Result<&mut Verify, Rejected> {
+        self.stage(|s| matches!(s, Stage::Checking(_)), "its checks do not run")
+    }
+
+    pub(super) fn reviewing(&mut self) -> Result<&mut Verify, Rejected> {
+        self.stage(|s| matches!(s, Stage::Reviewing { .. }), "it is not in review")
+    }
+
+    /// In review, and someone reviews it: a verdict has an author.
+    pub(super) fn reviewed(&mut self) -> Result<&mut Verify, Rejected> {
+        self.reviewing()?;
+        self.stage(
+            |s| {
+                matches!(
+                    s,
+                    Stage::Reviewing {
+                        reviewer: Some(_),
+                        ..
+                    }
+                )
+            },
+            "nobody reviews it",
+        )
+    }
+
+    pub(super) fn landing(&mut self) -> Result<&mut Verify, Rejected> {
+        self.stage(|s| matches!(s, Stage::Landing { .. }), "it is not landing")
+    }
+
+    // Verification.
+
+    pub(super) fn start_check(&mut self) -> Taken {
+        let verify = self.stage(|s| matches!(s, Stage::Queued), "it is not in the line")?;
+        verify.attempt.rounds += 1;
+        verify.round = verify.attempt.rounds;
+        verify.stage = Stage::Building;
+        let effect = Effect::BuildCandidate {
+            agent: verify.attempt.agent.clone(),
+            fence: verify.attempt.fence,
+            number: verify.attempt.number,
+            round: verify.round,
+            approved: verify.approved.clone(),
+        };
+        self.effects.push(effect);
+        Ok(())
+    }
+
+    pub(super) fn pass(&mut self, tree: &crate::Oid, passed: &[String], review: bool) -> Taken {
+        let verify = self.checking()?;
+        let Stage::Checking(candidate) = &verify.stage else {
+            return self.no("its checks do not run");
+        };
+        if candidate.tree != *tree {
+            return self.no("the verdict is of another tree");
+        }
+        let candidate = Candidate {
+            passed: passed.to_vec(),
+            ..candidate.clone()
+        };
+        verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
+        self.ticket.again = None;
+        let verify = self.checking()?;
+        if review {
+            verify.stage = Stage::Reviewing {
+                candidate,
+                reviewer: None,
+                due: None,
+            };
+            return Ok(());
+        }
+        self.land(candidate)
+    }
+
+    pub(super) fn land(&mut self, candidate: Candidate) -> Taken {
+        let verify = self.verify()?;
+        let agent = verify.attempt.agent.clone();
+        verify.stage = Stage::Landing {
+            candidate: candidate.clone(),
+            waiting: None,
+        };
+        self.effects.push(Effect::Land { agent, candidate });
+        Ok(())
+    }
+
+    /// Back to its agent, in the same session; to the queue when the agent was freed meanwhile.
+    pub(super) fn send_back(
+        &mut self,
+        prompt: Prompt,
+        steps_left: u32,
+        reopen_at: Time,
+        story: &str,
+    ) -> Taken {
+        let State::Verify(verify) = &self.ticket.state else {
+            return self.no("nothing of it is submitted");
+        };
+        if steps_left == 0 {
+            self.ticket.feedback.push(story.to_owned());
+            self.give_back(Label::Failed, 0, reopen_at)?;
+            let first = story.lines().next().unwrap_or_default().trim_end_matches(':');
+            let note = format!(
+                "{first}, and its steps are spent; `crew retry {}` gives it new ones",
+                self.ticket.id
+            );
+            self.hold(Why::Failed, note, None);
+            return Ok(());
+        }
+        if !verify.attempt.seated {
+            self.ticket.feedback.push(story.to_owned());
+            return self.back_to_open();
+        }
+        let attempt = verify.attempt.after(&attempt::Event::Returned { prompt })?.0;
+        self.ticket.state = State::InProgress(attempt);
+        Ok(())
+    }
+
+    pub(super) fn conflict(&mut self, paths: &[String], resolutions_left: u32) -> Taken {
+        let verify = self.building()?;
+        if resolutions_left == 0 {
+            verify.stage = Stage::Queued;
+            self.unseat();
+            let note = format!("conflicts in {} could not be resolved", paths.join(", "));
+            self.hold(Why::Conflict, note, None);
+            return Ok(());
+        }
+        let story = format!("the branch conflicts with the target in {}", paths.join(", "));
+        self.send_back(
+            Prompt::MergeConflict {
+                paths: paths.to_vec(),
+            },
+            1,
+            Time::default(),
+            &story,
+        )
+    }
+
+    pub(super) fn hold_check(&mut self, why: Why, note: String, retry_at: Time) -> Taken {
+        self.stage(
+            |s| matches!(s, Stage::Building | Stage::Checking(_)),
+            "its checks do not run",
+        )?;
+        self.unseat();
+        self.hold(why, note, Some(retry_at));
+        Ok(())
+    }
+
+    pub(super) fn review_again(&mut self, label: Label, left: u32, again: Time) -> Taken {
+        let Stage::Reviewing { reviewer, due, .. } = &mut self.reviewing()?.stage else {
+            return self.no("it is not in review");
+        };
+        if reviewer.is_none() {
+            return self.no("nobody reviews it");
+        }
+        (*reviewer, *due) = (None, Some(again));
+        self.ticket.labels.insert(label);
+        self.ticket.review_tries += 1;
+        if left == 0 {
+            self.unseat();
+            self.hold(
+                Why::Review,
+                "its review ended without a verdict too often".to_owned(),
+                None,
+            );
+        }
+        Ok(())
+    }
+
+    pub(super) fn landed(&mut self, commit: &crate::Oid) -> Taken {
+        let verify = self.landing()?;
+        let Stage::Landing { candidate, .. } = &verify.stage else {
+            return self.no("it is not landing");
+        };
+        if candidate.commit != *commit {
+            return self.no("another commit was to be landed");
+        }
+        let acceptance = match candidate.passed.as_slice() {
+            [] => "no checks are configured".to_owned(),
+            passed => passed.join("; "),
+        };
+        let (agent, number) = (verify.attempt.agent.clone(), verify.attempt.number);
+        self.effects.push(Effect::RemoveWorkspace {
+            agent: agent.clone(),
+            number,
+        });
+        self.finish(Done::Landed {
+            commit: commit.clone(),
+            acceptance,
+            agent,
+        });
+        Ok(())
+    }
+
+    pub(super) fn waive(&mut self, by: &str, reason: &str) -> Taken {
+        let Some(held) = &self.ticket.held else {
+            return self.no("it is not held");
+        };
+        if let Why::SensitivePaths { .. } = held.why {
+            return self.approve_paths();
+        }
+        let Some(candidate) = self.ticket.candidate().cloned() else {
+            return self.no("there is no merged result that could go on; retry it, or drop it");
+        };
+        self.ticket.held = None;
+        let verify = self.verify()?;
+        verify.attempt.state = attempt::State::Done;
+        let passed = vec![format!("waived by {by}: {reason}")];
+        self.land(Candidate { passed, ..candidate })
+    }
+
+    pub(super) fn approve_paths(&mut self) -> Taken {
+        let Some(Held {
+            why: Why::SensitivePaths { tip, .. },
+            ..
+        }) = &self.ticket.held
+        else {
+            return self.no("no paths of it wait for approval");
+        };
+        let tip = tip.clone();
+        let State::Verify(verify) = &mut self.ticket.state else {
+            return self.no("nothing of it is submitted");
+        };
+        verify.approved = Some(tip);
+        verify.stage = Stage::Queued;
+        self.ticket.held = None;
+        Ok(())
+    }
+}

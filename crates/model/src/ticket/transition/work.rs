@@ -1,0 +1,250 @@
+//! The rows of an agent at work: claimed, stepped, submitted, given back.
+
+use super::{Draft, Taken};
+use crate::Time;
+use crate::attempt::{self, Attempt, Raised, Stuck};
+use crate::machine::Rejected;
+use crate::ticket::{Done, Effect, Event, Label, Released, Stage, State, Verify, Why};
+
+impl Draft<'_> {
+    /// In progress, with no process of it alive.
+    pub(super) fn working(&self) -> Result<&Attempt, Rejected> {
+        let State::InProgress(attempt) = &self.ticket.state else {
+            return self.no("no agent is at work on it");
+        };
+        if attempt.has_live_worker() {
+            return self.no("a worker of it is alive; it is stopped first");
+        }
+        Ok(attempt)
+    }
+
+    pub(super) fn claim(&mut self) -> Taken {
+        let Event::Claimed {
+            agent,
+            fence,
+            session,
+            at,
+            eligible,
+        } = self.event
+        else {
+            return self.no("not a claim");
+        };
+        self.expect_open()?;
+        self.expect_free()?;
+        if self.ticket.due.is_some_and(|due| due > *at) {
+            return self.no("it is not due yet");
+        }
+        if !eligible {
+            return self.no("it is not eligible");
+        }
+        if *fence <= self.ticket.fence {
+            return self.no("the claim's fence is not newer than the last");
+        }
+        let ticket = &mut self.ticket;
+        (ticket.fence, ticket.due) = (*fence, None);
+        ticket.tries += 1;
+        ticket.attempts += 1;
+        let (number, from) = (ticket.attempts, ticket.from.clone());
+        let attempt = Attempt::new(agent.clone(), *fence, number, from.clone(), session.clone(), *at);
+        ticket.state = State::InProgress(attempt);
+        self.effects.push(Effect::PrepareWorkspace {
+            agent: agent.clone(),
+            fence: *fence,
+            number,
+            from,
+        });
+        Ok(())
+    }
+
+    // The attempt.
+
+    pub(super) fn attempt(&mut self, event: &attempt::Event) -> Taken {
+        match event {
+            attempt::Event::Submitted | attempt::Event::ChecksPassed | attempt::Event::Returned { .. } => {
+                return self.no("the ticket itself says so");
+            }
+            attempt::Event::Retried { .. } | attempt::Event::Reaped { .. } => {
+                return self.no("this goes through the ticket");
+            }
+            attempt::Event::WorkspaceReady { .. }
+            | attempt::Event::StepStarted { .. }
+            | attempt::Event::WorkerSpawned
+            | attempt::Event::StopOrdered { .. }
+            | attempt::Event::StepFinished { .. }
+            | attempt::Event::StepFailed { .. }
+            | attempt::Event::Answered { .. }
+            | attempt::Event::Woken
+            | attempt::Event::WokenEarly { .. }
+            | attempt::Event::WaitTimedOut
+            | attempt::Event::Baited { .. }
+            | attempt::Event::Recovered { .. }
+            | attempt::Event::TicketEdited => {}
+        }
+        let State::InProgress(attempt) = &self.ticket.state else {
+            return self.no("no agent is at work on it");
+        };
+        self.expect_free()?;
+        let (attempt, effects, raised) = attempt.after(event)?;
+        self.effects.extend(effects.into_iter().map(Effect::Attempt));
+        let agent = attempt.agent.to_string();
+        let since = attempt.since;
+        self.ticket.state = State::InProgress(attempt.clone());
+        match raised {
+            Raised::Nothing => Ok(()),
+            Raised::Submitted => {
+                self.submit(attempt, agent, since);
+                Ok(())
+            }
+            Raised::GaveUp {
+                attempts_left,
+                reopen_at,
+            } => self.give_back(Label::AgentIncomplete, attempts_left, reopen_at),
+            Raised::Crashed {
+                attempts_left,
+                reopen_at,
+            } => self.give_back(Label::AgentError, attempts_left, reopen_at),
+            Raised::Blocked { why } => self.block(&why),
+            Raised::WorkspaceLost => self.release(&Released::WorkspaceLost),
+            Raised::Reaped { why } => self.release(&Released::Reaped { why }),
+            Raised::NeedsPerson { why, message } => {
+                self.unseat();
+                let (why, note) = match why {
+                    Stuck::Auth => (
+                        Why::Auth,
+                        format!("the agent's credentials are refused: {message}"),
+                    ),
+                    Stuck::Breaker | Stuck::Errors => (
+                        Why::Breaker,
+                        format!("the same failure came three times in a row on unchanged input: {message}"),
+                    ),
+                };
+                self.hold(why, note, None);
+                Ok(())
+            }
+        }
+    }
+
+    /// Into the line. What a person submits is taken as it is, whatever held it; submitting is the success that an agent's
+    /// labels wait for.
+    pub(super) fn submit(&mut self, attempt: Attempt, by: String, submitted_at: Time) {
+        for label in [Label::AgentIncomplete, Label::AgentError, Label::AutoRecovered] {
+            self.ticket.labels.remove(&label);
+        }
+        self.ticket.held = None;
+        let round = attempt.rounds;
+        self.ticket.state = State::Verify(Verify {
+            attempt,
+            by,
+            submitted_at,
+            round,
+            approved: None,
+            stage: Stage::Queued,
+        });
+    }
+
+    /// A person closed its file. What an agent has is submitted instead; what is submitted closes when it has landed.
+    pub(super) fn close(&mut self) -> Taken {
+        match &self.ticket.state {
+            State::New | State::Open => {}
+            State::InProgress(_) => return self.no("an agent has it: closing it submits it"),
+            State::Verify(_) if self.ticket.held.is_some() => self.keep_work(),
+            State::Verify(_) => return self.no("it is submitted: it is closed when it has landed"),
+            State::Done(_) => return self.no("it is done"),
+        }
+        self.finish(Done::ClosedByPerson);
+        Ok(())
+    }
+
+    /// Back to the queue; with no attempt left, held until a person looks at it.
+    pub(super) fn give_back(&mut self, label: Label, attempts_left: u32, reopen_at: Time) -> Taken {
+        self.back_to_open()?;
+        self.ticket.labels.insert(label);
+        if attempts_left == 0 {
+            self.ticket.labels.insert(Label::Failed);
+            let note = format!(
+                "its attempts are spent; `crew retry {}` gives it new ones",
+                self.ticket.id
+            );
+            self.hold(Why::Failed, note, None);
+        } else {
+            self.ticket.due = Some(reopen_at);
+        }
+        Ok(())
+    }
+
+    /// Open again, from what the attempt leaves; due at once.
+    pub(super) fn back_to_open(&mut self) -> Taken {
+        let Some(attempt) = self.ticket.attempt() else {
+            return self.no("no attempt stands behind it");
+        };
+        self.ticket.from = attempt::From::Kept {
+            number: attempt.number,
+        };
+        self.keep_work();
+        self.ticket.state = State::Open;
+        (self.ticket.due, self.ticket.held) = (None, None);
+        Ok(())
+    }
+
+    pub(super) fn keep_work(&mut self) {
+        if let Some(attempt) = self.ticket.attempt() {
+            self.effects.push(Effect::KeepWork {
+                agent: attempt.agent.clone(),
+                number: attempt.number,
+            });
+        }
+    }
+
+    pub(super) fn block(&mut self, why: &str) -> Taken {
+        self.back_to_open()?;
+        self.effects.push(Effect::AddNote {
+            text: format!("BLOCKED: {why}"),
+        });
+        self.hold(Why::Blocked, why.to_owned(), None);
+        Ok(())
+    }
+
+    pub(super) fn release(&mut self, why: &Released) -> Taken {
+        self.working()?;
+        match why {
+            Released::Killed { by } => {
+                self.back_to_open()?;
+                self.ticket.labels.insert(Label::Killed);
+                self.hold(Why::Killed, format!("its agent was killed by {by}"), None);
+            }
+            Released::Reaped { why } => {
+                self.back_to_open()?;
+                self.ticket.labels.insert(Label::Reaped);
+                self.hold(Why::Reaped, format!("its agent was given up: {why}"), None);
+            }
+            Released::WorkspaceFailed {
+                why,
+                attempts_left,
+                reopen_at,
+            } => {
+                if !matches!(self.working()?.state, attempt::State::Preparing) {
+                    return self.no("its workspace was made");
+                }
+                // Nothing was made, so there is nothing to keep, and the next attempt starts where this one should have.
+                let from = self.ticket.from.clone();
+                self.give_back(Label::AgentError, *attempts_left, *reopen_at)?;
+                self.ticket.from = from;
+                if let Some(held) = &mut self.ticket.held {
+                    held.note = format!("its workspace could not be made: {why}");
+                }
+            }
+            Released::WorkspaceLost => {
+                self.back_to_open()?;
+                self.ticket.labels.insert(Label::AutoRecovered);
+            }
+        }
+        Ok(())
+    }
+
+    /// A held ticket frees its agent.
+    pub(super) fn unseat(&mut self) {
+        if let State::InProgress(attempt) | State::Verify(Verify { attempt, .. }) = &mut self.ticket.state {
+            attempt.seated = false;
+        }
+    }
+}
