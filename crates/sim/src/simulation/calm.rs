@@ -1,0 +1,81 @@
+//! The calm phase: no faults, and everything comes to rest.
+
+use model::Time;
+
+use super::Simulation;
+use crate::invariant::Checked;
+use crate::{block_on, people};
+
+impl Simulation {
+    pub(super) fn calm_down(&mut self) -> Checked {
+        self.note(|| "calm".to_owned());
+        if !self.batch.is_empty() {
+            self.carry_out()?;
+        }
+        self.world.calm = true;
+        (self.zombie, self.late) = (None, Vec::new());
+        people::clear_checkout(&mut self.world);
+        people::mend_target(&mut self.world);
+        // Else the rest would take as many days as its price has budgets.
+        self.options.settings.budget.day_usd = None;
+        let memory = self.memory.snapshot();
+        self.memory.restore(&memory);
+        // What an old engine may have written is known to a new one only.
+        self.crash("the engine is started again");
+        self.check()
+    }
+
+    pub(super) fn help(&mut self) {
+        people::clear_checkout(&mut self.world);
+        if let Some(what) = people::mend_target(&mut self.world) {
+            self.note(|| what);
+        }
+        if let Some(what) = people::tidy(&mut self.world, &self.witness, &mut self.rng) {
+            self.note(|| what);
+        }
+        let tickets: Vec<_> = self.witness.tickets.values().cloned().collect();
+        let shut = self
+            .witness
+            .audit
+            .project()
+            .barred
+            .values()
+            .any(|bar| bar.until.is_none());
+        if let Some(ticket) = tickets.first().filter(|_| shut) {
+            self.note(|| "helper: the credentials are renewed".to_owned());
+            self.submit(&model::command::Command::Retry {
+                ticket: ticket.id.clone(),
+            });
+        }
+        for ticket in tickets {
+            let asked = self.helped.get(&ticket.id).copied().unwrap_or(0);
+            let Some(command) = people::help(&ticket, asked) else {
+                continue;
+            };
+            *self.helped.entry(ticket.id.clone()).or_default() += 1;
+            self.note(|| format!("helper: {command:?}"));
+            self.submit(&command);
+        }
+    }
+
+    pub(super) fn at_rest(&self) -> bool {
+        let Some(driver) = &self.driver else { return false };
+        if !driver.is_quiet()
+            || driver.first_look.is_some()
+            || !self.world.files.looks.is_empty()
+            || self.world.live().next().is_some()
+            || !self
+                .witness
+                .tickets
+                .values()
+                .all(|t| t.is_done() || t.spec.kind == "epic")
+        {
+            return false;
+        }
+        let rest = driver.core.rest();
+        !rest.moving
+            && rest.waits.is_empty()
+            && block_on(self.ledger.asked(driver.asked, self.world.now)).is_ok_and(|asked| asked.is_empty())
+            && block_on(self.ledger.pending(Time(i64::MAX))).is_ok_and(|pending| pending.is_empty())
+    }
+}

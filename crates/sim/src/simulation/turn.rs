@@ -1,0 +1,320 @@
+//! What happens next, and what the engine makes of it.
+
+use engine::{Input, Output, Report, RunEnd};
+use model::attempt::Usage;
+use model::policy::stall::Sample;
+use model::ticket::Effect;
+use model::{RunId, Time};
+use store::Ordered;
+
+use super::Simulation;
+use crate::block_on;
+use crate::driver::Told;
+use crate::files::ticket_of;
+use crate::invariant::Checked;
+
+/// How often a step that runs is looked at.
+const SAMPLE: i64 = 5_000;
+/// How often the core is told that time has passed.
+const TICK: i64 = 30_000;
+
+/// What can happen next.
+enum Choice {
+    Report(usize),
+    Perform(Ordered),
+    End(RunId),
+    Sample(RunId),
+    Timer(model::journal::TimerRef),
+    Command(store::Asked),
+    Look(usize),
+    FirstLook,
+    Tick,
+}
+
+impl Simulation {
+    /// One thing happens; when nothing can, time passes, to `until` at most.
+    pub(super) fn turn(&mut self, until: Time) -> Checked {
+        if self.driver.is_none() && self.boot_at <= self.world.now {
+            return self.boot();
+        }
+        if self.errand_is_over() {
+            self.crash("the command is over");
+            (self.errand, self.zombie) = (None, None);
+            return Ok(());
+        }
+        let mut choices = self.choices();
+        if choices.is_empty() && !self.batch.is_empty() {
+            return self.carry_out();
+        }
+        if choices.is_empty() {
+            let driver = self.driver.as_ref();
+            let now = self.world.now;
+            let next = driver
+                .and_then(|d| d.next(now))
+                .into_iter()
+                .chain(self.world.next_act())
+                .chain(self.world.files.looks.iter().map(|(at, _)| *at))
+                .chain(driver.is_none().then_some(self.boot_at))
+                .chain(self.late.iter().map(|told| told.at))
+                .chain(self.errand.iter().map(|(_, _, patience)| Time(patience.0 + 1)))
+                .filter(|at| *at > now)
+                .chain([until])
+                .min();
+            let to = next.unwrap_or(now).min(Time(now.0 + 3_600_000));
+            self.world.advance(to.max(Time(now.0 + 1)));
+            return Ok(());
+        }
+        let at = usize::try_from(self.rng.below(choices.len() as u64)).unwrap_or(0);
+        self.choose(choices.swap_remove(at))
+    }
+
+    fn choices(&self) -> Vec<Choice> {
+        let (now, Some(driver)) = (self.world.now, &self.driver) else {
+            return Vec::new();
+        };
+        let mut choices: Vec<Choice> = driver.ready(now).into_iter().map(Choice::Perform).collect();
+        let told = driver
+            .reports
+            .iter()
+            .enumerate()
+            .filter(|(_, told)| told.at <= now);
+        choices.extend(told.map(|(at, _)| Choice::Report(at)));
+        for (run, look_at) in &driver.watched {
+            if self.world.end_of(run).is_some() {
+                choices.push(Choice::End(run.clone()));
+            } else if *look_at <= now && self.world.processes.contains_key(run) {
+                choices.push(Choice::Sample(run.clone()));
+            }
+        }
+        let due = block_on(self.ledger.due(now)).unwrap_or_default();
+        choices.extend(
+            due.into_iter()
+                .filter(|timer| !driver.fired.contains(timer))
+                .map(Choice::Timer),
+        );
+        let asked = block_on(self.ledger.asked(driver.asked, now)).unwrap_or_default();
+        choices.extend(asked.into_iter().next().map(Choice::Command));
+        match driver.first_look {
+            Some(at) if at <= now => choices.push(Choice::FirstLook),
+            Some(_) => {}
+            None => {
+                // Looks at one file are told in the order in which they were taken.
+                let mut seen = std::collections::BTreeSet::new();
+                for (at, (tell_at, look)) in self.world.files.looks.iter().enumerate() {
+                    if seen.insert(ticket_of(look)) && *tell_at <= now {
+                        choices.push(Choice::Look(at));
+                    }
+                }
+            }
+        }
+        if driver.tick_at <= now || driver.wake_at.is_some_and(|at| at <= now) {
+            choices.push(Choice::Tick);
+        }
+        choices
+    }
+
+    fn choose(&mut self, choice: Choice) -> Checked {
+        let now = self.world.now;
+        let Some(driver) = &mut self.driver else {
+            return Ok(());
+        };
+        match choice {
+            Choice::Perform(one) => {
+                let report = self.hands(false).perform(&one.ticket, &one.effect);
+                self.note(|| format!("performed: {} {} → {report:?}", one.ticket, name(&one.effect)));
+                let longest = if self.world.calm { 300 } else { 5_000 };
+                let at = Time(now.0 + self.rng.ms(0, longest));
+                if let Some(driver) = &mut self.driver {
+                    driver.performed(
+                        Told {
+                            at,
+                            ordered: one,
+                            report,
+                        },
+                        now,
+                    );
+                }
+                self.check()
+            }
+            Choice::Report(at) => {
+                let told = driver.reports.remove(at);
+                if let (Effect::WriteFile(_), Report::Done) = (&told.ordered.effect, &told.report) {
+                    let ticket = &told.ordered.ticket;
+                    if self.world.files.forget_looks(ticket) {
+                        self.world.files.see(ticket, now, now);
+                    }
+                }
+                self.tell(reported(&told), Some(told.ordered))
+            }
+            Choice::End(run) => match self.run_end(&run) {
+                Some(end) => self.tell(Input::RunEnded(end), None),
+                None => Ok(()),
+            },
+            Choice::Sample(run) => {
+                driver.watched.insert(run.clone(), Time(now.0 + SAMPLE));
+                let Some(process) = self.world.processes.get(&run) else {
+                    return Ok(());
+                };
+                let ran = u64::try_from(now.0 - process.began.0).unwrap_or(0);
+                let (heard, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
+                let sample = Sample {
+                    at: now,
+                    heard,
+                    cpu_ms,
+                    children: 0,
+                };
+                let given_up = process.given_up.clone();
+                let sampled = Input::Sampled {
+                    run: run.clone(),
+                    sample,
+                };
+                self.tell(sampled, None)?;
+                match given_up {
+                    Some(failure) => self.tell(Input::GivenUp { run, failure }, None),
+                    None => Ok(()),
+                }
+            }
+            Choice::Timer(timer) => {
+                driver.fired.insert(timer.clone());
+                self.tell(Input::TimerDue(timer), None)
+            }
+            Choice::Command(asked) => {
+                driver.asked = asked.number;
+                self.tell(
+                    Input::Commanded {
+                        id: asked.id,
+                        by: asked.by,
+                        command: asked.command,
+                    },
+                    None,
+                )
+            }
+            Choice::Look(at) => {
+                let (_, look) = self.world.files.looks.remove(at);
+                self.tell(
+                    Input::Sighted {
+                        seen: vec![look],
+                        whole: false,
+                    },
+                    None,
+                )
+            }
+            Choice::FirstLook => {
+                driver.first_look = None;
+                self.world.files.looks.clear();
+                let looks = self.world.files.see_all(now);
+                self.tell(
+                    Input::Sighted {
+                        seen: looks,
+                        whole: true,
+                    },
+                    None,
+                )
+            }
+            Choice::Tick => {
+                (driver.tick_at, driver.wake_at) = (Time(now.0 + TICK), None);
+                self.tell(Input::Ticked, None)
+            }
+        }
+    }
+
+    pub(super) fn run_end(&self, run: &RunId) -> Option<RunEnd> {
+        let end = self.world.end_of(run)?.clone();
+        let usage = Usage {
+            input_tokens: 10,
+            output_tokens: 1,
+            cost_micro_usd: self.world.processes.get(run).map_or(0, |process| process.cost),
+            estimated_micro_usd: 0,
+        };
+        Some(RunEnd {
+            run: run.clone(),
+            usage,
+            total_micro_usd: None,
+            summary: None,
+            mode: None,
+            end,
+        })
+    }
+
+    fn tell(&mut self, input: Input, effect: Option<Ordered>) -> Checked {
+        let Some(driver) = &mut self.driver else {
+            return Ok(());
+        };
+        let heard = match &input {
+            Input::Reported {
+                ticket,
+                effect,
+                report,
+                ..
+            } => format!("{ticket} {} → {report:?}", name(effect)),
+            Input::Sampled { run, .. } => format!("sampled {run}"),
+            Input::Sighted { seen, .. } if seen.len() > 1 => format!("{} files", seen.len()),
+            other => format!("{other:?}"),
+        };
+        if let Input::RunEnded(end) = &input {
+            driver.watched.remove(&end.run);
+        }
+        self.summary.inputs += u32::from(!matches!(input, Input::Sampled { .. }));
+        let output = driver.core.step(input, self.world.now);
+        let said = facts(&output);
+        self.note(|| format!("heard: {heard}{said}"));
+        self.batch.push((output, effect));
+        if !self.world.calm && self.batch.len() < 6 && self.rng.percent(self.options.batch) {
+            return Ok(());
+        }
+        self.carry_out()
+    }
+}
+
+pub(super) fn reported(told: &Told) -> Input {
+    let Ordered { id, ticket, effect } = told.ordered.clone();
+    Input::Reported {
+        id,
+        ticket,
+        effect,
+        report: told.report.clone(),
+    }
+}
+
+/// What was decided, for the trace.
+pub(super) fn facts(output: &Output) -> String {
+    let mut text = String::new();
+    for write in &output.writes {
+        for entry in &write.entries {
+            text.push_str(&format!("; {} {}", write.stream, entry.fact.name()));
+            for effect in &entry.effects {
+                text.push_str(&format!(" +{}", name(effect)));
+            }
+        }
+    }
+    for refused in &output.refused {
+        text.push_str(&format!("; refused: {refused}"));
+    }
+    for (id, answer) in output
+        .writes
+        .iter()
+        .filter_map(|w| w.answers.as_ref())
+        .chain(&output.answers)
+    {
+        text.push_str(&format!("; {id}: {answer:?}"));
+    }
+    text
+}
+
+/// An effect, in a few words.
+pub(super) fn name(effect: &Effect) -> String {
+    use model::attempt::Effect as Step;
+    match effect {
+        Effect::PrepareWorkspace { agent, number, .. } => format!("prepare {agent}#{number}"),
+        Effect::Attempt(Step::StartStep { run, .. }) => format!("start {run}"),
+        Effect::Attempt(Step::StopRun { run }) => format!("stop {run}"),
+        Effect::Attempt(Step::InspectWorkspace { agent }) => format!("inspect {agent}"),
+        Effect::BuildCandidate { round, .. } => format!("build {round}"),
+        Effect::RunChecks { .. } => "check".to_owned(),
+        Effect::Land { .. } => "land".to_owned(),
+        Effect::KeepWork { number, .. } => format!("keep #{number}"),
+        Effect::RemoveWorkspace { number, .. } => format!("remove #{number}"),
+        Effect::WriteFile(filing) => format!("file {:?}", filing.status),
+        Effect::AddNote { .. } => "note".to_owned(),
+    }
+}
