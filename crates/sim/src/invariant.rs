@@ -1,22 +1,24 @@
 //! What holds after every step (reliability.md A.6, machines.md §9), from what the journal and the world contain.
 
+mod limits;
+mod world;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::attempt::{self, Then};
 use model::audit::Audit;
 use model::journal::{Fact, State as Stored, Stream};
-use model::money::Usd;
-use model::project;
-use model::ticket::{Candidate, Effect, Event, FileStatus, Stage, State, Ticket, Why};
+use model::ticket::{Effect, Event, FileStatus, Stage, State, Ticket};
 use model::time::Day;
 use model::view::Row;
 use model::{AgentName, Fence, Oid, TicketId, Time};
 use store::{Journal as _, Ledger, Memory, Millis, StreamId};
 
 use crate::block_on;
-use crate::git::By;
 use crate::options::Options;
 use crate::world::World;
+use limits::is_woken_in_time;
+use world::{edits_are_intact, is_waived, work_is_reachable};
 
 pub(crate) use model::audit::Broken;
 
@@ -141,17 +143,6 @@ impl Witness {
         Ok(changed)
     }
 
-    fn count_pauses(&mut self, event: &project::Event, at: Time) {
-        match event {
-            project::Event::DayBudgetSpent { .. } => self.paused += 1,
-            project::Event::DayBudgetFree => {
-                let until = self.audit.project().pause.map(|pause| pause.until);
-                self.midnights += u32::from(until.is_some_and(|until| until <= at));
-            }
-            _ => {}
-        }
-    }
-
     fn replay_ticket(
         &mut self,
         id: &TicketId,
@@ -180,206 +171,6 @@ impl Witness {
         }
         self.tickets.insert(id.clone(), stored.clone());
         Ok(())
-    }
-
-    /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost workspace or
-    /// work that came back after its agent was freed, and two steps for each conflict.
-    fn limits_hold(
-        &mut self,
-        id: &TicketId,
-        event: &Event,
-        before: &Ticket,
-        stored: &Ticket,
-        options: &Options,
-    ) -> Checked {
-        let free = self.free.entry(id.clone()).or_default();
-        let returned = before.attempt().is_some() && matches!(stored.state, State::Open);
-        if returned && stored.held.is_none() && stored.due.is_none() {
-            free.0 += 1;
-        }
-        match event {
-            Event::Retried { .. } | Event::Reopened { .. } => *free = (0, free.1),
-            Event::Claimed { .. } => free.1 = 0,
-            Event::Conflicted { .. } => free.1 += 2,
-            _ => {}
-        }
-        let run = &options.settings.run;
-        ensure(
-            stored.tries <= run.attempts + free.0,
-            "attempts are within their limit",
-            || format!("{id} is at its attempt {} of {}", stored.tries, run.attempts),
-        )?;
-        let steps = stored.attempt().map_or(0, |a| a.steps);
-        ensure(
-            steps <= run.max_steps + 1 + free.1,
-            "steps are within their limit",
-            || format!("{id} took step {steps} of {}", run.max_steps),
-        )
-    }
-
-    /// No step is started before its wait is over, nor on a harness whose service refuses; what the service asks for is no
-    /// error.
-    fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
-        let Event::Attempt(event) = event else {
-            return Ok(());
-        };
-        let Some(attempt) = before.attempt() else {
-            return Ok(());
-        };
-        match event {
-            attempt::Event::StepStarted { .. } => {
-                ensure(before.held.is_none(), "a held ticket starts no step", || {
-                    format!("{id} is {}", before.state_name())
-                })?;
-                let due = match &attempt.state {
-                    attempt::State::Working(working) => working.due,
-                    _ => None,
-                };
-                ensure(
-                    due.is_none_or(|due| due <= at),
-                    "no step before its wait is over",
-                    || format!("{id} at {at}: {due:?}"),
-                )?;
-                let bar = self.audit.project().barred.values().find(|bar| bar.holds(at));
-                ensure(
-                    bar.is_none() || !self.is_alone,
-                    "no step on a harness that refuses",
-                    || format!("{id} at {at}: {bar:?}"),
-                )
-            }
-            attempt::Event::StepFailed { failure, .. } if !failure.class.counts() => {
-                let next = before.after(&Event::Attempt(event.clone()), at);
-                let errors = next.ok().and_then(|c| c.ticket.attempt().map(|a| a.errors));
-                ensure(
-                    errors.is_none_or(|errors| errors == attempt.errors),
-                    "a wait is no error",
-                    || format!("{id}: {failure:?} made {errors:?} of {}", attempt.errors),
-                )
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The same failure of submitted work comes three times at most before a person is asked, and only a person goes on.
-    fn same_is_not_paid_again(
-        &mut self,
-        id: &TicketId,
-        event: &Event,
-        before: &Ticket,
-        stored: &Ticket,
-    ) -> Checked {
-        let tip = before.candidate().map(|candidate| candidate.tip.clone());
-        let what = match event {
-            Event::NoCommits { .. } => Some("nothing committed".to_owned()),
-            Event::ChecksFailed { which, output, .. } => Some(match tip {
-                Some(tip) => format!("{which} on {tip}"),
-                None => output.clone(),
-            }),
-            Event::Conflicted { again, .. } => Some(format!("{:?}", again.as_ref().map(|again| &again.of))),
-            Event::Retried { .. } | Event::ChecksPassed { .. } | Event::Reopened { .. } => {
-                self.same.remove(id);
-                None
-            }
-            Event::Edited { spec } if spec.digest != before.spec.digest => {
-                self.same.remove(id);
-                None
-            }
-            _ => None,
-        };
-        if let Some(what) = what {
-            let old = self.same.remove(id).filter(|(old, _)| *old == what);
-            let times = old.map_or(0, |(_, times)| times) + 1;
-            ensure(
-                times < 3 || stored.held.is_some(),
-                "the same failure is not paid again",
-                || format!("{id}: {what}, {times} times, and it is {}", stored.state_name()),
-            )?;
-            self.same.insert(id.clone(), (what, times));
-        }
-        let shut = |ticket: &Ticket| {
-            let held = ticket.held.as_ref();
-            held.is_some_and(|held| matches!(held.why, Why::Auth | Why::Breaker))
-        };
-        let by_hand = matches!(
-            event,
-            Event::Retried { .. }
-                | Event::Dropped { .. }
-                | Event::ClosedByPerson
-                | Event::Submitted { .. }
-                | Event::Waived { .. }
-        );
-        ensure(
-            !shut(before) || shut(stored) || by_hand,
-            "only a person ends what a person must mend",
-            || format!("{id} went on by {}", event.name()),
-        )
-    }
-
-    /// A step is started only while there is money for it, and whoever comes near the end of it is told. Then spend exceeds a
-    /// budget by at most one step per running agent.
-    fn budgets_hold(
-        &mut self,
-        id: &TicketId,
-        event: &Event,
-        before: &Ticket,
-        at: Time,
-        options: &Options,
-    ) -> Checked {
-        let for_money = before
-            .held
-            .as_ref()
-            .is_some_and(|held| matches!(held.why, Why::Budget { .. }));
-        let paid = self.paid.entry(id.clone()).or_default();
-        let on_the_day = self.paid_on.entry(at.day()).or_default();
-        let budget = match event {
-            Event::Attempt(
-                attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },
-            ) => {
-                *paid += usage.cost_micro_usd;
-                *on_the_day += usage.cost_micro_usd;
-                return Ok(());
-            }
-            Event::Retried { .. } if for_money => {
-                *paid = 0;
-                return Ok(());
-            }
-            Event::Reopened { .. } => {
-                *paid = 0;
-                return Ok(());
-            }
-            Event::BudgetSpent { .. } => {
-                self.spent += 1;
-                return Ok(());
-            }
-            Event::Attempt(attempt::Event::StepStarted { budget, .. }) => budget,
-            _ => return Ok(()),
-        };
-        self.warned += u32::from(budget.is_some());
-        let limits = &options.settings.budget;
-        let beyond = |paid: u64, limit: Option<Usd>| limit.is_some_and(|Usd(limit)| paid >= limit);
-        let name = "no step is started past a budget";
-        ensure(!beyond(*paid, limits.ticket_usd), name, || {
-            format!("{id} has cost {paid} of {:?}", limits.ticket_usd)
-        })?;
-        ensure(
-            self.old_engine || !beyond(*on_the_day, limits.day_usd),
-            name,
-            || format!("{} has cost {on_the_day} of {:?}", at.day(), limits.day_usd),
-        )?;
-        let warned = before.attempt().and_then(|attempt| attempt.session.warned);
-        let untold = limits
-            .ticket_usd
-            .filter(|Usd(limit)| *paid * 5 >= limit * 4 && warned != Some(*limit));
-        ensure(
-            self.old_engine || untold.is_some() == budget.is_some(),
-            "a low budget is told once",
-            || {
-                format!(
-                    "{id} has cost {paid} of {:?}, warned of {warned:?}: {budget:?}",
-                    limits.ticket_usd
-                )
-            },
-        )
     }
 
     /// One ticket per agent, and the slot table is what the states say.
@@ -502,109 +293,6 @@ impl Witness {
         Ok(())
     }
 
-    /// At most one live process per attempt, and none that no attempt waits for.
-    fn live_processes_belong_to_attempts(&self, world: &World) -> Checked {
-        let mut busy = BTreeSet::new();
-        let mut talking = BTreeSet::new();
-        for process in world.live() {
-            let attempt = (&process.ticket, process.number);
-            ensure(busy.insert(attempt), "one live process per attempt", || {
-                format!(
-                    "attempt {} of {} has two, {} is one",
-                    process.number, process.ticket, process.run
-                )
-            })?;
-            ensure(
-                talking.insert(&process.session),
-                "one live process per session",
-                || format!("{} shares its session", process.run),
-            )?;
-            let waited = self.tickets.get(&process.ticket).and_then(Ticket::live_run);
-            ensure(
-                waited == Some(&process.run),
-                "a live process belongs to an attempt",
-                || format!("{} lives; {} waits for {waited:?}", process.run, process.ticket),
-            )?;
-        }
-        Ok(())
-    }
-
-    /// The target's first-parent chain is what landed, in its order, and what others pushed; each landed once, and tested.
-    fn target_is_what_was_landed(&self, world: &World) -> Checked {
-        let mut landed = self.landed.iter();
-        let mut merged = BTreeSet::new();
-        for at in world.git.chain() {
-            let commit = &world.git.commits[at];
-            let (ticket, number) = match &commit.by {
-                By::Root | By::Foreign => continue,
-                By::Crew(ticket, number) => (ticket, *number),
-                By::Agent(ticket, _) => {
-                    let what = format!("a commit of the agent of {ticket} is on the target");
-                    return Err(Broken {
-                        invariant: "the target is what was landed",
-                        what,
-                    });
-                }
-            };
-            ensure(merged.insert((ticket, number)), "each attempt lands once", || {
-                format!("attempt {number} of {ticket} is merged twice")
-            })?;
-            let known = self.tickets.get(ticket);
-            let landing = known.filter(|t| {
-                let State::Verify(verify) = &t.state else {
-                    return false;
-                };
-                matches!(verify.stage, Stage::Landing { .. })
-                    && t.candidate().is_some_and(|c| c.commit == commit.id)
-            });
-            let told = match landing.and_then(Ticket::candidate) {
-                Some(candidate) => Some(is_waived(candidate)),
-                None => landed
-                    .next()
-                    .filter(|(id, _)| *id == commit.id)
-                    .map(|(_, waived)| *waived),
-            };
-            ensure(told.is_some(), "the target is what was landed", || {
-                format!(
-                    "{} of {ticket} is on the target and was not landed, or out of order",
-                    commit.id
-                )
-            })?;
-            let waived = told == Some(true);
-            ensure(
-                waived || world.passed.contains(&at),
-                "what landed was tested",
-                || {
-                    format!(
-                        "{} of {ticket} is on the target, and its checks have not passed",
-                        commit.id
-                    )
-                },
-            )?;
-        }
-        let missing = landed.next();
-        ensure(missing.is_none(), "landed work is in the target", || {
-            format!("{missing:?} is not")
-        })
-    }
-
-    /// A file that crew closed belongs to a ticket that is done.
-    fn closed_only_after_done(&self, world: &World) -> Checked {
-        for (id, file) in &world.files.files {
-            if file.status == FileStatus::Closed && file.by_crew {
-                let state = self
-                    .tickets
-                    .get(id)
-                    .map_or_else(|| "unknown".to_owned(), Ticket::state_name);
-                let done = self.tickets.get(id).is_some_and(Ticket::is_done);
-                ensure(done, "closed only after landed", || {
-                    format!("crew closed the file of {id}, which is {state}")
-                })?;
-            }
-        }
-        Ok(())
-    }
-
     /// When everything has come to rest: nothing is left over, and nothing was forgotten.
     pub(crate) fn check_end(&self, ledger: &Ledger<Memory>, world: &World, commands: &[String]) -> Checked {
         store_is_sound(ledger)?;
@@ -643,80 +331,9 @@ impl Witness {
     }
 }
 
-/// Nobody but a person wakes a sleeper before its time, or lets a question's time be over before it is. That it happens at
-/// most once is the machine's: who is awake cannot be woken.
-fn is_woken_in_time(id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
-    let state = before.attempt().map(|attempt| &attempt.state);
-    let due = match (event, state) {
-        (Event::Attempt(attempt::Event::Woken), Some(attempt::State::WaitingForWakeup { at, .. })) => {
-            Some(*at)
-        }
-        (
-            Event::Attempt(attempt::Event::WaitTimedOut),
-            Some(attempt::State::WaitingForInput { until, .. }),
-        ) => Some(until.unwrap_or(Time(i64::MAX))),
-        _ => return Ok(()),
-    };
-    ensure(
-        due.is_some_and(|due| due <= at),
-        "nobody is woken before its time",
-        || format!("{id} got {} at {at}, due at {due:?}", event.name()),
-    )
-}
-
-/// Whether a person let it pass in spite of its checks.
-fn is_waived(candidate: &Candidate) -> bool {
-    candidate
-        .passed
-        .iter()
-        .any(|passed| passed.starts_with("waived by"))
-}
-
 fn store_is_sound(ledger: &Ledger<Memory>) -> Checked {
     let problems = block_on(ledger.0.verify()).unwrap_or_else(|error| vec![error.to_string()]);
     ensure(problems.is_empty(), "the store agrees with itself", || {
         problems.join("; ")
     })
-}
-
-/// No commit of an agent, and no change it did not commit, is out of reach.
-fn work_is_reachable(world: &World) -> Checked {
-    let git = &world.git;
-    let mut seen = vec![false; git.commits.len()];
-    for at in git
-        .refs
-        .values()
-        .chain(world.spaces.values().map(|space| &space.head))
-    {
-        git.mark(*at, &mut seen);
-    }
-    for at in &world.made {
-        ensure(seen[*at], "no commit of an agent is lost", || {
-            format!(
-                "{} by {:?} is out of reach",
-                git.commits[*at].id, git.commits[*at].by
-            )
-        })?;
-    }
-    for ((ticket, number, path), content) in &world.unsaved {
-        let there = world.spaces.iter().any(|((_, of), space)| {
-            of == ticket && space.number == *number && space.dirty.get(path) == Some(content)
-        });
-        ensure(there, "no uncommitted work is lost", || {
-            format!("the change of attempt {number} of {ticket} to {path} is nowhere")
-        })?;
-    }
-    Ok(())
-}
-
-/// What a person edited in the checkout is as it was left.
-fn edits_are_intact(world: &World) -> Checked {
-    for (path, content) in &world.edits {
-        ensure(
-            world.checkout.get(path) == Some(content),
-            "a person's edits are intact",
-            || format!("the edit of {path} is gone"),
-        )?;
-    }
-    Ok(())
 }

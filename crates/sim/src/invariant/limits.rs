@@ -1,0 +1,243 @@
+//! What each event must keep to: limits, waits, the breaker, budgets.
+
+use model::attempt::{self};
+use model::money::Usd;
+use model::ticket::{Event, State, Ticket, Why};
+use model::{TicketId, Time, project};
+
+use super::{Checked, Witness, ensure};
+use crate::options::Options;
+
+impl Witness {
+    pub(super) fn count_pauses(&mut self, event: &project::Event, at: Time) {
+        match event {
+            project::Event::DayBudgetSpent { .. } => self.paused += 1,
+            project::Event::DayBudgetFree => {
+                let until = self.audit.project().pause.map(|pause| pause.until);
+                self.midnights += u32::from(until.is_some_and(|until| until <= at));
+            }
+            _ => {}
+        }
+    }
+
+    /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost workspace or
+    /// work that came back after its agent was freed, and two steps for each conflict.
+    pub(super) fn limits_hold(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        before: &Ticket,
+        stored: &Ticket,
+        options: &Options,
+    ) -> Checked {
+        let free = self.free.entry(id.clone()).or_default();
+        let returned = before.attempt().is_some() && matches!(stored.state, State::Open);
+        if returned && stored.held.is_none() && stored.due.is_none() {
+            free.0 += 1;
+        }
+        match event {
+            Event::Retried { .. } | Event::Reopened { .. } => *free = (0, free.1),
+            Event::Claimed { .. } => free.1 = 0,
+            Event::Conflicted { .. } => free.1 += 2,
+            _ => {}
+        }
+        let run = &options.settings.run;
+        ensure(
+            stored.tries <= run.attempts + free.0,
+            "attempts are within their limit",
+            || format!("{id} is at its attempt {} of {}", stored.tries, run.attempts),
+        )?;
+        let steps = stored.attempt().map_or(0, |a| a.steps);
+        ensure(
+            steps <= run.max_steps + 1 + free.1,
+            "steps are within their limit",
+            || format!("{id} took step {steps} of {}", run.max_steps),
+        )
+    }
+
+    /// No step is started before its wait is over, nor on a harness whose service refuses; what the service asks for is no
+    /// error.
+    pub(super) fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
+        let Event::Attempt(event) = event else {
+            return Ok(());
+        };
+        let Some(attempt) = before.attempt() else {
+            return Ok(());
+        };
+        match event {
+            attempt::Event::StepStarted { .. } => {
+                ensure(before.held.is_none(), "a held ticket starts no step", || {
+                    format!("{id} is {}", before.state_name())
+                })?;
+                let due = match &attempt.state {
+                    attempt::State::Working(working) => working.due,
+                    _ => None,
+                };
+                ensure(
+                    due.is_none_or(|due| due <= at),
+                    "no step before its wait is over",
+                    || format!("{id} at {at}: {due:?}"),
+                )?;
+                let bar = self.audit.project().barred.values().find(|bar| bar.holds(at));
+                ensure(
+                    bar.is_none() || !self.is_alone,
+                    "no step on a harness that refuses",
+                    || format!("{id} at {at}: {bar:?}"),
+                )
+            }
+            attempt::Event::StepFailed { failure, .. } if !failure.class.counts() => {
+                let next = before.after(&Event::Attempt(event.clone()), at);
+                let errors = next.ok().and_then(|c| c.ticket.attempt().map(|a| a.errors));
+                ensure(
+                    errors.is_none_or(|errors| errors == attempt.errors),
+                    "a wait is no error",
+                    || format!("{id}: {failure:?} made {errors:?} of {}", attempt.errors),
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same failure of submitted work comes three times at most before a person is asked, and only a person goes on.
+    pub(super) fn same_is_not_paid_again(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        before: &Ticket,
+        stored: &Ticket,
+    ) -> Checked {
+        let tip = before.candidate().map(|candidate| candidate.tip.clone());
+        let what = match event {
+            Event::NoCommits { .. } => Some("nothing committed".to_owned()),
+            Event::ChecksFailed { which, output, .. } => Some(match tip {
+                Some(tip) => format!("{which} on {tip}"),
+                None => output.clone(),
+            }),
+            Event::Conflicted { again, .. } => Some(format!("{:?}", again.as_ref().map(|again| &again.of))),
+            Event::Retried { .. } | Event::ChecksPassed { .. } | Event::Reopened { .. } => {
+                self.same.remove(id);
+                None
+            }
+            Event::Edited { spec } if spec.digest != before.spec.digest => {
+                self.same.remove(id);
+                None
+            }
+            _ => None,
+        };
+        if let Some(what) = what {
+            let old = self.same.remove(id).filter(|(old, _)| *old == what);
+            let times = old.map_or(0, |(_, times)| times) + 1;
+            ensure(
+                times < 3 || stored.held.is_some(),
+                "the same failure is not paid again",
+                || format!("{id}: {what}, {times} times, and it is {}", stored.state_name()),
+            )?;
+            self.same.insert(id.clone(), (what, times));
+        }
+        let shut = |ticket: &Ticket| {
+            let held = ticket.held.as_ref();
+            held.is_some_and(|held| matches!(held.why, Why::Auth | Why::Breaker))
+        };
+        let by_hand = matches!(
+            event,
+            Event::Retried { .. }
+                | Event::Dropped { .. }
+                | Event::ClosedByPerson
+                | Event::Submitted { .. }
+                | Event::Waived { .. }
+        );
+        ensure(
+            !shut(before) || shut(stored) || by_hand,
+            "only a person ends what a person must mend",
+            || format!("{id} went on by {}", event.name()),
+        )
+    }
+
+    /// A step is started only while there is money for it, and whoever comes near the end of it is told. Then spend exceeds a
+    /// budget by at most one step per running agent.
+    pub(super) fn budgets_hold(
+        &mut self,
+        id: &TicketId,
+        event: &Event,
+        before: &Ticket,
+        at: Time,
+        options: &Options,
+    ) -> Checked {
+        let for_money = before
+            .held
+            .as_ref()
+            .is_some_and(|held| matches!(held.why, Why::Budget { .. }));
+        let paid = self.paid.entry(id.clone()).or_default();
+        let on_the_day = self.paid_on.entry(at.day()).or_default();
+        let budget = match event {
+            Event::Attempt(
+                attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },
+            ) => {
+                *paid += usage.cost_micro_usd;
+                *on_the_day += usage.cost_micro_usd;
+                return Ok(());
+            }
+            Event::Retried { .. } if for_money => {
+                *paid = 0;
+                return Ok(());
+            }
+            Event::Reopened { .. } => {
+                *paid = 0;
+                return Ok(());
+            }
+            Event::BudgetSpent { .. } => {
+                self.spent += 1;
+                return Ok(());
+            }
+            Event::Attempt(attempt::Event::StepStarted { budget, .. }) => budget,
+            _ => return Ok(()),
+        };
+        self.warned += u32::from(budget.is_some());
+        let limits = &options.settings.budget;
+        let beyond = |paid: u64, limit: Option<Usd>| limit.is_some_and(|Usd(limit)| paid >= limit);
+        let name = "no step is started past a budget";
+        ensure(!beyond(*paid, limits.ticket_usd), name, || {
+            format!("{id} has cost {paid} of {:?}", limits.ticket_usd)
+        })?;
+        ensure(
+            self.old_engine || !beyond(*on_the_day, limits.day_usd),
+            name,
+            || format!("{} has cost {on_the_day} of {:?}", at.day(), limits.day_usd),
+        )?;
+        let warned = before.attempt().and_then(|attempt| attempt.session.warned);
+        let untold = limits
+            .ticket_usd
+            .filter(|Usd(limit)| *paid * 5 >= limit * 4 && warned != Some(*limit));
+        ensure(
+            self.old_engine || untold.is_some() == budget.is_some(),
+            "a low budget is told once",
+            || {
+                format!(
+                    "{id} has cost {paid} of {:?}, warned of {warned:?}: {budget:?}",
+                    limits.ticket_usd
+                )
+            },
+        )
+    }
+}
+
+/// Nobody but a person wakes a sleeper before its time, or lets a question's time be over before it is. That it happens at
+/// most once is the machine's: who is awake cannot be woken.
+pub(super) fn is_woken_in_time(id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
+    let state = before.attempt().map(|attempt| &attempt.state);
+    let due = match (event, state) {
+        (Event::Attempt(attempt::Event::Woken), Some(attempt::State::WaitingForWakeup { at, .. })) => {
+            Some(*at)
+        }
+        (
+            Event::Attempt(attempt::Event::WaitTimedOut),
+            Some(attempt::State::WaitingForInput { until, .. }),
+        ) => Some(until.unwrap_or(Time(i64::MAX))),
+        _ => return Ok(()),
+    };
+    ensure(
+        due.is_some_and(|due| due <= at),
+        "nobody is woken before its time",
+        || format!("{id} got {} at {at}, due at {due:?}", event.name()),
+    )
+}
