@@ -105,20 +105,9 @@ impl Repository {
         committer: &Identity,
         at: Time,
     ) -> Result<Outcome> {
-        let said = self
-            .call_without_attributes("merge-tree")
-            .args([
-                "--write-tree",
-                "-z",
-                "--end-of-options",
-                target.as_str(),
-                tip.as_str(),
-            ])
-            .run()?;
-        let tree = match said.code {
-            Some(0) => Oid::from_bytes(said.stdout.split(|byte| *byte == 0).next().unwrap_or_default())?,
-            Some(1) => return conflict(&said.stdout),
-            _ => return Err(self.not_merged(target, tip)?.unwrap_or_else(|| said.failed())),
+        let tree = match self.merge(target, tip)? {
+            Ok(tree) => tree,
+            Err(conflict) => return Ok(conflict),
         };
         let changes = self.changes(target, &tree)?;
         // Where there is a commit to be merged, the tree may still be the target's.
@@ -133,12 +122,34 @@ impl Repository {
             .arg(tree.as_str())
             .input(message.text().as_bytes())?
             .ok_oid()?;
-        self.differences().keep(target, &commit, &changes);
+        self.remember_changes(target, &commit, &changes);
         Ok(Outcome::Candidate(Candidate {
             commit,
             tree: Tree(tree),
             changes,
         }))
+    }
+
+    /// The tree, or the conflict.
+    fn merge(&self, target: &Oid, tip: &Oid) -> Result<std::result::Result<Oid, Outcome>> {
+        let said = self
+            .call_without_attributes("merge-tree")
+            .args([
+                "--write-tree",
+                "-z",
+                "--end-of-options",
+                target.as_str(),
+                tip.as_str(),
+            ])
+            .run()?;
+        match said.code {
+            Some(0) => {
+                let tree = said.stdout.split(|byte| *byte == 0).next().unwrap_or_default();
+                Oid::from_bytes(tree).map(Ok)
+            }
+            Some(1) => conflict(&said.stdout).map(Err),
+            _ => Err(self.not_merged(target, tip)?.unwrap_or_else(|| said.failed())),
+        }
     }
 
     /// Why two commits cannot be merged at all, where it is known.

@@ -403,9 +403,41 @@ impl Call {
         }
     }
 
+    /// Runs it and shows each line of its output, without keeping any; a long one is cut off.
+    pub(crate) fn ok_lines(self, see: &mut dyn FnMut(&[u8])) -> Result<()> {
+        const LINE: usize = 4 << 10;
+        let mut line = Vec::new();
+        let output = self.output_limit(u64::MAX).execute(&mut |mut bytes| {
+            while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+                line.extend_from_slice(&bytes[..end.min(LINE)]);
+                see(&line);
+                line.clear();
+                bytes = &bytes[end + 1..];
+            }
+            let room = LINE.saturating_sub(line.len());
+            line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            Ok(())
+        })?;
+        if output.code == Some(0) {
+            Ok(())
+        } else {
+            Err(output.failed())
+        }
+    }
+
     /// Runs it and reads one line that is an object id.
     pub(crate) fn ok_oid(self) -> Result<Oid> {
         Oid::from_bytes(self.ok()?.trim_ascii())
+    }
+
+    /// Starts it and leaves it up: it reads what it is asked and prints what it has to say. Of errors it says nothing.
+    pub(crate) fn stay(self) -> Result<Child> {
+        let mut process = self.prepared();
+        process.stdin(Stdio::piped()).stderr(Stdio::null());
+        process.spawn().map_err(|source| Error::Spawn {
+            command: self.described(),
+            source,
+        })
     }
 
     fn described(&self) -> String {

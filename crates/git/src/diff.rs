@@ -1,10 +1,8 @@
 //! What differs between two trees.
 
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::oid::Oid;
@@ -81,37 +79,8 @@ impl Change {
     }
 }
 
-/// The last differences that were asked for. They are functions of the two ids alone, and a landing asks for the same one
-/// again and again.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Differences(Arc<Mutex<VecDeque<Difference>>>);
-
-/// From, to, and what differs.
-type Difference = (Oid, Oid, Vec<Change>);
-
-impl Differences {
-    /// So many are kept, and of so many paths at most.
-    const KEPT: usize = 32;
-    const PATHS: usize = 1000;
-
-    fn find(&self, old: &Oid, new: &Oid) -> Option<Vec<Change>> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept.iter().find(|(from, to, _)| from == old && to == new);
-        known.map(|(_, _, changes)| changes.clone())
-    }
-
-    /// Keeps one; also for another name of the same tree.
-    pub(crate) fn keep(&self, old: &Oid, new: &Oid, changes: &[Change]) {
-        if changes.len() > Self::PATHS {
-            return;
-        }
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push_back((old.clone(), new.clone(), changes.to_vec()));
-        if kept.len() > Self::KEPT {
-            kept.pop_front();
-        }
-    }
-}
+/// Differences of more paths than these are not remembered.
+const REMEMBERED_PATHS: usize = 1000;
 
 /// How much a branch changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -130,8 +99,15 @@ impl Repository {
     /// # Errors
     /// [`Error::Failed`] when one of them does not exist.
     pub fn changes(&self, old: &Oid, new: &Oid) -> Result<Vec<Change>> {
-        if let Some(known) = self.differences().find(old, new) {
+        if old == new {
+            return Ok(Vec::new());
+        }
+        if let Some(known) = self.memories().changes.find(old, new) {
             return Ok(known);
+        }
+        if let Some(changes) = self.tree_changes(old, new) {
+            self.remember_changes(old, new, &changes);
+            return Ok(changes);
         }
         let said = self
             .call_without_attributes("diff-tree")
@@ -148,8 +124,15 @@ impl Repository {
             .output_limit(512 << 20)
             .ok()?;
         let changes = parse_raw(&said)?;
-        self.differences().keep(old, new, &changes);
+        self.remember_changes(old, new, &changes);
         Ok(changes)
+    }
+
+    /// Keeps a difference that is known; also for another name of the same tree.
+    pub(crate) fn remember_changes(&self, old: &Oid, new: &Oid, changes: &[Change]) {
+        if changes.len() <= REMEMBERED_PATHS {
+            self.memories().changes.keep(old, new, changes.to_vec());
+        }
     }
 
     /// How much differs between two commits.

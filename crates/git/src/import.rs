@@ -2,15 +2,12 @@
 //! agent's git directory.
 
 use std::fmt;
-use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::symlink;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, PathBuf};
 use std::time::Duration;
 
 use crate::agent_refs::AgentRefs;
-use crate::beneath;
 use crate::diff::{Change, Mode};
-use crate::error::{Error, IoContext, Result, shortened};
+use crate::error::{Error, Result};
 use crate::oid::Oid;
 use crate::repository::Repository;
 use crate::workspace::Workspace;
@@ -147,12 +144,12 @@ impl Repository {
     pub(crate) fn advance(&self, workspace: &Workspace, tip: Oid) -> Result<Imported> {
         let branch = workspace.branch();
         let old = self.branch_tip(&branch)?;
-        let (behind, commits) = self.count_commits(workspace.base(), &tip)?;
+        let ahead = self.ahead(workspace.base(), &tip)?;
         let mut replaced = None;
         if let Some(old) = &old {
             // The first time, the branch is where the work began.
             let contained = if old == workspace.base() {
-                behind == 0
+                ahead.contains_base
             } else {
                 *old == tip || self.is_ancestor(old, &tip)?
             };
@@ -168,106 +165,10 @@ impl Repository {
         let changes = self.changes(workspace.base(), &tip)?;
         Ok(Imported {
             tip,
-            commits,
+            commits: ahead.commits,
             changes,
             replaced,
         })
-    }
-
-    /// Brings a commit and what it needs from the objects of the repository in `from` (the workspace or a folder in
-    /// it), strictly checked.
-    pub(crate) fn bring(&self, workspace: &Workspace, from: &Path, tip: &Oid, limits: &Limits) -> Result<()> {
-        let known = [workspace.base(), workspace.start()];
-        // What the branch is at was brought before, and the branch has kept it since.
-        if known.contains(&tip) || self.branch_tip(&workspace.branch())?.as_ref() == Some(tip) {
-            return Ok(());
-        }
-        let refused = |refusal| Error::Refused {
-            workspace: workspace.path(),
-            refusals: vec![refusal],
-        };
-        let unsound = |error| match error {
-            Error::Failed { stderr, .. } => refused(Refusal::Objects {
-                why: shortened(&stderr, 500),
-            }),
-            other => other,
-        };
-        let view = ObjectsView::of(workspace, from)?;
-        let borrowing = |subcommand| {
-            self.call(subcommand)
-                .alternate(&view.path)
-                .deadline(limits.deadline)
-        };
-        let bases = known.map(|oid| format!("^{oid}"));
-        let line = u64::try_from(tip.as_str().len() + 1).unwrap_or(65);
-        let listed = borrowing("rev-list")
-            .args(["--objects", "--no-object-names", "--end-of-options", tip.as_str()])
-            .args(bases)
-            .output_limit(limits.objects as u64 * line)
-            .ok();
-        let list = match listed {
-            Err(Error::OutputTooLarge { .. }) => {
-                let (found, limit) = (limits.objects as u64 + 1, limits.objects as u64);
-                return Err(refused(Refusal::TooMuch {
-                    what: "objects",
-                    found,
-                    limit,
-                }));
-            }
-            other => other.map_err(unsound)?,
-        };
-        let sizes = borrowing("cat-file")
-            .arg("--batch-check=%(objectsize) %(objecttype) %(objectname)")
-            .input(&list)?
-            .ok()
-            .map_err(unsound)?;
-        let sizes = String::from_utf8_lossy(&sizes).into_owned();
-        let bytes = sizes.lines().fold(0_u64, |sum, line| {
-            let size = line.split(' ').next().and_then(|size| size.parse().ok());
-            sum.saturating_add(size.unwrap_or(u64::MAX))
-        });
-        let is_commit = format!(" commit {tip}");
-        let is_commit = sizes.lines().any(|line| line.ends_with(&is_commit));
-        if bytes > limits.bytes {
-            return Err(refused(Refusal::TooMuch {
-                what: "bytes",
-                found: bytes,
-                limit: limits.bytes,
-            }));
-        }
-        let mut pack = tempfile::tempfile_in(workspace.beside()).doing("write in", workspace.beside())?;
-        borrowing("pack-objects")
-            .args(["--stdout", "-q", "--delta-base-offset"])
-            .input(&list)?
-            .output_limit(limits.bytes.saturating_add(16 << 20))
-            .ok_into(&mut pack)
-            .map_err(unsound)?;
-        pack.seek(SeekFrom::Start(0))
-            .doing("read in", workspace.beside())?;
-        // Without the agent's objects: whatever the pack leans on must be in the user's repository.
-        self.call("index-pack")
-            .args(["--stdin", "--strict"])
-            .deadline(limits.deadline)
-            .input_file(pack)
-            .ok()
-            .map_err(unsound)?;
-        if is_commit && self.is_whole(tip, &known)? {
-            Ok(())
-        } else {
-            Err(refused(Refusal::Objects {
-                why: format!("{tip} is not a commit, or not whole"),
-            }))
-        }
-    }
-
-    /// Whether an object and everything it needs beyond `known` is in the repository's own objects.
-    fn is_whole(&self, tip: &Oid, known: &[&Oid]) -> Result<bool> {
-        let said = self
-            .call("rev-list")
-            .args(["--objects", "--quiet", "--end-of-options", tip.as_str()])
-            .args(known.iter().map(|oid| format!("^{oid}")))
-            .run()?;
-        Ok(said.code == Some(0))
     }
 
     /// Whether the tip's difference from the base may land at all.
@@ -296,8 +197,17 @@ impl Repository {
         }
     }
 
-    /// Commits that are in the base and not in the tip, and in the tip and not in the base.
-    fn count_commits(&self, base: &Oid, tip: &Oid) -> Result<(u32, u32)> {
+    /// How a tip stands to the base of its work.
+    fn ahead(&self, base: &Oid, tip: &Oid) -> Result<Ahead> {
+        if base == tip {
+            return Ok(Ahead {
+                commits: 0,
+                contains_base: true,
+            });
+        }
+        if let Some(known) = self.memories().ahead.find(base, tip) {
+            return Ok(known);
+        }
         let said = self
             .call("rev-list")
             .args([
@@ -310,9 +220,23 @@ impl Repository {
         let text = String::from_utf8_lossy(&said).trim().to_owned();
         let counts = text
             .split_once('\t')
-            .and_then(|(left, right)| Some((left.parse().ok()?, right.parse().ok()?)));
-        counts.ok_or_else(|| Error::unreadable("rev-list", text))
+            .and_then(|(left, right)| Some((left.parse::<u64>().ok()?, right.parse().ok()?)));
+        let (behind, commits) = counts.ok_or_else(|| Error::unreadable("rev-list", text))?;
+        let ahead = Ahead {
+            commits,
+            contains_base: behind == 0,
+        };
+        self.memories().ahead.keep(base, tip, ahead);
+        Ok(ahead)
     }
+}
+
+/// How a tip stands to a base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ahead {
+    /// Commits that are in the tip and not in the base.
+    pub(crate) commits: u32,
+    pub(crate) contains_base: bool,
 }
 
 fn judge(change: &Change, limits: &Limits) -> Option<Refusal> {
@@ -340,40 +264,5 @@ fn judge(change: &Change, limits: &Limits) -> Option<Refusal> {
     match change.new {
         Some((Mode::Submodule, _)) => Some(Refusal::Submodule { path: path() }),
         _ => None,
-    }
-}
-
-/// The agent's objects under a folder of crew's own: its `info/` (alternates that lead elsewhere, a forged commit
-/// graph) is left out.
-struct ObjectsView {
-    path: PathBuf,
-    _folder: tempfile::TempDir,
-}
-
-impl ObjectsView {
-    fn of(workspace: &Workspace, from: &Path) -> Result<Self> {
-        let beside = workspace.beside();
-        let folder = tempfile::Builder::new()
-            .prefix("objects-")
-            .tempdir_in(&beside)
-            .doing("make in", &beside)?;
-        let root = workspace.open()?;
-        let objects = from.join(".git/objects");
-        let relative = objects
-            .strip_prefix(workspace.path())
-            .unwrap_or(Path::new(".git/objects"));
-        if beneath::folder(&root, relative).is_ok() {
-            let fans = (0..=255_u8).map(|number| format!("{number:02x}"));
-            for name in fans.chain(["pack".to_owned()]) {
-                let real = objects.join(&name);
-                if real.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-                    symlink(&real, folder.path().join(&name)).doing("make in", folder.path())?;
-                }
-            }
-        }
-        Ok(Self {
-            path: folder.path().to_owned(),
-            _folder: folder,
-        })
     }
 }

@@ -4,10 +4,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::command::{Call, Git};
-use crate::diff::Differences;
+use crate::diff::Change;
 use crate::error::{Error, IoContext, Result, shortened};
+use crate::helper::Helper;
 use crate::id::Branch;
+use crate::import::Ahead;
 use crate::lock::Lock;
+use crate::memory::Memory;
 use crate::oid::{Format, Oid, Tree};
 
 /// A repository of the user: it has commits, a work tree and its whole history.
@@ -20,7 +23,24 @@ pub struct Repository {
     common: PathBuf,
     format: Format,
     lock: Option<Lock>,
-    differences: Differences,
+    memories: Memories,
+    helpers: Helpers,
+}
+
+/// gits that stay up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Helpers {
+    /// Reads objects.
+    pub(crate) objects: Helper,
+}
+
+/// What was found out about commits, and is true for ever.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memories {
+    /// How one differs from the other.
+    pub(crate) changes: Memory<Vec<Change>>,
+    /// How the other stands to the one.
+    pub(crate) ahead: Memory<Ahead>,
 }
 
 impl Repository {
@@ -115,7 +135,8 @@ impl Repository {
             common,
             format,
             lock: None,
-            differences: Differences::default(),
+            memories: Memories::default(),
+            helpers: Helpers::default(),
         };
         let any = repository
             .call("rev-list")
@@ -346,8 +367,18 @@ impl Repository {
         self.common.join("objects")
     }
 
-    pub(crate) fn differences(&self) -> &Differences {
-        &self.differences
+    pub(crate) fn helpers(&self) -> &Helpers {
+        &self.helpers
+    }
+
+    /// Ends the gits that stay up for this repository and were not needed since this was last called; whoever keeps a
+    /// repository open for long calls it now and then.
+    pub fn rest(&self) {
+        self.helpers.objects.rest();
+    }
+
+    pub(crate) fn memories(&self) -> &Memories {
+        &self.memories
     }
 
     /// The object that a ref is at now; `None` if there is no such ref.
