@@ -28,11 +28,13 @@ mod history;
 mod id;
 mod identity;
 mod import;
+mod index;
 mod keep;
 #[cfg(test)]
 mod kill_tests;
 mod land;
 mod lock;
+mod look;
 mod memory;
 mod objects;
 mod oid;

@@ -72,7 +72,9 @@ impl Repository {
         if leftovers.is_some() {
             self.settle_agent(workspace, &parent, &tip, &snapshot);
         }
-        std::fs::rename(&snapshot.index, workspace.index()).ok();
+        if let Some(index) = &snapshot.index {
+            std::fs::rename(index, workspace.index()).ok();
+        }
         Ok(Saved {
             imported,
             leftovers,
@@ -265,7 +267,7 @@ impl Repository {
                 return None;
             }
             let root = workspace.open().ok()?;
-            let index = std::fs::read(&snapshot.index).ok()?;
+            let index = std::fs::read(snapshot.index.as_ref()?).ok()?;
             beneath::replace(&root, Path::new(".git/index"), &index).ok()?;
             {
                 let file = Path::new(".git").join(branch);

@@ -54,8 +54,8 @@ pub(crate) struct Snapshot {
     /// Repositories inside, relative to the workspace; their files are not in the tree.
     pub(crate) nested: Vec<PathBuf>,
     pub(crate) unsaved: Vec<Unsaved>,
-    /// The index that goes with the tree.
-    pub(crate) index: tempfile::TempPath,
+    /// The index that goes with the tree; none where git was not needed to see that nothing differs.
+    pub(crate) index: Option<tempfile::TempPath>,
 }
 
 impl Repository {
@@ -68,16 +68,24 @@ impl Repository {
         limits: &Limits,
     ) -> Result<Snapshot> {
         let at = workspace.path().join(folder);
+        let own = folder.as_os_str().is_empty();
+        if own && parent.is_some_and(|parent| self.stands_as(workspace, parent)) {
+            return Ok(Snapshot {
+                tree: None,
+                nested: Vec::new(),
+                unsaved: Vec::new(),
+                index: None,
+            });
+        }
         let index = tempfile::Builder::new()
             .prefix("index-")
             .tempfile_in(workspace.beside())
             .doing("write in", workspace.beside())?
             .into_temp_path();
         std::fs::remove_file(&index).doing("write", &index)?;
-        let own = folder.as_os_str().is_empty();
         if own {
             // Known file times save reading what did not change. A missing copy costs time only.
-            std::fs::copy(workspace.index(), &index).ok();
+            crate::index::copy(&workspace.index(), &index).ok();
         }
         let call = |subcommand| -> Call {
             self.call_without_attributes(subcommand)
@@ -125,7 +133,7 @@ impl Repository {
                 tree: None,
                 nested,
                 unsaved: Vec::new(),
-                index,
+                index: Some(index),
             });
         }
         let mut unsaved = Vec::new();
@@ -152,7 +160,7 @@ impl Repository {
             tree,
             nested,
             unsaved,
-            index,
+            index: Some(index),
         })
     }
 

@@ -340,8 +340,7 @@ impl Repository {
                 workspace.start.as_str(),
             ])
             .ok()?;
-        std::fs::copy(&index, workspace.index()).doing("copy", &index)?;
-        Ok(())
+        crate::index::copy(&index, &workspace.index())
     }
 
     /// Writes a git directory of plain files, without running git: no template or setting of anybody's gets in.

@@ -228,6 +228,7 @@ impl Ring {
                 }
                 _ = tokio::time::sleep(due), if due < TICK => self.wake().await?,
                 _ = tick.tick() => {
+                    self.hands.repository.rest();
                     self.queue.ask(Ask::Look);
                     self.reread_settings().await?;
                     self.wake().await?;

@@ -343,3 +343,66 @@ fn too_many_objects_are_refused() {
     assert_eq!(world.oid("refs/heads/agent/ada-t-1"), world.head());
     assert_eq!(repository.import(&workspace, &limits()).unwrap().commits, 1);
 }
+
+/// The naive version trusts a file's size and the second of its time: what an agent writes at once is then not seen.
+#[test]
+fn an_edit_is_seen_at_once_whatever_its_size() {
+    type Edit = fn(&std::path::Path);
+    let edits: [(&str, Edit); 8] = [
+        ("the same size", |at| {
+            put(&at.join("src/lib.txt"), "one\nTWO\nthree\n");
+        }),
+        ("the same size, of what it committed", |at| {
+            put(&at.join("committed.txt"), "C\n");
+        }),
+        ("an old time", |at| {
+            let path = at.join("src/lib.txt");
+            let old = path.metadata().unwrap().modified().unwrap();
+            put(&path, "one\nTWO\nthree\n");
+            let file = std::fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(old).unwrap();
+        }),
+        ("a mode", |at| {
+            let executable = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(at.join("src/lib.txt"), executable).unwrap();
+        }),
+        ("a deletion", |at| {
+            std::fs::remove_file(at.join("committed.txt")).unwrap();
+        }),
+        ("an empty file", |at| put(&at.join("new"), "")),
+        ("a link for a file", |at| {
+            std::fs::remove_file(at.join("committed.txt")).unwrap();
+            std::os::unix::fs::symlink("c\n", at.join("committed.txt")).unwrap();
+        }),
+        ("a link for a folder", |at| {
+            std::fs::rename(at.join("src"), at.join("moved")).unwrap();
+            std::os::unix::fs::symlink("moved", at.join("src")).unwrap();
+        }),
+    ];
+    for (what, edit) in edits {
+        let world = World::new();
+        let repository = world.open_locked();
+        let workspace = world.workspace(&repository);
+        let at = workspace.path();
+        put(&at.join("committed.txt"), "c\n");
+        world.git_at(&at, &["add", "-A"]);
+        world.git_at(&at, &["commit", "-q", "-m", "mine"]);
+        assert_eq!(save(&repository, &workspace).leftovers, None, "{what}");
+        edit(&at);
+        let saved = save(&repository, &workspace);
+        assert!(saved.leftovers.is_some(), "{what} was not seen");
+        assert_eq!(save(&repository, &workspace).leftovers, None, "{what}");
+        assert!(repository.remove(&workspace).unwrap().kept.is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn an_edit_in_the_moment_of_the_making_is_seen() {
+    for _ in 0..5 {
+        let world = World::new();
+        let repository = world.open_locked();
+        let workspace = world.workspace(&repository);
+        put(&workspace.path().join("src/lib.txt"), "one\nTWO\nthree\n");
+        assert!(save(&repository, &workspace).leftovers.is_some());
+    }
+}
