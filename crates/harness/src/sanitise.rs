@@ -36,6 +36,14 @@ pub fn text(text: &str) -> String {
     })
 }
 
+/// Several lines for a program to read, as [`text()`], but a tab stays one: it may be code.
+pub fn told(text: &str) -> String {
+    strip(&text.replace("\r\n", "\n"), |control| match control {
+        '\t' => Some("\t"),
+        _ => Some("\n"),
+    })
+}
+
 /// [`text`] of at most [`EXCERPT`] characters, with `…` where it was cut, nothing at the edges.
 pub fn excerpt(source: &str) -> String {
     // An escape sequence is never shown, so a long one may use up what is looked at; that is its author's loss.

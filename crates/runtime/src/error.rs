@@ -62,10 +62,10 @@ pub enum Error {
     #[error("another `project.target` or `workspace_dir` needs a new start: `crew stop`, then `crew run`")]
     NeedsRestart,
     /// A prompt template.
-    #[error("the prompt template `{name}` cannot be used: {why}")]
+    #[error("the prompt template {template} cannot be used: {why}")]
     Prompt {
-        /// The template.
-        name: String,
+        /// Its file; of a built-in one its name.
+        template: String,
         /// What is wrong with it.
         why: String,
     },

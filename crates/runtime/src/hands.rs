@@ -84,6 +84,22 @@ impl Hands {
         })
     }
 
+    /// The folder of the team's prompt templates.
+    pub(crate) fn prompts_dir(&self) -> Option<PathBuf> {
+        prompts_dir(&self.place, &self.settings)
+    }
+
+    /// Whether the prompt templates are still what was read of them.
+    ///
+    /// # Errors
+    /// They cannot be used as they are now.
+    pub(crate) fn are_prompts_same(&self) -> Result<bool> {
+        match self.prompts_dir() {
+            Some(dir) => Ok(Prompts::load(Some(&dir))?.is_same(&self.prompts)),
+            None => Ok(true),
+        }
+    }
+
     fn holding(
         lock: Lock,
         checking: Arc<Checking>,
@@ -99,7 +115,7 @@ impl Hands {
         } else {
             None
         };
-        let prompts_dir = settings.prompts_dir.as_ref().map(|dir| place.root.join(dir));
+        let prompts_dir = prompts_dir(place, settings);
         let this_program = || Shim::this_executable(["shim"]);
         Ok(Self {
             owner: Owner::default(),
@@ -116,6 +132,10 @@ impl Hands {
             lock,
         })
     }
+}
+
+fn prompts_dir(place: &Place, settings: &Settings) -> Option<PathBuf> {
+    settings.prompts_dir.as_ref().map(|dir| place.root.join(dir))
 }
 
 /// Whose turn it is to check.

@@ -1,29 +1,73 @@
 //! What agents are told: templates, built in or the team's own.
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use minijinja::{Environment, UndefinedBehavior, context};
 use model::attempt::Prompt;
 use model::money::Usd;
 use model::policy::budget::Purse;
+use model::settings::nearest;
 
 use crate::{Error, Result};
 
-/// The built-in templates. A file of the same name in `prompts_dir` wins.
-const BUILT_IN: [(&str, &str); 8] = [
-    ("instructions", include_str!("prompts/instructions.md")),
-    ("init", include_str!("prompts/init.md")),
-    ("step", include_str!("prompts/step.md")),
-    ("resume", include_str!("prompts/resume.md")),
-    ("checks_failed", include_str!("prompts/checks_failed.md")),
-    ("merge_conflict", include_str!("prompts/merge_conflict.md")),
-    ("last_chance", include_str!("prompts/last_chance.md")),
-    ("budget", include_str!("prompts/budget.md")),
+/// A template as it is built in. A file of its name in `prompts_dir` wins.
+struct BuiltIn {
+    name: &'static str,
+    text: &'static str,
+    /// What it can speak of beside [`COMMON`].
+    own: &'static [&'static str],
+}
+
+const BUILT_IN: [BuiltIn; 9] = [
+    BuiltIn::new("instructions", include_str!("prompts/instructions.md"), &[]),
+    BuiltIn::new("init", include_str!("prompts/init.md"), &[]),
+    BuiltIn::new("step", include_str!("prompts/step.md"), &[]),
+    BuiltIn::new("resume", include_str!("prompts/resume.md"), &[]),
+    BuiltIn::new(
+        "checks_failed",
+        include_str!("prompts/checks_failed.md"),
+        &["which", "output", "nothing_committed"],
+    ),
+    BuiltIn::new(
+        "merge_conflict",
+        include_str!("prompts/merge_conflict.md"),
+        &["paths"],
+    ),
+    BuiltIn::new("last_chance", include_str!("prompts/last_chance.md"), &[]),
+    BuiltIn::new("edited", include_str!("prompts/edited.md"), &[]),
+    BuiltIn::new("budget", include_str!("prompts/budget.md"), &["budget"]),
+];
+
+impl BuiltIn {
+    const fn new(name: &'static str, text: &'static str, own: &'static [&'static str]) -> Self {
+        Self { name, text, own }
+    }
+}
+
+/// What every template can speak of: the fields of [`Facts`] but the budget, which is there only when it is told.
+const COMMON: [&str; 12] = [
+    "ticket",
+    "title",
+    "body",
+    "agent",
+    "branch",
+    "target",
+    "target_commit",
+    "step",
+    "max_steps",
+    "feedback",
+    "new_session",
+    "checks",
 ];
 
 /// The templates of one engine.
 #[derive(Debug)]
-pub(crate) struct Prompts(Environment<'static>);
+pub(crate) struct Prompts {
+    templates: Environment<'static>,
+    /// What they were made from.
+    texts: Vec<String>,
+}
 
 /// What a template can speak of. Ticket text is data: nothing in it is rendered again.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -49,6 +93,7 @@ pub(crate) struct Facts {
     /// What earlier attempts came back with.
     pub(crate) feedback: Vec<String>,
     /// The ticket's text changed since the agent last saw it.
+    #[serde(skip)]
     pub(crate) edited: bool,
     /// Whether the conversation is new to the agent: then it is told its task again, whatever else it is told.
     pub(crate) new_session: bool,
@@ -69,6 +114,35 @@ pub(crate) struct Budget {
     pub(crate) left: String,
 }
 
+impl Facts {
+    /// Something to try a template out with: with little to say, or with all there can be.
+    fn example(few: bool) -> Self {
+        let purse = Purse {
+            spent_micro_usd: 4_100_000,
+            limit_micro_usd: 5_000_000,
+        };
+        let some = |text: &str| {
+            if few { Vec::new() } else { vec![text.to_owned()] }
+        };
+        Self {
+            ticket: "t-1".to_owned(),
+            title: "A title".to_owned(),
+            body: "# A title\n".to_owned(),
+            agent: "ada".to_owned(),
+            branch: "agent/ada-t-1".to_owned(),
+            target: "main".to_owned(),
+            target_commit: "0".repeat(40),
+            step: 1,
+            max_steps: 20,
+            feedback: some("It does not build."),
+            edited: !few,
+            new_session: few,
+            checks: some("make test"),
+            budget: Some(Budget::of(purse)),
+        }
+    }
+}
+
 impl Budget {
     pub(crate) fn of(purse: Purse) -> Self {
         Self {
@@ -80,31 +154,74 @@ impl Budget {
 }
 
 impl Prompts {
+    /// The team's templates, and the built-in ones in place of those that it has not.
+    ///
+    /// # Errors
+    /// A template that cannot be used, or a file that is meant to be one and is called otherwise: with the path and the
+    /// reason. The folder is not there.
     pub(crate) fn load(dir: Option<&Path>) -> Result<Self> {
+        if let Some(dir) = dir {
+            look_around(dir)?;
+        }
         let mut templates = Environment::new();
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
         templates.set_trim_blocks(true);
         templates.set_lstrip_blocks(true);
-        for (name, built_in) in BUILT_IN {
-            let own = dir.map(|dir| dir.join(format!("{name}.md")));
+        let mut texts = Vec::new();
+        for built_in in BUILT_IN {
+            let own = dir.map(|dir| file(dir, built_in.name));
             let text = match own.as_ref().map(std::fs::read_to_string) {
-                None => built_in.to_owned(),
+                None => built_in.text.to_owned(),
                 Some(Ok(text)) => text,
-                Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => built_in.to_owned(),
-                Some(Err(error)) => {
-                    return Err(Error::Prompt {
-                        name: name.to_owned(),
-                        why: error.to_string(),
-                    });
-                }
+                Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => built_in.text.to_owned(),
+                Some(Err(error)) => return Err(bad(dir, built_in.name, &error)),
             };
-            let added = templates.add_template_owned(name, text);
-            added.map_err(|error| Error::Prompt {
-                name: name.to_owned(),
-                why: error.to_string(),
-            })?;
+            let added = templates.add_template_owned(built_in.name, text.clone());
+            added.map_err(|error| bad(dir, built_in.name, &error))?;
+            texts.push(text);
         }
-        Ok(Self(templates))
+        let prompts = Self { templates, texts };
+        for built_in in BUILT_IN {
+            prompts
+                .try_out(&built_in)
+                .map_err(|why| bad(dir, built_in.name, &why))?;
+        }
+        Ok(prompts)
+    }
+
+    /// Whether nothing has changed since.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.texts == other.texts
+    }
+
+    /// What would be wrong at some step is told now: a variable that there is not, whether or not this branch is ever
+    /// taken, and a value that is used as what it is not.
+    fn try_out(&self, built_in: &BuiltIn) -> std::result::Result<(), String> {
+        let template = self
+            .templates
+            .get_template(built_in.name)
+            .map_err(|error| error.to_string())?;
+        let globals: BTreeSet<&str> = self.templates.globals().map(|(name, _)| name).collect();
+        let known = || COMMON.iter().chain(built_in.own).copied();
+        let asked: BTreeSet<String> = template.undeclared_variables(false).into_iter().collect();
+        for name in asked.iter().map(String::as_str) {
+            if !globals.contains(name) && known().all(|known| known != name) {
+                let meant = nearest(name, known());
+                let meant = meant.map_or_else(
+                    || format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+                    |near| format!("is `{near}` meant?"),
+                );
+                return Err(format!("it has no variable `{name}`: {meant}"));
+            }
+        }
+        for few in [true, false] {
+            let more = context! {
+                which => "make test", output => "1 failed", nothing_committed => few, paths => ["README"],
+            };
+            self.say(built_in.name, &Facts::example(few), more)
+                .map_err(|error| error.to_string())?;
+        }
+        Ok(())
     }
 
     /// The standing instructions, kept beside the workspace.
@@ -114,7 +231,14 @@ impl Prompts {
 
     /// What a step says.
     pub(crate) fn step(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
-        let said = self.about(prompt, facts)?;
+        let mut said = self.about(prompt, facts)?;
+        // A new conversation knows nothing yet: the task comes first. With it comes the ticket as it is now.
+        let tells_task = matches!(prompt, Prompt::Init | Prompt::Resume);
+        if facts.new_session && !tells_task {
+            said = format!("{}\n{said}", self.render("resume", facts, context! {})?);
+        } else if facts.edited && !tells_task {
+            said = format!("{}\n{said}", self.render("edited", facts, context! {})?);
+        }
         if facts.budget.is_none() {
             return Ok(said);
         }
@@ -122,7 +246,7 @@ impl Prompts {
     }
 
     fn about(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
-        let said = match prompt {
+        Ok(match prompt {
             Prompt::Init => self.render("init", facts, context! {})?,
             Prompt::Resume => self.render("resume", facts, context! {})?,
             Prompt::Step => self.render("step", facts, context! {})?,
@@ -138,8 +262,10 @@ impl Prompts {
             )?,
             Prompt::MergeConflict { paths } => self.render("merge_conflict", facts, context! { paths })?,
             Prompt::LastChance => self.render("last_chance", facts, context! {})?,
+            // A person may have pasted it, with whatever a terminal had in it.
             Prompt::Answer { text } => format!(
-                "The answer to your question:\n\n{text}\n\n{}",
+                "The answer to your question:\n\n{}\n\n{}",
+                harness::sanitise::told(text).trim_end(),
                 self.render("step", facts, context! {})?
             ),
             Prompt::Wakeup { why } => format!(
@@ -151,27 +277,66 @@ impl Prompts {
                  decided; if it cannot be decided without a person, say BLOCKED.\n\n{}",
                 self.render("step", facts, context! {})?
             ),
-        };
-        // A new conversation knows nothing yet: the task comes first.
-        let tells_task = matches!(prompt, Prompt::Init | Prompt::Resume);
-        if facts.new_session && !tells_task {
-            return Ok(format!("{}\n{said}", self.render("resume", facts, context! {})?));
-        }
-        Ok(said)
+        })
     }
 
     fn render(&self, name: &str, facts: &Facts, more: minijinja::Value) -> Result<String> {
-        let bad = |error: minijinja::Error| Error::Prompt {
-            name: name.to_owned(),
-            why: error.to_string(),
-        };
-        let context = context! { ..more, ..minijinja::Value::from_serialize(facts) };
-        self.0
-            .get_template(name)
-            .map_err(bad)?
-            .render(context)
-            .map_err(bad)
+        self.say(name, facts, more)
+            .map_err(|error| bad(None, name, &error))
     }
+
+    fn say(
+        &self,
+        name: &str,
+        facts: &Facts,
+        more: minijinja::Value,
+    ) -> std::result::Result<String, minijinja::Error> {
+        let context = context! { ..more, ..minijinja::Value::from_serialize(facts) };
+        self.templates.get_template(name)?.render(context)
+    }
+}
+
+/// The file of a template.
+fn file(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!("{name}.md"))
+}
+
+fn bad(dir: Option<&Path>, name: &str, why: &dyn std::fmt::Display) -> Error {
+    let template = dir.map(|dir| file(dir, name)).filter(|file| file.exists());
+    Error::Prompt {
+        template: template.map_or_else(|| format!("`{name}`"), |file| file.display().to_string()),
+        why: why.to_string(),
+    }
+}
+
+/// The folder must be there, and what is meant as a template must be called as one.
+fn look_around(dir: &Path) -> Result<()> {
+    let io = |source| Error::Io {
+        doing: "read the folder that prompts_dir names,",
+        path: dir.to_owned(),
+        source,
+    };
+    for entry in std::fs::read_dir(dir).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        let Some(name) = path
+            .file_name()
+            .and_then(|name| name.to_str()?.strip_suffix(".md"))
+        else {
+            continue;
+        };
+        let known = || BUILT_IN.iter().map(|built_in| built_in.name);
+        // Every folder may have one of those.
+        if name != "README"
+            && known().all(|known| known != name)
+            && let Some(near) = nearest(name, known())
+        {
+            return Err(Error::Prompt {
+                template: path.display().to_string(),
+                why: format!("no template is called so: is `{near}.md` meant?"),
+            });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -288,17 +453,97 @@ mod tests {
     #[test]
     fn the_teams_template_wins_and_a_bad_one_is_told() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("step.md"), "Go on, {{ agent }}. DONE when done.").unwrap();
+        let write = |name: &str, text: &str| std::fs::write(dir.path().join(name), text).unwrap();
+        let refused = || Prompts::load(Some(dir.path())).unwrap_err().to_string();
+        write("step.md", "Go on, {{ agent }}. DONE when done.");
+        write("README.md", "What these {{ files }} are.");
         let prompts = Prompts::load(Some(dir.path())).unwrap();
+        let facts = Facts {
+            edited: false,
+            ..facts()
+        };
         assert_eq!(
-            prompts.step(&Prompt::Step, &facts()).unwrap(),
+            prompts.step(&Prompt::Step, &facts).unwrap(),
             "Go on, ada. DONE when done."
         );
-        std::fs::write(dir.path().join("step.md"), "{{ agnt }}").unwrap();
-        let prompts = Prompts::load(Some(dir.path())).unwrap();
-        let error = prompts.step(&Prompt::Step, &facts()).unwrap_err();
-        assert!(error.to_string().contains("`step`"), "{error}");
-        std::fs::write(dir.path().join("step.md"), "{% if").unwrap();
-        assert!(Prompts::load(Some(dir.path())).is_err());
+        for (text, why) in [
+            ("{{ agnt }}", "no variable `agnt`: is `agent` meant?"),
+            (
+                "{% if step > 99 %}{{ whatever }}{% endif %}",
+                "no variable `whatever`: there are ticket, title",
+            ),
+            ("{{ output }}", "no variable `output`"),
+            ("{{ step.of }}", "undefined value"),
+            ("{% if", "syntax error"),
+        ] {
+            write("step.md", text);
+            let said = refused();
+            assert!(
+                said.contains("step.md cannot be used") && said.contains(why),
+                "{said}"
+            );
+        }
+        write("step.md", "DONE");
+        write("steps.md", "DONE");
+        assert!(refused().contains("is `step.md` meant?"), "{}", refused());
+        assert!(Prompts::load(Some(&dir.path().join("nowhere"))).is_err());
+    }
+
+    #[test]
+    fn the_templates_that_are_told_of_are_those_that_there_are() {
+        let guide = include_str!("../../../docs/prompts.md");
+        for built_in in BUILT_IN {
+            assert!(
+                guide.contains(&format!("\n| `{}.md` | ", built_in.name)),
+                "{}",
+                built_in.name
+            );
+            for name in COMMON.iter().chain(built_in.own) {
+                assert!(
+                    guide.contains(&format!("`{name}`")),
+                    "{name} of {}",
+                    built_in.name
+                );
+            }
+        }
+        let facts = minijinja::Value::from_serialize(facts());
+        let fields: BTreeSet<String> = facts.try_iter().unwrap().map(|name| name.to_string()).collect();
+        let named = COMMON.iter().chain(&["budget"]).map(|name| (*name).to_owned());
+        assert_eq!(fields, named.collect());
+    }
+
+    #[test]
+    fn an_answer_is_told_without_what_only_a_terminal_understands() {
+        let prompts = Prompts::load(None).unwrap();
+        let text = "red\u{1b}[2J\u{7}\r\n\tand \u{1b}]0;x\u{7}blue\0\n";
+        let said = prompts
+            .step(&Prompt::Answer { text: text.into() }, &facts())
+            .unwrap();
+        assert!(said.contains("\n\nred\n\tand blue\n\n"), "{said:?}");
+    }
+
+    #[test]
+    fn an_edit_is_told_with_whatever_else_is_said_and_once() {
+        let prompts = Prompts::load(None).unwrap();
+        let told = |prompt: &Prompt, new_session| {
+            let facts = Facts {
+                new_session,
+                ..facts()
+            };
+            let said = prompts.step(prompt, &facts).unwrap();
+            said.matches("It leaks.").count()
+        };
+        let conflict = Prompt::MergeConflict {
+            paths: vec!["a.txt".into()],
+        };
+        for prompt in [
+            Prompt::Step,
+            Prompt::NothingCommitted,
+            conflict,
+            Prompt::LastChance,
+            Prompt::Init,
+        ] {
+            assert_eq!([told(&prompt, false), told(&prompt, true)], [1, 1], "{prompt:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The ring: hear, decide, make durable, perform, and hear again.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ pub(crate) enum Heard {
     },
     /// The journal's folder changed: perhaps a command was asked.
     JournalChanged,
-    /// `crew.toml` may have changed.
+    /// `crew.toml` or a prompt template may have changed.
     SettingsTouched,
 }
 
@@ -87,7 +88,9 @@ pub(crate) struct Ring {
     /// Why the settings file as it is now is not in force; told once.
     settings_error: Option<String>,
     /// The journal's folder tells of commands; none when it cannot be watched, and then it is polled.
-    _watcher: Option<notify::RecommendedWatcher>,
+    watcher: Option<notify::RecommendedWatcher>,
+    /// The folder of prompt templates that tells of changes too.
+    watched_prompts: Option<PathBuf>,
 }
 
 impl Ring {
@@ -135,8 +138,10 @@ impl Ring {
             watched: BTreeSet::new(),
             state_file,
             settings_error: None,
-            _watcher: watcher,
+            watcher,
+            watched_prompts: None,
         };
+        ring.watch_prompts();
         ring.load().await?;
         Ok(ring)
     }
@@ -359,21 +364,22 @@ impl Ring {
         Ok(())
     }
 
-    /// Reads `crew.toml` again after a person's edit; a bad one keeps the last good settings and is told.
+    /// Reads `crew.toml` and the prompt templates again after a person's edit; a bad one keeps the last good ones and is told.
     async fn reread_settings(&mut self) -> Result<()> {
         match self.renewed_hands() {
             Ok(None) => self.settings_error = None,
             Ok(Some(hands)) => {
-                tracing::info!("crew.toml was read again");
+                tracing::info!("{} read again", what(&hands, &self.hands));
                 self.settings_error = None;
                 self.core.set_settings(hands.settings.clone());
                 self.hands = Arc::new(hands);
+                self.watch_prompts();
                 self.step(vec![Input::Ticked]).await?;
             }
             Err(error) => {
                 let why = error.to_string();
                 if self.settings_error.as_ref() != Some(&why) {
-                    tracing::warn!("crew.toml changed, and the last good settings stand: {why}");
+                    tracing::warn!("the last good settings stand: {why}");
                     self.settings_error = Some(why);
                 }
             }
@@ -385,13 +391,29 @@ impl Ring {
     fn renewed_hands(&self) -> Result<Option<Hands>> {
         let settings = self.options.over(self.hands.place.settings()?);
         let old = &self.hands.settings;
-        if settings == *old {
+        if settings == *old && self.hands.are_prompts_same()? {
             return Ok(None);
         }
         if settings.project.target != old.project.target || settings.workspace_dir != old.workspace_dir {
             return Err(Error::NeedsRestart);
         }
         self.hands.renewed(&settings, &self.options).map(Some)
+    }
+
+    /// Has changes of the templates told; where it cannot, they are seen at the next tick.
+    fn watch_prompts(&mut self) {
+        let dir = self.hands.prompts_dir();
+        if let Some(watcher) = &mut self.watcher
+            && dir != self.watched_prompts
+        {
+            if let Some(old) = &self.watched_prompts {
+                drop(watcher.unwatch(old));
+            }
+            if let Some(new) = &dir {
+                drop(watcher.watch(new, notify::RecursiveMode::NonRecursive));
+            }
+            self.watched_prompts = dir;
+        }
     }
 
     /// A moment that was waited for has come.
@@ -612,6 +634,15 @@ impl Ring {
     }
 }
 
+/// What is different in the new hands, in words.
+fn what(new: &Hands, old: &Hands) -> &'static str {
+    match (new.settings == old.settings, new.prompts.is_same(&old.prompts)) {
+        (false, true) => "crew.toml was",
+        (true, _) => "the prompt templates were",
+        (false, false) => "crew.toml and the prompt templates were",
+    }
+}
+
 fn reply(ordered: Ordered, turn: Turn, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::Reply {
     Box::new(move |outcome| {
         let report = match outcome {
@@ -698,10 +729,16 @@ fn watch_files(place: &Place, tell: mpsc::UnboundedSender<Heard>) -> Option<noti
         if event.kind.is_access() {
             return;
         }
-        if event.paths.contains(&settings) {
+        // Which folder has the templates is a setting; elsewhere such a file comes seldom, and costs a look.
+        let may_be_template = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
+        if event
+            .paths
+            .iter()
+            .any(|path| *path == settings || may_be_template(path))
+        {
             drop(tell.send(Heard::SettingsTouched));
         }
-        let is_journal = |path: &std::path::PathBuf| {
+        let is_journal = |path: &PathBuf| {
             path.file_name()
                 .is_some_and(|name| name.to_string_lossy().starts_with("journal.db"))
         };

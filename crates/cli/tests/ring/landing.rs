@@ -124,6 +124,7 @@ fn what_steers_crew_waits_for_a_person() {
         s.top = "prompts_dir = \"prompts\"".to_owned();
         s.land = "hold_paths = [\"deploy\"]".to_owned();
     });
+    world.commit("prompts/init.md", "Do {{ ticket }}. DONE");
     world
         .ticket("settings")
         .agent("echo '# mine' >> crew.toml\ngit commit -qam settings\necho DONE")

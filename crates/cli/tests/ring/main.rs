@@ -14,5 +14,6 @@ mod hazards;
 mod landing;
 mod money;
 mod people;
+mod prompts;
 mod queue;
 mod waiting;
