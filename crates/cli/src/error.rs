@@ -121,8 +121,8 @@ impl Error {
     /// What a person can do about it, where there is something.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
+            Self::Runtime(runtime::Error::Store(error)) | Self::Store(error) => journal_hint(error),
             Self::Runtime(error) => error.hint(),
-            Self::Store(error) => error.hint().map(str::to_owned),
             Self::Tickets(error) => error.hint(),
             Self::Git(error) => error.hint().map(str::to_owned),
             Self::Process(error) => error.hint().map(str::to_owned),
@@ -133,6 +133,14 @@ impl Error {
             ),
             Self::Settings { .. } | Self::Io { .. } | Self::Closed | Self::Output(_) => None,
         }
+    }
+}
+
+/// The store knows nothing of commands.
+fn journal_hint(error: &store::Error) -> Option<String> {
+    match error {
+        store::Error::Missing { .. } => Some("`crew run` makes one".to_owned()),
+        other => other.hint().map(str::to_owned),
     }
 }
 

@@ -251,11 +251,9 @@ impl Core {
                 format!("its agent is being stopped; then {id} is dropped"),
             );
         }
+        // Which number the ref gets is git's: what has left nothing to keep has none.
         let message = match ticket.attempt() {
-            Some(a) => format!(
-                "{id} is dropped; its work is kept as refs/crew/attempts/{id}/{}",
-                a.number
-            ),
+            Some(_) => format!("{id} is dropped; its work is kept under refs/crew/attempts/{id}/"),
             None => format!("{id} is dropped"),
         };
         self.act(id, Event::Dropped { by, reason }, message)

@@ -56,7 +56,8 @@ impl Command {
     /// A bare name is left to `PATH`.
     fn placed(&self, program: &str) -> PathBuf {
         if program.contains('/') {
-            self.root.join(program)
+            // As a person would write it: without the `.` of `./agent.sh`.
+            self.root.join(program).components().collect()
         } else {
             program.into()
         }

@@ -87,7 +87,7 @@ pub enum Class {
     Timeout,
     /// Ended with an error, or could not be started.
     Crash,
-    /// The shim vanished without a record.
+    /// Killed from outside, or its shim vanished without a record.
     Lost,
     /// crew stopped it.
     KilledByUs,
@@ -117,10 +117,12 @@ impl Failure {
                 }
                 (None, Some(signal)) => {
                     let name = signal_name(signal).map_or_else(String::new, |name| format!(" ({name})"));
-                    return Some(Self::new(
-                        Class::Crash,
-                        &format!("signal {signal}{name} ended it"),
-                    ));
+                    let class = if is_own_fault(signal) {
+                        Class::Crash
+                    } else {
+                        Class::Lost
+                    };
+                    return Some(Self::new(class, &format!("signal {signal}{name} ended it")));
                 }
                 (None, None) => return Some(Self::new(Class::Crash, "how it ended is not known")),
             },
@@ -131,6 +133,13 @@ impl Failure {
         };
         Some(Self::new(class.0, class.1))
     }
+}
+
+/// Whether a signal is a program's answer to what it did itself; others come from outside: from a person, or from a machine
+/// that has run out of memory.
+fn is_own_fault(number: i32) -> bool {
+    // ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS: the same on every system we run on.
+    matches!(number, 4..=8 | 11 | 31)
 }
 
 /// The names of the signals that end programs, which are the same on every system we run on.

@@ -23,7 +23,7 @@ use serde::Serialize;
 pub use act::Act;
 pub use agent::{Agent, Status, Waits};
 pub use cost::{By, Charge, Costs, Filter, Line, Sum};
-pub use figures::{clock, cost, dollars, span, tokens};
+pub use figures::{clock, cost, dollars, left, span, tokens};
 pub use inbox::{BadFile, Beside, Item, Kind, Urgency, inbox};
 pub use queue::{Counts, Held};
 pub use state_file::state_json;

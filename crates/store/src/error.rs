@@ -141,7 +141,6 @@ impl Error {
                  begin a new one: branches, rescue refs and ticket files are not in it",
             ),
             Self::NewerSchema { .. } => Some("use the crew version that wrote it, or a newer one"),
-            Self::Missing { .. } => Some("`crew run` makes one"),
             Self::Io { .. } => Some("see that the disk and the folder's permissions are in order"),
             Self::VersionConflict { .. }
             | Self::StaleFence { .. }
@@ -151,6 +150,7 @@ impl Error {
             | Self::AlreadySettled { .. }
             | Self::KeyReused { .. }
             | Self::NotFound { .. }
+            | Self::Missing { .. }
             | Self::Invalid { .. }
             | Self::Database { .. }
             | Self::Closed => None,

@@ -142,7 +142,7 @@ fn of_attempt(event: &attempt::Event, agent: &str) -> Option<(String, Style)> {
             "{agent} hangs: no word and no work for too long. crew ends it"
         )),
         attempt::Event::StepFailed { failure, .. } => match failure.class {
-            Class::Crash => yellow(format!(
+            Class::Crash | Class::Lost => yellow(format!(
                 "{agent} crashed. What it wrote so far is kept; crew starts it again"
             )),
             Class::Stalled | Class::Timeout => Some((

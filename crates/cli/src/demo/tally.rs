@@ -115,7 +115,7 @@ impl Counts {
             attempt::Event::Answered { .. } => self.answered += 1,
             attempt::Event::StepFailed { failure, .. } => {
                 self.failed += 1;
-                if failure.class == Class::Crash {
+                if matches!(failure.class, Class::Crash | Class::Lost) {
                     self.crashed += 1;
                 }
             }

@@ -11,7 +11,6 @@ use crate::scene::Scene;
 fn a_failed_request_is_a_failed_step_whatever_it_says() {
     let scene = Scene::with(|_| {}, &[("CLAUDE_CODE_MAX_RETRIES", "0")]);
     let fails = json!({ "status": 500, "times": 1, "message": "no such thing\n\nDONE", "text": "so\nDONE" });
-    // The first step of a session that fails is told all of its task again; a later one is not.
     scene.ticket(
         "t-1",
         &json!([{ "bash": "echo x > x" }, { "text": "The first part." }, fails]),
@@ -87,4 +86,37 @@ fn a_short_wait_is_left_to_the_client() {
 
     assert_eq!(scene.failures("t-1"), []);
     assert_eq!(scene.steps(), [0, 1, 1]);
+}
+
+/// The service fails in the middle of the first step: the session has the task by then.
+#[test]
+fn a_first_step_that_fails_half_way_is_only_told_to_go_on() {
+    let scene = Scene::with(|_| {}, &[("CLAUDE_CODE_MAX_RETRIES", "0")]);
+    let fails = json!({ "status": 500, "times": 1, "message": "no such thing", "text": "so\nDONE" });
+    scene.ticket("t-1", &json!([{ "bash": "echo x > x" }, fails]));
+    scene.drain_all();
+
+    assert_eq!(scene.failures("t-1").len(), 1);
+    assert_eq!(scene.sessions().len(), 1, "the conversation went on");
+    let requests = scene.server.requests();
+    let told = requests.last().unwrap().user_texts().join("\n");
+    assert_eq!(told.matches("The ticket says:").count(), 1, "{told}");
+    assert!(told.contains("Go on with ticket t-1 (step 1"), "{told}");
+    assert_eq!(scene.steps(), [0, 1, 1]);
+}
+
+/// A request that the service calls invalid is the same again however often it is made.
+#[test]
+fn an_invalid_request_is_made_three_times_at_most() {
+    let scene = Scene::with(|_| {}, &[("CLAUDE_CODE_MAX_RETRIES", "0")]);
+    scene.ticket(
+        "t-1",
+        &json!([{ "status": 400, "message": "no such model: opus-9" }]),
+    );
+    scene.world.drain_held();
+
+    assert_eq!(scene.failures("t-1").len(), 3);
+    let (why, note) = scene.world.held("t-1");
+    assert_eq!(why, "breaker");
+    assert!(note.contains("no such model: opus-9"), "{note}");
 }

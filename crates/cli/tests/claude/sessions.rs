@@ -38,7 +38,7 @@ exec "$@""#;
     scene.drain_all();
 
     let failures = scene.failures("t-1");
-    assert_eq!(failures[0].class, Class::Crash, "{failures:?}");
+    assert_eq!(failures[0].class, Class::Lost, "{failures:?}");
     let others: Vec<Class> = failures[1..].iter().map(|failure| failure.class).collect();
     assert!(
         others.is_empty() || others == [Class::SessionMissing],

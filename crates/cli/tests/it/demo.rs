@@ -160,7 +160,7 @@ fn what_it_tells_is_what_the_journal_of_the_kept_repository_has() {
     }
     has("t-1", "step stopped: stalled");
     has("t-4", "check failed");
-    has("t-7", "step failed (crash, 1 of 5 in a row");
+    has("t-7", "step failed (lost, 1 of 5 in a row");
     has("t-8", "asks: Is this 0.9 or 1.0 already?");
     has("t-8", "answers: Call it 1.0");
     let conflicts = ["t-5", "t-6"].map(|t| {

@@ -332,3 +332,56 @@ fn the_same_unreadable_output_three_times_is_held() {
         "{explained}"
     );
 }
+
+#[test]
+fn a_program_that_ends_three_times_with_the_same_words_is_not_paid_a_fourth_time() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("echo 'no such model' >&2\nexit 7")
+        .write();
+    let said = world.drain_held();
+    assert_eq!((world.held("t-1").0.as_str(), world.runs("t-1")), ("breaker", 3));
+    assert!(said.tells_of("t-1", "no such model"), "{said}");
+    // Mended, and a person says so.
+    world.script("t-1", DONE);
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+}
+
+#[test]
+fn other_words_each_time_and_a_signal_from_outside_are_tried_again() {
+    let world = World::new();
+    let other = "[ \"$RUN\" -gt 3 ] || { echo \"step $RUN\" >&2; exit 7; }";
+    world.ticket("t-1").agent(&format!("{other}\n{DONE}")).write();
+    let killed = "[ \"$RUN\" -gt 3 ] || kill -KILL $$";
+    world.ticket("t-2").agent(&format!("{killed}\n{DONE}")).write();
+    world.drain_all();
+    assert_eq!((world.runs("t-1"), world.runs("t-2")), (4, 4));
+    assert!(world.says("t-1", "step failed (crash, 3 of 5 in a row"));
+    assert!(world.says("t-2", "step failed (lost, 3 of 5 in a row"));
+}
+
+/// A conversation that has the task is told to go on; one of which nobody knows is told it again.
+#[test]
+fn a_first_step_that_fails_is_gone_on_with_if_its_service_had_answered() {
+    let world = World::new();
+    let used = "echo '{\"crew\":\"usage\",\"input_tokens\":9,\"output_tokens\":1,\"cost_usd\":0}'";
+    for (id, says) in [("t-1", used), ("t-2", ":")] {
+        let agent = format!("if [ \"$RUN\" = 1 ]; then {says}; exit 1; fi\n{DONE}");
+        world.ticket(id).body("Paint it blue.").agent(&agent).write();
+    }
+    world.drain_all();
+    assert!(
+        world
+            .prompt("t-1", 2)
+            .starts_with("Go on with ticket t-1 (step 1"),
+        "{}",
+        world.prompt("t-1", 2)
+    );
+    assert!(
+        world.prompt("t-2", 2).contains("Paint it blue."),
+        "{}",
+        world.prompt("t-2", 2)
+    );
+}

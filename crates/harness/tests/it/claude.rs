@@ -479,7 +479,7 @@ fn a_result_counts_only_with_the_exit_that_belongs_to_it() {
     assert_eq!(failure.class, Class::Crash);
     assert!(failure.message.contains("code 3"), "{failure:?}");
     for (exit, class) in [
-        (killed(), Class::Crash),
+        (killed(), Class::Lost),
         (exit(Reason::Stopped, Some(143), None), Class::KilledByUs),
         // It won the race against the signal: it was stopped all the same.
         (exit(Reason::Stopped, Some(0), None), Class::KilledByUs),

@@ -320,8 +320,9 @@ fn the_exit_decides_whether_a_step_ended_well() {
         );
     };
     fails(exit(Reason::Exited, Some(3), None), Class::Crash, "code 3");
-    fails(exit(Reason::Exited, None, Some(9)), Class::Crash, "KILL");
-    fails(exit(Reason::Exited, None, Some(40)), Class::Crash, "signal 40");
+    fails(exit(Reason::Exited, None, Some(9)), Class::Lost, "KILL");
+    fails(exit(Reason::Exited, None, Some(11)), Class::Crash, "SEGV");
+    fails(exit(Reason::Exited, None, Some(40)), Class::Lost, "signal 40");
     fails(exit(Reason::Stopped, Some(0), None), Class::KilledByUs, "stopped");
     fails(exit(Reason::TimedOut, None, Some(15)), Class::Timeout, "longer");
     fails(exit(Reason::Lost, None, None), Class::Lost, "shim");

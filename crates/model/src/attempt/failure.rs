@@ -26,7 +26,7 @@ pub enum Class {
     Stalled,
     /// Ended with an error, or could not be started.
     Crash,
-    /// The shim vanished without a record: the attempt goes on with its session.
+    /// Killed from outside, or its shim vanished without a record: the attempt goes on with its session.
     Lost,
     /// crew stopped it: never an error.
     KilledByUs,

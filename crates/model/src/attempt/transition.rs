@@ -381,6 +381,12 @@ impl Attempt {
             }
         } else {
             self.session.apply(session::Event::Suspended)?;
+            // The service answered: the conversation has the task, and is only to go on. Otherwise nobody knows.
+            if usage.tokens() > 0
+                && let Prompt::Init | Prompt::Resume = working.next
+            {
+                working.next = Prompt::Step;
+            }
         }
         if failure.class.counts() {
             self.errors += 1;

@@ -10,8 +10,9 @@ use crate::policy::backoff;
 pub const ERRORS: u32 = 5;
 /// The same failure in a row after which the breaker opens.
 ///
-/// A failure that is gone when tried again must not open it before the five in a row have had their chance, so only what
-/// the client itself calls the same input counts; a plain crash does not.
+/// What is gone when tried again must not open it before the five in a row have had their chance: the network, a signal from
+/// outside, a session that is at fault. A program that ends three times with the same words, told the same, would do so a
+/// fourth time.
 pub const REPEATS: u32 = 3;
 
 /// The `errors`-th failed step in a row, in words, where the next one could be too many: "2 of 5 in a row".
@@ -35,7 +36,9 @@ pub fn says(class: Class) -> &'static str {
         Class::SessionMissing => "a new session, at once; from the second in a row on after a wait",
         Class::Timeout => "once more with a new session; the second in a row is one too many",
         Class::Stalled => "stopped, and gone on with in a new session after a wait",
-        Class::Crash => "the step is said again in the same session after a wait, 2 s doubling to 60 s",
+        Class::Crash => {
+            "the step is said again in the same session after a wait; the same three times is held, not paid again"
+        }
         Class::Lost => "gone on with in the same session after a wait",
         Class::KilledByUs => "no error: crew stopped it itself",
         Class::MalformedOutput => "a new session after a wait; the same three times is held, not paid again",
@@ -75,9 +78,9 @@ fn rule(class: Class) -> Rule {
         Class::KilledByUs => Rule::Free,
         Class::RateLimited | Class::Overloaded => Rule::Later,
         Class::Timeout | Class::SessionInUse => Rule::Once,
-        Class::MalformedOutput | Class::Budget => Rule::Same,
+        Class::MalformedOutput | Class::Budget | Class::Crash => Rule::Same,
         Class::SessionMissing => Rule::Afresh,
-        Class::Transient | Class::Auth | Class::Stalled | Class::Crash | Class::Lost => Rule::Counted,
+        Class::Transient | Class::Auth | Class::Stalled | Class::Lost => Rule::Counted,
     }
 }
 
@@ -180,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_fifth_in_a_row_is_one_too_many() {
-        let states = fails(&[Class::Crash; 5]);
+        let states = fails(&[Class::Transient; 5]);
         assert_eq!(waits(&states), [2, 4, 8, 16]);
         assert_eq!(states[4], State::Stuck { why: Stuck::Errors });
     }
@@ -245,11 +248,13 @@ mod tests {
 
     #[test]
     fn the_breaker_opens_at_the_third_of_the_same_and_bad_credentials_at_once() {
-        let states = fails(&[Class::MalformedOutput; 3]);
-        assert_eq!(
-            (waits(&states), &states[2]),
-            (vec![2, 4], &State::Stuck { why: Stuck::Breaker })
-        );
+        for class in [Class::MalformedOutput, Class::Crash, Class::Budget] {
+            let states = fails(&[class; 3]);
+            assert_eq!(
+                (waits(&states), &states[2]),
+                (vec![2, 4], &State::Stuck { why: Stuck::Breaker })
+            );
+        }
         assert_eq!(fails(&[Class::Auth]), [State::Stuck { why: Stuck::Auth }]);
     }
 }

@@ -69,6 +69,27 @@ pub enum Status {
     Stuck,
 }
 
+impl Agent {
+    /// What it waits for, and until when, in words: partly text of the agent, not sanitised. None while it works.
+    #[must_use]
+    pub fn waiting(&self, now: Time) -> Option<String> {
+        let waits = self.waits.as_ref()?;
+        let until = waits.until.filter(|until| *until > now);
+        // Between two steps a wait has an end; other waits end earlier when what they wait for comes.
+        let when = match self.status {
+            Status::Ready | Status::Working => "again in",
+            Status::Idle
+            | Status::Preparing
+            | Status::Waiting
+            | Status::Verifying
+            | Status::Done
+            | Status::Stuck => "at the latest in",
+        };
+        let until = until.map(|until| format!(", {when} {}", super::left(until.since(now))));
+        Some(format!("waits for {}{}", waits.what, until.unwrap_or_default()))
+    }
+}
+
 /// What a waiting agent waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waits {

@@ -1,6 +1,6 @@
 //! Why no step is started on a harness, in words.
 
-use super::{Crew, clock, span};
+use super::{Crew, clock, left};
 use crate::Time;
 
 impl Crew {
@@ -14,7 +14,7 @@ impl Crew {
                     "{harness}: {} until {} UTC, in {}: {}",
                     bar.class.name(),
                     clock(until),
-                    span(until.since(now)),
+                    left(until.since(now)),
                     bar.message
                 ),
                 None => format!(

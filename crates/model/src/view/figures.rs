@@ -17,6 +17,20 @@ pub fn span(span: Duration) -> String {
     }
 }
 
+/// A span that is left, in its largest unit, rounded up: what is said to come in `2h` is never later.
+#[must_use]
+pub fn left(left: Duration) -> String {
+    let seconds = left.as_secs() + u64::from(left.subsec_nanos() > 0);
+    let up = |unit: u64| seconds.div_ceil(unit) * unit;
+    let unit = match seconds {
+        0..60 => 1,
+        60..=3_540 => 60,
+        3_541..=169_200 => 3_600,
+        169_201.. => 86_400,
+    };
+    span(Duration::from_secs(up(unit)))
+}
+
 /// A moment in UTC, to the second: `2026-01-02 03:04:05`.
 #[must_use]
 pub fn clock(at: Time) -> String {
@@ -68,6 +82,22 @@ mod tests {
         let spans = [0, 59, 60, 3_599, 3_600, 172_799, 172_800].map(|s| span(Duration::from_secs(s)));
         assert_eq!(spans, ["0s", "59s", "1m", "59m", "1h", "47h", "2d"]);
         assert_eq!(clock(Time(1_000)), "1970-01-01 00:00:01");
+        let lefts = [
+            0,
+            1,
+            59_000,
+            59_001,
+            60_000,
+            60_001,
+            3_540_001,
+            7_199_000,
+            169_200_001,
+            172_800_001,
+        ];
+        assert_eq!(
+            lefts.map(|ms| left(Duration::from_millis(ms))),
+            ["0s", "1s", "59s", "1m", "1m", "2m", "1h", "2h", "2d", "3d"]
+        );
     }
 
     #[test]
