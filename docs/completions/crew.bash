@@ -308,12 +308,16 @@ _crew() {
             return 0
             ;;
         crew__subcmd__clean)
-            opts="-y -C -h --yes --json --help"
+            opts="-y -C -h --yes --older --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --older)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -464,7 +468,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__doctor)
-            opts="-C -h --fix --json --help"
+            opts="-C -h --fix --deep --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1310,7 +1314,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__spawn)
-            opts="-C -h --json --help"
+            opts="-y -C -h --yes --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

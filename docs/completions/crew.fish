@@ -86,6 +86,7 @@ complete -c crew -n "__fish_crew_using_subcommand stop" -l wait -d 'Wait until t
 complete -c crew -n "__fish_crew_using_subcommand stop" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand stop" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand spawn" -s C -d 'Work in this folder instead of the current one' -r -F
+complete -c crew -n "__fish_crew_using_subcommand spawn" -s y -l yes -d 'Do not ask, however many they are'
 complete -c crew -n "__fish_crew_using_subcommand spawn" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand spawn" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand assign" -s C -d 'Work in this folder instead of the current one' -r -F
@@ -117,6 +118,7 @@ complete -c crew -n "__fish_crew_using_subcommand kill" -s h -l help -d 'Print h
 complete -c crew -n "__fish_crew_using_subcommand cleanup" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand cleanup" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand cleanup" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand clean" -l older -d 'Only what steps and checks have printed, of tickets that have been closed for longer than this: `30d`, `12h`' -r
 complete -c crew -n "__fish_crew_using_subcommand clean" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand clean" -s y -l yes -d 'Also while there is work that has not landed'
 complete -c crew -n "__fish_crew_using_subcommand clean" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
@@ -185,6 +187,7 @@ complete -c crew -n "__fish_crew_using_subcommand ticket" -s C -d 'Work in this 
 complete -c crew -n "__fish_crew_using_subcommand ticket" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand doctor" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand doctor" -l fix -d 'Mend what can be mended without losing anything'
+complete -c crew -n "__fish_crew_using_subcommand doctor" -l deep -d 'Read every object of the repository too (`git fsck --strict`): in a large one that takes long'
 complete -c crew -n "__fish_crew_using_subcommand doctor" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand config" -s C -d 'Work in this folder instead of the current one' -r -F

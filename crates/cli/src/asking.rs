@@ -30,6 +30,10 @@ const MOST: u32 = 1000;
 pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -> Result<Exit> {
     let answer = Asker::new(context, place).ask(&command).await?;
     let exit = report(context, &answer)?;
+    if exit == Exit::Done && !answer.was_up && !context.json && goes_on(&command) {
+        let says = "no engine runs here: `crew run` starts one, and it goes on then";
+        context.out.wrapped(says, 0, Style::Yellow)?;
+    }
     match (exit, &command) {
         (Exit::Done, Command::Merge { ticket }) => Ok(merged(ticket, &answer.happened)),
         _ => Ok(exit),
@@ -51,6 +55,8 @@ pub(crate) struct Answer {
     id: String,
     /// What became of it.
     pub(crate) outcome: Outcome,
+    /// Whether an engine was up to hear it.
+    was_up: bool,
     /// What came of it, where the ring was run for it here.
     pub(crate) happened: Vec<Fold>,
 }
@@ -98,6 +104,7 @@ impl Asker {
         Ok(Answer {
             id,
             outcome,
+            was_up: engine.is_some(),
             happened,
         })
     }
@@ -148,6 +155,25 @@ pub(crate) fn ring(place: &Place) {
     let _ = utimensat(CWD, &place.journal, &times, AtFlags::empty());
 }
 
+/// Whether a command lets something go on that only an engine carries on.
+fn goes_on(command: &Command) -> bool {
+    match command {
+        Command::Answer { .. }
+        | Command::Wake { .. }
+        | Command::Retry { .. }
+        | Command::Approve { .. }
+        | Command::Waive { .. }
+        | Command::Assign { .. } => true,
+        Command::Spawn { .. }
+        | Command::SpawnMany { .. }
+        | Command::Kill { .. }
+        | Command::Cleanup { .. }
+        | Command::Merge { .. }
+        | Command::Drop { .. }
+        | Command::Stop { .. } => false,
+    }
+}
+
 /// Whether a ticket that was to be merged here has landed.
 fn merged(ticket: &TicketId, happened: &[Fold]) -> Exit {
     let after = happened.iter().rev().find_map(|fold| match &fold.after {
@@ -165,6 +191,7 @@ fn report(context: &mut Context, answer: &Answer) -> Result<Exit> {
     let Answer {
         id,
         outcome,
+        was_up: _,
         happened,
     } = answer;
     let (accepted, message) = match outcome {

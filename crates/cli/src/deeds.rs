@@ -29,7 +29,7 @@ impl Deed {
         let base = oid(work.base.as_ref()?)?;
         let tip = match &work.tip {
             Some(tip) => oid(tip)?,
-            None => branch(repository, work).or_else(|| kept(repository, work))?,
+            None => branch(repository, work).or_else(|| kept(repository, &base, work))?,
         };
         let commits = repository.commits(&base, &tip, SUBJECTS).ok()?;
         // Of the merge, where there is one: what landed meanwhile is not the agent's.
@@ -96,10 +96,16 @@ fn branch(repository: &Repository, work: &Work) -> Option<Oid> {
     repository.branch_tip(&branch).ok().flatten()
 }
 
-fn kept(repository: &Repository, work: &Work) -> Option<Oid> {
+/// What an attempt left. An attempt that left nothing has no ref, so the numbers of refs fall behind those of attempts: it
+/// is the last one that can be its, by its base and by who made it.
+fn kept(repository: &Repository, base: &Oid, work: &Work) -> Option<Oid> {
     let ticket = Id::parse(work.ticket.as_str()).ok()?;
-    let kept = repository.kept(Some(&ticket)).ok()?;
-    kept.into_iter()
-        .find(|kept| kept.kind == git::KeptKind::Attempt && kept.number == work.attempt)
-        .map(|kept| kept.commit)
+    let kept = repository.kept(Some(&ticket)).ok()?.into_iter().rev();
+    let mut attempts = kept.filter(|kept| kept.kind == git::KeptKind::Attempt && kept.number <= work.attempt);
+    let is_its = |tip: &Oid| {
+        let last = repository.commits(base, tip, 1).unwrap_or_default();
+        last.first()
+            .is_some_and(|commit| commit.author == work.agent.as_str())
+    };
+    attempts.find(|kept| is_its(&kept.commit)).map(|kept| kept.commit)
 }

@@ -9,25 +9,31 @@ mod harness;
 mod invariants;
 mod journal;
 mod leftovers;
+mod objects;
 mod patient;
 mod repository;
 mod settings;
 mod tickets;
 
 pub(crate) use finding::{Area, Finding, Level};
+pub(crate) use leftovers::{folders, size};
 pub(crate) use patient::Patient;
 
 use crate::context::Context;
 use crate::error::Result;
 
 /// Looks at everything that can be looked at here. A part that cannot be looked at since another is broken is left out.
-pub(crate) async fn look(context: &Context) -> Result<Vec<Finding>> {
+/// `deep`: every object of the repository too, which may take long.
+pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     let Some(place) = repository::find(context, &mut found) else {
         return Ok(found);
     };
     let settings = settings::look(&place, &mut found);
     repository::look(&place, settings.as_ref(), &mut found);
+    if deep {
+        objects::look(&place, &mut found);
+    }
     if let Some(settings) = &settings {
         harness::look(context, &place, settings, &mut found);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::ticket::Ticket;
+use model::ticket::{State, Ticket};
 use model::view::Crew;
 use model::{AgentName, TicketId};
 use tickets::Folder;
@@ -114,6 +114,21 @@ pub(crate) fn either(crew: &Crew, place: &Place, asked: &str) -> Result<Either> 
     }
 }
 
+/// What brings an agent to a ticket that has none.
+fn helps(ticket: &Ticket) -> String {
+    let id = &ticket.id;
+    match &ticket.state {
+        _ if ticket.held.is_some() => {
+            format!("`crew inbox` says what it is held for, `crew retry {id}` lets it go on")
+        }
+        State::Done(_) => format!("`crew summary {id}` says what was done"),
+        State::New | State::Open | State::InProgress(_) => {
+            format!("`crew assign <agent> {id}` gives it to one now; `crew ps` shows who asks or sleeps")
+        }
+        State::Verify(_) => "`crew ps` shows who asks or sleeps".to_owned(),
+    }
+}
+
 /// The agent that is meant by its own name or by the ticket it is at.
 pub(crate) fn agent_at(crew: &Crew, place: &Place, asked: &str) -> Result<AgentName> {
     let id = match either(crew, place, asked)? {
@@ -124,12 +139,12 @@ pub(crate) fn agent_at(crew: &Crew, place: &Place, asked: &str) -> Result<AgentN
     if let Some(agent) = ticket.and_then(Ticket::seat) {
         return Ok(agent.clone());
     }
-    let stands = ticket.map_or_else(
-        || "no engine has seen it yet".to_owned(),
-        |ticket| format!("it is {}", ticket.state_name()),
-    );
-    Err(Error::refused(
-        format!("no agent is at {id}: {stands}"),
-        format!("`crew explain {id}` says what it waits for, `crew inbox` what waits for you"),
-    ))
+    let (stands, helps) = match ticket {
+        None => (
+            "no engine has seen it yet".to_owned(),
+            "`crew run` gives it to an agent".to_owned(),
+        ),
+        Some(ticket) => (format!("it is {}", ticket.state_name()), helps(ticket)),
+    };
+    Err(Error::refused(format!("no agent is at {id}: {stands}"), helps))
 }

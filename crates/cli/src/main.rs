@@ -17,6 +17,7 @@ mod live;
 mod lookup;
 mod mail;
 mod notices;
+mod put_away;
 mod runs;
 mod ui;
 

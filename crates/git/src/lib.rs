@@ -23,6 +23,7 @@ mod create;
 mod diff;
 mod error;
 mod follow;
+mod fsck;
 mod helper;
 mod history;
 mod id;

@@ -17,7 +17,9 @@ parallel calls:
 and these beside:
   delay_ms chunk_ms stall_ms   waits: before the answer, between events, after the first event
   cut                          true: the connection breaks off after the first event
-  status retry_after message   a failure of the service
+  status retry_after message   a failure of the service, in place of the answer: the HTTP status, a header in seconds, the
+                               error's text. Without `times` it is the same however often it is asked; with it, the rest
+                               of the step is said once it has failed so often
   times                        a status, a cut or a stall happens only so many times
   stop usage thinking          {\"in\":1000,\"out\":50,\"cache_read\":0,\"cache_write\":0}
 

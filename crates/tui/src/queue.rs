@@ -32,7 +32,7 @@ impl Standing {
         if let Some(held) = ticket.held.as_ref().filter(|_| !ticket.is_done()) {
             let next = held.retry_at.filter(|at| *at > now);
             let next = next
-                .map(|at| format!(" (tried again in {})", view::span(at.since(now))))
+                .map(|at| format!(" (tried again in {})", view::left(at.since(now))))
                 .unwrap_or_default();
             let why = format!("{}: {}{next}", held.why.name(), held.note);
             return new("!", "held", Tone::Wrong, Some(why));

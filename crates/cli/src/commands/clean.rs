@@ -1,9 +1,12 @@
 //! `crew clean`: takes away everything of crew's, and loses nothing of anybody's work.
 
+mod outputs;
+
 use std::path::Path;
 
 use clap::Args;
-use git::{Identity, Lock, Workspace};
+use git::Lock;
+use model::Time;
 use model::ticket::{Filing, Ticket};
 use model::view::Crew;
 use process::Run;
@@ -14,8 +17,8 @@ use crate::context::{Context, journal};
 use crate::doctor::fix::end_run;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
-use crate::follow;
 use crate::ui::Style;
+use crate::{clock, follow, put_away, ui};
 use runtime::Place;
 
 /// Remove everything of crew's here: agents, workspaces, journal; work that did not land is kept under refs
@@ -24,11 +27,17 @@ pub(crate) struct Clean {
     /// Also while there is work that has not landed.
     #[arg(short, long)]
     yes: bool,
+    /// Only what steps and checks have printed, of tickets that have been closed for longer than this: `30d`, `12h`.
+    #[arg(long, value_name = "SPAN", conflicts_with = "yes")]
+    older: Option<String>,
 }
 
 impl Clean {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
+        if let Some(older) = &self.older {
+            return outputs_older(context, &place, older).await;
+        }
         if let Some(by) = place.holder()? {
             return Err(runtime::Error::Held { by }.into());
         }
@@ -109,6 +118,45 @@ impl Clean {
     }
 }
 
+/// Removes what was printed long ago. An engine may run meanwhile: it reads none of it.
+async fn outputs_older(context: &mut Context, place: &Place, older: &str) -> Result<Exit> {
+    let span = model::settings::duration(older).map_err(|why| {
+        Error::usage(
+            format!("`{}` is no span of time: it {why}", ui::clean(older)),
+            "such as crew clean --older 30d",
+        )
+    })?;
+    let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    let before = Time(clock::now().0.saturating_sub(millis));
+    let removed = match journal(place).await? {
+        Some(ledger) => {
+            let crew = follow::crew(Some(&ledger)).await?;
+            outputs::remove(place, &crew, &ledger, before).await?
+        }
+        None => outputs::Removed::default(),
+    };
+    let outputs::Removed { steps, checks, bytes } = removed;
+    if context.json {
+        context
+            .out
+            .json(&json!({ "steps": steps, "checks": checks, "freed_bytes": bytes }))?;
+    } else if steps + checks == 0 {
+        let says =
+            format!("nothing to remove: no ticket with outputs has been closed for longer than {older}");
+        context.out.wrapped(&says, 0, Style::Plain)?;
+    } else {
+        let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let says = format!(
+            "removed the outputs of {} and {}: {} freed",
+            count(steps, "step"),
+            count(checks, "check"),
+            ui::bytes(bytes)
+        );
+        context.out.wrapped(&says, 0, Style::Plain)?;
+    }
+    Ok(Exit::Done)
+}
+
 /// Ends steps that an engine left running, and whatever they started.
 fn stop_runs(place: &Place) -> Result<()> {
     let Ok(entries) = std::fs::read_dir(&place.runs_dir) else {
@@ -131,34 +179,17 @@ fn keep(repository: &git::Repository, workspaces: &Path, target: &str, ticket: &
     let Some(attempt) = ticket.attempt() else {
         return Ok(());
     };
-    let (agent, id) = (
-        git::Id::parse(attempt.agent.as_str())?,
-        git::Id::parse(ticket.id.as_str())?,
-    );
     let landed = repository.target(&git::Branch::parse(target)?)?;
     let base = match &attempt.base {
         Some(base) => git::Oid::parse(base.as_str())?,
         None => landed.clone(),
     };
-    let workspace = Workspace::of(&git::Spec {
-        root: workspaces.to_owned(),
-        agent,
-        ticket: id.clone(),
-        attempt: attempt.number,
-        start: base.clone(),
-        base,
-        identity: Identity::new(attempt.agent.as_str(), &format!("{}@crew.invalid", attempt.agent)),
-        excludes: Vec::new(),
-        instructions: Vec::new(),
-    });
-    repository.remove(&workspace)?;
+    let whose = (&attempt.agent, &ticket.id);
+    let workspace = put_away::workspace_of(workspaces, whose, attempt.number, &base)?;
+    put_away::workspace(repository, &workspace)?;
     let branch = workspace.branch();
     if let Some(tip) = repository.branch_tip(&branch)? {
-        // What the target has needs no other ref.
-        if !repository.is_ancestor(&tip, &landed)? {
-            repository.keep_attempt(&id, &tip)?;
-        }
-        repository.delete_branch(&branch, &tip)?;
+        put_away::branch(repository, (&branch, &tip), &ticket.id, &landed)?;
     }
     repository.unpin(&workspace)?;
     Ok(())

@@ -139,7 +139,13 @@ fn table(sums: Sums, costs: &Costs) -> Table {
         ),
         Sums::Day => (&["DAY", "STEPS", "FAILED", "IN", "OUT", "COST"], &[1, 2, 3, 4, 5]),
     };
-    let mut table = Table::new(head, right);
+    // Where there is no room for all, what was used stays.
+    let goes: &[usize] = match sums {
+        Sums::Step => &[0, 2, 3],
+        Sums::Attempt => &[2, 4, 1, 3],
+        Sums::Ticket | Sums::Agent | Sums::Day => &[2, 1],
+    };
+    let mut table = Table::new(head, right).giving_way(goes);
     for line in &costs.lines {
         table.row(row(sums, line));
     }

@@ -1,5 +1,8 @@
 //! `crew demo`: the main job, on a repository that it makes itself.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use clap::Args;
 use model::view::Landed;
 use runtime::{Options, Place};
@@ -77,7 +80,10 @@ impl Demo {
             context
                 .out
                 .line(&format!("the repository is kept: {repository}"))?;
-            context.out.line(&format!("  crew -C {repository} history t-1"))?;
+            let crew = typed(context).unwrap_or_else(|| "crew".to_owned());
+            context
+                .out
+                .line(&format!("  {crew} -C {repository} history t-1"))?;
         }
         if is_well {
             yours(context)?;
@@ -177,14 +183,35 @@ async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<E
     })
 }
 
+/// This program as it can be typed, where `crew` alone does not find it.
+fn typed(context: &Context) -> Option<String> {
+    let this = std::fs::read_link("/proc/self/exe").ok()?;
+    let path = context.env.get("PATH").map(OsStr::new);
+    let found = process::find_program(Path::new("crew"), path, Path::new("/")).ok();
+    if found.and_then(|found| found.canonicalize().ok()).as_ref() == Some(&this) {
+        return None;
+    }
+    let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    let text = this.to_str()?;
+    Some(if text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    })
+}
+
 /// How to do the same with one's own.
 fn yours(context: &mut Context) -> Result<()> {
+    let program = typed(context);
     let out = &mut context.out;
     out.line("")?;
     out.styled(
         "the same in a repository of your own, with a real agent",
         Style::Bold,
     )?;
+    if let Some(program) = program {
+        out.line(&format!("  alias crew={program}"))?;
+    }
     out.line("  crew init")?;
     out.line("  git add crew.toml && git commit -m \"Add crew\"")?;
     out.line("  crew ticket create \"What is to be done\"")?;

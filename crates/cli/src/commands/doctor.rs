@@ -16,11 +16,14 @@ pub(crate) struct Doctor {
     /// Mend what can be mended without losing anything.
     #[arg(long)]
     fix: bool,
+    /// Read every object of the repository too (`git fsck --strict`): in a large one that takes long.
+    #[arg(long)]
+    deep: bool,
 }
 
 impl Doctor {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
-        let mut found = doctor::look(context).await?;
+        let mut found = doctor::look(context, self.deep).await?;
         if self.fix {
             mend(context, &mut found)?;
         }

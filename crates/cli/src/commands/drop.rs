@@ -1,6 +1,7 @@
 //! `crew drop`: give a ticket up, its work kept.
 
 use clap::Args;
+use git::Id;
 use model::command::Command;
 
 use crate::asking::ask;
@@ -24,6 +25,20 @@ impl Drop {
         let crew = follow::crew(journal(&place).await?.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
         let reason = self.reason.join(" ");
-        ask(context, place, Command::Drop { ticket, reason }).await
+        let of = Id::parse(ticket.as_str())?;
+        let repository = place.repository.clone();
+        let before = repository.kept(Some(&of))?;
+        let exit = ask(context, place, Command::Drop { ticket, reason }).await?;
+        // An engine that is up keeps it in a moment.
+        let after = repository.kept(Some(&of))?;
+        for kept in after
+            .iter()
+            .filter(|kept| !before.contains(kept) && !context.json)
+        {
+            context
+                .out
+                .line(&format!("  {}  {}", kept.commit.short(), kept.name))?;
+        }
+        Ok(exit)
     }
 }

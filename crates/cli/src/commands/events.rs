@@ -118,7 +118,7 @@ fn aftermath(fold: &Fold) -> String {
         (None, None) => match after.due.filter(|due| *due > fold.at) {
             Some(due) => format!(
                 "; its attempt is over, the next one in {}",
-                ui::span(due.since(fold.at))
+                ui::left(due.since(fold.at))
             ),
             None => "; its attempt is over".to_owned(),
         },

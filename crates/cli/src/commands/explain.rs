@@ -60,7 +60,7 @@ impl Explain {
         context.out.styled(&format!("{id}  {title}"), Style::Bold)?;
         context.out.line(&format!("state: {state}"))?;
         context.out.line(&says)?;
-        if let Some(waits) = agent.and_then(|agent| ps::waits(agent, clock::now())) {
+        if let Some(waits) = agent.and_then(|agent| agent.waiting(clock::now())) {
             context.out.line(&format!("  it {waits}"))?;
         }
         if let Some(failure) = failure {

@@ -136,7 +136,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
         out.line(&format!("  {line}"))?;
     }
     if let Some(until) = item.until.filter(|until| *until > now) {
-        let span = ui::span(until.since(now));
+        let span = ui::left(until.since(now));
         let says = match item.kind {
             Kind::Question => format!("  goes on without an answer in {span}"),
             Kind::Held(_) | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File => {

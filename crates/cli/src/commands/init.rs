@@ -1,7 +1,7 @@
 //! `crew init`: makes a repository ready for a crew.
 
 use std::ffi::OsStr;
-use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -77,7 +77,7 @@ impl Init {
                 harness.as_ref().map(|(_, harness)| harness),
             )?;
         }
-        if !self.yes && !agreed(context)? {
+        if !self.yes && !context.out.confirm("Write crew.toml? [Y/n] ", true)? {
             context.out.line("nothing was written")?;
             return Ok(Exit::Failed);
         }
@@ -188,17 +188,6 @@ fn plan(
     }
     out.line("  tickets in      .tickets/")?;
     out.line("  crew's own      .crew/, ignored through .git/info/exclude")
-}
-
-fn agreed(context: &mut Context) -> Result<bool> {
-    context.out.write("Write crew.toml? [Y/n] ")?;
-    context.out.flush()?;
-    let mut answer = String::new();
-    std::io::stdin()
-        .lock()
-        .read_line(&mut answer)
-        .doing("read", "the answer")?;
-    Ok(!answer.is_empty() && matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String, Harness)>) -> Result<()> {

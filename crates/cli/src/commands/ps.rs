@@ -31,25 +31,26 @@ impl Ps {
         }
         let agents = crew.agents();
         if agents.is_empty() {
-            context
-                .out
-                .line("no agents yet: `crew run` spawns them as there is work, `crew spawn` adds one")?;
+            context.out.wrapped(
+                "no agents yet: `crew run` spawns them as there is work, `crew spawn` adds one",
+                0,
+                Style::Plain,
+            )?;
         } else {
-            context.out.table(&table(&agents, now))?;
+            context.out.table(&table(&agents, holder.is_some(), now))?;
         }
         context.out.write("\n")?;
+        let out = &mut context.out;
         for bar in crew.bars(now) {
-            context.out.styled(&bar, Style::Yellow)?;
+            out.wrapped(&bar, 2, Style::Yellow)?;
         }
-        context.out.styled(&engine(holder.as_ref(), now), Style::Dim)?;
-        context
-            .out
-            .styled(&format!("queue: {}", counts(&queue)), Style::Dim)?;
+        out.wrapped(&engine(holder.as_ref(), now), 2, Style::Dim)?;
+        out.wrapped(&format!("queue: {}", counts(&queue)), 2, Style::Dim)?;
         if let Some(paid) = paid(&crew, now) {
-            context.out.styled(&paid, Style::Dim)?;
+            out.wrapped(&paid, 2, Style::Dim)?;
         }
         if let Some(pause) = pause(&crew, now) {
-            context.out.styled(&pause.to_string(), Style::Yellow)?;
+            out.wrapped(&pause.to_string(), 2, Style::Yellow)?;
         }
         Ok(Exit::Done)
     }
@@ -101,63 +102,54 @@ fn barred(crew: &Crew, now: Time) -> impl Iterator<Item = (&String, &Bar)> {
     crew.project.barred.iter().filter(move |(_, bar)| bar.holds(now))
 }
 
-fn table(agents: &[Agent], now: Time) -> Table {
-    let mut table = Table::new(
-        &[
-            "", "AGENT", "STATE", "FOR", "TICKET", "STEP", "TOKENS", "COST", "TITLE",
-        ],
-        &[3, 5, 6, 7],
-    );
+fn table(agents: &[Agent], is_up: bool, now: Time) -> Table {
+    let mut table = headed();
     for agent in agents {
-        let style = style(agent.status);
-        let busy = agent.ticket.is_some();
-        let tokens = agent.usage.tokens();
-        let some = |text: String, is: bool| if is { text } else { String::new() };
-        table.row([
-            Cell::styled(agent.status.symbol(), style),
-            agent.name.as_str().into(),
-            Cell::styled(agent.status.name(), style),
-            agent
-                .since
-                .map(|since| ui::span(now.since(since)))
-                .unwrap_or_default()
-                .into(),
-            agent
-                .ticket
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default()
-                .into(),
-            some(agent.step.to_string(), busy && agent.step > 0).into(),
-            some(ui::tokens(tokens), tokens > 0).into(),
-            ui::cost(agent.usage).into(),
-            agent.title.clone().unwrap_or_default().into(),
-        ]);
-        if let Some(waits) = waits(agent, now) {
+        // Between two steps, and nobody there who would start the next one.
+        let lies = !is_up && !agent.running && matches!(agent.status, Status::Ready | Status::Working);
+        let status = if lies { Status::Waiting } else { agent.status };
+        table.row(cells(
+            agent,
+            status,
+            agent.title.as_deref().unwrap_or_default(),
+            now,
+        ));
+        let waits = agent.waiting(now).filter(|_| !lies);
+        let waits =
+            waits.or_else(|| lies.then(|| "waits for an engine: `crew run` goes on with it".to_owned()));
+        if let Some(waits) = waits {
             table.below(2, &waits, Style::Dim);
         }
     }
     table
 }
 
-/// What an agent waits for, until when; nothing while it works.
-pub(crate) fn waits(agent: &Agent, now: Time) -> Option<String> {
-    let waits = agent.waits.as_ref()?;
-    let until = waits.until.filter(|until| *until > now);
-    // Between two steps a wait has an end; other waits end earlier when what they wait for comes.
-    let when = match agent.status {
-        Status::Ready | Status::Working => "again in",
-        Status::Idle
-        | Status::Preparing
-        | Status::Waiting
-        | Status::Verifying
-        | Status::Done
-        | Status::Stuck => "at the latest in",
-    };
-    let until = until
-        .map(|until| format!(", {when} {}", ui::span(until.since(now))))
-        .unwrap_or_default();
-    Some(format!("waits for {}{until}", waits.what))
+/// A table of agents, without a row.
+pub(crate) fn headed() -> Table {
+    let head = [
+        "", "AGENT", "STATE", "FOR", "TICKET", "STEP", "TOKENS", "COST", "TITLE",
+    ];
+    Table::new(&head, &[3, 5, 6, 7]).giving_way(&[3, 6, 5, 7])
+}
+
+/// An agent's row in it. `status`: as it is to be shown; `what` stands at the end.
+pub(crate) fn cells(agent: &Agent, status: Status, what: &str, now: Time) -> [Cell; 9] {
+    let style = style(status);
+    let tokens = agent.usage.tokens();
+    let some = |text: String, is: bool| Cell::from(if is { text } else { String::new() });
+    let since = agent.since.map(|since| ui::span(now.since(since)));
+    let ticket = agent.ticket.as_ref().map(ToString::to_string);
+    [
+        Cell::styled(status.symbol(), style),
+        agent.name.as_str().into(),
+        Cell::styled(status.name(), style),
+        since.unwrap_or_default().into(),
+        ticket.unwrap_or_default().into(),
+        some(agent.step.to_string(), agent.ticket.is_some() && agent.step > 0),
+        some(ui::tokens(tokens), tokens > 0),
+        ui::cost(agent.usage).into(),
+        what.into(),
+    ]
 }
 
 /// The colour of a status.

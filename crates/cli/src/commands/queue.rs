@@ -119,7 +119,7 @@ fn standing(ticket: &Ticket, refusal: Option<&Refusal>, now: Time) -> (String, S
     if let Some(held) = &ticket.held {
         let by_itself = held.retry_at.filter(|at| *at > now);
         let next = by_itself
-            .map(|at| format!(" (tried again in {})", ui::span(at.since(now))))
+            .map(|at| format!(" (tried again in {})", ui::left(at.since(now))))
             .unwrap_or_default();
         return (
             "held".to_owned(),

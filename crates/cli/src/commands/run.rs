@@ -4,6 +4,7 @@ use clap::Args;
 use model::attempt::Usage;
 use model::journal::{Fact, State as JournalState};
 use model::project::Event as Project;
+use model::settings::OnStop;
 use model::ticket::Event;
 use model::view::{self, Act, Crew, Item};
 use serde_json::{Value, json};
@@ -58,14 +59,20 @@ impl Run {
             harness: self.harness,
             ..context.options()
         };
-        let mut live = Live::start(context, place, options, Log).await?;
+        let log = Log {
+            on_stop: settings.run.on_stop,
+        };
+        let mut live = Live::start(context, place, options, log).await?;
         let waits = live.until_end().await?;
         live.summary(&waits, self.until_idle)
     }
 }
 
 /// What happens, as the journal has it.
-struct Log;
+struct Log {
+    /// What becomes of running steps when the engine is asked to stop.
+    on_stop: OnStop,
+}
 
 impl Tell for Log {
     fn tell(&mut self, before: &Crew, fold: &Fold, is_live: bool) -> Vec<(String, Style)> {
@@ -84,10 +91,14 @@ impl Tell for Log {
     /// Once: stop as the settings say. Twice: now, leaving what runs to the next engine.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str) {
         if times == 1 {
-            (
-                Signal::Stop,
-                "stopping: running steps are treated as [run] on_stop says (Ctrl-C again leaves them to the next engine)",
-            )
+            let says = match self.on_stop {
+                OnStop::Finish => {
+                    "stopping: running steps finish first (Ctrl-C again leaves them to the next engine)"
+                }
+                OnStop::Leave => "stopping: running steps run on, and the next engine adopts them",
+                OnStop::Kill => "stopping: running steps are ended, and said again by the next engine",
+            };
+            (Signal::Stop, says)
         } else {
             (
                 Signal::Leave,

@@ -1,5 +1,7 @@
 //! `crew spawn`: one more agent, or several.
 
+use std::io::IsTerminal as _;
+
 use clap::Args;
 use model::AgentName;
 use model::command::Command;
@@ -9,6 +11,7 @@ use crate::asking::ask;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::ui::Style;
 
 /// Add an idle agent by name, or so many that crew names
 #[derive(Debug, Args)]
@@ -16,12 +19,39 @@ pub(crate) struct Spawn {
     /// A name, or a number of agents; one agent when nothing is said.
     #[arg(value_name = "NAME|COUNT")]
     which: Option<String>,
+    /// Do not ask, however many they are.
+    #[arg(short, long)]
+    yes: bool,
+}
+
+/// More than so many at once is asked about: it is likely a slip, and each is a row on every screen.
+const MANY: u32 = 20;
+
+/// Asks whether so many are meant, where somebody can answer.
+fn agreed(context: &mut Context, count: u32) -> Result<bool> {
+    let what = format!(
+        "{count} agents are many: each stays until `crew cleanup`, and [agents] count says how many work at once"
+    );
+    if context.json || !std::io::stdin().is_terminal() {
+        let hint = format!("if they are meant: crew spawn {count} --yes");
+        return Err(Error::refused(what, hint));
+    }
+    context.out.wrapped(&what, 0, Style::Plain)?;
+    context.out.confirm("Spawn them? [y/N] ", false)
 }
 
 impl Spawn {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let command = self.command()?;
         let place = context.there()?;
+        if let Command::SpawnMany { count } = &command
+            && *count > MANY
+            && !self.yes
+            && !agreed(context, *count)?
+        {
+            context.out.line("nobody was spawned")?;
+            return Ok(Exit::Failed);
+        }
         ask(context, place, command).await
     }
 

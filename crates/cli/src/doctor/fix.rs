@@ -5,11 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use git::{Branch, Id, Identity, Oid, Repository, Workspace};
+use git::{Branch, Oid, Repository};
 use model::{AgentName, TicketId};
 use process::{Run, Status};
 
 use crate::error::{Doing as _, Error, Result};
+use crate::put_away;
 
 /// An act.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,13 +71,22 @@ impl Fix {
             }
             Fix::Exclude => Ok(repository.exclude(&[".crew/"]).map(drop)?),
             Fix::EndRun(dir) => end_run(dir),
-            Fix::RemoveWorkspace { root, agent, ticket } => remove_workspace(repository, root, agent, ticket),
+            Fix::RemoveWorkspace { root, agent, ticket } => {
+                // Its attempt is over, so there is no pin to be taken away.
+                let base = repository.resolve("HEAD")?;
+                let workspace = put_away::workspace_of(root, (agent, ticket), 0, &base)?;
+                put_away::workspace(repository, &workspace)
+            }
             Fix::RemoveBranch {
                 branch,
                 tip,
                 ticket,
                 target,
-            } => remove_branch(repository, branch, tip, ticket, target),
+            } => {
+                let (branch, tip) = (Branch::parse(branch)?, Oid::parse(tip)?);
+                let target = repository.target(&Branch::parse(target)?)?;
+                put_away::branch(repository, (&branch, &tip), ticket, &target)
+            }
             Fix::ReleaseLock(lock) => release(repository, lock),
         }
     }
@@ -102,44 +112,4 @@ pub(crate) fn end_run(dir: &Path) -> Result<()> {
     }
     run.sweep()?;
     Ok(())
-}
-
-fn remove_workspace(
-    repository: &Repository,
-    root: &Path,
-    agent: &AgentName,
-    ticket: &TicketId,
-) -> Result<()> {
-    let base = repository.resolve("HEAD")?;
-    let workspace = Workspace::of(&git::Spec {
-        root: root.to_owned(),
-        agent: Id::parse(agent.as_str())?,
-        ticket: Id::parse(ticket.as_str())?,
-        attempt: 0,
-        start: base.clone(),
-        base,
-        identity: Identity::new(agent.as_str(), &format!("{agent}@crew.invalid")),
-        excludes: Vec::new(),
-        instructions: Vec::new(),
-    });
-    match repository.remove(&workspace) {
-        Err(git::Error::Unsaved { .. }) => repository.set_aside(&workspace).map(drop)?,
-        other => drop(other?),
-    }
-    Ok(())
-}
-
-fn remove_branch(
-    repository: &Repository,
-    branch: &str,
-    tip: &str,
-    ticket: &TicketId,
-    target: &str,
-) -> Result<()> {
-    let (branch, tip) = (Branch::parse(branch)?, Oid::parse(tip)?);
-    let target = repository.target(&Branch::parse(target)?)?;
-    if !repository.is_ancestor(&tip, &target)? {
-        repository.keep_attempt(&Id::parse(ticket.as_str())?, &tip)?;
-    }
-    Ok(repository.delete_branch(&branch, &tip)?)
 }

@@ -7,6 +7,7 @@ use process::{Run, Status};
 
 use super::fix::Fix;
 use super::{Area, Finding, Patient};
+use crate::ui;
 
 const AREA: Area = Area::Leftovers;
 /// Outputs of ended steps are worth a word from here on.
@@ -161,11 +162,8 @@ fn outputs(patient: &Patient, found: &mut Vec<Finding>) {
     if bytes >= MUCH {
         found.push(Finding::note(
             AREA,
-            format!(
-                "the outputs of steps and checks take {:.1} GiB",
-                bytes as f64 / f64::from(1 << 30)
-            ),
-            "the folders in .crew/runs of tickets that are done can be removed: only `crew logs` reads them",
+            format!("the outputs of steps and checks take {}", ui::bytes(bytes)),
+            "`crew clean --older 30d` removes those of tickets that have been closed for so long: only `crew logs` reads them",
         ));
     }
 }
@@ -194,7 +192,7 @@ fn kept(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// The folders in a folder that are not hidden, by name.
-fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
+pub(crate) fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found: Vec<_> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -208,7 +206,7 @@ fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 /// Bytes of the files below a folder; links are not followed.
-fn size(folder: &Path) -> u64 {
+pub(crate) fn size(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries
         .map(|entry| match entry.file_type() {

@@ -1,12 +1,12 @@
 //! Standard output: sanitised, coloured where a person looks, quiet when nobody reads any more.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufWriter, Stdout, Write as _};
+use std::io::{self, BufRead as _, BufWriter, Stdout, Write as _};
 
 use serde_json::Value;
 
-use crate::error::{Error, Result};
-use crate::ui::Table;
+use crate::error::{Doing as _, Error, Result};
+use crate::ui::{Table, wrap_line};
 
 /// How a piece of text looks, where colours are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,10 +143,26 @@ impl Out {
 
     /// A line of text in a style, sanitised; where it is wider than the terminal it goes on below, at the column `hang`.
     pub(crate) fn wrapped(&mut self, text: &str, hang: usize, style: Style) -> Result<()> {
-        for line in wrap(text, self.terminal.columns, hang) {
-            self.styled(&line, style)?;
+        for line in wrap_line(text, self.terminal.columns, hang) {
+            self.write(&format!("{}\n", self.terminal.paint(&line, style)))?;
         }
         Ok(())
+    }
+
+    /// Asks for yes or no on the terminal. A bare return is `usual`; the end of the input is no.
+    pub(crate) fn confirm(&mut self, question: &str, usual: bool) -> Result<bool> {
+        self.write(question)?;
+        self.flush()?;
+        let mut answer = String::new();
+        io::stdin()
+            .lock()
+            .read_line(&mut answer)
+            .doing("read", "the answer")?;
+        Ok(match answer.trim().to_ascii_lowercase().as_str() {
+            _ if answer.is_empty() => false,
+            "" => usual,
+            answer => matches!(answer, "y" | "yes"),
+        })
     }
 
     /// Several lines of untrusted text, sanitised.
@@ -202,27 +218,6 @@ impl Out {
     }
 }
 
-/// Breaks a line at blanks, so that each piece fits; a word that is too long stays whole.
-fn wrap(text: &str, columns: Option<usize>, hang: usize) -> Vec<String> {
-    let Some(room) = columns.filter(|room| super::table::columns(text) > *room) else {
-        return vec![text.to_owned()];
-    };
-    let hang = " ".repeat(if hang * 3 > room { 2 } else { hang });
-    let mut lines = Vec::new();
-    let indent = text.len() - text.trim_start_matches(' ').len();
-    let mut line = text[..indent].to_owned();
-    let mut is_begun = false;
-    for word in text[indent..].split_inclusive(' ') {
-        if is_begun && super::table::columns(&line) + super::table::columns(word.trim_end()) > room {
-            lines.push(std::mem::replace(&mut line, hang.clone()).trim_end().to_owned());
-        }
-        line.push_str(word);
-        is_begun = true;
-    }
-    lines.push(line);
-    lines
-}
-
 fn output(error: io::Error) -> Error {
     // A terminal that was closed says EIO.
     let is_gone = error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
@@ -256,24 +251,7 @@ fn plain_json(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain_json, wrap};
-
-    #[test]
-    fn a_long_line_goes_on_below_its_beginning() {
-        let text = "  5s  t-1  one two three four";
-        assert_eq!(wrap(text, Some(80), 11), [text]);
-        assert_eq!(wrap(text, None, 11), [text]);
-        assert_eq!(
-            wrap(text, Some(25), 8),
-            ["  5s  t-1  one two three", "        four"]
-        );
-        assert!(
-            wrap(&"長い ".repeat(30), Some(20), 4)
-                .iter()
-                .all(|line| crate::ui::columns(line) <= 20)
-        );
-        assert_eq!(wrap("x".repeat(30).as_str(), Some(20), 2), ["x".repeat(30)]);
-    }
+    use super::plain_json;
 
     #[test]
     fn json_hides_nothing_and_says_the_same() {

@@ -8,6 +8,7 @@ use model::settings::Diagnostic;
 
 use crate::error::Error;
 use crate::ui::out::{Style, Terminal};
+use crate::ui::wrap_line;
 
 /// Prints an error to standard error.
 pub(crate) fn show(error: &Error) {
@@ -25,13 +26,12 @@ pub(crate) fn show(error: &Error) {
 
 fn render(error: &Error, terminal: &Terminal) -> String {
     let mut out = String::new();
-    let label = |name: &str, style| terminal.paint(name, style);
     let message = error.to_string();
     let mut lines = message.lines();
-    let first = harness::sanitise::line(lines.next().unwrap_or_default());
-    out.push_str(&format!("{} {first}\n", label("error:", Style::Red)));
+    let first = lines.next().unwrap_or_default();
+    push(&mut out, "", ("error:", Style::Red), first, terminal);
     for line in lines {
-        out.push_str(&format!("  {}\n", harness::sanitise::line(line)));
+        push(&mut out, "  ", ("", Style::Plain), line, terminal);
     }
     if let Error::Settings { file, diagnostics } = error {
         let text = std::fs::read(file)
@@ -43,33 +43,53 @@ fn render(error: &Error, terminal: &Terminal) -> String {
     }
     let mut cause = error.source();
     while let Some(source) = cause {
-        out.push_str(&format!(
-            "  because: {}\n",
-            harness::sanitise::line(&source.to_string())
-        ));
+        push(
+            &mut out,
+            "  ",
+            ("because:", Style::Plain),
+            &source.to_string(),
+            terminal,
+        );
         cause = source.source();
     }
     if let Some(hint) = error.hint() {
         for line in hint.lines() {
-            out.push_str(&format!(
-                "  {} {}\n",
-                label("hint:", Style::Green),
-                harness::sanitise::line(line)
-            ));
+            push(&mut out, "  ", ("hint:", Style::Green), line, terminal);
         }
     }
     out
+}
+
+/// A line with its label, broken where the terminal ends; it goes on below, a little further in.
+fn push(out: &mut String, indent: &str, (label, style): (&str, Style), text: &str, terminal: &Terminal) {
+    let gap = if label.is_empty() { "" } else { " " };
+    let whole = format!("{indent}{label}{gap}{}", harness::sanitise::line(text));
+    for (nth, line) in wrap_line(&whole, terminal.columns, indent.len() + 2)
+        .iter()
+        .enumerate()
+    {
+        let painted = line
+            .strip_prefix(indent)
+            .and_then(|line| line.strip_prefix(label));
+        match painted.filter(|_| nth == 0) {
+            Some(rest) => out.push_str(&format!("{indent}{}{rest}\n", terminal.paint(label, style))),
+            None => out.push_str(&format!("{line}\n")),
+        }
+    }
 }
 
 /// A diagnostic with the line it is about.
 fn settings(diagnostic: &Diagnostic, file: &Path, text: &str, terminal: &Terminal) -> String {
     let clean = |text: &str| harness::sanitise::line(text);
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let mut out = format!(
-        "  {name}:{}:{}: {}\n",
-        diagnostic.line,
-        diagnostic.column,
-        clean(&diagnostic.message)
+    let mut out = String::new();
+    let place = format!("{name}:{}:{}:", diagnostic.line, diagnostic.column);
+    push(
+        &mut out,
+        "  ",
+        (&place, Style::Plain),
+        &diagnostic.message,
+        terminal,
     );
     // A line that the sanitiser changes is not shown: the mark below it would point at something else.
     let line = text
@@ -95,11 +115,7 @@ fn settings(diagnostic: &Diagnostic, file: &Path, text: &str, terminal: &Termina
         ));
     }
     if let Some(hint) = &diagnostic.hint {
-        out.push_str(&format!(
-            "    {} {}\n",
-            terminal.paint("hint:", Style::Green),
-            clean(hint)
-        ));
+        push(&mut out, "    ", ("hint:", Style::Green), hint, terminal);
     }
     out
 }

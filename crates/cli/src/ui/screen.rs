@@ -6,7 +6,7 @@ use model::view::{Agent, Crew, Status};
 use crate::commands::ps;
 use crate::error::Result;
 use crate::runs;
-use crate::ui::{self, Cell, Out, Style, Table, Terminal};
+use crate::ui::{Out, Style, Terminal};
 use runtime::Place;
 
 /// What stands at the bottom of the terminal now.
@@ -65,12 +65,7 @@ fn frame(
     terminal: &Terminal,
     now: Time,
 ) -> Vec<String> {
-    let mut table = Table::new(
-        &[
-            "", "AGENT", "STATE", "FOR", "TICKET", "STEP", "TOKENS", "COST", "TITLE",
-        ],
-        &[3, 5, 6, 7],
-    );
+    let mut table = ps::headed();
     // One line is enough to say why nothing moves.
     let pause = ps::pause(crew, now).map(|pause| pause.to_string());
     let barred = crew.bars(now).into_iter().next().or(pause);
@@ -83,43 +78,14 @@ fn frame(
     let shown = order.len().min(room);
     for at in order.iter().take(shown) {
         let agent = &agents[*at];
-        let style = ps::style(agent.status);
-        let tokens = agent.usage.tokens();
         let title = agent.title.as_deref().unwrap_or_default();
         let said = said.get(*at).cloned().flatten().map(|line| format!("› {line}"));
-        let below = said.or_else(|| ps::waits(agent, now));
+        let below = said.or_else(|| agent.waiting(now));
         let what = match &below {
             Some(below) if !roomy => format!("{title} {below}"),
             Some(_) | None => title.to_owned(),
         };
-        table.row([
-            Cell::styled(agent.status.symbol(), style),
-            agent.name.as_str().into(),
-            Cell::styled(agent.status.name(), style),
-            agent
-                .since
-                .map(|since| ui::span(now.since(since)))
-                .unwrap_or_default()
-                .into(),
-            agent
-                .ticket
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default()
-                .into(),
-            if agent.step > 0 {
-                agent.step.to_string().into()
-            } else {
-                Cell::default()
-            },
-            if tokens > 0 {
-                ui::tokens(tokens).into()
-            } else {
-                Cell::default()
-            },
-            ui::cost(agent.usage).into(),
-            what.into(),
-        ]);
+        table.row(ps::cells(agent, agent.status, &what, now));
         if let Some(below) = below.filter(|_| roomy) {
             table.below(2, &below, Style::Dim);
         }
@@ -174,6 +140,7 @@ mod tests {
     use model::{AgentName, Fence, SessionId, TicketId};
 
     use super::*;
+    use crate::ui;
 
     /// So many agents, each at a ticket with a long title in a wide script.
     fn crew(agents: u32) -> Crew {

@@ -10,6 +10,8 @@ pub(crate) struct Table {
     head: Vec<&'static str>,
     /// Columns whose content is set to the right.
     right: Vec<usize>,
+    /// Columns that are left out where there is no room for all, the first one first.
+    goes: Vec<usize>,
     rows: Vec<Row>,
 }
 
@@ -57,6 +59,8 @@ impl From<&String> for Cell {
 }
 
 const GAP: &str = "  ";
+/// Room that the last column has before others give way for it.
+const ROOM: usize = 8;
 
 impl Table {
     /// With these headings.
@@ -64,8 +68,16 @@ impl Table {
         Self {
             head: head.to_vec(),
             right: right.to_vec(),
+            goes: Vec::new(),
             rows: Vec::new(),
         }
+    }
+
+    /// Where the terminal is too narrow, these columns are left out, the first one first, until the others fit and the
+    /// last one has some room.
+    pub(crate) fn giving_way(mut self, columns: &[usize]) -> Self {
+        columns.clone_into(&mut self.goes);
+        self
     }
 
     /// Without headings.
@@ -73,6 +85,7 @@ impl Table {
         Self {
             head: vec![""; columns],
             right: Vec::new(),
+            goes: Vec::new(),
             rows: Vec::new(),
         }
     }
@@ -98,11 +111,27 @@ impl Table {
             }
         }
         let last = self.head.len().saturating_sub(1);
-        let shown: Vec<usize> = (0..self.head.len())
+        let mut shown: Vec<usize> = (0..self.head.len())
             .filter(|at| widths[*at] > 0 || *at == last)
             .collect();
         for at in &shown {
             widths[*at] = widths[*at].max(columns(self.head[*at]));
+        }
+        let needs = |shown: &[usize]| -> usize {
+            let of = |at: &usize| {
+                if *at == last {
+                    widths[*at].min(ROOM)
+                } else {
+                    widths[*at]
+                }
+            };
+            shown.iter().map(of).sum::<usize>() + GAP.len() * shown.len().saturating_sub(1)
+        };
+        for goes in &self.goes {
+            if terminal.columns.is_none_or(|room| needs(&shown) <= room) {
+                break;
+            }
+            shown.retain(|at| at != goes);
         }
         let head: Vec<Cell> = self
             .head
@@ -208,6 +237,30 @@ mod tests {
                 "          why"
             ]
         );
+    }
+
+    #[test]
+    fn where_it_is_narrow_columns_give_way_in_their_order_and_the_rest_stays_whole() {
+        let narrow = |columns| Terminal {
+            is: true,
+            columns: Some(columns),
+            ..PIPE
+        };
+        let mut table = Table::new(&["WHEN", "WHO", "WHAT", "COST", "TITLE"], &[3]).giving_way(&[0, 1]);
+        table.row([
+            "03:04:05".into(),
+            "ada".into(),
+            "t-1".into(),
+            "$3.18".into(),
+            "a long title".into(),
+        ]);
+        let row = |columns| table.lines(&narrow(columns)).remove(1);
+        assert_eq!(row(80), "03:04:05  ada  t-1   $3.18  a long title");
+        assert_eq!(row(36), "03:04:05  ada  t-1   $3.18  a long …");
+        assert_eq!(row(30), "ada  t-1   $3.18  a long title");
+        assert_eq!(row(22), "t-1   $3.18  a long t…");
+        assert_eq!(row(12), "t-1   $3.18");
+        assert_eq!(table.lines(&PIPE)[1], "03:04:05  ada  t-1   $3.18  a long title");
     }
 
     #[test]

@@ -150,6 +150,18 @@ fn names_that_are_none_are_refused_before_anything_is_asked() {
     let said = repo.crew(&["spawn", "--", "-x"]);
     assert_eq!(said.code, 2, "{said}");
     assert!(said.err.contains("cannot begin with a dash"), "{said}");
+    let said = repo.crew(&["spawn", "1000"]);
+    assert!(
+        said.code == 1 && said.err.contains("crew spawn 1000 --yes"),
+        "{said}"
+    );
+    assert_eq!(
+        repo.crew(&["ps", "--json"]).ok().json()["agents"]
+            .as_array()
+            .map(Vec::len),
+        Some(0),
+        "nobody came"
+    );
     assert_eq!(repo.crew(&["spawn", "0"]).code, 2);
     assert_eq!(repo.crew(&["spawn", "99999999999"]).code, 2);
     assert!(!repo.root.join(".crew").exists(), "nothing was written");

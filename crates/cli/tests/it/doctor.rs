@@ -188,3 +188,31 @@ fn a_lock_of_another_git_is_left_and_said_to_be() {
     );
     assert!(repo.root.join(".git/index.lock").exists());
 }
+
+#[test]
+fn a_deep_look_reads_every_object_and_says_what_is_missing() {
+    let repo = Repo::with_crew();
+    let said = repo.crew(&["doctor", "--deep"]).ok();
+    assert!(said.out.contains("every object is there and whole"), "{said}");
+
+    let blob = repo.git(&["rev-parse", "HEAD:README"]).trim().to_owned();
+    std::fs::remove_file(repo.root.join(".git/objects").join(&blob[..2]).join(&blob[2..])).unwrap();
+    assert_eq!(repo.crew(&["doctor"]).code, 0, "only a deep look reads them");
+    let said = repo.crew(&["doctor", "--deep", "--json"]);
+    assert_eq!(said.code, 1, "{said}");
+    let wrong = says(&found(&said, "repository", "wrong"));
+    assert!(
+        wrong.contains("the content of a file is missing") && wrong.contains(&blob),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn a_program_is_named_as_a_person_would_write_it() {
+    let repo = Repo::with_crew();
+    let said = repo.crew(&["doctor"]).ok();
+    assert!(
+        said.out.contains("/repo/agent.sh") && !said.out.contains("/./"),
+        "{said}"
+    );
+}

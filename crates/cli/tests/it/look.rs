@@ -74,3 +74,42 @@ fn commands_and_ids_may_be_shortened() {
     assert_eq!(said.code, 2, "{said}");
     assert!(said.err.contains("t-abc, t-abd"), "{said}");
 }
+
+#[test]
+fn a_terminal_of_forty_columns_loses_no_word() {
+    let repo = Repo::with_crew();
+    let seen = |args: &[&str], wanted: &str| {
+        let mut screen = repo.terminal(args, (40, 10));
+        screen.until(wanted);
+        screen.left();
+        screen.screen()
+    };
+    let screen = seen(&["ps"], "starts one");
+    assert!(
+        screen.contains("\nno agents yet: `crew run` spawns them as\nthere")
+            || screen.starts_with("no agents yet"),
+        "{screen}"
+    );
+    let screen = seen(&["summary", "nobody"], "lists the");
+    assert!(screen.lines().all(|line| line.chars().count() <= 40), "{screen}");
+    assert!(
+        screen.contains("\n  ") && !screen.contains("nam\ned"),
+        "broken between words: {screen}"
+    );
+}
+
+#[test]
+fn many_agents_are_asked_about_where_somebody_can_answer() {
+    let repo = Repo::with_crew();
+    let mut screen = repo.terminal(&["spawn", "21"], (80, 24));
+    screen.until("Spawn them? [y/N]");
+    screen.press("\n");
+    screen.until("nobody was spawned");
+    assert_eq!(screen.left().0, 1);
+    let mut screen = repo.terminal(&["spawn", "21"], (80, 24));
+    screen.until("Spawn them? [y/N]");
+    screen.press("y\n");
+    assert_eq!(screen.left().0, 0);
+    let agents = repo.crew(&["ps", "--json"]).ok().json();
+    assert_eq!(agents["agents"].as_array().map(Vec::len), Some(21));
+}

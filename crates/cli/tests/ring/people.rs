@@ -496,3 +496,23 @@ fn kill_frees_an_agent_that_waits_for_an_answer() {
         ("open (held)".to_owned(), true)
     );
 }
+
+#[test]
+fn a_dropped_tickets_work_is_named_by_the_ref_that_it_is_kept_under() {
+    let world = World::with(|s| s.agents = "names = [\"ada\"]".to_owned());
+    // The first attempt leaves nothing, so the second one's work is the first that is kept.
+    let asks = "echo 'QUESTION: what now?'";
+    world.ticket("t-1").agent(asks).write();
+    world.drain_held();
+    world.must(&["kill", "ada"]);
+    world.script("t-1", &format!("work t x\n{asks}"));
+    world.must(&["retry", "t-1"]);
+    world.drain_held();
+    assert_eq!(world.state("t-1").attempt().unwrap().number, 2);
+    let said = world.must(&["drop", "t-1", "not needed"]);
+    let kept = world.git(&["for-each-ref", "--format=%(refname)", "refs/crew/attempts/t-1/"]);
+    assert_eq!(kept, "refs/crew/attempts/t-1/1");
+    assert!(said.out.contains(&kept), "{said}\n{kept}");
+    let summary = world.must(&["summary", "t-1"]).out;
+    assert!(summary.contains("work on t"), "{summary}");
+}

@@ -470,3 +470,44 @@ fn a_recovery_ticket_is_needed_only_when_its_ticket_failed() {
     assert_eq!(world.state_name("rescue-works"), "done/not_needed");
     assert_eq!(world.runs("rescue-works"), 0);
 }
+
+#[test]
+fn outputs_of_tickets_that_were_closed_long_ago_can_be_removed() {
+    let world = World::with(|s| s.checks = "commands = [\"true\"]".to_owned());
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    world.ticket("t-2").agent("echo 'BLOCKED: no'").write();
+    world.drain_held();
+    let runs = || {
+        let names = |folder: &str| {
+            let entries = fs::read_dir(world.project(folder))
+                .into_iter()
+                .flatten()
+                .flatten();
+            let mut names: Vec<String> = entries
+                .map(|entry| entry.file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        };
+        (names(".crew/runs"), names(".crew/checks/runs").len())
+    };
+    let before = runs();
+    assert_eq!((before.0.len(), before.1), (2, 1), "{before:?}");
+    let said = world.must(&["clean", "--older", "1d"]).out;
+    assert!(said.contains("nothing to remove"), "{said}");
+    assert_eq!(runs(), before);
+    assert_eq!(world.crew(&["clean", "--older", "soon"]).code, Some(2));
+
+    let said = world.must(&["clean", "--older", "0s"]).out;
+    assert!(
+        said.contains("removed the outputs of 1 step and 1 check: ") && said.contains(" freed"),
+        "{said}"
+    );
+    let (left, checks) = runs();
+    assert_eq!((left.len(), checks), (1, 0), "{left:?}");
+    assert!(left[0].starts_with("t-2."), "the open ticket's is kept: {left:?}");
+    assert!(world.project(".crew/journal.db").exists());
+    world.must(&["history", "t-1"]);
+    world.must(&["retry", "t-2"]);
+}

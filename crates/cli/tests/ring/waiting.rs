@@ -409,3 +409,45 @@ fn what_each_agent_did_is_told_in_its_own_words_or_in_gits() {
         (&Value::from("landed"), &Value::from("src/b"), &Value::Null)
     );
 }
+
+#[test]
+fn without_an_engine_nothing_is_said_to_go_on_by_itself() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    world.ticket("t-1").agent(ASKS).write();
+    world.ticket("t-2").agent(SLEEPS).write();
+    let engine = world.engine();
+    world.wait_for("t-1", ASKING);
+    world.wait_for("t-2", ASLEEP);
+    let agents = || {
+        let said = world.must(&["ps"]).out;
+        let lines: Vec<String> = said.lines().map(str::to_owned).collect();
+        let below = |id: &str| {
+            let at = lines.iter().position(|line| line.contains(id)).unwrap();
+            (lines[at].clone(), lines[at + 1].clone())
+        };
+        [below("t-1"), below("t-2")]
+    };
+    kill(engine);
+    let hint = "no engine runs here: `crew run` starts one, and it goes on then";
+    for args in [&["answer", "t-1", "red"][..], &["wake", "t-2"]] {
+        let said = world.must(args).out;
+        assert!(said.contains(hint), "{args:?}: {said}");
+    }
+    for (row, below) in agents() {
+        assert!(row.contains("◌") && row.contains("waiting"), "{row}");
+        assert!(below.contains("waits for an engine: `crew run`"), "{below}");
+    }
+    world.drain_all();
+}
+
+#[test]
+fn an_answer_reaches_the_agent_without_what_only_a_terminal_understands() {
+    let world = World::new();
+    world.ticket("t-1").agent(ASKS).write();
+    world.drain_held();
+    let pasted = "all:\n\techo red\u{1b}[2J\u{7}\n";
+    assert_eq!(world.crew_fed(&["answer", "t-1"], pasted).code, Some(0));
+    world.drain_all();
+    let told = world.prompt("t-1", 2);
+    assert!(told.contains("\n\nall:\n\techo red\n\n"), "{told:?}");
+}

@@ -101,17 +101,13 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
     let what = match (agent.status, &agent.waits) {
         (Status::Idle, _) => did(app, agent),
-        (_, Some(waits)) => {
-            let until = waits.until.filter(|until| *until > app.now);
-            let until = until
-                .map(|until| format!(" (at the latest in {})", view::span(until.since(app.now))))
-                .unwrap_or_default();
+        (_, Some(_)) => {
             let tone = if agent.status == Status::Waiting {
                 Tone::Waiting
             } else {
                 Tone::Dim
             };
-            Cell::new(&format!("waits for {}{until}", waits.what), tone)
+            Cell::new(&agent.waiting(app.now).unwrap_or_default(), tone)
         }
         (_, None) => agent.title.as_deref().unwrap_or_default().into(),
     };
@@ -279,7 +275,7 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
             };
             let until = item.until.filter(|until| *until > app.now);
             let until = until
-                .map(|until| format!(" (goes on by itself in {})", view::span(until.since(app.now))))
+                .map(|until| format!(" (goes on by itself in {})", view::left(until.since(app.now))))
                 .unwrap_or_default();
             let ticket = item.ticket.as_ref().map_or(item.title.as_str(), TicketId::as_str);
             Row {

@@ -1,0 +1,50 @@
+//! Workspaces and branches that nobody is to use any more: what they hold is kept, then they go.
+
+use std::path::Path;
+
+use git::{Branch, Id, Identity, Oid, Repository, Workspace};
+use model::{AgentName, TicketId};
+
+use crate::error::Result;
+
+/// The workspace of an agent at a ticket; `attempt` and `base` count only for its pin.
+pub(crate) fn workspace_of(
+    root: &Path,
+    (agent, ticket): (&AgentName, &TicketId),
+    attempt: u32,
+    base: &Oid,
+) -> Result<Workspace> {
+    Ok(Workspace::of(&git::Spec {
+        root: root.to_owned(),
+        agent: Id::parse(agent.as_str())?,
+        ticket: Id::parse(ticket.as_str())?,
+        attempt,
+        start: base.clone(),
+        base: base.clone(),
+        identity: Identity::new(agent.as_str(), &format!("{agent}@crew.invalid")),
+        excludes: Vec::new(),
+        instructions: Vec::new(),
+    }))
+}
+
+/// Keeps what a workspace holds and removes it; one that holds what git cannot save is set aside.
+pub(crate) fn workspace(repository: &Repository, workspace: &Workspace) -> Result<()> {
+    match repository.remove(workspace) {
+        Err(git::Error::Unsaved { .. }) => repository.set_aside(workspace).map(drop)?,
+        other => drop(other?),
+    }
+    Ok(())
+}
+
+/// Keeps the tip of an agent's branch, unless the target has it, and deletes the branch.
+pub(crate) fn branch(
+    repository: &Repository,
+    (branch, tip): (&Branch, &Oid),
+    ticket: &TicketId,
+    target: &Oid,
+) -> Result<()> {
+    if !repository.is_ancestor(tip, target)? {
+        repository.keep_attempt(&Id::parse(ticket.as_str())?, tip)?;
+    }
+    Ok(repository.delete_branch(branch, tip)?)
+}
