@@ -109,10 +109,11 @@ impl Repository {
     /// [`Error::IndexBusy`]; [`Error::Failed`], [`Error::Io`]: repeat it.
     pub fn follow(&self, checkout: &Checkout, old: &Oid, new: &Oid) -> Result<Followed> {
         let lock = IndexLock::take(self, checkout)?;
-        let lock = lock.ok_or_else(|| Error::IndexBusy {
+        let mut lock = lock.ok_or_else(|| Error::IndexBusy {
             checkout: checkout.root.clone(),
         })?;
-        self.follow_locked(checkout, old, new, lock, None)
+        lock.keep();
+        self.ready_to_follow(checkout, old, new, lock, None)?.follow()
     }
 
     /// What stands in the paths that would change, or what of it is in the way.

@@ -121,9 +121,10 @@ fn assert_followed(world: &World, intent: &Intent, point: &str) {
 const LANDING: &[&str] = &[
     "land.index_locked",
     "land.checked",
-    "land.moved",
     "follow.written_out",
     "follow.staged",
+    "land.moved",
+    "follow.index",
     "follow.moved_aside",
     "follow.moved_aside:3",
     "follow.deleted:2",
@@ -133,7 +134,7 @@ const LANDING: &[&str] = &[
     "follow.written:4",
     "follow.files",
     "follow.index_built",
-    "follow.index",
+    "follow.refreshed",
     "follow.cleaned",
     "land.followed",
 ];

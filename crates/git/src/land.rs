@@ -83,19 +83,30 @@ impl Repository {
             return Ok(Landing::InTheWay(in_the_way));
         }
         crash::point("land.checked");
+        // All that takes time is done before the branch moves: between the two nobody's git should find the old index.
+        let mut ready = Vec::new();
+        for (checkout, lock, looked) in held {
+            ready.push(self.ready_to_follow(checkout, &intent.old, &intent.new, lock, Some(looked))?);
+        }
         match self.move_ref(&name, Some(&intent.old), Some(&intent.new), "crew: land") {
             Ok(()) => {}
-            Err(Error::RefMoved { now, .. }) => return Ok(Landing::TargetMoved { now }),
-            Err(other) => return Err(other),
+            Err(error) => {
+                for checkout in ready {
+                    checkout.give_up()?;
+                }
+                return match error {
+                    Error::RefMoved { now, .. } => Ok(Landing::TargetMoved { now }),
+                    other => Err(other),
+                };
+            }
         }
         crash::point("land.moved");
         let mut left = Vec::new();
-        for (_, lock, _) in &mut held {
-            lock.keep();
+        for checkout in &mut ready {
+            checkout.keep_locked();
         }
-        for (checkout, lock, looked) in held {
-            let followed = self.follow_locked(checkout, &intent.old, &intent.new, lock, Some(looked))?;
-            left.extend(followed.left);
+        for checkout in ready {
+            left.extend(checkout.follow()?.left);
             crash::point("land.followed");
         }
         Ok(Landing::Landed { left })

@@ -26,41 +26,77 @@ const STAGING: &str = "crew-follow";
 /// Where an edit ends up that was caught between two renames and cannot go back.
 const CAUGHT: &str = "crew-caught";
 
+/// A checkout that is about to follow: looked at, with the new files and the next index written beside it. Nothing that
+/// git or a person looks at has changed yet.
+pub(crate) struct Ready<'a> {
+    hands: Hands<'a>,
+    inspection: Inspection,
+    next: PathBuf,
+    lock: IndexLock,
+}
+
 impl Repository {
-    /// Follows under the lock. `looked`: what was seen under this very lock a moment ago. The index cannot have changed
-    /// since, and a file that has is noticed by its stamp when it is replaced.
-    pub(crate) fn follow_locked(
-        &self,
-        checkout: &Checkout,
-        old: &Oid,
-        new: &Oid,
-        mut lock: IndexLock,
+    /// Makes a checkout ready under its lock. `looked`: what was seen under this very lock a moment ago. The index cannot
+    /// have changed since, and a file that has is noticed by its stamp when it is replaced.
+    pub(crate) fn ready_to_follow<'a>(
+        &'a self,
+        checkout: &'a Checkout,
+        old: &'a Oid,
+        new: &'a Oid,
+        lock: IndexLock,
         looked: Option<Inspection>,
-    ) -> Result<Followed> {
-        if let Some(operation) = Operation::of(&checkout.git_dir) {
-            let obstacle = Obstacle::Operation(operation);
-            let left = vec![Blocked {
-                checkout: checkout.root.clone(),
-                path: None,
-                obstacle,
-            }];
-            lock.release();
-            return Ok(Followed { updated: 0, left });
-        }
-        lock.keep();
+    ) -> Result<Ready<'a>> {
         let hands = Hands::new(self, checkout, old, new)?;
         let caught = hands.return_caught(&self.changes(old, new)?)?;
         let inspection = match looked {
             Some(inspection) if !caught => inspection,
             _ => Inspection::of(self, checkout, old, new)?,
         };
+        let next = hands.next_index(&inspection)?;
+        hands.stage(&inspection, &next)?;
+        crash::point("follow.staged");
+        Ok(Ready {
+            hands,
+            inspection,
+            next,
+            lock,
+        })
+    }
+}
+
+impl Ready<'_> {
+    /// The branch is about to move, or has: from now on a failure leaves the index locked (see [`IndexLock::keep`]).
+    pub(crate) fn keep_locked(&mut self) {
+        self.lock.keep();
+    }
+
+    /// The branch does not move: nothing is left behind.
+    pub(crate) fn give_up(self) -> Result<()> {
+        crate::plain::remove_if_there(&self.next)?;
+        delete_tree(&self.hands.staging)
+    }
+
+    /// Brings index and files to the new commit. The index goes first, in one rename: `git commit` reads HEAD and index
+    /// before it locks the index, and whoever read the new HEAD with the old index would take back what landed.
+    pub(crate) fn follow(mut self) -> Result<Followed> {
+        let (hands, inspection) = (&self.hands, &self.inspection);
+        if let Some(operation) = Operation::of(&hands.checkout.git_dir) {
+            let obstacle = Obstacle::Operation(operation);
+            let left = vec![Blocked {
+                checkout: hands.checkout.root.clone(),
+                path: None,
+                obstacle,
+            }];
+            self.lock.release();
+            return Ok(Followed { updated: 0, left });
+        }
+        self.lock.keep();
+        hands.put_index(&self.next)?;
+        crash::point("follow.index");
         let mut followed = Followed {
             updated: 0,
             left: inspection.blocked(),
         };
-        let next = hands.next_index(&inspection)?;
-        hands.stage(&inspection, &next)?;
-        crash::point("follow.staged");
         let ready = |path: &&Inspected| path.obstacles.is_empty() && !path.file_new && !path.skipped;
         let mut late = Vec::new();
         for path in inspection
@@ -87,11 +123,11 @@ impl Repository {
         followed.updated -= late.len();
         followed.left.extend(late);
         crash::point("follow.files");
-        hands.put_index(&next)?;
-        crash::point("follow.index");
+        hands.refresh_index(&self.next)?;
+        crash::point("follow.refreshed");
         delete_tree(&hands.staging)?;
         crash::point("follow.cleaned");
-        lock.release();
+        self.lock.release();
         Ok(followed)
     }
 }
@@ -419,17 +455,9 @@ impl<'a> Hands<'a> {
                 skipped.push(0);
             }
         }
-        let current = self.checkout.git_dir.join("index");
         // Beside the real one: a split index names its shared part relative to it.
         let next = self.checkout.git_dir.join("crew-index");
-        crate::plain::remove_if_there(&next)?;
-        match std::fs::copy(&current, &next) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io("copy", current, error));
-            }
-            _ => {}
-        }
-        crate::plain::remove_if_there(&self.checkout.git_dir.join("crew-index.lock"))?;
+        self.copy_index(&next)?;
         deletions.extend(entries);
         self.update_index(&next)
             .args(["-z", "--index-info"])
@@ -451,14 +479,36 @@ impl<'a> Hands<'a> {
             .deadline(std::time::Duration::from_secs(600))
     }
 
-    /// Puts the next index in place, with the times of the files that stand now.
+    /// A copy of the index that stands; of none there is none.
+    fn copy_index(&self, next: &Path) -> Result<()> {
+        let current = self.index();
+        crate::plain::remove_if_there(next)?;
+        match std::fs::copy(&current, next) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("copy", current, error));
+            }
+            _ => {}
+        }
+        crate::plain::remove_if_there(&next.with_extension("lock"))
+    }
+
     fn put_index(&self, next: &Path) -> Result<()> {
-        let current = self.checkout.git_dir.join("index");
+        let current = self.index();
+        std::fs::rename(next, &current).doing("replace", &current)
+    }
+
+    /// Gives the index the times of the files that stand now, so that git need not read them again.
+    fn refresh_index(&self, next: &Path) -> Result<()> {
+        self.copy_index(next)?;
         let refreshed = self.update_index(next).args(["-q", "--refresh"]).run()?;
         if !matches!(refreshed.code, Some(0 | 1)) {
             return Err(refreshed.failed());
         }
         crash::point("follow.index_built");
-        std::fs::rename(next, &current).doing("replace", &current)
+        self.put_index(next)
+    }
+
+    fn index(&self) -> PathBuf {
+        self.checkout.git_dir.join("index")
     }
 }

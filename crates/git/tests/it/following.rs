@@ -232,7 +232,9 @@ fn a_landing_that_fails_half_way_keeps_the_users_git_out_until_it_is_carried_on(
     let world = World::new();
     let intent = to_land(&world, |world| world.write("new.txt", "new\n"));
     let repository = world.open_locked();
-    // Something that crew cannot take away stands where the next index is written.
+    // As if an engine was killed when the branch had moved; and something that crew cannot take away stands where the
+    // next index is written.
+    world.git(&["update-ref", "refs/heads/main", intent.new.as_str()]);
     let obstacle = world.root().join(".git/crew-index");
     std::fs::create_dir(&obstacle).unwrap();
     repository.land(&intent).unwrap_err();
