@@ -372,6 +372,10 @@ _crew() {
                 return 0
             fi
             case "${prev}" in
+                --schema)
+                    COMPREPLY=($(compgen -W "settings documents" -- "${cur}"))
+                    return 0
+                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

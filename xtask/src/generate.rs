@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::{Outcome, program};
+use crate::{Outcome, program, reference};
 
 /// A file or folder, and the program of ours that makes it.
 struct Generator {
@@ -22,10 +22,19 @@ enum Output {
     Folder(&'static str, &'static str),
 }
 
+/// The schema of what `--json` prints.
+const DOCUMENTS: &str = "docs/json.schema.json";
+/// The page about it: written by hand, but for its tables.
+const PAGE: &str = "docs/json.md";
+
 const GENERATORS: &[Generator] = &[
     Generator {
         output: Output::File("docs/crew.schema.json"),
         arguments: &["--package", "crew", "--", "config", "--schema"],
+    },
+    Generator {
+        output: Output::File(DOCUMENTS),
+        arguments: &["--package", "crew", "--", "config", "--schema", "documents"],
     },
     Generator {
         output: Output::Folder("docs/man", "1"),
@@ -134,12 +143,20 @@ fn generate(root: &Path) -> Result<Files, String> {
             }
         }
     }
+    let failed = |error| format!("{PAGE}: {error}");
+    let page = fs::read_to_string(root.join(PAGE)).map_err(failed)?;
+    let schema = files.get(Path::new(DOCUMENTS)).map_or(&[][..], Vec::as_slice);
+    let page = reference::fill(&page, schema)?;
+    files.insert(PathBuf::from(PAGE), page.into_bytes());
     Ok(files)
 }
 
 /// What stands where the generators write.
 fn committed(root: &Path) -> Result<Files, String> {
     let mut files = Files::new();
+    if let Ok(bytes) = fs::read(root.join(PAGE)) {
+        files.insert(PathBuf::from(PAGE), bytes);
+    }
     for generator in GENERATORS {
         match generator.output {
             Output::File(path) => {

@@ -13,6 +13,7 @@ mod licence;
 mod metadata;
 mod picture;
 mod program;
+mod reference;
 mod setup;
 mod sources;
 mod suite;

@@ -6,7 +6,6 @@ use model::TicketId;
 use model::command::{Command, Outcome};
 use model::journal::State;
 use model::view;
-use serde_json::{Value, json};
 use store::{Fold, Journal as _, Ledger, Sqlite};
 
 use crate::commands::events;
@@ -200,10 +199,12 @@ fn report(context: &mut Context, answer: &Answer) -> Result<Exit> {
     };
     let happened = happened.iter().filter(|fold| view::matters(&fold.fact));
     if context.json {
-        let events: Vec<Value> = happened.map(documents::event).collect();
-        context
-            .out
-            .json(&json!({ "command": id, "accepted": accepted, "message": message, "events": events }))?;
+        context.out.json(&documents::Answer {
+            command: Some(id.clone()),
+            accepted,
+            message: message.clone(),
+            events: happened.map(documents::Event::of).collect(),
+        })?;
     } else if accepted {
         context.out.line(message)?;
         for fold in happened {

@@ -2,7 +2,6 @@
 
 use git::{Branch, Id, Oid, Repository};
 use model::view::Work;
-use serde_json::{Value, json};
 
 use crate::ui;
 
@@ -65,11 +64,6 @@ impl Deed {
             [] => files,
             subjects => format!("{} ({files})", subjects.join("; ")),
         }
-    }
-
-    /// For `--json`.
-    pub(crate) fn document(&self) -> Value {
-        json!({ "subjects": self.subjects, "files": self.files, "changed": self.changed })
     }
 }
 

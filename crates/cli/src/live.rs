@@ -3,20 +3,19 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::TicketId;
 use model::view::Crew;
-use serde_json::json;
 use store::Fold;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::clock;
 use crate::context::{self, Context};
+use crate::documents::{self, Waits};
 use crate::error::{Error, Result};
 use crate::follow::{self, Follow};
 use crate::notices::{self, Notices};
 use crate::ui::{Screen, Style};
-use crate::{clock, documents};
 use runtime::{Options, Place, Signal};
 
 /// How often the screen is drawn when nothing happens: times and last lines move on.
@@ -44,14 +43,6 @@ pub(crate) trait Tell {
     fn minds_hangup(&self) -> bool {
         false
     }
-}
-
-/// A ticket that waits for a person when the engine has ended.
-#[derive(Debug)]
-pub(crate) struct Waits {
-    pub(crate) ticket: TicketId,
-    pub(crate) title: String,
-    pub(crate) why: String,
 }
 
 /// An engine that runs here, and who watches it.
@@ -185,7 +176,9 @@ impl<'a, T: Tell> Live<'a, T> {
         }
         let out = &mut self.context.out;
         if self.context.json {
-            out.json_line(&json!({ "warning": notice }))?;
+            out.json_line(&documents::Warning {
+                warning: notice.to_owned(),
+            })?;
         } else {
             self.screen.clear(out)?;
             let mut lines = notice.lines();
@@ -212,7 +205,7 @@ impl<'a, T: Tell> Live<'a, T> {
                 let told = self.teller.tell(&self.crew, &fold, is_live);
                 self.crew.apply(follow::row(&fold));
                 if self.context.json {
-                    self.context.out.json_line(&documents::event(&fold))?;
+                    self.context.out.json_line(&documents::Event::of(&fold))?;
                 } else {
                     lines.extend(told);
                 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a text is not a name.
@@ -67,8 +68,9 @@ fn check(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
 macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $what:literal, $limit:literal) => {
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
+        #[schemars(inline)]
         pub struct $name(String);
 
         impl $name {
@@ -145,8 +147,9 @@ impl RunId {
 }
 
 /// A session's id at the agent's client: a UUID, minted by crew.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct SessionId(pub uuid::Uuid);
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct SessionId(#[schemars(with = "String", extend("format" = "uuid"))] pub uuid::Uuid);
 
 impl SessionId {
     /// The id of the `n`-th session of an attempt. A version 5 UUID in the journal's own namespace: unique across
@@ -191,8 +194,9 @@ impl fmt::Display for Fence {
 }
 
 /// The id of a git object, in full hex.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(inline)]
 pub struct Oid(String);
 
 impl Oid {

@@ -9,6 +9,7 @@ pub mod diagram;
 pub mod ids;
 pub mod journal;
 pub mod machine;
+pub mod moment;
 pub mod money;
 pub mod policy;
 pub mod project;
@@ -21,4 +22,5 @@ pub mod view;
 pub mod worker;
 
 pub use ids::{AgentName, Fence, Oid, RunId, SessionId, TicketId};
+pub use moment::Moment;
 pub use time::Time;

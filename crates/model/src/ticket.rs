@@ -8,6 +8,7 @@ mod transition;
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
@@ -310,6 +311,22 @@ pub enum Why {
 }
 
 impl Why {
+    /// Every kind's name.
+    pub const NAMES: [&str; 12] = [
+        "failed",
+        "blocked",
+        "killed",
+        "reaped",
+        "could not run",
+        "target red",
+        "sensitive paths",
+        "conflict",
+        "auth",
+        "breaker",
+        "review",
+        "budget",
+    ];
+
     /// The kind's name.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -331,7 +348,7 @@ impl Why {
 }
 
 /// What is true of a ticket now, for people and other tools: written as tags into its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Label {
     /// The last attempt ended without submitting.

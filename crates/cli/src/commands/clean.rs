@@ -2,7 +2,7 @@
 
 mod outputs;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use git::Lock;
@@ -10,11 +10,11 @@ use model::Time;
 use model::ticket::{Filing, Ticket};
 use model::view::Crew;
 use process::Run;
-use serde_json::{Value, json};
 use tickets::{Folder, Status};
 
 use crate::context::{Context, journal};
 use crate::doctor::fix::end_run;
+use crate::documents;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
 use crate::ui::Style;
@@ -80,13 +80,12 @@ impl Clean {
         remove(&place.crew_dir)?;
         let kept = repository.kept(None)?;
         if context.json {
-            let kept: Vec<Value> = kept
-                .iter()
-                .map(|kept| json!({ "ref": kept.name, "commit": kept.commit.as_str() }))
-                .collect();
-            context
-                .out
-                .json(&json!({ "cleaned": true, "kept": kept, "aside": aside }))?;
+            let folder = |folder: &PathBuf| folder.to_string_lossy().into_owned();
+            context.out.json(&documents::Clean {
+                cleaned: true,
+                kept: kept.into_iter().filter_map(documents::Kept::of).collect(),
+                aside: aside.iter().map(folder).collect(),
+            })?;
             return Ok(Exit::Done);
         }
         context
@@ -137,9 +136,11 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str) -> Res
     };
     let outputs::Removed { steps, checks, bytes } = removed;
     if context.json {
-        context
-            .out
-            .json(&json!({ "steps": steps, "checks": checks, "freed_bytes": bytes }))?;
+        context.out.json(&documents::Removed {
+            steps,
+            checks,
+            freed_bytes: bytes,
+        })?;
     } else if steps + checks == 0 {
         let says =
             format!("nothing to remove: no ticket with outputs has been closed for longer than {older}");

@@ -5,7 +5,6 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use model::Time;
 use model::view::{By, Costs, Filter, Line, Sum};
-use serde_json::json;
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
@@ -38,16 +37,6 @@ enum Sums {
 }
 
 impl Sums {
-    fn name(self) -> &'static str {
-        match self {
-            Sums::Step => "step",
-            Sums::Attempt => "attempt",
-            Sums::Ticket => "ticket",
-            Sums::Agent => "agent",
-            Sums::Day => "day",
-        }
-    }
-
     fn by(self) -> By {
         match self {
             Sums::Step => By::Step,
@@ -81,14 +70,7 @@ impl Cost {
         });
         let costs = crew.costs(sums.by(), &filter);
         if context.json {
-            let mut document = documents::costs(&costs);
-            document["by"] = json!(sums.name());
-            document["of"] = json!({
-                "ticket": filter.ticket,
-                "agent": filter.agent,
-                "since": documents::time(filter.since),
-            });
-            context.out.json(&document)?;
+            context.out.json(&documents::Cost::of(sums.by(), filter, costs))?;
             return Ok(Exit::Done);
         }
         if costs.lines.is_empty() {

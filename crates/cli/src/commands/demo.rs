@@ -66,12 +66,7 @@ impl Demo {
             }
         };
         if context.json {
-            let document = demo::document(
-                &ended.tally,
-                &ended.landed,
-                was_interrupted,
-                repository.as_deref(),
-            );
+            let document = demo::document(&ended.tally, &ended.landed, was_interrupted, repository);
             context.out.json_line(&document)?;
             return Ok(ended.exit);
         }

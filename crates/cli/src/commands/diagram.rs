@@ -6,6 +6,7 @@ use clap::Args;
 use model::diagram;
 
 use crate::context::Context;
+use crate::documents;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
 
@@ -33,9 +34,9 @@ impl Diagram {
         }
         let Some(asked) = self.machine else {
             if context.json {
-                context
-                    .out
-                    .json(&serde_json::json!({ "machines": diagram::NAMES }))?;
+                context.out.json(&documents::Machines {
+                    machines: diagram::NAMES.to_vec(),
+                })?;
             } else {
                 for name in diagram::NAMES {
                     context.out.line(name)?;
@@ -63,9 +64,10 @@ impl Diagram {
             ));
         };
         if context.json {
-            context
-                .out
-                .json(&serde_json::json!({ "machine": name, "mermaid": text }))?;
+            context.out.json(&documents::Machine {
+                machine: name,
+                mermaid: text,
+            })?;
         } else {
             context.out.write(&text)?;
         }

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use git::Lock;
-use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::doctor::{self, Finding, Level};
+use crate::documents;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui::{self, Style};
@@ -35,10 +35,11 @@ impl Doctor {
         };
         let (wrong, notes) = (left(Level::Wrong), left(Level::Note));
         if context.json {
-            let findings: Vec<Value> = found.iter().map(Finding::json).collect();
-            context
-                .out
-                .json(&json!({ "findings": findings, "wrong": wrong, "notes": notes }))?;
+            context.out.json(&documents::Doctor {
+                findings: found.iter().map(documents::Finding::of).collect(),
+                wrong,
+                notes,
+            })?;
         } else {
             let mut area = None;
             for finding in &found {

@@ -7,7 +7,6 @@ use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
 use model::view;
-use serde_json::{Value, json};
 use store::Fold;
 
 use crate::context::{Context, journal};
@@ -40,9 +39,8 @@ impl Events {
                     "`crew run` begins",
                 ));
             }
-            let none: [Value; 0] = [];
             if context.json {
-                context.out.json(&json!({ "events": none }))?;
+                context.out.json(&documents::Events { events: Vec::new() })?;
             }
             return Ok(Exit::Done);
         };
@@ -56,8 +54,8 @@ impl Events {
         })
         .await?;
         if context.json && !self.follow {
-            let events: Vec<Value> = last.iter().map(documents::event).collect();
-            context.out.json(&json!({ "events": events }))?;
+            let events = last.iter().map(documents::Event::of).collect();
+            context.out.json(&documents::Events { events })?;
             return Ok(Exit::Done);
         }
         for fold in &last {
@@ -83,7 +81,7 @@ impl Events {
 
 fn show(context: &mut Context, fold: &Fold) -> Result<()> {
     if context.json {
-        return context.out.json_line(&documents::event(fold));
+        return context.out.json_line(&documents::Event::of(fold));
     }
     let line = format!("{:>6}  {}", fold.seq, line(fold));
     context.out.line(&line)

@@ -8,8 +8,7 @@ use model::policy::route::{self, Refusal};
 use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{State, Ticket, Why};
-use model::{AgentName, TicketId};
-use serde_json::json;
+use model::{AgentName, Moment, TicketId};
 
 use crate::commands::ps;
 use crate::context::{Context, journal};
@@ -48,13 +47,18 @@ impl Explain {
         let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
         let state = ticket.map_or_else(|| "unknown".to_owned(), Ticket::state_name);
         if context.json {
-            let document = json!({
-                "ticket": id, "title": title, "state": state, "engine": runs, "says": says, "refusal": refusal,
-                "waits_for": agent.and_then(|agent| agent.waits.as_ref()).map(|waits| &waits.what),
-                "waits_until": documents::time(agent.and_then(|agent| agent.waits.as_ref()?.until)),
-                "failure": failure.map(documents::failure),
-            });
-            context.out.json(&document)?;
+            let waits = agent.and_then(|agent| agent.waits.as_ref());
+            context.out.json(&documents::Explanation {
+                ticket: id,
+                title,
+                state,
+                engine: runs,
+                says,
+                refusal,
+                waits_for: waits.map(|waits| waits.what.clone()),
+                waits_until: waits.and_then(|waits| waits.until).map(Moment),
+                failure: failure.map(documents::Failure::of),
+            })?;
             return Ok(Exit::Done);
         }
         context.out.styled(&format!("{id}  {title}"), Style::Bold)?;

@@ -6,7 +6,6 @@ use clap::Args;
 use model::journal::{State, Stream};
 use model::ticket::Effect;
 use model::view::{describe, describe_effect};
-use serde_json::{Value, json};
 use store::{EffectId, Fold, Journal as _, Ledger, Seq, Sqlite};
 
 use crate::context::{Context, journal};
@@ -66,11 +65,13 @@ impl History {
             shown.push((fold, effects));
         }
         if context.json {
-            let events: Vec<Value> = shown
+            let events = shown
                 .iter()
-                .map(|(fold, effects)| document(fold, effects))
-                .collect();
-            context.out.json(&json!({ "of": self.which, "events": events }))?;
+                .map(|(fold, effects)| documents::Told::of(fold, effects));
+            context.out.json(&documents::History {
+                of: self.which,
+                events: events.collect(),
+            })?;
             return Ok(Exit::Done);
         }
         if shown.is_empty() {
@@ -106,18 +107,6 @@ fn table(shown: &[(Fold, Vec<Effect>)], which: &Either) -> Table {
         }
     }
     table
-}
-
-fn document(fold: &Fold, effects: &[Effect]) -> Value {
-    let mut event = documents::event(fold);
-    let ordered: Vec<Value> = effects
-        .iter()
-        .map(|effect| json!({ "says": describe_effect(effect), "effect": effect }))
-        .collect();
-    if let Some(event) = event.as_object_mut() {
-        event.insert("effects".to_owned(), Value::from(ordered));
-    }
-    event
 }
 
 /// What an event ordered, in order.
@@ -209,11 +198,7 @@ fn at(context: &mut Context, rows: &[Fold], seq: u64) -> Result<Exit> {
         ));
     };
     if context.json {
-        let mut event = documents::event(fold);
-        if let Some(event) = event.as_object_mut() {
-            event.insert("state_after".to_owned(), documents::state(&fold.after));
-        }
-        context.out.json(&event)?;
+        context.out.json(&documents::Past::of(fold))?;
         return Ok(Exit::Done);
     }
     context.out.styled(

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use clap::Args;
 use model::Time;
 use model::view::{Act, Item, Kind};
-use serde_json::{Value, json};
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
@@ -33,8 +32,8 @@ impl Inbox {
         let items = mail::gather(&crew, &place)?;
         if !self.follow {
             if context.json {
-                let items: Vec<Value> = items.iter().map(documents::item).collect();
-                context.out.json(&json!({ "items": items }))?;
+                let items = items.iter().map(documents::Item::of).collect();
+                context.out.json(&documents::Inbox { items })?;
             } else {
                 list(&mut context.out, &items, clock::now())?;
             }
@@ -78,9 +77,10 @@ fn news(context: &mut Context, shown: &mut BTreeMap<String, Item>, items: &[Item
     let now: BTreeMap<String, Item> = items.iter().map(|item| (item.id.clone(), item.clone())).collect();
     for (id, gone) in shown.iter().filter(|(id, _)| !now.contains_key(*id)) {
         if context.json {
-            context
-                .out
-                .json_line(&json!({ "item": documents::item(gone), "waits": false }))?;
+            context.out.json_line(&documents::News {
+                item: documents::Item::of(gone),
+                waits: false,
+            })?;
         } else {
             let of = gone.ticket.as_ref().map_or(id.as_str(), |ticket| ticket.as_str());
             context
@@ -91,9 +91,10 @@ fn news(context: &mut Context, shown: &mut BTreeMap<String, Item>, items: &[Item
     let at = clock::now();
     for item in items.iter().filter(|item| shown.get(&item.id) != Some(*item)) {
         if context.json {
-            context
-                .out
-                .json_line(&json!({ "item": documents::item(item), "waits": true }))?;
+            context.out.json_line(&documents::News {
+                item: documents::Item::of(item),
+                waits: true,
+            })?;
         } else {
             show(&mut context.out, item, at)?;
         }

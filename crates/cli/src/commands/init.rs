@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use model::settings::{self, Checks, Detected, Harness, HarnessKind, Settings};
-use serde_json::json;
 
 use crate::context::Context;
+use crate::documents;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
 use crate::ui::Style;
@@ -83,16 +83,15 @@ impl Init {
         }
         write(&place, &target, &checks, harness.as_ref())?;
         if context.json {
-            let document = json!({
-                "settings": place.settings_path.to_string_lossy(),
-                "target": target,
-                "runner": found.as_ref().map(|found| found.runner),
-                "seen_in": found.as_ref().map(|found| found.seen_in.as_str()),
-                "checks": checks.commands,
-                "guarded": !checks.commands.is_empty(),
-                "harness": harness.as_ref().map(|(name, _)| name),
-            });
-            context.out.json(&document)?;
+            context.out.json(&documents::Init {
+                settings: place.settings_path.to_string_lossy().into_owned(),
+                target,
+                runner: found.as_ref().map(|found| found.runner),
+                seen_in: found.map(|found| found.seen_in),
+                guarded: !checks.commands.is_empty(),
+                checks: checks.commands,
+                harness: harness.map(|(name, _)| name),
+            })?;
             return Ok(Exit::Done);
         }
         context.out.styled("wrote crew.toml", Style::Green)?;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use clap::Args;
 use model::AgentName;
 use process::{Run, Stream, Tail};
-use serde_json::json;
 
 use crate::context::{Context, journal};
 use crate::error::Result;
@@ -14,7 +13,7 @@ use crate::exit::Exit;
 use crate::follow::{Changes, Follow, interrupts};
 use crate::runs::Step;
 use crate::ui::Style;
-use crate::{follow, lookup, runs};
+use crate::{documents, follow, lookup, runs};
 use runtime::Place;
 
 /// Show an agent's whole output, step by step
@@ -233,10 +232,14 @@ fn show(context: &mut Context, json: bool, step: &Step, stream: Stream, text: &s
     let clean = harness::sanitise::text(&readable);
     for line in clean.lines() {
         if json {
-            let (Step { run, ticket, number }, stream) = (step, stream.file());
-            let line =
-                json!({ "ticket": ticket, "step": number, "run": run, "stream": stream, "line": line });
-            context.out.json_line(&line)?;
+            let Step { run, ticket, number } = step.clone();
+            context.out.json_line(&documents::OutputLine {
+                ticket,
+                step: number,
+                run,
+                stream: stream.file(),
+                line: line.to_owned(),
+            })?;
         } else if stream == Stream::Err {
             context.out.styled(&format!("stderr: {line}"), Style::Yellow)?;
         } else {

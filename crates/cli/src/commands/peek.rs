@@ -1,14 +1,13 @@
 //! `crew peek`: the end of what an agent printed in its last step.
 
 use clap::Args;
-use serde_json::json;
 
 use crate::context::{Context, journal};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::runs::{self, Step};
 use crate::ui::Style;
-use crate::{follow, lookup};
+use crate::{documents, follow, lookup};
 
 /// Show the end of an agent's latest output
 #[derive(Debug, Args)]
@@ -40,9 +39,14 @@ impl Peek {
         }
         let Some(step) = last else {
             if context.json {
-                context.out.json(
-                    &json!({ "agent": agent, "run": null, "ticket": null, "step": null, "lines": [], "errors": [] }),
-                )?;
+                context.out.json(&documents::Peek {
+                    agent,
+                    run: None,
+                    ticket: None,
+                    step: None,
+                    lines: Vec::new(),
+                    errors: Vec::new(),
+                })?;
             } else {
                 context.out.line(&format!("{agent} has not been stepped yet"))?;
             }
@@ -61,10 +65,15 @@ impl Peek {
         let errors: Vec<&str> = errors.lines().collect();
         let complained = &errors[errors.len().saturating_sub(self.lines)..];
         if context.json {
-            let document = json!({
-                "agent": agent, "run": step.run, "ticket": step.ticket, "step": step.number, "lines": shown, "errors": complained,
-            });
-            context.out.json(&document)?;
+            let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+            context.out.json(&documents::Peek {
+                agent,
+                run: Some(step.run),
+                ticket: Some(step.ticket),
+                step: Some(step.number),
+                lines: owned(shown),
+                errors: owned(complained),
+            })?;
             return Ok(Exit::Done);
         }
         let head = format!(

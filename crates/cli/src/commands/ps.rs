@@ -5,7 +5,6 @@ use model::Time;
 use model::policy::budget::Pause;
 use model::project::Bar;
 use model::view::{Agent, By, Counts, Crew, Filter, Status};
-use serde_json::{Value, json};
 
 use crate::context::{Context, journal};
 use crate::error::Result;
@@ -26,7 +25,7 @@ impl Ps {
         let now = clock::now();
         let queue = mail::seen(&crew, &place, now)?.counts();
         if context.json {
-            context.out.json(&document(&crew, holder.as_ref(), &queue, now))?;
+            context.out.json(&document(&crew, holder, queue, now))?;
             return Ok(Exit::Done);
         }
         let agents = crew.agents();
@@ -80,21 +79,18 @@ pub(crate) fn pause(crew: &Crew, now: Time) -> Option<Pause> {
     crew.project.pause.filter(|pause| pause.until > now)
 }
 
-fn document(crew: &Crew, holder: Option<&Holder>, queue: &Counts, now: Time) -> Value {
-    let agents: Vec<Value> = crew.agents().iter().map(documents::agent).collect();
-    json!({
-        "agents": agents,
-        "engine": holder.map(|holder| json!({
-            "pid": holder.pid,
-            "host": holder.host,
-            "since": holder.since.and_then(|s| i64::try_from(s).ok()).map(|s| Time(s * 1000).to_string()),
-        })),
-        "queue": queue,
-        "barred": barred(crew, now).map(|(harness, bar)| documents::bar(harness, bar)).collect::<Vec<_>>(),
-        "usage": documents::usage(crew.costs(By::Day, &Filter::default()).total.usage),
-        "pause": documents::pause(pause(crew, now)),
-        "seq": crew.seq,
-    })
+fn document(crew: &Crew, holder: Option<Holder>, queue: Counts, now: Time) -> documents::Ps {
+    documents::Ps {
+        agents: crew.agents().into_iter().map(documents::Agent::of).collect(),
+        engine: holder.map(documents::Engine::of),
+        queue,
+        barred: barred(crew, now)
+            .map(|(harness, bar)| documents::Barred::of(harness, bar))
+            .collect(),
+        usage: documents::Usage::of(crew.costs(By::Day, &Filter::default()).total.usage),
+        pause: pause(crew, now).map(documents::Pause::of),
+        seq: crew.seq,
+    }
 }
 
 /// The harnesses on which no step is started now.

@@ -1,13 +1,10 @@
 //! `crew queue`: the tickets, what is nearest to the target first.
 
-use std::collections::BTreeMap;
-
 use clap::Args;
+use model::Time;
 use model::policy::route::Refusal;
 use model::ticket::{State, Ticket};
-use model::view::{Crew, Landed};
-use model::{TicketId, Time};
-use serde_json::{Value, json};
+use model::view::Landed;
 
 use crate::commands::explain::refusals;
 use crate::commands::ps;
@@ -40,9 +37,18 @@ impl Queue {
         seen.tickets.clone_from(&facts.tickets);
         let refusals = refusals(&facts, &settings);
         if context.json {
-            let mut document = document(&seen, &facts, &refusals);
-            document["pause"] = documents::pause(ps::pause(&crew, now));
-            context.out.json(&document)?;
+            let one = |ticket: &Ticket| {
+                let file = facts.file(&ticket.id).map(|file| file.changed_at);
+                documents::Ticket::of(ticket, file, refusals.get(&ticket.id))
+            };
+            context.out.json(&documents::Queue {
+                counts: seen.counts(),
+                tickets: seen.order().into_iter().map(one).collect(),
+                held: seen.held().into_iter().map(documents::Held::of).collect(),
+                landed: seen.landed.iter().map(documents::Landed::of).collect(),
+                pause: ps::pause(&crew, now).map(documents::Pause::of),
+                problems: facts.problems,
+            })?;
             return Ok(Exit::Done);
         }
         let shown = seen.order();
@@ -176,39 +182,4 @@ fn landed(landed: &[Landed], now: Time) -> Table {
         ]);
     }
     table
-}
-
-fn document(crew: &Crew, facts: &Facts, refusals: &BTreeMap<TicketId, Refusal>) -> Value {
-    let tickets: Vec<Value> = crew
-        .order()
-        .into_iter()
-        .map(|ticket| one(ticket, facts, refusals.get(&ticket.id)))
-        .collect();
-    let held: Vec<Value> = crew.held().iter().map(documents::held).collect();
-    let landed: Vec<Value> = crew.landed.iter().map(documents::landed).collect();
-    json!({
-        "counts": crew.counts(),
-        "tickets": tickets,
-        "held": held,
-        "landed": landed,
-        "problems": facts.problems,
-    })
-}
-
-fn one(ticket: &Ticket, facts: &Facts, refusal: Option<&Refusal>) -> Value {
-    let id = |id: &TicketId| id.to_string();
-    json!({
-        "id": ticket.id,
-        "title": ticket.spec.title,
-        "type": ticket.spec.kind,
-        "priority": ticket.spec.priority,
-        "deps": ticket.spec.deps.iter().map(id).collect::<Vec<_>>(),
-        "state": ticket.state_name(),
-        "since": documents::time(Some(ticket.since)),
-        "agent": ticket.attempt().map(|attempt| attempt.agent.as_str()),
-        "labels": ticket.labels,
-        "file_changed_at": documents::time(facts.file(&ticket.id).map(|file| file.changed_at)),
-        "why_not": refusal.map(ToString::to_string),
-        "refusal": refusal,
-    })
 }

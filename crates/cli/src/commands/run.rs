@@ -7,15 +7,14 @@ use model::project::Event as Project;
 use model::settings::OnStop;
 use model::ticket::Event;
 use model::view::{self, Act, Crew, Item};
-use serde_json::{Value, json};
 use store::Fold;
 
 use crate::commands::events;
 use crate::context::Context;
-use crate::documents;
+use crate::documents::{self, Waits};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::live::{Live, Tell, Waits, quiet};
+use crate::live::{Live, Tell, quiet};
 use crate::mail;
 use crate::ui::{self, Style, Table};
 use runtime::Signal;
@@ -134,16 +133,14 @@ impl Live<'_, Log> {
             (false, false) => Exit::Done,
         };
         if self.context.json {
-            let waits: Vec<Value> = waits
-                .iter()
-                .map(|waits| json!({ "ticket": waits.ticket, "title": waits.title, "why": waits.why }))
-                .collect();
-            let landed: Vec<Value> = landed.iter().map(documents::landed).collect();
-            let document = json!({ "summary": {
-                "landed": landed, "waits": waits, "interrupted": interrupted, "queue": self.crew.counts(),
-                "usage": documents::usage(paid),
-            } });
-            self.context.out.json_line(&document)?;
+            let summary = documents::RunSummary {
+                landed: landed.iter().map(documents::Landed::of).collect(),
+                waits: waits.to_vec(),
+                interrupted,
+                queue: self.crew.counts(),
+                usage: documents::Usage::of(paid),
+            };
+            self.context.out.json_line(&documents::Ran { summary })?;
             return Ok(exit);
         }
         let inbox = mail::gather(&self.crew, &self.place).unwrap_or_default();

@@ -6,6 +6,7 @@ use model::settings;
 
 use crate::asking::ask;
 use crate::context::Context;
+use crate::documents;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::follow::{Changes, interrupts};
@@ -24,15 +25,21 @@ pub(crate) struct Stop {
     wait: bool,
 }
 
+const NONE: &str = "no engine runs here";
+
 impl Stop {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         if place.holder()?.is_none() {
             if context.json {
-                let document = serde_json::json!({ "command": null, "accepted": true, "message": "no engine runs here", "events": [] });
-                context.out.json(&document)?;
+                context.out.json(&documents::Answer {
+                    command: None,
+                    accepted: true,
+                    message: NONE.to_owned(),
+                    events: Vec::new(),
+                })?;
             } else {
-                context.out.line("no engine runs here")?;
+                context.out.line(NONE)?;
             }
             return Ok(Exit::Done);
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use clap::Args;
 use model::view::{Crew, Work};
 use model::{AgentName, Time};
-use serde_json::{Value, json};
 
 use crate::context::{Context, journal};
 use crate::deeds::{self, Deed};
@@ -55,11 +54,11 @@ impl Summary {
             LATEST
         };
         if context.json {
-            let agents: Vec<Value> = by_agent
+            let agents = by_agent
                 .iter()
                 .map(|(name, works)| document(&crew, &place, name, works, most))
                 .collect();
-            context.out.json(&json!({ "agents": agents }))?;
+            context.out.json(&documents::Summary { agents })?;
             return Ok(Exit::Done);
         }
         if by_agent.is_empty() {
@@ -129,28 +128,14 @@ fn figures(steps: u64, usage: model::attempt::Usage) -> Vec<String> {
     .collect()
 }
 
-fn document(crew: &Crew, place: &Place, name: &AgentName, works: &[&Work], most: usize) -> Value {
+fn document(crew: &Crew, place: &Place, name: &AgentName, works: &[&Work], most: usize) -> documents::Worked {
     let totals = crew.members.get(name).cloned().unwrap_or_default();
-    let one = |work: &&Work| {
-        json!({
-            "ticket": work.ticket,
-            "title": work.title,
-            "attempt": work.attempt,
-            "since": documents::time(Some(work.since)),
-            "until": documents::time(work.until),
-            "came_to": work.came_to,
-            "commit": work.landed,
-            "steps": work.steps,
-            "usage": documents::usage(work.usage),
-            "summary": work.said,
-            "git": Deed::of(&place.repository, work).map(|deed| deed.document()),
-        })
-    };
-    json!({
-        "agent": name,
-        "landed": totals.landed,
-        "steps": totals.steps,
-        "usage": documents::usage(totals.usage),
-        "work": works.iter().take(most).map(one).collect::<Vec<_>>(),
-    })
+    let one = |work: &&Work| documents::Work::of(work, Deed::of(&place.repository, work));
+    documents::Worked {
+        agent: name.clone(),
+        landed: totals.landed,
+        steps: totals.steps,
+        usage: documents::Usage::of(totals.usage),
+        work: works.iter().take(most).map(one).collect(),
+    }
 }

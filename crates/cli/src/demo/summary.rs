@@ -1,7 +1,8 @@
 //! What came of a demonstration.
 
+use std::time::Duration;
+
 use model::view::Landed;
-use serde_json::{Value, json};
 
 use super::Tally;
 use super::project::ALL;
@@ -67,30 +68,34 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
 }
 
 /// For programs.
-pub(crate) fn document(tally: &Tally, landed: &[Landed], interrupted: bool, kept: Option<&str>) -> Value {
-    let tickets: Vec<Value> = tally
-        .tickets
-        .iter()
-        .map(|(id, counts)| {
-            json!({
-                "ticket": id,
-                "title": counts.title,
-                "took_ms": counts.took().map(|took| took.as_millis()),
-                "steps": counts.steps,
-                "failed_steps": counts.failed,
-                "did": did(counts),
-            })
-        })
-        .collect();
-    let landed: Vec<Value> = landed.iter().map(documents::landed).collect();
-    json!({ "summary": {
-        "landed": landed,
-        "tickets": tickets,
-        "checked": tally.checked,
-        "took_ms": tally.took().as_millis(),
-        "interrupted": interrupted,
-        "kept": kept,
-    } })
+pub(crate) fn document(
+    tally: &Tally,
+    landed: &[Landed],
+    interrupted: bool,
+    kept: Option<String>,
+) -> documents::Demonstrated {
+    let tickets = tally.tickets.iter().map(|(id, counts)| documents::DemoTicket {
+        ticket: id.clone(),
+        title: counts.title.clone(),
+        took_ms: counts.took().map(millis),
+        steps: counts.steps,
+        failed_steps: counts.failed,
+        did: did(counts),
+    });
+    documents::Demonstrated {
+        summary: documents::DemoSummary {
+            landed: landed.iter().map(documents::Landed::of).collect(),
+            tickets: tickets.collect(),
+            checked: tally.checked,
+            took_ms: millis(tally.took()),
+            interrupted,
+            kept,
+        },
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What crew did about what was particular with a ticket.

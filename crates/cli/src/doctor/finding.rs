@@ -1,11 +1,13 @@
 //! What the doctor says: one sentence about one thing, and what to do.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::fix::Fix;
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Level {
     /// As it should be.
     Fine,
@@ -16,7 +18,8 @@ pub(crate) enum Level {
 }
 
 /// What the doctor looks at, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Area {
     /// git itself.
     Git,
@@ -34,17 +37,6 @@ pub(crate) enum Area {
     Invariants,
     /// What nothing uses any more.
     Leftovers,
-}
-
-impl Level {
-    /// Its name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Level::Fine => "fine",
-            Level::Note => "note",
-            Level::Wrong => "wrong",
-        }
-    }
 }
 
 impl Area {
@@ -107,18 +99,6 @@ impl Finding {
             fix: Some(fix),
             ..self
         }
-    }
-
-    /// As a part of the document.
-    pub(crate) fn json(&self) -> Value {
-        json!({
-            "area": self.area.name(),
-            "level": self.level.name(),
-            "says": self.says,
-            "hint": self.hint,
-            "fix": self.fix.as_ref().map(ToString::to_string),
-            "fixed": self.fixed,
-        })
     }
 
     fn new(area: Area, level: Level, says: String, hint: Option<String>) -> Self {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufWriter, Stdout, Write as _};
 
-use serde_json::Value;
-
+use crate::documents::{Document, Line};
 use crate::error::{Doing as _, Error, Result};
 use crate::ui::{Table, wrap_line};
 
@@ -181,14 +180,18 @@ impl Out {
     }
 
     /// A JSON document, indented.
-    pub(crate) fn json(&mut self, value: &Value) -> Result<()> {
-        let text = serde_json::to_string_pretty(value).unwrap_or_default();
-        self.write(&format!("{}\n", plain_json(&text)))
+    pub(crate) fn json(&mut self, document: &impl Document) -> Result<()> {
+        self.serialized(serde_json::to_string_pretty(document))
     }
 
     /// A JSON document on one line.
-    pub(crate) fn json_line(&mut self, value: &Value) -> Result<()> {
-        self.write(&format!("{}\n", plain_json(&value.to_string())))
+    pub(crate) fn json_line(&mut self, line: &impl Line) -> Result<()> {
+        self.serialized(serde_json::to_string(line))
+    }
+
+    fn serialized(&mut self, json: serde_json::Result<String>) -> Result<()> {
+        let json = json.map_err(|error| Error::Output(error.into()))?;
+        self.write(&format!("{}\n", plain_json(&json)))
     }
 
     /// Text that crew made itself, or that is wanted raw.

@@ -8,6 +8,7 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::schema;
 use crate::support::{Repo, Said, env, until};
 
 /// A demonstration in a temporary folder of its own. It does not outlive its test.
@@ -135,6 +136,7 @@ fn what_it_tells_is_what_the_journal_of_the_kept_repository_has() {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
+    schema::check_output("demo", &said.out);
     let summary = &rows.last().unwrap()["summary"];
     let kept = Path::new(summary["kept"].as_str().unwrap());
     assert_eq!(show.left().len(), 1);

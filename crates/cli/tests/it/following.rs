@@ -9,10 +9,10 @@ use crate::engine::Engine;
 use crate::support::{Repo, env, until};
 
 /// A command that prints until it is interrupted. Ended when dropped.
-struct Following(Child, Receiver<String>);
+pub(crate) struct Following(Child, Receiver<String>);
 
 impl Following {
-    fn start(repo: &Repo, args: &[&str]) -> Self {
+    pub(crate) fn start(repo: &Repo, args: &[&str]) -> Self {
         let mut child = env()
             .args(repo.program(&repo.root))
             .args(args)
@@ -31,6 +31,12 @@ impl Following {
         Self(child, told)
     }
 
+    /// The next line.
+    #[track_caller]
+    pub(crate) fn line(&self) -> String {
+        self.1.recv_timeout(Duration::from_secs(60)).unwrap()
+    }
+
     #[track_caller]
     fn says(&self, wanted: &str) {
         let mut before = Vec::new();
@@ -44,7 +50,7 @@ impl Following {
     }
 
     /// Interrupts it; its exit code.
-    fn interrupted(mut self) -> Option<i32> {
+    pub(crate) fn interrupted(mut self) -> Option<i32> {
         let pid = self.0.id().to_string();
         assert!(env().args(["kill", "-INT", &pid]).status().unwrap().success());
         until("it has ended", || self.0.try_wait().unwrap()).code()

@@ -18,6 +18,7 @@ mod init;
 mod json;
 mod look;
 mod output;
+mod schema;
 mod support;
 mod tk;
 mod tour;

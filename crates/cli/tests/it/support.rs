@@ -8,6 +8,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::pty::Pty;
+use crate::schema;
 pub(crate) use crate::wait::until;
 
 /// What a command came to.
@@ -77,16 +78,21 @@ impl Repo {
     /// A repository with a crew whose agents run this shell script, and nothing that guards the target.
     pub(crate) fn with_agent(script: &str) -> Self {
         let repo = Self::new();
-        repo.write(
-            "agent.sh",
-            &format!("#!/bin/sh\nset -eu\ncat > /dev/null\n{script}\n"),
-        );
-        let mut mode = repo.root.join("agent.sh").metadata().unwrap().permissions();
-        std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
-        std::fs::set_permissions(repo.root.join("agent.sh"), mode).unwrap();
+        repo.script(script);
         repo.crew(&["init", "--yes", "--agent", "./agent.sh"]).ok();
         repo.commit("crew");
         repo
+    }
+
+    /// The agents' program: this shell script, in which a command that fails ends it.
+    pub(crate) fn script(&self, script: &str) {
+        self.write(
+            "agent.sh",
+            &format!("#!/bin/sh\nset -eu\ncat > /dev/null\n{script}\n"),
+        );
+        let mut mode = self.root.join("agent.sh").metadata().unwrap().permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+        std::fs::set_permissions(self.root.join("agent.sh"), mode).unwrap();
     }
 
     /// A crew that is never run.
@@ -149,13 +155,21 @@ impl Repo {
         ]);
     }
 
-    /// `crew` in the repository.
+    /// `crew` in the repository. What it prints with `--json` is held against the schema.
     pub(crate) fn crew(&self, args: &[&str]) -> Said {
         self.crew_in(&self.root, args)
     }
 
     pub(crate) fn crew_in(&self, dir: &Path, args: &[&str]) -> Said {
-        self.run(&self.program(dir), args)
+        let said = self.run(&self.program(dir), args);
+        let is_refused = said.out.is_empty() && !said.err.is_empty();
+        if args.contains(&"--json")
+            && !is_refused
+            && let Some(command) = schema::command(args)
+        {
+            schema::check_output(&command, &said.out);
+        }
+        said
     }
 
     /// The binary, to be run here with the environment that every test has.

@@ -27,10 +27,12 @@ fn inbox(world: &World) -> Vec<Value> {
     items
 }
 
-/// What may be typed about an entry.
+/// What can be done about an entry: a line to type, or words where nothing can be typed.
 fn typed(item: &Value) -> Vec<&str> {
     let acts = item["acts"].as_array().unwrap();
-    acts.iter().map(|act| act["typed"].as_str().unwrap()).collect()
+    acts.iter()
+        .map(|act| act["typed"].as_str().or(act["by_hand"].as_str()).unwrap())
+        .collect()
 }
 
 fn kill(mut engine: Engine) {

@@ -1,11 +1,12 @@
 //! Failed steps: their classes, and what is beyond another try.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
 /// What kind of failure ended a step: each has its own rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Gone when tried again.

@@ -1,11 +1,12 @@
 //! A step: what it is told, what it used, how it ended.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
 
-/// How an agent goes about its task (Tavern). Exists only inside working.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How an agent goes about its task, while it is working.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// It does the work itself.

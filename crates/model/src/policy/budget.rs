@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::money::Usd;
@@ -19,8 +20,8 @@ const WARN_PERCENT: u128 = 80;
 /// How many days of a ticket's spend its state keeps: today, and one for a clock that was set back.
 const DAYS: usize = 2;
 
-/// What was spent of a budget. Says itself as `$4.10 of $5.00`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What was spent of a budget; in words, `$4.10 of $5.00`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Purse {
     /// Spent, in millionths of a US dollar.
     pub spent_micro_usd: u64,

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
-use crate::policy::budget::Pause;
+use crate::policy::budget::{Pause, Purse};
 use crate::ticket::{Done, FileStatus, State, Ticket, Why};
-use crate::{AgentName, TicketId, Time};
+use crate::{AgentName, Moment, TicketId, Time, moment};
 
 /// What is known of a ticket's file beside what the journal has of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +39,8 @@ pub struct Queue<'a> {
     pub now: Time,
 }
 
-/// Why a ticket is not given out. `Display` says it to people; the fields say it to programs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a ticket is not given out: it says itself in words to people, and with its fields to programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum Refusal {
     /// Neither a file nor the journal knows it.
@@ -64,6 +65,8 @@ pub enum Refusal {
         /// The reason in words.
         note: String,
         /// When crew tries again by itself.
+        #[serde(serialize_with = "moment::some")]
+        #[schemars(with = "Option<Moment>")]
         retry_at: Option<Time>,
     },
     /// Its file is gone.
@@ -77,6 +80,8 @@ pub enum Refusal {
     /// Its file changed a moment ago.
     Unsettled {
         /// When it will have been still for long enough.
+        #[serde(serialize_with = "moment::one")]
+        #[schemars(with = "Moment")]
         until: Time,
     },
     /// An epic is worked on through its parts.
@@ -84,6 +89,8 @@ pub enum Refusal {
     /// Its backoff is not over.
     NotDue {
         /// When it is.
+        #[serde(serialize_with = "moment::one")]
+        #[schemars(with = "Moment")]
         until: Time,
     },
     /// No such ticket exists, and it depends on it.
@@ -114,7 +121,8 @@ pub enum Refusal {
     /// The day's budget is spent.
     DayBudget {
         /// What was spent of what, and until when nothing is given out.
-        #[serde(flatten)]
+        #[serde(flatten, serialize_with = "paused")]
+        #[schemars(with = "Paused")]
         pause: Pause,
     },
     /// It is meant for an agent who has another ticket.
@@ -127,6 +135,21 @@ pub enum Refusal {
         /// Eligible tickets before it.
         ahead: usize,
     },
+}
+
+/// A pause as programs outside read it.
+#[derive(Serialize, JsonSchema)]
+struct Paused {
+    /// What was spent of what.
+    purse: Purse,
+    /// When the next day begins.
+    until: Moment,
+}
+
+fn paused<S: Serializer>(pause: &Pause, serializer: S) -> Result<S::Ok, S::Error> {
+    let Pause { purse, until } = *pause;
+    let until = Moment(until);
+    Paused { purse, until }.serialize(serializer)
 }
 
 impl fmt::Display for Refusal {

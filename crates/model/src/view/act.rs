@@ -63,6 +63,11 @@ pub enum Act {
 }
 
 impl Act {
+    /// Every verb.
+    pub const VERBS: [&str; 10] = [
+        "answer", "approve", "retry", "waive", "drop", "merge", "wake", "kill", "undep", "by hand",
+    ];
+
     /// The line to type. Where a person's own text is wanted, `"…"` stands for it; an act by hand is told in words.
     #[must_use]
     pub fn typed(&self) -> String {

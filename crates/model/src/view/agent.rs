@@ -1,5 +1,6 @@
 //! An agent as it is shown: its status is folded from its attempt.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Crew, Member};
@@ -48,7 +49,7 @@ pub struct Agent {
 }
 
 /// Where an agent stands, in the words and symbols of every surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It has no ticket.

@@ -1,5 +1,6 @@
 //! The queue as it is counted and told.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Crew;
@@ -7,7 +8,7 @@ use crate::ticket::{Done, State, Ticket};
 use crate::{TicketId, Time};
 
 /// How many tickets stand where. Each ticket counts once; epics only as epics.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// In the queue and not held.
     pub open: u32,

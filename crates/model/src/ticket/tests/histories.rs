@@ -347,6 +347,7 @@ fn held_where(ticket: &Ticket) {
         },
     };
     assert!(fits, "{} for {}", ticket.state_name(), held.why.name());
+    assert!(Why::NAMES.contains(&held.why.name()));
 }
 
 /// Whatever goes on by itself has a moment at which it does.

@@ -5,6 +5,7 @@ use crate::policy::route::Refusal;
 /// The inbox, as a face would show it.
 fn shown(told: &Told, beside: &Beside) -> String {
     let one = |item: Item| {
+        assert!(item.acts.iter().all(|act| Act::VERBS.contains(&act.verb())));
         let acts: Vec<String> = item.acts.iter().map(Act::typed).collect();
         let since = item.since.map_or_else(|| "–".to_owned(), |at| at.to_string());
         let until = item.until.map(|at| format!(" until {at}")).unwrap_or_default();

@@ -1,0 +1,31 @@
+//! Why a ticket is, or is not, given out.
+
+use model::policy::route::Refusal;
+use model::{Moment, TicketId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Failure;
+
+/// Why a ticket is, or is not, given out.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Explanation {
+    /// Which.
+    pub(crate) ticket: TicketId,
+    /// Its title; empty when it cannot be read.
+    pub(crate) title: String,
+    /// Its state, with that of its attempt; `unknown` when it cannot be read.
+    pub(crate) state: String,
+    /// Whether an engine runs.
+    pub(crate) engine: bool,
+    /// Why, in words.
+    pub(crate) says: String,
+    /// The same for programs; `null` when nothing is in the way.
+    pub(crate) refusal: Option<Refusal>,
+    /// What its agent waits for, in words.
+    pub(crate) waits_for: Option<String>,
+    /// Until when its agent waits at most.
+    pub(crate) waits_until: Option<Moment>,
+    /// The failure that it waits or is held for.
+    pub(crate) failure: Option<Failure>,
+}

@@ -1,0 +1,67 @@
+//! What was made in a repository, and what was taken away again.
+
+use model::Oid;
+use model::settings::Runner;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a repository was made ready with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Init {
+    /// The file that was written.
+    pub(crate) settings: String,
+    /// The branch that work lands on.
+    pub(crate) target: String,
+    /// The test runner that was seen.
+    pub(crate) runner: Option<Runner>,
+    /// The file that gave it away.
+    pub(crate) seen_in: Option<String>,
+    /// What must pass before work lands.
+    pub(crate) checks: Vec<String>,
+    /// `false` when there are no checks, so that nothing guards the target.
+    pub(crate) guarded: bool,
+    /// The harness that agents run on; `null` when none was found.
+    pub(crate) harness: Option<String>,
+}
+
+/// What is left after everything of crew's was taken away.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Clean {
+    /// Always `true`: what cannot be done is an error.
+    pub(crate) cleaned: bool,
+    /// Commits that no branch has.
+    pub(crate) kept: Vec<Kept>,
+    /// Folders that stay as they are, since something in them cannot be saved by git.
+    pub(crate) aside: Vec<String>,
+}
+
+/// The outputs that were removed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Removed {
+    /// Folders of steps.
+    pub(crate) steps: usize,
+    /// Folders of checks.
+    pub(crate) checks: usize,
+    /// What that freed, in bytes.
+    pub(crate) freed_bytes: u64,
+}
+
+/// A commit that is kept.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Kept {
+    /// The ref that keeps it.
+    #[serde(rename = "ref")]
+    pub(crate) name: String,
+    /// The commit.
+    pub(crate) commit: Oid,
+}
+
+impl Kept {
+    /// Of git's.
+    pub(crate) fn of(kept: git::Kept) -> Option<Self> {
+        Some(Self {
+            commit: Oid::new(kept.commit.as_str()).ok()?,
+            name: kept.name,
+        })
+    }
+}
