@@ -11,12 +11,7 @@ impl Core {
     /// Compares what was spent with what may be.
     pub(crate) fn follow_budgets(&mut self) {
         self.follow_day();
-        let ids: Vec<TicketId> = self
-            .tickets
-            .values()
-            .filter(|ticket| ticket.spent.since_grant_micro_usd > 0)
-            .map(|ticket| ticket.id.clone())
-            .collect();
+        let ids: Vec<TicketId> = self.spending.tickets.iter().cloned().collect();
         for id in ids {
             self.follow_ticket(&id);
         }
@@ -29,7 +24,11 @@ impl Core {
         let limit = self.settings.budget.day_usd;
         let standing = match limit {
             None => Standing::Free,
-            Some(_) => budget::stands(budget::of_day(&self.tickets, today), limit),
+            Some(_) => {
+                let spent = self.spending.of_day(today);
+                debug_assert_eq!(spent, budget::of_day(&self.tickets, today));
+                budget::stands(spent, limit)
+            }
         };
         let event = match standing {
             Standing::Spent(purse) => {

@@ -11,6 +11,8 @@ use model::settings::Settings;
 use model::ticket::{self, Effect, Ticket, TimerKey};
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
+use crate::line::Line;
+use crate::spending::Spending;
 use crate::{Error, Input, Output};
 
 /// The engine's core.
@@ -41,6 +43,10 @@ pub struct Core {
     pub(crate) dirty: bool,
     /// Tickets with an attempt.
     pub(crate) active: BTreeSet<TicketId>,
+    /// What may be given out.
+    pub(crate) line: Line,
+    /// What was spent, as far as budgets ask.
+    pub(crate) spending: Spending,
     /// Deadlines ahead, so that the next one is found without a search.
     deadlines: BTreeMap<Time, BTreeSet<TicketId>>,
     pub(crate) duty: Duty,
@@ -110,6 +116,8 @@ impl Core {
             read: false,
             dirty: true,
             active: BTreeSet::new(),
+            line: Line::default(),
+            spending: Spending::default(),
             deadlines: BTreeMap::new(),
             duty: Duty::Drain,
             stopping: None,
@@ -167,6 +175,7 @@ impl Core {
     /// Takes new settings; what is under way goes on under them.
     pub fn set_settings(&mut self, settings: Settings) {
         self.settings = settings;
+        self.dirty = true;
     }
 
     /// What the settings are.
@@ -297,6 +306,9 @@ impl Core {
     fn put(&mut self, id: TicketId, ticket: Ticket, version: u64) {
         self.dirty = true;
         self.versions.insert(id.clone(), version);
+        let old = self.tickets.get(&id);
+        self.line.moved(old, &ticket);
+        self.spending.moved(old, &ticket);
         if let Some(old) = self.tickets.get(&id).and_then(Ticket::deadline)
             && let Some(there) = self.deadlines.get_mut(&old.at)
         {

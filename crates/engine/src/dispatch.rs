@@ -110,13 +110,18 @@ impl Core {
 
     /// Gives eligible tickets to agents, naming further ones while there is work for them.
     fn route(&mut self) {
-        let over: Vec<TicketId> = route::not_needed(self.queue()).into_iter().cloned().collect();
+        self.refresh_line();
+        let over: Vec<TicketId> = self.line.not_needed().cloned().collect();
         for id in over {
             self.tell_or_note(&id, Event::RecoveryNotNeeded, "what it recovers is done");
         }
+        self.refresh_line();
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let work = route::order(self.queue()).len();
-        let further = capacity::further(&self.tickets, &self.project.agents, limits, work);
+        let work = match self.project.pause {
+            Some(_) => 0,
+            None => self.line.order().len(),
+        };
+        let further = capacity::further(self.at_work(), &self.project.agents, limits, work);
         for _ in 0..further {
             let name = names::next(&self.names_taken());
             self.tell_project(
@@ -124,21 +129,41 @@ impl Core {
                 "there is work for one more agent",
             );
         }
-        let free = capacity::free(&self.tickets, limits);
-        let idle = capacity::idle(&self.tickets, &self.project.agents);
-        let pairs: Vec<(TicketId, AgentName)> = route::assign(self.queue(), &idle, free)
-            .into_iter()
-            .map(|(id, agent)| (id.clone(), agent.clone()))
-            .collect();
-        for (id, agent) in pairs {
+        for (id, agent) in self.pairs(limits, work) {
             if let Err(no) = self.claim(&id, &agent, Answering::because("it was the next in the queue")) {
                 self.out.refused.push(format!("{id}: {no}"));
             }
         }
-        if let Some(at) = route::settles_at(self.queue()) {
+        self.refresh_line();
+        if let Some(at) = self.line.settles_at() {
             self.dirty = true;
             self.wake_at(at);
         }
+    }
+
+    /// Who gets what now, of so many eligible tickets.
+    fn pairs(&self, limits: capacity::Limits, work: usize) -> Vec<(TicketId, AgentName)> {
+        let queue = self.queue();
+        let free = capacity::free(self.at_work(), limits);
+        let idle = capacity::idle(self.at_work(), &self.project.agents);
+        let meant = self
+            .line
+            .named()
+            .filter_map(|id| route::assignee(queue, id))
+            .collect();
+        route::assign_in(self.line.order().take(work), queue, &meant, &idle, free)
+            .into_iter()
+            .map(|(id, agent)| (id.clone(), agent.clone()))
+            .collect()
+    }
+
+    /// Brings the line up to date.
+    fn refresh_line(&mut self) {
+        let mut line = std::mem::take(&mut self.line);
+        line.refresh(self.queue());
+        self.line = line;
+        #[cfg(debug_assertions)]
+        self.line.check(self.queue());
     }
 
     /// Gives a ticket to an agent.
@@ -269,6 +294,11 @@ impl Core {
             }
             self.out.ended = true;
         }
+    }
+
+    /// Tickets with an attempt.
+    pub(crate) fn at_work(&self) -> impl Iterator<Item = &Ticket> + Clone {
+        self.active.iter().filter_map(|id| self.tickets.get(id))
     }
 
     /// Tickets with an attempt, by id.

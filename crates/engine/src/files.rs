@@ -41,6 +41,7 @@ impl Core {
                             unreadable: false,
                         },
                     );
+                    self.refiled(&ticket);
                     self.tags.insert(ticket.clone(), tags);
                     // A ticket that was closed before crew saw it needs no stream: its file alone says that it is done.
                     if new && status != FileStatus::Closed {
@@ -57,10 +58,12 @@ impl Core {
                         changed_at: at,
                         unreadable: true,
                     };
-                    self.files.entry(ticket).or_insert(unseen).unreadable = true;
+                    self.files.entry(ticket.clone()).or_insert(unseen).unreadable = true;
+                    self.refiled(&ticket);
                 }
                 Sighting::Gone { ticket, at } => {
                     self.files.remove(&ticket);
+                    self.refiled(&ticket);
                     self.tags.remove(&ticket);
                     if self.tickets.contains_key(&ticket) {
                         self.gone.entry(ticket).or_insert(at);
@@ -72,6 +75,12 @@ impl Core {
             self.read = true;
             self.miss_files();
         }
+    }
+
+    /// What is known of the file has changed.
+    fn refiled(&mut self, id: &TicketId) {
+        let known = self.tickets.contains_key(id);
+        self.line.refiled(id, known);
     }
 
     /// A ticket in the journal whose file a full look did not show is gone too.
@@ -184,6 +193,7 @@ impl Core {
         if let Some(file) = self.files.get_mut(id) {
             file.status = filing.status;
             self.tags.insert(id.clone(), filing.tags.clone());
+            self.refiled(id);
         }
     }
 }

@@ -11,11 +11,13 @@ mod dispatch;
 mod error;
 mod files;
 mod input;
+mod line;
 mod names;
 mod output;
 mod reports;
 mod rest;
 mod runs;
+mod spending;
 mod waiting;
 
 pub use crate::core::{Core, Duty, Loaded};

@@ -43,6 +43,14 @@ enum Standing {
 }
 
 impl Core {
+    /// Whether an agent's work moves, or will by itself: then [`Core::rest`] says that something does. It looks at no ticket
+    /// that nobody has.
+    #[must_use]
+    pub fn is_at_work(&self) -> bool {
+        self.at_work()
+            .any(|ticket| matches!(self.standing(ticket, None), Standing::Moving))
+    }
+
     /// Whether anything can still move without a person.
     #[must_use]
     pub fn rest(&self) -> Rest {
@@ -98,11 +106,11 @@ impl Core {
     /// What every eligible ticket waits for when no agent can take any of them; nothing when one can.
     fn seatless(&self) -> Vec<Waits> {
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let idle = capacity::idle(&self.tickets, &self.project.agents);
-        let free = capacity::free(&self.tickets, limits);
+        let idle = capacity::idle(self.at_work(), &self.project.agents);
+        let free = capacity::free(self.at_work(), limits);
         let queue = self.queue();
         let line = route::order(queue);
-        let further = capacity::further(&self.tickets, &self.project.agents, limits, line.len());
+        let further = capacity::further(self.at_work(), &self.project.agents, limits, line.len());
         if further > 0 || !route::assign(queue, &idle, free).is_empty() {
             return Vec::new();
         }
@@ -127,8 +135,8 @@ impl Core {
     #[must_use]
     pub fn explain(&self, id: &TicketId) -> Option<Refusal> {
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let idle = capacity::idle(&self.tickets, &self.project.agents);
-        route::explain(self.queue(), id, &idle, capacity::free(&self.tickets, limits))
+        let idle = capacity::idle(self.at_work(), &self.project.agents);
+        route::explain(self.queue(), id, &idle, capacity::free(self.at_work(), limits))
     }
 
     fn standing(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {

@@ -285,7 +285,7 @@ impl Ring {
         Ok(match until {
             Until::Stopped => false,
             Until::Idle => {
-                if !quiet || self.core.rest().moving {
+                if !quiet || self.core.is_at_work() || self.core.rest().moving {
                     return Ok(false);
                 }
                 self.step(vec![own_stop(OnStop::Finish)]).await?;

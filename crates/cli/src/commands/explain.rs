@@ -144,13 +144,13 @@ fn among_the_idle<T>(facts: &Facts, settings: &Settings, ask: impl FnOnce(&[&Age
     let queue = facts.queue();
     let limits = capacity::Limits::new(&settings.agents, &settings.run);
     let work = route::order(queue).len();
-    let more = capacity::further(&facts.tickets, queue.roster, limits, work);
+    let more = capacity::further(facts.tickets.values(), queue.roster, limits, work);
     let named: Vec<AgentName> = (0..more)
         .filter_map(|n| AgentName::new(format!("_next-{n}")).ok())
         .collect();
-    let mut idle = capacity::idle(&facts.tickets, queue.roster);
+    let mut idle = capacity::idle(facts.tickets.values(), queue.roster);
     idle.extend(&named);
-    ask(&idle, capacity::free(&facts.tickets, limits))
+    ask(&idle, capacity::free(facts.tickets.values(), limits))
 }
 
 /// What else helps: the state of what it waits for, and what a person can do.

@@ -1,10 +1,11 @@
-//! How many agents may be busy, exist, and have a process at once.
+//! How many agents may be busy, exist, and have a process at once. Of all tickets only those with an attempt matter; whoever
+//! has these apart need not show the others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::settings;
 use crate::ticket::Ticket;
-use crate::{AgentName, TicketId, attempt};
+use crate::{AgentName, attempt};
 
 /// The limits, as the settings give them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +42,7 @@ impl Limits {
 /// Agents whose slot is taken by work that goes on: one that waits for its work to land, for an answer or for its wakeup
 /// is not busy, and a queue behind sleeping agents goes on.
 #[must_use]
-pub fn busy(tickets: &BTreeMap<TicketId, Ticket>) -> u32 {
+pub fn busy<'t>(tickets: impl Iterator<Item = &'t Ticket>) -> u32 {
     count(tickets, |t| {
         t.attempt()
             .is_some_and(|a| a.seated && !matches!(a.state, attempt::State::Done) && !waits(a))
@@ -64,14 +65,17 @@ fn waits(attempt: &attempt::Attempt) -> bool {
 
 /// Agents of `roster` whose slot is free, by name.
 #[must_use]
-pub fn idle<'a>(tickets: &BTreeMap<TicketId, Ticket>, roster: &'a BTreeSet<AgentName>) -> Vec<&'a AgentName> {
-    let seated: BTreeSet<&AgentName> = tickets.values().filter_map(Ticket::seat).collect();
+pub fn idle<'a, 't>(
+    tickets: impl Iterator<Item = &'t Ticket>,
+    roster: &'a BTreeSet<AgentName>,
+) -> Vec<&'a AgentName> {
+    let seated: BTreeSet<&AgentName> = tickets.filter_map(Ticket::seat).collect();
     roster.iter().filter(|name| !seated.contains(name)).collect()
 }
 
 /// Claims that may be made now: further agents that may become busy, whether or not they exist yet.
 #[must_use]
-pub fn free(tickets: &BTreeMap<TicketId, Ticket>, limits: Limits) -> u32 {
+pub fn free<'t>(tickets: impl Iterator<Item = &'t Ticket>, limits: Limits) -> u32 {
     limits.busy.saturating_sub(busy(tickets))
 }
 
@@ -79,15 +83,15 @@ pub fn free(tickets: &BTreeMap<TicketId, Ticket>, limits: Limits) -> u32 {
 /// beyond [`Limits::names`], not counting those who wait for a person or a time, and none beyond
 /// [`settings::MAX_AGENTS`] in all.
 #[must_use]
-pub fn further(
-    tickets: &BTreeMap<TicketId, Ticket>,
+pub fn further<'t>(
+    tickets: impl Iterator<Item = &'t Ticket> + Clone,
     roster: &BTreeSet<AgentName>,
     limits: Limits,
     work: usize,
 ) -> u32 {
     let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let wanted = size(work).min(free(tickets, limits));
-    let missing = wanted.saturating_sub(size(idle(tickets, roster).len()));
+    let wanted = size(work).min(free(tickets.clone(), limits));
+    let missing = wanted.saturating_sub(size(idle(tickets.clone(), roster).len()));
     let waiting = match limits.fixed {
         true => 0,
         false => count(tickets, |t| t.attempt().is_some_and(|a| a.seated && waits(a))),
@@ -101,19 +105,22 @@ pub fn further(
 
 /// Steps that may be started now.
 #[must_use]
-pub fn workers(tickets: &BTreeMap<TicketId, Ticket>, limits: Limits) -> u32 {
+pub fn workers<'t>(tickets: impl Iterator<Item = &'t Ticket>, limits: Limits) -> u32 {
     limits
         .workers
         .saturating_sub(count(tickets, |t| t.live_run().is_some()))
 }
 
-fn count(tickets: &BTreeMap<TicketId, Ticket>, what: impl Fn(&Ticket) -> bool) -> u32 {
-    u32::try_from(tickets.values().filter(|t| what(t)).count()).unwrap_or(u32::MAX)
+fn count<'t>(tickets: impl Iterator<Item = &'t Ticket>, what: impl Fn(&Ticket) -> bool) -> u32 {
+    u32::try_from(tickets.filter(|t| what(t)).count()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::TicketId;
     use crate::attempt::{Attempt, From};
     use crate::ticket::State;
     use crate::worker::Worker;
@@ -152,22 +159,22 @@ mod tests {
             taken("t-1", "a", attempt::State::Ready),
             taken("t-2", "b", attempt::State::Ready),
         ]);
-        assert_eq!((busy(&tickets), free(&tickets, LIMITS)), (2, 0));
-        assert_eq!(further(&tickets, &roster, LIMITS, 9), 0, "both are busy");
+        assert_eq!((busy(tickets.values()), free(tickets.values(), LIMITS)), (2, 0));
+        assert_eq!(further(tickets.values(), &roster, LIMITS, 9), 0, "both are busy");
 
         tickets.extend([
             taken("t-1", "a", attempt::State::Done),
             taken("t-2", "b", attempt::State::Done),
         ]);
-        assert_eq!((busy(&tickets), free(&tickets, LIMITS)), (0, 2));
+        assert_eq!((busy(tickets.values()), free(tickets.values(), LIMITS)), (0, 2));
         assert_eq!(
-            idle(&tickets, &roster),
+            idle(tickets.values(), &roster),
             Vec::<&AgentName>::new(),
             "their slots are taken all the same"
         );
-        assert_eq!(further(&tickets, &roster, LIMITS, 9), 2);
+        assert_eq!(further(tickets.values(), &roster, LIMITS, 9), 2);
         assert_eq!(
-            further(&tickets, &roster, LIMITS, 1),
+            further(tickets.values(), &roster, LIMITS, 1),
             1,
             "no more than there is work"
         );
@@ -178,7 +185,7 @@ mod tests {
             taken("t-4", "d", attempt::State::Done),
         ]);
         assert_eq!(
-            further(&tickets, &full, LIMITS, 9),
+            further(tickets.values(), &full, LIMITS, 9),
             0,
             "as many again, and no more"
         );
@@ -210,9 +217,9 @@ mod tests {
                 taken(&format!("t-{n}"), name, state)
             })
             .collect();
-        assert_eq!((busy(&tickets), free(&tickets, LIMITS)), (0, 2));
+        assert_eq!((busy(tickets.values()), free(tickets.values(), LIMITS)), (0, 2));
         assert_eq!(
-            further(&tickets, &roster, LIMITS, 9),
+            further(tickets.values(), &roster, LIMITS, 9),
             2,
             "as many as may be busy, no more"
         );
@@ -220,7 +227,11 @@ mod tests {
             fixed: true,
             ..LIMITS
         };
-        assert_eq!(further(&tickets, &roster, fixed, 9), 0, "a person named them all");
+        assert_eq!(
+            further(tickets.values(), &roster, fixed, 9),
+            0,
+            "a person named them all"
+        );
     }
 
     #[test]
@@ -233,19 +244,19 @@ mod tests {
         let names: Vec<String> = (0..settings::MAX_AGENTS).map(|n| format!("a-{n}")).collect();
         let roster: BTreeSet<_> = names.iter().map(|n| name(n)).collect();
         let tickets = names.iter().enumerate();
-        let tickets = tickets
+        let tickets: BTreeMap<TicketId, Ticket> = tickets
             .map(|(n, name)| taken(&format!("t-{n}"), name, asleep()))
             .collect();
-        assert_eq!(further(&tickets, &roster, limits, 9), 0);
+        assert_eq!(further(tickets.values(), &roster, limits, 9), 0);
     }
 
     #[test]
     fn idle_agents_are_used_before_new_ones_are_named() {
         let roster = BTreeSet::from([name("a"), name("b")]);
         let tickets = BTreeMap::from([taken("t-1", "a", attempt::State::Ready)]);
-        assert_eq!(idle(&tickets, &roster), [&name("b")]);
-        assert_eq!(further(&tickets, &roster, LIMITS, 9), 0);
-        assert_eq!(further(&BTreeMap::new(), &BTreeSet::new(), LIMITS, 9), 2);
+        assert_eq!(idle(tickets.values(), &roster), [&name("b")]);
+        assert_eq!(further(tickets.values(), &roster, LIMITS, 9), 0);
+        assert_eq!(further(std::iter::empty(), &BTreeSet::new(), LIMITS, 9), 2);
     }
 
     #[test]
@@ -266,7 +277,7 @@ mod tests {
         );
         let roster: BTreeSet<_> = agents.names.into_iter().collect();
         let tickets = BTreeMap::from([taken("t-1", "a", attempt::State::Done)]);
-        assert_eq!(further(&tickets, &roster, limits, 9), 0);
+        assert_eq!(further(tickets.values(), &roster, limits, 9), 0);
         let limits = Limits::new(&settings::Agents::default(), &settings::Run::default());
         assert_eq!((limits.busy, limits.names), (4, 8));
     }
@@ -279,7 +290,7 @@ mod tests {
         };
         attempt.worker = Some(Worker::new(RunId::of_step(&id, Fence(1), 1)));
         let tickets = BTreeMap::from([(id, ticket), taken("t-2", "b", attempt::State::Ready)]);
-        assert_eq!(workers(&tickets, LIMITS), 0);
-        assert_eq!(workers(&tickets, Limits { workers: 3, ..LIMITS }), 2);
+        assert_eq!(workers(tickets.values(), LIMITS), 0);
+        assert_eq!(workers(tickets.values(), Limits { workers: 3, ..LIMITS }), 2);
     }
 }

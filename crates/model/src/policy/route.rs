@@ -318,7 +318,32 @@ fn told(queue: Queue<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
     cycle(queue, id).map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
 }
 
-/// Every eligible ticket, first to be given out first: by priority, then age, then id.
+/// A ticket's place in the line, were it eligible: by priority, then age, then id; the first to be given out is the least.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    priority: u8,
+    created: Time,
+    /// Whose place it is.
+    pub id: TicketId,
+}
+
+impl Place {
+    fn of(ticket: &Ticket) -> Self {
+        Self {
+            priority: ticket.spec.priority,
+            created: ticket.spec.created,
+            id: ticket.id.clone(),
+        }
+    }
+}
+
+/// The ticket's place in the line; none if the journal does not have it.
+#[must_use]
+pub fn place(queue: Queue<'_>, id: &TicketId) -> Option<Place> {
+    queue.tickets.get(id).map(Place::of)
+}
+
+/// Every eligible ticket, first to be given out first.
 #[must_use]
 pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
     let mut line: Vec<&Ticket> = queue
@@ -326,9 +351,7 @@ pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
         .values()
         .filter(|t| eligible(queue, &t.id).is_ok())
         .collect();
-    line.sort_by(|a, b| {
-        (a.spec.priority, a.spec.created, &a.id).cmp(&(b.spec.priority, b.spec.created, &b.id))
-    });
+    line.sort_by_cached_key(|ticket| Place::of(ticket));
     line.into_iter().map(|t| &t.id).collect()
 }
 
@@ -338,12 +361,24 @@ pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
 pub fn assign<'a>(queue: Queue<'a>, idle: &[&'a AgentName], free: u32) -> Vec<(&'a TicketId, &'a AgentName)> {
     let line = order(queue);
     let meant: BTreeSet<&AgentName> = line.iter().filter_map(|id| assignee(queue, id)).collect();
+    assign_in(line, queue, &meant, idle, free)
+}
+
+/// [`assign`] for whoever has the line at hand, and knows whom eligible tickets are meant for: no more of the line is taken
+/// than is given out.
+#[must_use]
+pub fn assign_in<'a>(
+    line: impl IntoIterator<Item = &'a TicketId>,
+    queue: Queue<'a>,
+    meant: &BTreeSet<&AgentName>,
+    idle: &[&'a AgentName],
+    free: u32,
+) -> Vec<(&'a TicketId, &'a AgentName)> {
     let mut idle: BTreeSet<&AgentName> = idle.iter().copied().collect();
+    let mut line = line.into_iter();
     let mut pairs = Vec::new();
-    for id in line {
-        if pairs.len() >= free as usize || idle.is_empty() {
-            break;
-        }
+    while pairs.len() < free as usize && !idle.is_empty() {
+        let Some(id) = line.next() else { break };
         let agent = match assignee(queue, id) {
             Some(agent) => idle.take(agent),
             None => {
@@ -403,12 +438,18 @@ fn left_over(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], ahead: usize)
 /// Open recovery tickets whose short cut it is time for: their ticket is done, and not failed.
 #[must_use]
 pub fn not_needed(queue: Queue<'_>) -> Vec<&TicketId> {
-    let over = |t: &&Ticket| {
-        let recovers = t.spec.recovers.as_ref();
-        matches!(t.state, State::Open)
+    let over = |id: &&TicketId| is_not_needed(queue, id);
+    queue.tickets.keys().filter(over).collect()
+}
+
+/// Whether the ticket is one of [`not_needed`].
+#[must_use]
+pub fn is_not_needed(queue: Queue<'_>, id: &TicketId) -> bool {
+    queue.tickets.get(id).is_some_and(|ticket| {
+        let recovers = ticket.spec.recovers.as_ref();
+        matches!(ticket.state, State::Open)
             && recovers.is_some_and(|id| recovery(queue, id) == Recovery::NotNeeded)
-    };
-    queue.tickets.values().filter(over).map(|t| &t.id).collect()
+    })
 }
 
 /// The next moment at which a file will have been still for long enough: routing is worth another look then.
