@@ -12,9 +12,14 @@ use tokio::sync::mpsc;
 use crate::error::{Error, Result};
 
 /// Rows that are read at a time.
-const PAGE: u32 = 1000;
-/// How often the journal is looked at when nothing tells of a change: a message that is lost must not be waited for.
+const PAGE: u32 = 250;
+/// How often the journal is looked at when nothing tells of a change: a message that is lost must not be waited for. A change
+/// is told of a little before it can be seen, so that some looks follow each.
 const POLL: Duration = Duration::from_millis(250);
+/// How often when nothing has told of one for a while.
+const QUIET: Duration = Duration::from_secs(2);
+/// How many looks follow a change at the shorter distance.
+const LOOKS: u32 = 8;
 
 /// A row for the view.
 pub(crate) fn row(fold: &Fold) -> Row<'_> {
@@ -94,8 +99,10 @@ pub(crate) fn interrupts() -> Result<Signal> {
 /// A watch on a folder with a poll behind it.
 pub(crate) struct Changes {
     told: mpsc::Receiver<()>,
-    /// Ends the watch when it is dropped; none where the system has none to give.
-    _watch: Option<RecommendedWatcher>,
+    /// Looks since the last change.
+    looks: u32,
+    /// Ends the watching when it is dropped; none where the system has none to give.
+    watch: Option<RecommendedWatcher>,
 }
 
 impl Changes {
@@ -114,19 +121,27 @@ impl Changes {
             watch.watch(folder, RecursiveMode::NonRecursive).ok()?;
             Some(watch)
         });
-        Self { told, _watch: watch }
+        Self {
+            told,
+            looks: 0,
+            watch,
+        }
     }
 
     /// Waits for a change, or a while.
     pub(crate) async fn wait(&mut self) {
-        self.wait_at_most(POLL).await;
+        let is_quiet = self.watch.is_some() && self.looks >= LOOKS;
+        self.wait_at_most(if is_quiet { QUIET } else { POLL }).await;
     }
 
     /// Waits for a change, or so long: a change is told of a little before it can be seen.
     pub(crate) async fn wait_at_most(&mut self, poll: Duration) {
-        if tokio::time::timeout(poll, self.told.recv()).await == Ok(None) {
+        self.looks = self.looks.saturating_add(1);
+        match tokio::time::timeout(poll, self.told.recv()).await {
+            Ok(Some(())) => self.looks = 0,
             // No watch: the channel is closed at once, and the poll is all there is.
-            tokio::time::sleep(poll).await;
+            Ok(None) => tokio::time::sleep(poll).await,
+            Err(_) => {}
         }
     }
 }

@@ -12,6 +12,9 @@ use tickets::{Change, Folder, Hint, Kind, Scan, Status, Watch};
 
 use crate::{Reading, Result};
 
+/// How many files are told of at once at most.
+const PIECE: usize = 100;
+
 /// What the thread is asked.
 pub(crate) enum Ask {
     /// Look for changes.
@@ -129,7 +132,7 @@ fn serve(
             Ok(changes) => {
                 let seen: Vec<Sighting> = changes.into_iter().filter_map(sighting).collect();
                 if first || !seen.is_empty() {
-                    saw(seen, first);
+                    tell(seen, first, saw);
                     first = false;
                 }
             }
@@ -139,6 +142,15 @@ fn serve(
             reply(outcome);
         }
     }
+}
+
+/// Tells what was seen, many files in several pieces: each is made durable at once. The last says whether that was all.
+fn tell(mut seen: Vec<Sighting>, whole: bool, saw: &impl Fn(Vec<Sighting>, bool)) {
+    while seen.len() > PIECE {
+        let rest = seen.split_off(PIECE);
+        saw(std::mem::replace(&mut seen, rest), false);
+    }
+    saw(seen, whole);
 }
 
 /// The ticket's id in the folder; none when its file is gone, which is not an error: there is nothing to be written.

@@ -314,12 +314,19 @@ impl Ring {
         let mut inputs = Vec::new();
         let mut next = Some(first);
         let (mut inbox, mut touched) = (false, false);
+        let mut room = BATCH;
         while let Some(heard) = next {
             match heard {
                 Heard::Input(input) => {
                     if let Input::RunEnded(end) = &input {
                         self.watched.remove(&end.run);
                     }
+                    // Each file may be a write.
+                    let weight = match &input {
+                        Input::Sighted { seen, .. } => seen.len(),
+                        _ => 0,
+                    };
+                    room = room.saturating_sub(weight);
                     inputs.push(input);
                 }
                 Heard::Performed {
@@ -347,7 +354,7 @@ impl Ring {
                 Heard::JournalChanged => inbox = true,
                 Heard::SettingsTouched => touched = true,
             }
-            next = if inputs.len() < BATCH {
+            next = if inputs.len() < room {
                 self.heard.try_recv().ok()
             } else {
                 None

@@ -12,7 +12,7 @@ use store::{Journal, Ledger};
 use crate::{Place, Result, clock};
 
 /// Rows folded at a time: an engine that takes a long journal up is not kept from its work.
-const PAGE: u32 = 1000;
+const PAGE: u32 = 250;
 /// Between two writings: it is for people.
 const REST: Duration = Duration::from_millis(250);
 

@@ -26,6 +26,10 @@ use writer::Writer;
 
 /// Readers at the same time; more wait for one.
 const READERS: u32 = 4;
+/// Pages that a reader keeps, in KiB as SQLite counts them (negative). Faces read the tail, once; the system keeps the file.
+const READER_CACHE: &str = "-256";
+/// A reader that nobody has used for so long is closed, with its thread.
+const READER_REST: Duration = Duration::from_secs(30);
 
 /// A journal in a SQLite file, in WAL mode with full durability. Clones are handles to one journal.
 #[derive(Clone, Debug)]
@@ -71,7 +75,12 @@ impl Sqlite {
             .max_connections(READERS)
             .test_before_acquire(false)
             .acquire_timeout(Duration::from_secs(30))
-            .connect_lazy_with(options.pragma("query_only", "ON"));
+            .idle_timeout(READER_REST)
+            .connect_lazy_with(
+                options
+                    .pragma("query_only", "ON")
+                    .pragma("cache_size", READER_CACHE),
+            );
         let bell = Arc::new(Bell::new());
         let writer = Writer::start(path.to_owned(), conn, Arc::clone(&bell));
         Ok(Self {
