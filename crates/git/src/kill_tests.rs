@@ -305,6 +305,70 @@ fn killed_preparing() {
     world.workspace(&world.open_locked());
 }
 
+/// R-21, F8: nothing that an agent left in a checkout is in the next workspace, wherever crew is killed meanwhile.
+#[test]
+fn a_checkout_that_is_kept_is_killed_anywhere_and_leaves_nothing() {
+    for point in ["remove.half_spare", "prepare.spare", "prepare.built", "none"] {
+        let world = World::new();
+        let open = || world.open_locked().keeping_spares(2);
+        let first = world.workspace(&open());
+        put(&first.path().join("src/new.txt"), "the agent's\n");
+        put(&first.path().join("src/lib.txt"), "the agent's\n");
+        open().save(&first, "Work", AT, &limits()).unwrap();
+        let dies_removing = point == "remove.half_spare";
+        assert_eq!(
+            killed_at(point, "killed_keeping", &world),
+            dies_removing,
+            "{point}"
+        );
+        open().remove(&first).unwrap();
+        open().forget_workspace(&first).unwrap();
+        let dies_preparing = point.starts_with("prepare");
+        assert_eq!(
+            killed_at(point, "killed_preparing_again", &world),
+            dies_preparing,
+            "{point}"
+        );
+        let second = open().prepare(&world.spec("bob", "t-2")).unwrap();
+        assert_eq!(
+            world.git_at(
+                &second.path(),
+                &["status", "--porcelain", "--ignored", "--untracked-files=all"]
+            ),
+            "",
+            "{point}"
+        );
+        assert_eq!(
+            std::fs::read_to_string(second.path().join("src/lib.txt")).unwrap(),
+            "one\ntwo\nthree\n",
+            "{point}"
+        );
+        open().clear_spares(&world.workspaces()).unwrap();
+        assert_eq!(
+            std::fs::read_dir(world.workspaces()).unwrap().count(),
+            2,
+            "{point}: rubbish stays"
+        );
+    }
+}
+
+#[test]
+#[ignore = "run, and killed, by the test above"]
+fn killed_keeping() {
+    let world = given_world();
+    let repository = world.open_locked().keeping_spares(2);
+    let first = crate::Workspace::of(&world.spec("ada", "t-1"));
+    repository.remove(&first).unwrap();
+}
+
+#[test]
+#[ignore = "run, and killed, by the test above"]
+fn killed_preparing_again() {
+    let world = given_world();
+    let repository = world.open_locked().keeping_spares(2);
+    repository.prepare(&world.spec("bob", "t-2")).unwrap();
+}
+
 /// The naive version (reliability.md A.2: egg lost 110 minutes and 33 files) removes the dirty workspace first.
 #[test]
 fn removing_is_killed_anywhere_and_nothing_is_lost() {

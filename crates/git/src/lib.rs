@@ -46,6 +46,7 @@ mod remove;
 mod repository;
 mod save;
 mod snapshot;
+mod spare;
 mod stored;
 mod version;
 mod workspace;

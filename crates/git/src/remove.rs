@@ -23,10 +23,10 @@ impl Repository {
     /// # Errors
     /// [`Error::Unsaved`] when something cannot be kept: then nothing is removed.
     pub fn remove(&self, workspace: &Workspace) -> Result<Rescued> {
-        let rescued = if workspace.exists() {
-            self.rescue(workspace)?
+        let (rescued, plain) = if workspace.exists() {
+            self.rescue_plainly(workspace)?
         } else {
-            Rescued::default()
+            (Rescued::default(), false)
         };
         if !rescued.unsaved.is_empty() {
             return Err(Error::Unsaved {
@@ -48,6 +48,10 @@ impl Repository {
             _ => {}
         }
         crash::point("remove.renamed");
+        // One with build results and the like in it is not worth it.
+        if plain && self.spares > 0 {
+            self.keep_spare(workspace, &trash)?;
+        }
         delete_tree(&workspace.beside())?;
         Ok(rescued)
     }

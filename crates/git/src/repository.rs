@@ -25,6 +25,8 @@ pub struct Repository {
     lock: Option<Lock>,
     memories: Memories,
     helpers: Helpers,
+    /// Checkouts that are kept for later workspaces, at most.
+    pub(crate) spares: usize,
 }
 
 /// gits that stay up.
@@ -137,6 +139,7 @@ impl Repository {
             lock: None,
             memories: Memories::default(),
             helpers: Helpers::default(),
+            spares: 0,
         };
         let any = repository
             .call("rev-list")

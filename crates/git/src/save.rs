@@ -93,6 +93,11 @@ impl Repository {
     /// # Errors
     /// [`Error::WorkspaceMissing`], [`Error::Deadline`], [`Error::Failed`].
     pub fn rescue(&self, workspace: &Workspace) -> Result<Rescued> {
+        self.rescue_plainly(workspace).map(|(rescued, _)| rescued)
+    }
+
+    /// The same, and whether the files were those of a commit and nothing else.
+    pub(crate) fn rescue_plainly(&self, workspace: &Workspace) -> Result<(Rescued, bool)> {
         let limits = Limits {
             protected: Vec::new(),
             ..Limits::default()
@@ -137,7 +142,7 @@ impl Repository {
             }
         }
         if snapshot.nested.is_empty() {
-            return Ok(rescued);
+            return Ok((rescued, snapshot.index.is_none()));
         }
         let before: BTreeSet<String> = self
             .kept(Some(workspace.ticket()))?
@@ -156,7 +161,7 @@ impl Repository {
                 .into_iter()
                 .filter(|kept| names.contains(&kept.name)),
         );
-        Ok(rescued)
+        Ok((rescued, false))
     }
 
     /// The snapshot's tree, if it is another than the parent's.

@@ -187,6 +187,10 @@ impl Workspace {
         &self.excludes
     }
 
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     pub(crate) fn open(&self) -> Result<std::os::fd::OwnedFd> {
         beneath::root(&self.path()).map_err(|_| Error::WorkspaceMissing { path: self.path() })
     }
@@ -328,18 +332,26 @@ impl Repository {
         write(&git_dir.join(INSTRUCTIONS), instructions)?;
         crash::point("prepare.gitdir");
         let index = git_dir.join("index");
-        self.call_without_attributes("read-tree")
-            .work_tree(tree)
-            .throwaway_index(&index)
-            .deadline(std::time::Duration::from_secs(600))
-            .args([
-                "-m",
-                "-u",
-                "--no-sparse-checkout",
-                "--end-of-options",
-                workspace.start.as_str(),
-            ])
-            .ok()?;
+        let fill = |how: &str| {
+            self.call_without_attributes("read-tree")
+                .work_tree(tree)
+                .throwaway_index(&index)
+                .deadline(std::time::Duration::from_secs(600))
+                .args([how, "-u", "--no-sparse-checkout", "--end-of-options"])
+                .arg(workspace.start.as_str())
+                .ok()
+        };
+        match self.take_spare(workspace, tree) {
+            Some(kept) => {
+                std::fs::rename(&kept, &index).doing("take", &kept)?;
+                crash::point("prepare.spare");
+                fill("--reset")?;
+            }
+            None => {
+                fill("-m")?;
+            }
+        }
+        delete_tree(&workspace.beside().join("spare"))?;
         crate::index::copy(&index, &workspace.index())
     }
 

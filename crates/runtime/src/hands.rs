@@ -19,6 +19,10 @@ use crate::{Error, Place, Result};
 /// How long a run that is given up may take to end: its grace, and some more.
 const GIVE_UP: Duration = Duration::from_secs(15);
 
+/// Checkouts kept of workspaces that were removed, for the next ones. More would only take room: two agents at work have at
+/// most so many workspaces between them.
+const SPARES: usize = 4;
+
 /// Everything an effect needs. Shared by all that are performed at once; each call blocks.
 #[derive(Debug)]
 pub(crate) struct Hands {
@@ -119,7 +123,7 @@ impl Hands {
         let this_program = || Shim::this_executable(["shim"]);
         Ok(Self {
             owner: Owner::default(),
-            repository: place.repository.clone().locked(&lock),
+            repository: place.repository.clone().locked(&lock).keeping_spares(SPARES),
             workspaces: place.workspaces_dir(settings)?,
             place: place.clone(),
             settings: settings.clone(),

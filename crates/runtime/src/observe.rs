@@ -10,6 +10,7 @@ use engine::{End, Input, RunEnd};
 use harness::{Harness, Reader};
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
+use model::ticket::Ticket;
 use model::{RunId, Time};
 use process::{Beat, Exit, Run, Status, Stream, Tail};
 use tokio::io::unix::AsyncFd;
@@ -31,12 +32,12 @@ const PIECES: usize = 16;
 pub(crate) async fn watch(
     dir: PathBuf,
     id: RunId,
-    session: harness::Session,
+    step: (Option<Ticket>, harness::Session),
     hands: Arc<Hands>,
     tell: UnboundedSender<Heard>,
 ) {
     let end = loop {
-        match end_of(&dir, &id, &session, &hands, &tell).await {
+        match end_of(&dir, &id, &step, &hands, &tell).await {
             Ok(end) => break end,
             Err(process::Error::NoRun { .. }) => break failed(&id, Class::Lost, "it was never started"),
             Err(error @ process::Error::Damaged { .. }) => {
@@ -59,7 +60,7 @@ pub(crate) async fn watch(
 async fn end_of(
     dir: &Path,
     id: &RunId,
-    session: &harness::Session,
+    (ticket, session): &(Option<Ticket>, harness::Session),
     hands: &Arc<Hands>,
     tell: &UnboundedSender<Heard>,
 ) -> Result<RunEnd, process::Error> {
@@ -70,6 +71,7 @@ async fn end_of(
         .map(|harness| Said::new(&run, harness, session));
     let said = wait(&run, id, said, tell).await?;
     let reads = hands.harness.is_some();
+    let (hands, ticket) = (Arc::clone(hands), ticket.clone());
     let ended = tokio::task::spawn_blocking(move || {
         if let Status::Running { .. } = run.status()? {
             run.watch()?.wait(Duration::from_secs(5))?;
@@ -79,7 +81,12 @@ async fn end_of(
         timing::read(&run_id, watch);
         Ok(match said {
             Some(said) => match said.end(&exit) {
-                Ok(outcome) => of_outcome(&run_id, outcome, ended_at(&exit)),
+                Ok(outcome) => {
+                    if let (Ok(harness::Signal::Done), Some(ticket)) = (&outcome.result, &ticket) {
+                        hands.save_ahead(ticket);
+                    }
+                    of_outcome(&run_id, outcome, ended_at(&exit))
+                }
                 Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
             },
             None if reads => failed(&run_id, Class::Lost, "its output could not be read"),

@@ -257,6 +257,10 @@ impl Ring {
             }
         }
         self.state_file.finish(&self.ledger).await?;
+        // No engine is there to use them.
+        if let Err(error) = self.hands.repository.clear_spares(&self.hands.workspaces) {
+            tracing::warn!(%error, "checkouts that nobody needs are left");
+        }
         Ok(self.core.rest())
     }
 
@@ -613,27 +617,25 @@ impl Ring {
         }
     }
 
-    /// The conversation that a run is a step of.
-    fn session_of(&self, run: &RunId) -> harness::Session {
-        let attempt = self
-            .core
-            .tickets()
-            .find(|t| t.live_run() == Some(run))
-            .and_then(Ticket::attempt);
-        attempt.map_or_else(harness::Session::default, |a| {
+    /// The ticket that a run is a step of, and the conversation.
+    fn step_of(&self, run: &RunId) -> (Option<Ticket>, harness::Session) {
+        let ticket = self.core.tickets().find(|t| t.live_run() == Some(run));
+        let attempt = ticket.and_then(Ticket::attempt);
+        let session = attempt.map_or_else(harness::Session::default, |a| {
             crate::perform::session(&a.session, a.session.steps <= 1)
-        })
+        });
+        (ticket.cloned(), session)
     }
 
     /// Watches a run for its end, once.
     fn watch(&mut self, run: RunId) {
         if self.watched.insert(run.clone()) {
             let dir = self.hands.place.runs_dir.join(run.as_str());
-            let session = self.session_of(&run);
+            let step = self.step_of(&run);
             tokio::spawn(observe::watch(
                 dir,
                 run,
-                session,
+                step,
                 Arc::clone(&self.hands),
                 self.tell.clone(),
             ));

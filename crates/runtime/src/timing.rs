@@ -31,6 +31,11 @@ pub(crate) fn read(run: &model::RunId, watch: Stopwatch) {
     tracing::trace!(target: "timing", what = "read run", %run, took = watch.micros());
 }
 
+/// Submitted work was taken over ahead of its turn in the line to the target.
+pub(crate) fn saved(ticket: &TicketId, watch: Stopwatch) {
+    tracing::trace!(target: "timing", what = "save ahead", %ticket, took = watch.micros());
+}
+
 fn name(effect: &Effect) -> &'static str {
     match effect {
         Effect::PrepareWorkspace { .. } => "prepare workspace",

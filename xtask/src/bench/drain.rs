@@ -264,11 +264,12 @@ fn traced(place: &Place, tickets: usize) -> Result<Traced, String> {
             agents.push((to - from, 0.0));
         }
     }
-    const ORDER: [&str; 7] = [
+    const ORDER: [&str; 8] = [
         "prepare workspace",
         "start step",
         "the agent's own time",
         "read run",
+        "save ahead",
         "build candidate",
         "run checks",
         "land",

@@ -2,7 +2,7 @@
 
 use git::{Error, Id, Spec};
 
-use crate::support::{World, limits, put};
+use crate::support::{AT, World, limits, put};
 
 #[test]
 fn an_agent_commits_with_an_empty_home_and_its_work_comes_over() {
@@ -225,4 +225,52 @@ fn the_locks_of_a_killed_agents_git_go_and_no_others() {
         workspace.clear_locks(),
         Err(Error::WorkspaceMissing { .. })
     ));
+}
+
+/// The naive version trusts the index that the agent had, or the second and size of a file.
+#[test]
+fn nothing_of_an_agents_is_in_a_checkout_that_is_used_again() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    type Deed = fn(&World, &std::path::Path);
+    let deeds: [(&str, Deed); 4] = [
+        ("a commit of the same size", |world, at| {
+            put(&at.join("src/lib.txt"), "one\nTWO\nthree\n");
+            world.git_at(at, &["commit", "-q", "-a", "-m", "mine"]);
+        }),
+        ("a new folder, and a file assumed unchanged", |world, at| {
+            put(&at.join("deep/er/new.txt"), "new\n");
+            world.git_at(at, &["add", "deep"]);
+            world.git_at(at, &["update-index", "--assume-unchanged", "README"]);
+            world.git_at(at, &["commit", "-q", "-m", "mine"]);
+        }),
+        ("another name of a file", |_, at| {
+            std::fs::hard_link(at.join("src/lib.txt"), at.join("../outside")).unwrap();
+        }),
+        ("a folder open to everybody", |_, at| {
+            std::fs::set_permissions(at.join("src"), std::fs::Permissions::from_mode(0o777)).unwrap();
+        }),
+    ];
+    for (what, deed) in deeds {
+        let world = World::new();
+        let repository = world.open_locked().keeping_spares(1);
+        let first = world.workspace(&repository);
+        let spare = world.workspaces().join(".spare/ada-t-1");
+        deed(&world, &first.path());
+        repository.save(&first, "Leftovers", AT, &limits()).unwrap();
+        repository.remove(&first).unwrap();
+        assert!(spare.exists() && !spare.join("tree/.git").exists(), "{what}");
+
+        let second = repository.prepare(&world.spec("bob", "t-2")).unwrap();
+        let at = second.path();
+        assert!(!spare.exists(), "{what}");
+        assert_eq!(at.join("src").metadata().unwrap().mode() & 0o022, 0, "{what}");
+        assert_eq!(at.join("src/lib.txt").metadata().unwrap().nlink(), 1, "{what}");
+        // An index that knows no times has everything read.
+        std::fs::remove_file(at.join(".git/index")).unwrap();
+        world.git_at(&at, &["read-tree", "HEAD"]);
+        let status = ["status", "--porcelain", "--ignored", "--untracked-files=all"];
+        assert_eq!(world.git_at(&at, &status), "", "{what}");
+        let folders = world.git_at(&at, &["clean", "-n", "-d", "-x"]);
+        assert_eq!(folders, "", "{what}");
+    }
 }

@@ -6,8 +6,9 @@ use model::ticket::{Candidate, Ticket};
 use model::{AgentName, Oid};
 
 use super::{could_not, crew, git_oid, identity, model_oid, words};
-use crate::clock;
+use crate::clock::{self, Stopwatch};
 use crate::hands::Hands;
+use crate::timing;
 
 impl Hands {
     pub(super) fn build(
@@ -133,10 +134,7 @@ impl Hands {
 
     /// Commits what the agent left uncommitted, and takes the branch over. What stands apart from it is kept under a ref.
     pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
-        let message = format!("Save what was not committed of {}", ticket.id);
-        let saved = self
-            .repository
-            .save(workspace, &message, git_time(), &self.limits())?;
+        let saved = self.take_over(ticket, workspace)?;
         for nested in &saved.nested {
             tracing::warn!(ticket = %ticket.id, path = %nested.path.display(), kept = %nested.kept, "a repository inside the workspace does not land; it was kept apart");
         }
@@ -144,6 +142,28 @@ impl Hands {
             tracing::warn!(ticket = %ticket.id, path = %left.path.display(), why = %left.why, "a path cannot be saved");
         }
         Ok(saved)
+    }
+
+    fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
+        let message = format!("Save what was not committed of {}", ticket.id);
+        let repository = &self.repository;
+        repository.save(workspace, &message, git_time(), &self.limits())
+    }
+
+    /// Takes over what has just been submitted, beside whatever is landing meanwhile, so that the one line to the target has
+    /// less to do. Building a candidate does the same again, finds it done, and tells what stands in its way.
+    pub(crate) fn save_ahead(&self, ticket: &Ticket) {
+        let Some(attempt) = ticket.attempt() else { return };
+        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.agent, attempt.number)
+            && workspace.exists()
+        {
+            let watch = Stopwatch::start();
+            let saved = self.take_over(ticket, &workspace);
+            timing::saved(&ticket.id, watch);
+            if let Err(error) = saved {
+                tracing::debug!(ticket = %ticket.id, %error, "not taken over ahead of its turn");
+            }
+        }
     }
 
     pub(super) fn land(&self, candidate: &Candidate) -> Report {
