@@ -4,7 +4,7 @@ use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
-use model::ticket::{Candidate, Effect, FileStatus, Spec};
+use model::ticket::{Candidate, Effect, FileStatus, InTheWay, Spec};
 use model::{Oid, RunId, TicketId, Time};
 
 /// Something that happened.
@@ -167,8 +167,8 @@ pub enum Report {
     TargetMoved,
     /// A person's edits are in the way.
     CheckoutEdited {
-        /// The paths.
-        paths: Vec<String>,
+        /// What is in the way.
+        paths: Vec<InTheWay>,
     },
     /// Done; there is nothing to tell.
     Done,

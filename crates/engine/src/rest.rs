@@ -6,7 +6,7 @@ use model::policy::{
     capacity,
     route::{self, Refusal},
 };
-use model::ticket::{Stage, State, Ticket};
+use model::ticket::{Stage, State, Ticket, in_words};
 
 use crate::core::Core;
 
@@ -181,7 +181,7 @@ impl Core {
                     waiting: Some(waiting),
                     ..
                 } => {
-                    let paths = waiting.paths.join(", ");
+                    let paths = in_words(&waiting.paths);
                     Standing::Waits(format!(
                         "edits in your checkout are in the way of landing it: {paths}"
                     ))

@@ -2,6 +2,7 @@
 
 mod change;
 mod event;
+mod in_the_way;
 #[cfg(test)]
 mod tests;
 mod transition;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use event::{Effect, Event, Released};
+pub use in_the_way::{InTheWay, Obstacle, in_words};
 pub use transition::Machine;
 
 use crate::attempt::{self, Attempt};
@@ -149,8 +151,8 @@ pub enum Stage {
 /// A person's checkout is in the way of landing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// The edited paths.
-    pub paths: Vec<String>,
+    /// What is in the way.
+    pub paths: Vec<InTheWay>,
     /// When landing is tried again.
     pub retry_at: Time,
 }

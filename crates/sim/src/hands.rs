@@ -2,7 +2,7 @@
 
 use engine::{Report, Verdict};
 use model::attempt::{self, Class, Failure, From, Workspace};
-use model::ticket::{Candidate, Effect};
+use model::ticket::{Candidate, Effect, InTheWay, Obstacle};
 use model::{AgentName, Oid, TicketId, Time};
 
 use crate::git::{By, TARGET, green, tree_id};
@@ -332,10 +332,12 @@ impl Hands<'_> {
             if git.id(git.target()) != candidate.target {
                 return Report::TargetMoved;
             }
-            let paths: Vec<String> = changed
-                .iter()
-                .filter(|path| edits.contains_key(*path))
-                .cloned()
+            let edited = changed.iter().filter(|path| edits.contains_key(*path));
+            let paths: Vec<InTheWay> = edited
+                .map(|path| InTheWay {
+                    path: path.clone(),
+                    what: Some(Obstacle::Edited),
+                })
                 .collect();
             if !paths.is_empty() {
                 return Report::CheckoutEdited { paths };

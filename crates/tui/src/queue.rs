@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::attempt;
 use model::policy::route::Refusal;
-use model::ticket::{Done, Stage, State, Ticket};
+use model::ticket::{Done, Stage, State, Ticket, in_words};
 use model::view::{self, Crew};
 use model::{TicketId, Time};
 
@@ -117,7 +117,7 @@ impl Standing {
                 "!",
                 "landing",
                 Tone::Waiting,
-                Some(format!("waits for your edits in {}", waiting.paths.join(", "))),
+                Some(format!("waits for your edits: {}", in_words(&waiting.paths))),
             ),
             Stage::Landing {
                 candidate,

@@ -36,6 +36,15 @@ fn what_a_person_has_in_the_way_makes_one_ticket_wait_and_goes_on_by_itself() {
     for id in waiting {
         world.wait(&format!("{id} waits"), || world.count(id, "checkout_edited") > 0);
     }
+    for (id, path, what) in [
+        ("edited", "README", "edited"),
+        ("staged", "staged", "staged"),
+        ("untracked", "untracked", "not tracked"),
+        ("ignored", ".env", "ignored"),
+    ] {
+        let says = format!("waits for edits in the checkout: {path} ({what})");
+        assert!(world.says(id, &says), "{id}: {says}");
+    }
     world.wait("the other lands", || world.is_landed("free"));
     assert_eq!(world.landed(), ["free"]);
     assert_eq!(

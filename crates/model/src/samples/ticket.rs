@@ -3,7 +3,9 @@
 use super::{Alphabet, EARLY, LATE, agent, attempt, oid, session_id, ticket_id};
 
 use crate::machine::{self, Explored, Sample};
-use crate::ticket::{Again, Candidate, Event, Machine, Released, Same, Spec, Stage, State, Ticket, Verify};
+use crate::ticket::{
+    Again, Candidate, Event, InTheWay, Machine, Obstacle, Released, Same, Spec, Stage, State, Ticket, Verify,
+};
 
 /// What it is.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
@@ -221,7 +223,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("another commit", Event::Landed { commit: oid('e') })
         .event(Event::TargetMoved)
         .event(Event::CheckoutEdited {
-            paths: paths(),
+            paths: vec![InTheWay {
+                path: "a".to_owned(),
+                what: Some(Obstacle::Edited),
+            }],
             retry_at: LATE,
         })
         .event(Event::LandingRetried)

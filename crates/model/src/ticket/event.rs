@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Again, Candidate, Spec};
+use super::{Again, Candidate, InTheWay, Spec};
 use crate::attempt;
 use crate::policy::budget::Purse;
 use crate::{AgentName, Fence, Oid, SessionId, Time};
@@ -193,8 +193,8 @@ pub enum Event {
     TargetMoved,
     /// A person's edits are in the way.
     CheckoutEdited {
-        /// The paths.
-        paths: Vec<String>,
+        /// What is in the way.
+        paths: Vec<InTheWay>,
         /// When landing is tried again.
         retry_at: Time,
     },

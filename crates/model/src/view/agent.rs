@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Crew, Member};
 use crate::attempt::{self, Attempt, Failure, Mode, Stuck, Usage, Working};
 use crate::policy::failure;
-use crate::ticket::{Stage, State, Ticket};
+use crate::ticket::{Stage, State, Ticket, in_words};
 use crate::{AgentName, RunId, SessionId, TicketId, Time};
 
 /// An agent of the roster.
@@ -359,7 +359,7 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
             waiting: Some(waiting),
             ..
         } => (
-            format!("your edits in {}", waiting.paths.join(", ")),
+            format!("your edits: {}", in_words(&waiting.paths)),
             Some(waiting.retry_at),
         ),
     };

@@ -10,7 +10,7 @@ use super::act::Act;
 use crate::attempt::{self, Attempt, Stuck};
 use crate::command::Question;
 use crate::policy::route::Refusal;
-use crate::ticket::{Held, Stage, State, Ticket, Why};
+use crate::ticket::{Held, Stage, State, Ticket, Why, in_words};
 use crate::{AgentName, TicketId, Time};
 
 /// Something that waits for a person.
@@ -154,7 +154,7 @@ fn one(ticket: &Ticket, refusal: Option<&Refusal>) -> Option<Item> {
             } => Some(Item {
                 why: format!(
                     "your edits are in the way of landing it: {}",
-                    waiting.paths.join(", ")
+                    in_words(&waiting.paths)
                 ),
                 acts: vec![
                     Act::ByHand {

@@ -3,7 +3,7 @@
 use crate::attempt::{self, Class, Prompt, Signal, Then, Workspace};
 use crate::journal::Fact;
 use crate::policy::failure;
-use crate::ticket::{self, FileStatus, Released};
+use crate::ticket::{self, FileStatus, Released, in_words};
 use crate::{Oid, project};
 
 /// What happened, as the end of a sentence that began with the ticket or the project.
@@ -228,7 +228,7 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::Landed { commit } => format!("landed as {}", commit.short()),
         Event::TargetMoved => "the target moved: to be merged and checked again".to_owned(),
         Event::CheckoutEdited { paths, .. } => {
-            format!("waits for edits in the checkout: {}", paths.join(", "))
+            format!("waits for edits in the checkout: {}", in_words(paths))
         }
         Event::LandingRetried => "landing is tried again".to_owned(),
         Event::RecoveryNotNeeded => "not needed: what it recovers did not fail".to_owned(),

@@ -2,7 +2,7 @@
 
 use engine::Report;
 use git::{Limits, Message, Outcome, Saved, Workspace};
-use model::ticket::{Candidate, Ticket};
+use model::ticket::{Candidate, InTheWay, Obstacle, Ticket};
 use model::{AgentName, Oid};
 
 use super::{could_not, crew, git_oid, identity, model_oid, words};
@@ -190,9 +190,38 @@ impl Hands {
             }
             git::Landing::TargetMoved { .. } => Report::TargetMoved,
             git::Landing::InTheWay(blocked) => Report::CheckoutEdited {
-                paths: blocked.iter().map(ToString::to_string).collect(),
+                paths: blocked.iter().map(|one| self.in_the_way(one)).collect(),
             },
         })
+    }
+}
+
+impl Hands {
+    fn in_the_way(&self, blocked: &git::Blocked) -> InTheWay {
+        let path = match &blocked.path {
+            Some(path) if blocked.checkout == self.place.root => path.clone(),
+            Some(path) => blocked.checkout.join(path),
+            None => blocked.checkout.clone(),
+        };
+        InTheWay {
+            path: path.to_string_lossy().into_owned(),
+            what: Some(obstacle(blocked.obstacle)),
+        }
+    }
+}
+
+fn obstacle(seen: git::Obstacle) -> Obstacle {
+    match seen {
+        git::Obstacle::Edited => Obstacle::Edited,
+        git::Obstacle::Staged => Obstacle::Staged,
+        git::Obstacle::Unmerged => Obstacle::Unmerged,
+        git::Obstacle::Untracked => Obstacle::Untracked,
+        git::Obstacle::Ignored => Obstacle::Ignored,
+        git::Obstacle::IndexLocked => Obstacle::IndexLocked,
+        git::Obstacle::Operation(git::Operation::Merge) => Obstacle::Merge,
+        git::Obstacle::Operation(git::Operation::Rebase) => Obstacle::Rebase,
+        git::Obstacle::Operation(git::Operation::CherryPick) => Obstacle::CherryPick,
+        git::Obstacle::Operation(git::Operation::Revert) => Obstacle::Revert,
     }
 }
 

@@ -105,7 +105,10 @@ fn waiting() -> Told {
     told.ticket(
         "t-7",
         T::CheckoutEdited {
-            paths: vec!["README.md".to_owned()],
+            paths: vec![ticket::InTheWay {
+                path: "README.md".to_owned(),
+                what: Some(ticket::Obstacle::Edited),
+            }],
             retry_at,
         },
     );

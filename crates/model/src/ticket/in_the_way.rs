@@ -1,0 +1,115 @@
+//! What of a person's is in the way of a landing.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Something in a checkout that landing would have to touch, or that keeps it from touching anything.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored")]
+pub struct InTheWay {
+    /// The file: from the root of the repository's own checkout, absolute in another one. The checkout itself where it is
+    /// about no file.
+    pub path: String,
+    /// What is there; none where an older crew has written a sentence as the path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what: Option<Obstacle>,
+}
+
+/// How journals have it: those of before this was a type have text.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Stored {
+    Seen { path: String, what: Option<Obstacle> },
+    Words(String),
+}
+
+impl From<Stored> for InTheWay {
+    fn from(stored: Stored) -> Self {
+        let (path, what) = match stored {
+            Stored::Seen { path, what } => (path, what),
+            Stored::Words(text) => (text, None),
+        };
+        Self { path, what }
+    }
+}
+
+impl fmt::Display for InTheWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.what {
+            Some(what) => write!(f, "{} ({})", self.path, what.words()),
+            None => f.write_str(&self.path),
+        }
+    }
+}
+
+/// What may be in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Obstacle {
+    /// A tracked file with changes that are in no commit, or that was deleted.
+    Edited,
+    /// Changes that are in the index only.
+    Staged,
+    /// A conflict that is not resolved.
+    Unmerged,
+    /// A file or folder that git does not know.
+    Untracked,
+    /// A file that is ignored.
+    Ignored,
+    /// `git merge` is under way.
+    Merge,
+    /// `git rebase` or `git am` is under way.
+    Rebase,
+    /// `git cherry-pick` is under way.
+    CherryPick,
+    /// `git revert` is under way.
+    Revert,
+    /// Another git holds the index.
+    IndexLocked,
+}
+
+impl Obstacle {
+    /// In words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Obstacle::Edited => "edited",
+            Obstacle::Staged => "staged",
+            Obstacle::Unmerged => "in conflict",
+            Obstacle::Untracked => "not tracked",
+            Obstacle::Ignored => "ignored",
+            Obstacle::Merge => "a merge is under way",
+            Obstacle::Rebase => "a rebase is under way",
+            Obstacle::CherryPick => "a cherry-pick is under way",
+            Obstacle::Revert => "a revert is under way",
+            Obstacle::IndexLocked => "another git holds the index",
+        }
+    }
+}
+
+/// All of it, in words: `README (edited), .env (ignored)`. Paths are not sanitised.
+#[must_use]
+pub fn in_words(all: &[InTheWay]) -> String {
+    let words: Vec<String> = all.iter().map(ToString::to_string).collect();
+    words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_a_path_and_an_older_journals_sentence_is_still_read() {
+        let seen = InTheWay {
+            path: ".env".to_owned(),
+            what: Some(Obstacle::Ignored),
+        };
+        let stored = serde_json::to_string(&seen).unwrap();
+        assert_eq!(stored, r#"{"path":".env","what":"ignored"}"#);
+        let all: Vec<InTheWay> =
+            serde_json::from_str(&format!(r#"[{stored},"\"README\" in /repo: edited"]"#)).unwrap();
+        assert_eq!(all[0], seen);
+        assert_eq!(in_words(&all), ".env (ignored), \"README\" in /repo: edited");
+    }
+}
