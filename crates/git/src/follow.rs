@@ -7,6 +7,7 @@ mod inspect;
 use std::fmt;
 use std::path::PathBuf;
 
+pub(crate) use apply::Ready;
 pub(crate) use index_lock::IndexLock;
 
 use crate::checkout::{Checkout, Operation};

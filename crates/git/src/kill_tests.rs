@@ -110,7 +110,7 @@ fn assert_followed(world: &World, intent: &Intent, point: &str) {
     assert_eq!(world.read("key.secret"), "mine\n", "{point}");
     assert_eq!(world.read("turns"), "a file now\n", "{point}");
     assert_eq!(world.read("added/deep/new.txt"), "new\n", "{point}");
-    for left in ["index.lock", "crew-follow", "crew-index"] {
+    for left in ["index.lock", "crew-ready", "crew-follow", "crew-index"] {
         assert!(
             !world.root().join(".git").join(left).exists(),
             "{point}: {left} is left"
@@ -206,12 +206,51 @@ fn an_edit_that_was_caught_between_two_renames_comes_back() {
     assert_eq!(world.read("src/lib.txt"), "an edit\n");
 }
 
+/// The naive version finds the new files of a landing that was killed before the branch moved, and takes them for a person's
+/// edits when another landing changes the same paths.
+#[test]
+fn what_was_made_ready_for_a_landing_that_never_came_is_nobodys_edit() {
+    let (world, intent) = world_to_land();
+    world.git(&["stash", "-q"]);
+    world.git(&["checkout", "-q", "-b", "another"]);
+    world.write("src/lib.txt", "one\nanother two\nthree\n");
+    let tip = world.commit_all("another");
+    world.git(&["checkout", "-q", "main"]);
+    world.git(&["stash", "pop", "-q", "--index"]);
+    let another = Intent {
+        new: merged(&world.open(), &intent.old, &tip).commit,
+        ..intent
+    };
+    assert!(killed_at("follow.staged", "killed_landing", &world));
+    let status = world.status();
+    let landed = Landing::Landed { left: vec![] };
+    assert_eq!(world.open_locked().land(&another).unwrap(), landed);
+    assert_eq!(world.read("src/lib.txt"), "one\nanother two\nthree\n");
+    assert_eq!(world.status(), status);
+}
+
+/// What such a folder holds that was left behind when the branch had moved may be an edit: it is kept apart.
+#[test]
+fn an_edit_that_a_landing_left_behind_which_was_taken_back_is_kept() {
+    let (world, intent) = world_to_land();
+    let left = world.root().join(".git/crew-follow/new/src/lib.txt");
+    std::fs::create_dir_all(left.parent().unwrap()).unwrap();
+    std::fs::write(&left, "an edit\n").unwrap();
+    let landed = Landing::Landed { left: vec![] };
+    assert_eq!(world.open_locked().land(&intent).unwrap(), landed);
+    assert_followed(&world, &intent, "the edit of another landing");
+    let caught = std::fs::read_dir(world.root().join(".git")).unwrap().flatten();
+    let mut caught = caught.filter(|entry| entry.file_name().to_string_lossy().starts_with("crew-caught"));
+    let kept = caught.next().unwrap().path().join("crew-follow/new/src/lib.txt");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "an edit\n");
+}
+
 /// git is killed with the engine while it writes the new files out: what it had half written is not taken for an edit.
 #[test]
 fn a_file_that_was_half_written_out_is_no_edit() {
     let (world, intent) = world_to_land();
     assert!(killed_at("follow.written_out:1", "killed_landing", &world));
-    let half = world.root().join(".git/crew-follow/half/src/lib.txt");
+    let half = world.root().join(".git/crew-ready/half/src/lib.txt");
     assert!(std::fs::read(&half).unwrap().len() > 1);
     std::fs::write(&half, "").unwrap();
     match world.open_locked().land(&intent).unwrap() {

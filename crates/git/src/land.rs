@@ -2,7 +2,7 @@
 
 use crate::crash;
 use crate::error::{Error, Result};
-use crate::follow::{Blocked, IndexLock};
+use crate::follow::{Blocked, IndexLock, Ready};
 use crate::id::Branch;
 use crate::oid::Oid;
 use crate::repository::Repository;
@@ -90,25 +90,29 @@ impl Repository {
         }
         match self.move_ref(&name, Some(&intent.old), Some(&intent.new), "crew: land") {
             Ok(()) => {}
+            Err(Error::RefMoved { now, .. }) => {
+                give_up(ready)?;
+                return Ok(Landing::TargetMoved { now });
+            }
             Err(error) => {
-                for checkout in ready {
-                    checkout.give_up()?;
+                // It may have moved all the same: then the indexes are behind it until this is repeated.
+                if self.branch_tip(&intent.target)?.as_ref() != Some(&intent.old) {
+                    ready.iter_mut().for_each(Ready::keep_locked);
                 }
-                return match error {
-                    Error::RefMoved { now, .. } => Ok(Landing::TargetMoved { now }),
-                    other => Err(other),
-                };
+                return Err(error);
             }
         }
         crash::point("land.moved");
         let mut left = Vec::new();
-        for checkout in &mut ready {
-            checkout.keep_locked();
-        }
+        ready.iter_mut().for_each(Ready::keep_locked);
         for checkout in ready {
             left.extend(checkout.follow()?.left);
             crash::point("land.followed");
         }
         Ok(Landing::Landed { left })
     }
+}
+
+fn give_up(ready: Vec<Ready<'_>>) -> Result<()> {
+    ready.into_iter().try_for_each(Ready::give_up)
 }

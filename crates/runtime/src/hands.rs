@@ -99,7 +99,7 @@ impl Hands {
     /// They cannot be used as they are now.
     pub(crate) fn are_prompts_same(&self) -> Result<bool> {
         match self.prompts_dir() {
-            Some(dir) => Ok(Prompts::load(Some(&dir))?.is_same(&self.prompts)),
+            Some(dir) => self.prompts.is_as(&dir),
             None => Ok(true),
         }
     }

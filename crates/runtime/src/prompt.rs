@@ -45,6 +45,11 @@ impl BuiltIn {
     }
 }
 
+/// What a template may do, in minijinja's instructions: far more than any needs, and over in no time.
+const FUEL: u64 = 200_000;
+/// Of a template's file.
+const MOST_BYTES: u64 = 256 << 10;
+
 /// What every template can speak of: the fields of [`Facts`] but the budget, which is there only when it is told.
 const COMMON: [&str; 12] = [
     "ticket",
@@ -163,22 +168,15 @@ impl Prompts {
         if let Some(dir) = dir {
             look_around(dir)?;
         }
+        let texts = texts(dir)?;
         let mut templates = Environment::new();
+        templates.set_fuel(Some(FUEL));
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
         templates.set_trim_blocks(true);
         templates.set_lstrip_blocks(true);
-        let mut texts = Vec::new();
-        for built_in in BUILT_IN {
-            let own = dir.map(|dir| file(dir, built_in.name));
-            let text = match own.as_ref().map(std::fs::read_to_string) {
-                None => built_in.text.to_owned(),
-                Some(Ok(text)) => text,
-                Some(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => built_in.text.to_owned(),
-                Some(Err(error)) => return Err(bad(dir, built_in.name, &error)),
-            };
+        for (built_in, text) in BUILT_IN.iter().zip(&texts) {
             let added = templates.add_template_owned(built_in.name, text.clone());
             added.map_err(|error| bad(dir, built_in.name, &error))?;
-            texts.push(text);
         }
         let prompts = Self { templates, texts };
         for built_in in BUILT_IN {
@@ -189,9 +187,18 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// Whether nothing has changed since.
+    /// Whether these are made from the same texts.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.texts == other.texts
+    }
+
+    /// Whether nothing has changed in the folder since.
+    ///
+    /// # Errors
+    /// A file there that cannot be read, or that is called as no template is.
+    pub(crate) fn is_as(&self, dir: &Path) -> Result<bool> {
+        look_around(dir)?;
+        Ok(self.texts == texts(Some(dir))?)
     }
 
     /// What would be wrong at some step is told now: a variable that there is not, whether or not this branch is ever
@@ -301,6 +308,30 @@ fn file(dir: &Path, name: &str) -> PathBuf {
     dir.join(format!("{name}.md"))
 }
 
+/// The templates' texts, in the order of [`BUILT_IN`].
+fn texts(dir: Option<&Path>) -> Result<Vec<String>> {
+    let text = |built_in: &BuiltIn| {
+        let Some(dir) = dir else {
+            return Ok(built_in.text.to_owned());
+        };
+        let path = file(dir, built_in.name);
+        let why: &dyn std::fmt::Display = match path.metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(built_in.text.to_owned());
+            }
+            Ok(meta) if !meta.is_file() => &"it is no regular file",
+            Ok(meta) if meta.len() > MOST_BYTES => &"it is larger than 256 KiB",
+            Err(error) => return Err(bad(Some(dir), built_in.name, &error)),
+            Ok(_) => match std::fs::read_to_string(&path) {
+                Ok(text) => return Ok(text),
+                Err(error) => return Err(bad(Some(dir), built_in.name, &error)),
+            },
+        };
+        Err(bad(Some(dir), built_in.name, why))
+    };
+    BUILT_IN.iter().map(text).collect()
+}
+
 fn bad(dir: Option<&Path>, name: &str, why: &dyn std::fmt::Display) -> Error {
     let template = dir.map(|dir| file(dir, name)).filter(|file| file.exists());
     Error::Prompt {
@@ -360,6 +391,19 @@ mod tests {
             checks: vec!["make test".into()],
             budget: None,
         }
+    }
+
+    #[test]
+    fn a_template_that_never_ends_and_what_is_no_file_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let endless = "{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}";
+        std::fs::write(folder.path().join("step.md"), endless).unwrap();
+        let said = Prompts::load(Some(folder.path())).unwrap_err().to_string();
+        assert!(said.contains("step.md") && said.contains("fuel"), "{said}");
+        std::fs::remove_file(folder.path().join("step.md")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("init.md")).unwrap();
+        let said = Prompts::load(Some(folder.path())).unwrap_err().to_string();
+        assert!(said.contains("no regular file"), "{said}");
     }
 
     #[test]

@@ -21,8 +21,14 @@ use crate::oid::Oid;
 use crate::remove::delete_tree;
 use crate::repository::Repository;
 
-/// Where new files wait and old ones go, on the file system of the checkout; it may outlive a killed engine.
+/// Where new files wait until the branch has moved, on the file system of the checkout. Nothing of a person's ever gets there:
+/// what a killed engine left is of no use to anybody.
+const READY: &str = "crew-ready";
+/// What it becomes then: where new files wait and old ones go. It may outlive a killed engine, with a person's edit in it.
 const STAGING: &str = "crew-follow";
+/// The new files in it, and the old ones.
+const NEW: &str = "new";
+const OLD: &str = "old";
 /// Where an edit ends up that was caught between two renames and cannot go back.
 const CAUGHT: &str = "crew-caught";
 
@@ -47,11 +53,18 @@ impl Repository {
         looked: Option<Inspection>,
     ) -> Result<Ready<'a>> {
         let hands = Hands::new(self, checkout, old, new)?;
-        let caught = hands.return_caught(&self.changes(old, new)?)?;
         let inspection = match looked {
-            Some(inspection) if !caught => inspection,
-            _ => Inspection::of(self, checkout, old, new)?,
+            // The branch has not moved, so this landing has replaced nothing yet.
+            Some(inspection) => {
+                hands.put_others_aside()?;
+                inspection
+            }
+            None => {
+                hands.return_caught(&self.changes(old, new)?)?;
+                Inspection::of(self, checkout, old, new)?
+            }
         };
+        delete_tree(&hands.ready)?;
         let next = hands.next_index(&inspection)?;
         hands.stage(&inspection, &next)?;
         crash::point("follow.staged");
@@ -73,7 +86,7 @@ impl Ready<'_> {
     /// The branch does not move: nothing is left behind.
     pub(crate) fn give_up(self) -> Result<()> {
         crate::plain::remove_if_there(&self.next)?;
-        delete_tree(&self.hands.staging)
+        delete_tree(&self.hands.ready)
     }
 
     /// Brings index and files to the new commit. The index goes first, in one rename: `git commit` reads HEAD and index
@@ -91,6 +104,7 @@ impl Ready<'_> {
             return Ok(Followed { updated: 0, left });
         }
         self.lock.keep();
+        std::fs::rename(&hands.ready, &hands.staging).doing("make", &hands.staging)?;
         hands.put_index(&self.next)?;
         crash::point("follow.index");
         let mut followed = Followed {
@@ -138,6 +152,7 @@ struct Hands<'a> {
     old: &'a Oid,
     new: &'a Oid,
     root: OwnedFd,
+    ready: PathBuf,
     staging: PathBuf,
 }
 
@@ -146,10 +161,9 @@ impl<'a> Hands<'a> {
         let device = |path: &Path| path.metadata().map(|meta| meta.dev()).doing("look at", path);
         // A rename must not cross file systems; a linked worktree may stand on another than the repository.
         let together = device(&checkout.root)? == device(&checkout.git_dir)?;
-        let staging = if together {
-            checkout.git_dir.join(STAGING)
-        } else {
-            checkout.root.join(format!(".{STAGING}"))
+        let beside = |name: &str| match together {
+            true => checkout.git_dir.join(name),
+            false => checkout.root.join(format!(".{name}")),
         };
         let root = beneath::root(&checkout.root).doing("open", &checkout.root)?;
         Ok(Self {
@@ -158,42 +172,48 @@ impl<'a> Hands<'a> {
             old,
             new,
             root,
-            staging,
+            ready: beside(READY),
+            staging: beside(STAGING),
         })
     }
 
     fn new_files(&self) -> PathBuf {
-        self.staging.join("new")
+        self.staging.join(NEW)
     }
 
     /// Where new files are being written: one that git had only half written when it was killed is nobody's edit.
     fn half_files(&self) -> PathBuf {
-        self.staging.join("half")
+        self.ready.join("half")
     }
 
     fn old_files(&self) -> PathBuf {
-        self.staging.join("old")
+        self.staging.join(OLD)
     }
 
     /// Looks through what a killed engine left in the staging folder: a file there that is neither the old nor the new
-    /// content is an edit of a person that was just swapped out. It goes back. Whether anything did.
-    fn return_caught(&self, changes: &[Change]) -> Result<bool> {
-        let mut caught = false;
+    /// content is an edit of a person that was just swapped out. It goes back.
+    fn return_caught(&self, changes: &[Change]) -> Result<()> {
         for change in changes {
             let staged = self.new_files().join(&change.path);
             let gone = self.old_files().join(&change.path);
             if self.is_edit(&staged, change)? {
                 // It came here by an exchange: the checkout holds the new content.
                 self.give_back(&staged, &change.path)?;
-                caught = true;
             }
             if self.is_edit(&gone, change)? {
                 self.give_back(&gone, &change.path)?;
-                caught = true;
             }
         }
-        delete_tree(&self.staging)?;
-        Ok(caught)
+        delete_tree(&self.staging)
+    }
+
+    /// The staging folder of another landing, which was not carried on (the branch was taken back, say), is kept apart: there
+    /// may be a person's edit in it, and where that belongs nobody knows any more.
+    fn put_others_aside(&self) -> Result<()> {
+        match self.staging.exists() {
+            true => self.put_aside(&self.staging),
+            false => Ok(()),
+        }
     }
 
     fn is_edit(&self, file: &Path, change: &Change) -> Result<bool> {
@@ -289,13 +309,14 @@ impl<'a> Hands<'a> {
             names.extend(path.change.path.as_os_str().as_bytes());
             names.push(0);
         }
-        std::fs::create_dir_all(self.old_files()).doing("make", &self.staging)?;
-        std::fs::create_dir_all(self.half_files()).doing("make", &self.staging)?;
+        std::fs::create_dir_all(self.ready.join(OLD)).doing("make", &self.ready)?;
+        std::fs::create_dir_all(self.half_files()).doing("make", &self.ready)?;
         if !names.is_empty() {
             self.check_out(&names, next)?;
         }
         crash::point("follow.written_out");
-        std::fs::rename(self.half_files(), self.new_files()).doing("make", self.new_files())
+        let new = self.ready.join(NEW);
+        std::fs::rename(self.half_files(), &new).doing("make", &new)
     }
 
     fn check_out(&self, names: &[u8], next: &Path) -> Result<()> {
