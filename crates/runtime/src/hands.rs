@@ -138,7 +138,8 @@ impl Hands {
     }
 }
 
-fn prompts_dir(place: &Place, settings: &Settings) -> Option<PathBuf> {
+/// Where the team's own templates are.
+pub(crate) fn prompts_dir(place: &Place, settings: &Settings) -> Option<PathBuf> {
     settings.prompts_dir.as_ref().map(|dir| place.root.join(dir))
 }
 

@@ -23,4 +23,4 @@ mod timing;
 pub use error::{Error, Result};
 pub use place::{Holder, Place};
 pub use reading::Reading;
-pub use start::{Options, Signal, carry_out, client, run};
+pub use start::{Options, Signal, carry_out, client, run, try_prompts};

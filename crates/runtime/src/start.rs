@@ -8,7 +8,8 @@ use model::command::{Command, OnStop};
 use model::settings;
 use tokio::sync::watch;
 
-use crate::hands::Hands;
+use crate::hands::{Hands, prompts_dir};
+use crate::prompt::Prompts;
 use crate::ring::{Ring, Until};
 use crate::{Error, Place, Result};
 
@@ -115,6 +116,14 @@ pub fn client(
         ..options.clone()
     };
     Ok(harness(place, settings, &options)?.check()?)
+}
+
+/// Tries out what agents are told: the templates in `prompts_dir`, and the built-in ones for the rest.
+///
+/// # Errors
+/// [`Error::Prompt`]: one that cannot be used; the folder cannot be read.
+pub fn try_prompts(place: &Place, settings: &settings::Settings) -> Result<()> {
+    Prompts::load(prompts_dir(place, settings).as_deref()).map(drop)
 }
 
 /// The harness that is to work.

@@ -21,6 +21,9 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> 
                     "name what must pass in crew.toml: [checks] commands = [\"…\"]",
                 ));
             }
+            if let Err(error) = runtime::try_prompts(place, &settings) {
+                found.push(Finding::error(AREA, &error.into()));
+            }
             Some(settings)
         }
         Err(Error::Settings { file, diagnostics }) => {

@@ -87,6 +87,7 @@ pub(crate) fn of_documents() -> Schema {
             not changed or taken away: a reader passes over those that it does not know.",
         "type": "object",
         "properties": commands,
+        "additionalProperties": false,
         "$defs": pieces,
     }))
 }

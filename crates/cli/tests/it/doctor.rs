@@ -88,12 +88,15 @@ fn each_part_says_what_is_wrong_with_it() {
     );
     repo.write(
         "crew.toml",
-        "[project]\ntarget = \"gone\"\n[agents]\nharness = \"x\"\n[harness.x]\nkind = \"command\"\ncommand = [\"./no-such\"]\n",
+        "prompts_dir = \"says\"\n[project]\ntarget = \"gone\"\n[agents]\nharness = \"x\"\n[harness.x]\nkind = \"command\"\ncommand = [\"./no-such\"]\n",
     );
+    repo.write("says/step.md", "{{ agnt }}\n");
     repo.git(&["branch", "agent"]);
     repo.ticket("t-1", "One", "");
     repo.write(".tickets/t-2.md", "no front matter\n");
     let said = repo.crew(&["doctor", "--json"]);
+    let prompts = says(&found(&said, "settings", "wrong"));
+    assert!(prompts.contains("says/step.md") && prompts.contains("agnt"), "{said}");
     let repository = says(&found(&said, "repository", "wrong"));
     assert!(
         repository.contains("gone") && repository.contains("named `agent`"),
