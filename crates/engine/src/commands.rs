@@ -253,7 +253,9 @@ impl Core {
         }
         // Which number the ref gets is git's: what has left nothing to keep has none.
         let message = match ticket.attempt() {
-            Some(_) => format!("{id} is dropped; what there is of its work is kept under refs/crew/attempts/{id}/"),
+            Some(_) => {
+                format!("{id} is dropped; what there is of its work is kept under refs/crew/attempts/{id}/")
+            }
             None => format!("{id} is dropped"),
         };
         self.act(id, Event::Dropped { by, reason }, message)

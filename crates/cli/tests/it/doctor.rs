@@ -96,7 +96,10 @@ fn each_part_says_what_is_wrong_with_it() {
     repo.write(".tickets/t-2.md", "no front matter\n");
     let said = repo.crew(&["doctor", "--json"]);
     let prompts = says(&found(&said, "settings", "wrong"));
-    assert!(prompts.contains("says/step.md") && prompts.contains("agnt"), "{said}");
+    assert!(
+        prompts.contains("says/step.md") && prompts.contains("agnt"),
+        "{said}"
+    );
     let repository = says(&found(&said, "repository", "wrong"));
     assert!(
         repository.contains("gone") && repository.contains("named `agent`"),
