@@ -59,10 +59,11 @@ pub(crate) fn run(place: &Place, tickets: usize) -> Result<Dispatched, String> {
     Ok(Dispatched { times })
 }
 
-/// No workspace stands, and none is being removed.
+/// No workspace stands, and none is being removed. What is kept of one for the next is hidden beside them.
 fn is_empty(state: &Path) -> bool {
     let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten();
-    entries(state).all(|repository| entries(&repository.path()).next().is_none())
+    let is_hidden = |entry: fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b".");
+    entries(state).all(|repository| entries(&repository.path()).all(is_hidden))
 }
 
 /// An engine in the background; it does not outlive this.
