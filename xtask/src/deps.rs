@@ -1,8 +1,8 @@
-//! What our crates may be built from: arrows, licences, the lock file, unsafe code.
+//! What our crates may be built from: arrows, licences, features, the lock file, unsafe code.
 
 use std::path::Path;
 
-use crate::{arrows, guards, licence, metadata};
+use crate::{arrows, features, guards, licence, metadata};
 
 /// Checks all of it; on success, says in a line what was seen.
 pub(crate) fn check(root: &Path) -> Result<String, String> {
@@ -11,6 +11,7 @@ pub(crate) fn check(root: &Path) -> Result<String, String> {
     }
     let packages = metadata::read(root)?;
     let mut found = arrows::forbidden(&packages);
+    found.extend(features::on(&packages));
     found.extend(licence::refused(&packages));
     found.extend(guards::unguarded(root, &packages)?);
     if found.is_empty() {

@@ -89,6 +89,7 @@ mod tests {
             licence: None,
             source: None,
             manifest: folder.join(name).join("Cargo.toml"),
+            default_features: Vec::new(),
             dependencies: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ const ACCEPTED: &[&str] = &[
     "ISC",
     "MIT",
     "MIT-0",
+    "NCSA",
     "Unicode-3.0",
     "Unlicense",
     "Zlib",
@@ -147,6 +148,7 @@ mod tests {
             licence: licence.map(str::to_owned),
             source: Some(source.to_owned()),
             manifest: PathBuf::new(),
+            default_features: Vec::new(),
             dependencies: Vec::new(),
         };
         assert_eq!(

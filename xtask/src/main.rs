@@ -1,4 +1,4 @@
-//! The developer's commands: test, generate, deps, clients, bench.
+//! The developer's commands: test, generate, deps, clients, bench, sim.
 //!
 //! They need cargo and what this file's crate depends on, and nothing else: a fresh machine must be able to run them.
 
@@ -7,6 +7,8 @@ mod bench;
 mod clients;
 mod deps;
 mod doctests;
+mod features;
+mod fuzz;
 mod generate;
 mod guards;
 mod licence;
@@ -15,6 +17,7 @@ mod picture;
 mod program;
 mod reference;
 mod setup;
+mod sim;
 mod sources;
 mod suite;
 
@@ -34,6 +37,12 @@ usage: cargo xtask <command>
   bench [drain|dispatch|idle] [--quick] [--crew=PATH]
                         what crew costs beside the plain shell; all of it writes docs/benchmarks.md;
                         of the release binary, which it builds, or of the one at PATH
+  sim [OPTION]          the simulation: the seeds of every test run, or others; a seed that fails is shrunk and written down
+      --seed N          this one
+      --seeds A..B      these, both among them
+      --hours H         as many as fit, each time others
+  fuzz [--seconds N] [target]
+                        makes up input for whatever reads what others wrote, 60 seconds for each target
   picture               runs the demo in a terminal and draws docs/picture.svg
   help                  this text
 
@@ -56,6 +65,12 @@ fn main() -> ExitCode {
         ["clients"] => clients::install(&root),
         ["bench", ref rest @ ..] if bench::Options::read(rest).is_some() => {
             bench::Options::read(rest).map_or(Ok(()), |options| bench::run(&root, &options))
+        }
+        ["sim", ref rest @ ..] if sim::Options::read(rest).is_some() => {
+            sim::Options::read(rest).map_or(Ok(()), |options| sim::run(&root, &options))
+        }
+        ["fuzz", ref rest @ ..] if fuzz::Options::read(rest).is_some() => {
+            fuzz::Options::read(rest).map_or(Ok(()), |options| fuzz::run(&root, &options))
         }
         ["picture"] => picture::write(&root),
         ["help" | "-h" | "--help"] => {

@@ -16,6 +16,8 @@ pub(crate) struct Package {
     /// Where it comes from; `None` for ours.
     pub(crate) source: Option<String>,
     pub(crate) manifest: PathBuf,
+    /// Its features that are on when nobody asks for any.
+    pub(crate) default_features: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
 }
 
@@ -26,6 +28,8 @@ pub(crate) struct Dependency {
     pub(crate) kind: Kind,
     /// Whether it is a path, which is to say ours.
     pub(crate) ours: bool,
+    /// The features that it asks for.
+    pub(crate) features: Vec<String>,
 }
 
 /// What a dependency is for.
@@ -79,6 +83,7 @@ fn package(json: &Value) -> Option<Package> {
         licence: text("license"),
         source: text("source"),
         manifest: PathBuf::from(text("manifest_path")?),
+        default_features: texts(json.get("features").and_then(|all| all.get("default"))),
         dependencies: json
             .get("dependencies")?
             .as_array()?
@@ -100,5 +105,12 @@ fn dependency(json: &Value) -> Option<Dependency> {
         name: json.get("name")?.as_str()?.to_owned(),
         kind,
         ours,
+        features: texts(json.get("features")),
     })
+}
+
+/// A list of texts; of what is not there, none.
+fn texts(json: Option<&Value>) -> Vec<String> {
+    let list = json.and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }

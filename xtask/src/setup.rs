@@ -29,6 +29,18 @@ const NEEDS: &[Need] = &[
         why: "SQLite is compiled from C",
         debian: &["gcc", "libc6-dev"],
     },
+    Need {
+        program: "strace",
+        arguments: &["-V"],
+        why: "a test reads from it in which order what lands is made durable",
+        debian: &["strace"],
+    },
+    Need {
+        program: "c++",
+        arguments: &["-x", "c++", "-include", "cstdio", "-fsyntax-only", "/dev/null"],
+        why: "libFuzzer is compiled from C++",
+        debian: &["g++"],
+    },
 ];
 
 /// Checks that the machine has all of it, and brings what is missing where that is a matter of course: on Debian,

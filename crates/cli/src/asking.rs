@@ -84,7 +84,9 @@ impl Asker {
             .await
             .map_err(|error| context::lift(place, error))?;
         let before = ledger.0.head().await?.0;
+        crash::point("ask.parsed");
         ledger.submit(&id, &self.person, clock::now(), command).await?;
+        crash::point("ask.asked");
         ring(place);
         let outcome = self.settle(&ledger, &id).await;
         if let Err(error) = &outcome

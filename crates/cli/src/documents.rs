@@ -18,6 +18,7 @@ mod queue;
 mod repository;
 mod run;
 mod schema;
+mod simulation;
 mod usage;
 mod work;
 
@@ -38,6 +39,7 @@ pub(crate) use queue::{Held, Landed, Queue, Ticket};
 pub(crate) use repository::{Clean, Init, Kept, Removed};
 pub(crate) use run::{Ran, RunSummary, Waits};
 pub(crate) use schema::{of_documents, of_settings};
+pub(crate) use simulation::Simulation;
 pub(crate) use usage::Usage;
 pub(crate) use work::{Summary, Work, Worked};
 
@@ -85,4 +87,5 @@ printed! {
     Document Doctor: "doctor";
     Document Machines: "diagram";
     Document Machine: "diagram <machine>";
+    Document Simulation: "sim replay";
 }

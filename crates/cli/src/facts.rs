@@ -65,6 +65,8 @@ impl Facts {
                 continue;
             };
             match understood {
+                // What was set aside is over: it is looked at again by an engine, should its file say otherwise.
+                Some((_, reading)) if crew.past.tickets.contains(&id) => facts.set_aside(id, reading.status),
                 Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
                 None => {
                     let unreadable = route::File {
@@ -76,7 +78,27 @@ impl Facts {
                 }
             }
         }
+        // A file that is gone makes nobody wait for a ticket that is over.
+        let linked: Vec<TicketId> = facts
+            .tickets
+            .values()
+            .flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers))
+            .filter(|id| crew.past.tickets.contains(id))
+            .cloned()
+            .collect();
+        for id in linked {
+            facts.set_aside(id, FileStatus::Closed);
+        }
         Ok(facts)
+    }
+
+    fn set_aside(&mut self, id: TicketId, status: FileStatus) {
+        let file = route::File {
+            status,
+            changed_at: Time(0),
+            unreadable: false,
+        };
+        self.files.insert(id, file);
     }
 
     fn add(&mut self, id: TicketId, Reading { spec, status, .. }: Reading, mtime_ns: i128) {

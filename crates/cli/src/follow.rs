@@ -47,10 +47,18 @@ pub(crate) async fn fold(ledger: &Ledger<Sqlite>, mut each: impl FnMut(&Crew, &F
     }
 }
 
-/// The view of a journal that may not be there yet.
+/// The view of a journal that may not be there yet, with everything that was set aside.
 pub(crate) async fn crew(ledger: Option<&Ledger<Sqlite>>) -> Result<Crew> {
     match ledger {
-        Some(ledger) => fold(ledger, |_, _| {}).await,
+        Some(ledger) => Ok(ledger.whole_crew().await?),
+        None => Ok(Crew::default()),
+    }
+}
+
+/// The view of a journal that may not be there yet, without what lies behind: for whoever shows what goes on.
+pub(crate) async fn present(ledger: Option<&Ledger<Sqlite>>) -> Result<Crew> {
+    match ledger {
+        Some(ledger) => Ok(ledger.crew().await?),
         None => Ok(Crew::default()),
     }
 }

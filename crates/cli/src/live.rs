@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::view::Crew;
-use store::Fold;
+use store::{Fold, Ledger, Sqlite};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -13,7 +13,7 @@ use crate::clock;
 use crate::context::{self, Context};
 use crate::documents::{self, Waits};
 use crate::error::{Error, Result};
-use crate::follow::{self, Follow};
+use crate::follow::Follow;
 use crate::notices::{self, Notices};
 use crate::ui::{Screen, Style};
 use runtime::{Options, Place, Signal};
@@ -55,6 +55,7 @@ pub(crate) struct Live<'a, T> {
     pub(crate) place: Place,
     /// None when it has ended.
     engine: Option<JoinHandle<Result<Vec<Waits>, runtime::Error>>>,
+    ledger: Ledger<Sqlite>,
     rows: Follow,
     ask: watch::Sender<Signal>,
     screen: Screen,
@@ -76,12 +77,13 @@ impl<'a, T: Tell> Live<'a, T> {
             .open_journal(true)
             .await
             .map_err(|error| context::lift(&place, error))?;
-        let crew = follow::fold(&ledger, |_, _| {}).await?;
-        let rows = Follow::new(ledger, &place.crew_dir, crew.seq);
+        let crew = ledger.crew().await?;
+        let rows = Follow::new(ledger.clone(), &place.crew_dir, crew.seq);
         let (ask, asked) = watch::channel(Signal::None);
         Ok(Self {
             context,
             begun_at: crew.seq,
+            ledger,
             crew,
             teller,
             engine: Some(engine(place.clone(), options, asked)),
@@ -197,13 +199,17 @@ impl<'a, T: Tell> Live<'a, T> {
         let is_live = self.context.is_live();
         let mut lines = Vec::new();
         loop {
-            let more = self.rows.more().await?;
+            let more = match self.rows.more().await {
+                // The engine goes on whether it is watched or not; what it did is shown once it can be read.
+                Err(Error::Store(error)) if error.is_passing() => Vec::new(),
+                more => more?,
+            };
             if more.is_empty() {
                 break;
             }
             for fold in more {
                 let told = self.teller.tell(&self.crew, &fold, is_live);
-                self.crew.apply(follow::row(&fold));
+                self.ledger.fold_row(&mut self.crew, &fold).await?;
                 if self.context.json {
                     self.context.out.json_line(&documents::Event::of(&fold))?;
                 } else {

@@ -43,8 +43,6 @@ pub(crate) fn branch(
     ticket: &TicketId,
     target: &Oid,
 ) -> Result<()> {
-    if !repository.is_ancestor(tip, target)? {
-        repository.keep_attempt(&Id::parse(ticket.as_str())?, tip)?;
-    }
-    Ok(repository.delete_branch(branch, tip)?)
+    let proof = repository.prove(&Id::parse(ticket.as_str())?, tip, target)?;
+    Ok(repository.delete_branch(branch, &proof)?)
 }

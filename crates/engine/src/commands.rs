@@ -82,7 +82,7 @@ impl Core {
         let named: Vec<AgentName> = named.into_iter().collect();
         for name in &named {
             if self.project.agents.contains(name) {
-                return Err(format!("there is an agent named {name}"));
+                return Err(format!("there is an agent named {name}: choose another name"));
             }
             if self.project.retired.contains(name) {
                 return Err(format!(

@@ -24,7 +24,7 @@ pub struct Core {
     pub(crate) project: Project,
     pub(crate) project_version: u64,
     pub(crate) tickets: BTreeMap<TicketId, Ticket>,
-    versions: BTreeMap<TicketId, u64>,
+    pub(crate) versions: BTreeMap<TicketId, u64>,
     /// The files that exist.
     pub(crate) files: BTreeMap<TicketId, route::File>,
     /// crew's own tags in the files that can be read.
@@ -35,6 +35,8 @@ pub struct Core {
     pub(crate) filing: BTreeMap<TicketId, u32>,
     /// Writings of files that were reported: one that is reported twice has arrived once.
     pub(crate) filed: BTreeSet<EffectId>,
+    /// What hinders a ticket's effect, as a person was told.
+    pub(crate) hindered: BTreeMap<TicketId, (Time, String)>,
     /// What was seen of the steps that run, since this core has been up.
     pub(crate) watches: BTreeMap<RunId, stall::Watch>,
     /// Whether the ticket folder was read since this core has been up: nothing is given out before.
@@ -112,6 +114,7 @@ impl Core {
             gone: BTreeMap::new(),
             filing: BTreeMap::new(),
             filed: BTreeSet::new(),
+            hindered: BTreeMap::new(),
             watches: BTreeMap::new(),
             read: false,
             dirty: true,
@@ -273,10 +276,15 @@ impl Core {
             timers.extend(change.timers);
             slots.extend(change.slots);
             let after = State::Ticket(ticket.clone());
+            let mut effects = change.effects;
+            if self.gone.contains_key(id) {
+                // Whoever writes a file of that name next begins anew: what is said of the old one would be said of it.
+                effects.retain(|effect| !matches!(effect, Effect::WriteFile(_)));
+            }
             entries.push(Entry {
                 fact: Fact::Ticket(event),
                 after,
-                effects: change.effects,
+                effects,
             });
         }
         for entry in &entries {
@@ -303,7 +311,7 @@ impl Core {
         Ok(())
     }
 
-    fn put(&mut self, id: TicketId, ticket: Ticket, version: u64) {
+    pub(crate) fn put(&mut self, id: TicketId, ticket: Ticket, version: u64) {
         self.dirty = true;
         self.versions.insert(id.clone(), version);
         let old = self.tickets.get(&id);

@@ -156,6 +156,12 @@ pub enum Report {
         /// Why.
         why: String,
     },
+    /// The machine was in the way: no room, no descriptors, no process to be had, a git that somebody killed. Nobody's
+    /// failure, and nothing is held for it: it is tried again until it works.
+    Hindered {
+        /// By what.
+        why: String,
+    },
     /// The checks have a verdict.
     Checked(Verdict),
     /// The target is at the merged result.

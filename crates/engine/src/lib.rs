@@ -14,6 +14,7 @@ mod input;
 mod line;
 mod names;
 mod output;
+mod recall;
 mod reports;
 mod rest;
 mod runs;

@@ -36,7 +36,17 @@ impl Core {
             self.not_started(id, ticket, run, report);
             return;
         }
-        let event = match self.meaning(ticket, effect, report) {
+        let meaning = match self.meaning(ticket, effect, report) {
+            Meaning::Hindered(why) if self.is_hindered_for_long(ticket, effect) => {
+                // The line to the target is everybody's: what takes so long waits beside it.
+                self.could_not_run(ticket, effect, why)
+            }
+            meaning => meaning,
+        };
+        if !matches!(meaning, Meaning::Hindered(_)) {
+            self.hindered.remove(ticket);
+        }
+        let event = match meaning {
             Meaning::Event(event) => event,
             Meaning::Nothing => {
                 self.out.finished.push(id);
@@ -44,6 +54,21 @@ impl Core {
             }
             Meaning::Again(why) => {
                 self.out.refused.push(format!("{ticket}: {why}"));
+                self.out.again.push((id, self.now + backoff::EFFECT_RETRY));
+                return;
+            }
+            Meaning::Hindered(why) => {
+                let says = format!(
+                    "{ticket}: {why}\ntried again every {} s until it works",
+                    backoff::EFFECT_RETRY.as_secs()
+                );
+                // Once, however often it is tried.
+                let before = self.hindered.get(ticket);
+                let since = before.map_or(self.now, |(since, _)| *since);
+                if before.is_none_or(|(_, said)| *said != why) {
+                    self.out.warnings.push(says);
+                }
+                self.hindered.insert(ticket.clone(), (since, why));
                 self.out.again.push((id, self.now + backoff::EFFECT_RETRY));
                 return;
             }
@@ -180,6 +205,7 @@ impl Core {
             }),
             Report::Checked(Verdict::CouldNotRun { why }) => self.could_not_run(id, effect, why),
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
+            Report::Hindered { why } => Meaning::Hindered(why),
             Report::Landed { commit } => event(Event::Landed { commit }),
             Report::TargetMoved => event(Event::TargetMoved),
             Report::CheckoutEdited { paths } => event(Event::CheckoutEdited {
@@ -212,6 +238,14 @@ impl Core {
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => Meaning::Again(why),
         }
+    }
+
+    /// Whether building or checking was hindered for so long that the others have waited enough: it may be something about the
+    /// branch itself that is taken for the machine's moment.
+    fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect) -> bool {
+        let in_line = matches!(effect, Effect::BuildCandidate { .. } | Effect::RunChecks { .. });
+        let since = self.hindered.get(id).map(|(since, _)| *since);
+        in_line && since.is_some_and(|since| self.now.since(since) > backoff::HINDERED)
     }
 
     /// When a landing that a person's edits are in the way of is tried again.
@@ -288,6 +322,7 @@ enum Meaning {
     Event(Event),
     Nothing,
     Again(String),
+    Hindered(String),
 }
 
 /// The run that an effect starts.

@@ -36,6 +36,16 @@ impl Spending {
         }
     }
 
+    /// A ticket is not looked at any more.
+    pub(crate) fn forgotten(&mut self, ticket: &Ticket) {
+        for (day, cost) in &ticket.spent.days {
+            let sum = self.days.entry(*day).or_default();
+            *sum = sum.saturating_sub(u128::from(*cost));
+        }
+        self.days.retain(|_, sum| *sum > 0);
+        self.tickets.remove(&ticket.id);
+    }
+
     /// As [`model::policy::budget::of_day`].
     pub(crate) fn of_day(&self, day: Day) -> u64 {
         let sum = self.days.get(&day).copied().unwrap_or_default();

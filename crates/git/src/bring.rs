@@ -36,7 +36,9 @@ impl Repository {
             limits,
         };
         let pack = bringing.pack()?;
+        crash::point("import.packed");
         bringing.unpack(pack)?;
+        crash::point("import.unpacked");
         // Whole without the agent's objects: what the pack leans on is in the user's repository, with all that it needs.
         let ahead = self.walk(tip, &known).map_err(|error| bringing.unsound(error))?;
         if !ahead.is_commit && self.require_commits(&[tip]).is_err() {
@@ -107,6 +109,8 @@ impl Bringing<'_> {
 
     fn unsound(&self, error: Error) -> Error {
         match error {
+            // A full disk says nothing of the objects.
+            passing if passing.is_passing() => passing,
             Error::Failed { stderr, .. } => self.refused(Refusal::Objects {
                 why: shortened(&stderr, 500),
             }),

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::command::Call;
-use crate::crash;
 use crate::error::{Error, IoContext, Result};
 use crate::identity::Identity;
 use crate::oid::Oid;

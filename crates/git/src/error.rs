@@ -304,8 +304,23 @@ impl Error {
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",
+            Self::Failed { .. } => "what git says must be mended first",
             _ => return None,
         })
+    }
+
+    /// Whether it is the machine's moment and nobody's failure: the same works later, when there is room, or a descriptor, or
+    /// another git has ended, or none is killed from outside.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::RefBusy { .. } | Self::IndexBusy { .. } | Self::CheckBusy { .. } => true,
+            Self::Io { source, .. } | Self::Spawn { source, .. } => lacks(source),
+            Self::Failed { status, stderr, .. } => {
+                KILLED.contains(&status.as_str()) || LACKS.iter().any(|lack| stderr.contains(lack))
+            }
+            _ => false,
+        }
     }
 
     pub(crate) fn io(doing: &'static str, path: impl AsRef<Path>, source: impl Into<io::Error>) -> Self {
@@ -322,6 +337,38 @@ impl Error {
             what: what.into(),
         }
     }
+}
+
+/// Signals by which somebody else ends a git: HUP, INT, KILL, TERM.
+const KILLED: [&str; 4] = ["signal 1", "signal 2", "signal 9", "signal 15"];
+/// What the system says when it has no more of something, as git (in the C locale) passes it on.
+const LACKS: [&str; 10] = [
+    "No space left on device",
+    "Disk quota exceeded",
+    "Read-only file system",
+    "Too many open files",
+    "Cannot allocate memory",
+    "Resource temporarily unavailable",
+    "Out of memory",
+    // Where git leaves out what the system said.
+    "Out of diskspace",
+    "unable to write",
+    "write error",
+];
+
+/// Whether the system has no more of something.
+fn lacks(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let lacking = [
+        Errno::NOSPC,
+        Errno::DQUOT,
+        Errno::ROFS,
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::NOMEM,
+        Errno::AGAIN,
+    ];
+    Errno::from_io_error(error).is_some_and(|errno| lacking.contains(&errno))
 }
 
 /// Turns a file operation's error into [`Error::Io`].

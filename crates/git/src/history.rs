@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::identity::Time;
-use crate::oid::Oid;
+use crate::oid::{Oid, Tree};
 use crate::repository::Repository;
 
 /// A commit in one line.
@@ -23,6 +23,8 @@ pub struct CommitInfo {
 pub struct LandedMerge {
     /// The merge commit.
     pub info: CommitInfo,
+    /// Its tree.
+    pub tree: Tree,
     /// The landed branch's tip.
     pub tip: Oid,
     /// Its `Ticket:` trailer.
@@ -33,10 +35,10 @@ pub struct LandedMerge {
     pub attempt: String,
 }
 
-/// A commit, its parents, and its ticket, agent and attempt.
-type Record = (CommitInfo, Vec<Oid>, [String; 3]);
+/// A commit, its tree, its parents, and its ticket, agent and attempt.
+type Record = (CommitInfo, Tree, Vec<Oid>, [String; 3]);
 
-const FORMAT: &str = "--format=%H%n%P%n%ct%n%an%n%s%n%(trailers:key=Ticket,valueonly,unfold,separator=%x20)%n\
+const FORMAT: &str = "--format=%H%n%T%n%P%n%ct%n%an%n%s%n%(trailers:key=Ticket,valueonly,unfold,separator=%x20)%n\
                       %(trailers:key=Agent,valueonly,unfold,separator=%x20)%n\
                       %(trailers:key=Attempt,valueonly,unfold,separator=%x20)";
 
@@ -69,10 +71,11 @@ impl Repository {
         let found = self.log(&options, &[tip.as_str()], limit)?;
         let merges = found
             .into_iter()
-            .filter_map(|(info, parents, [ticket, agent, attempt])| {
+            .filter_map(|(info, tree, parents, [ticket, agent, attempt])| {
                 let tip = parents.into_iter().nth(1)?;
                 (!ticket.is_empty()).then_some(LandedMerge {
                     info,
+                    tree,
                     tip,
                     ticket,
                     agent,
@@ -126,7 +129,7 @@ impl Repository {
 fn read(record: &str) -> Result<Record> {
     let bad = || Error::unreadable("log", record);
     let lines: Vec<&str> = record.split('\n').collect();
-    let [commit, parents, at, author, subject, ticket, agent, attempt] = lines[..] else {
+    let [commit, tree, parents, at, author, subject, ticket, agent, attempt] = lines[..] else {
         return Err(bad());
     };
     let parents = parents
@@ -139,5 +142,10 @@ fn read(record: &str) -> Result<Record> {
         at: Time(at.parse().map_err(|_| bad())?),
         subject: subject.to_owned(),
     };
-    Ok((info, parents, [ticket, agent, attempt].map(str::to_owned)))
+    Ok((
+        info,
+        Tree(Oid::parse(tree)?),
+        parents,
+        [ticket, agent, attempt].map(str::to_owned),
+    ))
 }

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::id::{Branch, Id};
 use crate::oid::Oid;
+use crate::proof::Proof;
 use crate::repository::Repository;
 use crate::snapshot::Unsaved;
 
@@ -100,6 +101,21 @@ impl Repository {
         Ok(found)
     }
 
+    /// The pins of workspaces' bases, each with the ticket it is for.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub fn pins(&self) -> Result<Vec<(String, String)>> {
+        let found = self.refs_under("refs/crew/base/")?;
+        Ok(found
+            .into_iter()
+            .filter_map(|(name, _)| {
+                let (ticket, _) = name.strip_prefix("refs/crew/base/")?.split_once('/')?;
+                Some((name.clone(), ticket.to_owned()))
+            })
+            .collect())
+    }
+
     /// The branches of agents, with their tips: `agent/…`.
     ///
     /// # Errors
@@ -120,12 +136,18 @@ impl Repository {
         self.move_ref(&kept.name, Some(&kept.commit), None, "crew: no longer kept")
     }
 
-    /// Deletes a branch if it still is at the commit that was seen; one that is gone already is as good.
+    /// Deletes a branch if it still is at the commit whose work is proved not to be lost; one that is gone already is as
+    /// good.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`].
-    pub fn delete_branch(&self, branch: &Branch, at: &Oid) -> Result<()> {
-        self.move_ref(&branch.full(), Some(at), None, "crew: branch no longer needed")
+    pub fn delete_branch(&self, branch: &Branch, proof: &Proof) -> Result<()> {
+        self.move_ref(
+            &branch.full(),
+            Some(proof.commit()),
+            None,
+            "crew: branch no longer needed",
+        )
     }
 
     fn keep(&self, kind: KeptKind, ticket: &Id, tip: &Oid) -> Result<Kept> {
@@ -148,7 +170,10 @@ impl Repository {
             let number = existing.iter().map(|one| one.number).max().unwrap_or(0) + 1;
             let name = format!("{}/{ticket}/{number}", kind.folder());
             match self.move_ref(&name, None, Some(tip), "crew: kept") {
-                Ok(()) => return Ok(kept(name, number)),
+                Ok(()) => {
+                    crash::point("keep.kept");
+                    return Ok(kept(name, number));
+                }
                 // Somebody else took this number meanwhile.
                 Err(Error::RefMoved { .. }) => {}
                 Err(other) => return Err(other),

@@ -1,6 +1,6 @@
 //! Every operation is killed at each of its points, by a real SIGKILL, and repeated.
 //!
-//! The killed process is this test program, started again with the point's name; see [`crate::crash`].
+//! The killed process is this test program, started again with the point's name; see [`crash`].
 
 #[expect(dead_code, reason = "shared with the integration tests, which use the rest")]
 #[path = "../tests/it/support.rs"]
@@ -206,6 +206,48 @@ fn an_edit_that_was_caught_between_two_renames_comes_back() {
     assert_eq!(world.read("src/lib.txt"), "an edit\n");
 }
 
+/// The same, and before the landing is carried on somebody has taken the change of that path back, in a commit of their own: no
+/// change leads to the path any more.
+#[test]
+fn an_edit_that_was_caught_in_a_path_that_is_as_before_is_kept() {
+    let (world, intent) = world_to_land();
+    assert!(killed_at("follow.exchanged:2", "killed_landing", &world));
+    put(
+        &world.root().join(".git/crew-follow/new/src/lib.txt"),
+        "an edit\n",
+    );
+    let elsewhere = world.folder.path().join("elsewhere");
+    let shown = elsewhere.display().to_string();
+    world.git(&["worktree", "add", "-q", "--detach", &shown, "candidate"]);
+    world.git_at(
+        &elsewhere,
+        &["checkout", "-q", intent.old.as_str(), "--", "src/lib.txt"],
+    );
+    world.git_at(&elsewhere, &["commit", "-q", "-m", "not that"]);
+    let now = world.git_at(&elsewhere, &["rev-parse", "HEAD"]);
+    world.git(&["worktree", "remove", "--force", &shown]);
+    world.git(&["update-ref", "refs/heads/main", &now]);
+    world.open_locked().land(&intent).unwrap();
+    let caught = std::fs::read_dir(world.root().join(".git")).unwrap().flatten();
+    let mut caught = caught.filter(|entry| entry.file_name().to_string_lossy().starts_with("crew-caught"));
+    let kept = caught.next().unwrap().path().join("crew-follow/new/src/lib.txt");
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "an edit\n");
+}
+
+/// A rebase whose list is being edited has begun in the moment in which the branch moved; HEAD is still the branch. The naive
+/// version leaves the old index to the new HEAD, and the next commit takes back what landed.
+#[test]
+fn an_operation_that_begins_as_the_branch_moves_does_not_keep_the_index_behind() {
+    let (world, intent) = world_to_land();
+    assert!(killed_at("land.moved", "killed_landing", &world));
+    let begun = world.root().join(".git/rebase-merge");
+    put(&begun.join("head-name"), "refs/heads/main\n");
+    let landed = Landing::Landed { left: vec![] };
+    assert_eq!(world.open_locked().land(&intent).unwrap(), landed);
+    std::fs::remove_dir_all(&begun).unwrap();
+    assert_followed(&world, &intent, "a rebase");
+}
+
 /// The naive version finds the new files of a landing that was killed before the branch moved, and takes them for a person's
 /// edits when another landing changes the same paths.
 #[test]
@@ -361,7 +403,8 @@ fn a_checkout_that_is_kept_is_killed_anywhere_and_leaves_nothing() {
             "{point}"
         );
         open().remove(&first).unwrap();
-        open().forget_workspace(&first).unwrap();
+        let target = open().resolve("HEAD").unwrap();
+        open().forget_workspace(&first, &target).unwrap();
         let dies_preparing = point.starts_with("prepare");
         assert_eq!(
             killed_at(point, "killed_preparing_again", &world),

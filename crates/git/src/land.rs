@@ -1,6 +1,5 @@
 //! The target moves, by compare-and-swap, and the checkouts that show it follow.
 
-use crate::crash;
 use crate::error::{Error, Result};
 use crate::follow::{Blocked, IndexLock, Ready};
 use crate::id::Branch;
@@ -88,6 +87,7 @@ impl Repository {
         for (checkout, lock, looked) in held {
             ready.push(self.ready_to_follow(checkout, &intent.old, &intent.new, lock, Some(looked))?);
         }
+        crash::point("land.ready");
         match self.move_ref(&name, Some(&intent.old), Some(&intent.new), "crew: land") {
             Ok(()) => {}
             Err(Error::RefMoved { now, .. }) => {

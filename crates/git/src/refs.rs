@@ -202,6 +202,7 @@ impl Repository {
             return Ok(false);
         }
         crate::plain::remove_if_there(path)?;
+        crash::point("recover.lock_cleared");
         Ok(true)
     }
 

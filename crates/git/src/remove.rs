@@ -3,10 +3,11 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::crash;
 use crate::error::{Error, IoContext, Result};
 use crate::id::{Branch, Id};
 use crate::keep::Rescued;
+use crate::oid::Oid;
+use crate::proof::Proof;
 use crate::repository::Repository;
 use crate::workspace::{Workspace, base_ref};
 
@@ -52,7 +53,9 @@ impl Repository {
         if plain && self.spares > 0 {
             self.keep_spare(workspace, &trash)?;
         }
+        crash::point("remove.half");
         delete_tree(&workspace.beside())?;
+        crash::point("remove.removed");
         Ok(rescued)
     }
 
@@ -99,24 +102,33 @@ impl Repository {
         Ok(found)
     }
 
-    /// Removes the branch of a workspace that is gone, and the pin of its base: the last trace of it, so it goes last.
+    /// Removes the branch of a workspace that is gone, and the pin of its base: the last trace of it, so it goes last. What the
+    /// branch has and `target` has not, somebody may have committed to it meanwhile, is kept as an attempt first.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`], [`Error::Failed`].
-    pub fn forget_workspace(&self, workspace: &Workspace) -> Result<()> {
+    pub fn forget_workspace(&self, workspace: &Workspace, target: &Oid) -> Result<()> {
         let (branch, pin) = (workspace.branch(), workspace.base_ref());
         let (tip, base) = (self.branch_tip(&branch)?, self.ref_at(&pin)?);
-        if let (Some(tip), Some(base)) = (&tip, &base) {
-            let moves = [(branch.full(), tip), (pin, base)];
+        let proof = match &tip {
+            Some(tip) => Some(match Proof::of_nothing(tip, base.as_ref()) {
+                Some(proof) => proof,
+                None => self.prove(workspace.ticket(), tip, target)?,
+            }),
+            None => None,
+        };
+        if let (Some(proof), Some(base)) = (&proof, &base) {
+            let moves = [(branch.full(), proof.commit()), (pin, base)];
             let moves = moves
                 .each_ref()
                 .map(|(name, at)| (name.as_str(), Some(*at), None));
             if self.move_refs(&moves, "crew: workspace no longer needed")? {
+                crash::point("remove.forgotten");
                 return Ok(());
             }
         }
-        match tip {
-            Some(tip) => self.delete_branch(&branch, &tip)?,
+        match proof {
+            Some(proof) => self.delete_branch(&branch, &proof)?,
             None => self.clear_lock_of_gone(&branch.full())?,
         }
         self.unpin(workspace)

@@ -57,6 +57,7 @@ impl Repository {
         let mut tip = parent.clone();
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
             let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
+            crash::point("save.committed");
             self.judge(workspace, &commit, limits)?;
             leftovers = Some(commit.clone());
             tip = commit;
@@ -70,7 +71,9 @@ impl Repository {
             }
         };
         if leftovers.is_some() {
+            crash::point("save.imported");
             self.settle_agent(workspace, &parent, &tip, &snapshot);
+            crash::point("save.settled");
         }
         if let Some(index) = &snapshot.index {
             std::fs::rename(index, workspace.index()).ok();

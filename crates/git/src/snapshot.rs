@@ -203,7 +203,7 @@ impl Repository {
         }
         match update(&taken) {
             Ok(()) => return Ok(()),
-            Err(Error::Failed { .. }) => {}
+            Err(error @ Error::Failed { .. }) if !error.is_passing() => {}
             Err(other) => return Err(other),
         }
         // One unreadable file fails them all: find it by halves.
@@ -211,6 +211,8 @@ impl Repository {
         while let Some(part) = open.pop() {
             match update(part) {
                 Ok(()) => {}
+                // What is left out does not land: a full disk must not leave anything out.
+                Err(error) if error.is_passing() => return Err(error),
                 Err(Error::Failed { stderr, .. }) if part.len() == 1 => {
                     unsaved.push(Unsaved {
                         path: part[0].clone(),

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, flistxattr};
 
 use crate::beneath;
-use crate::crash;
 use crate::diff::path_of;
 use crate::error::{IoContext, Result};
 use crate::index::Index;

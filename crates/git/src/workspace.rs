@@ -6,7 +6,6 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::beneath;
-use crate::crash;
 use crate::error::{Error, IoContext, Result};
 use crate::id::{Branch, Id};
 use crate::identity::Identity;

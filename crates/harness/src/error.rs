@@ -95,7 +95,9 @@ impl Error {
                 "`command` in [harness.{name}] of crew.toml must be Claude Code: try it with --version"
             )),
             Self::TooOld { .. } => Some("update it with `claude update`".into()),
-            Self::Client { .. } | Self::Program { .. } => Some("make it executable with `chmod +x`".into()),
+            Self::Client { .. } | Self::Program { .. } => {
+                Some("it must be a file that may be executed: `chmod +x` makes one executable".into())
+            }
             Self::Reserved { .. } => Some("take it out of `env` in crew.toml".into()),
             Self::BadVariable { .. } => {
                 Some("correct `env` or `pass_env` in crew.toml: a name is not empty and has no `=`".into())

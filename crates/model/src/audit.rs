@@ -27,6 +27,8 @@ pub struct Audit {
     project: Project,
     tickets: BTreeMap<TicketId, Ticket>,
     landed: Vec<(TicketId, Oid)>,
+    /// Of what landed, the tree that was judged.
+    judged: BTreeMap<Oid, Oid>,
 }
 
 impl Audit {
@@ -88,11 +90,20 @@ impl Audit {
         &self.landed
     }
 
+    /// The trees that were judged of the merge commits that were landed, by commit.
+    #[must_use]
+    pub fn judged(&self) -> &BTreeMap<Oid, Oid> {
+        &self.judged
+    }
+
     fn ticket(&mut self, id: &TicketId, event: &Event, stored: &Ticket, row: &Row<'_>) -> Option<Broken> {
         let new = || Ticket::new(id.clone());
         let before = self.tickets.get(id).cloned().unwrap_or_else(new);
         if let Event::Landed { commit } = event {
             self.landed.push((id.clone(), commit.clone()));
+            if let Some(candidate) = before.candidate().filter(|candidate| candidate.commit == *commit) {
+                self.judged.insert(commit.clone(), candidate.tree.clone());
+            }
         }
         let next = before.after(event, row.at).map(|change| change.ticket);
         if next.as_ref() != Ok(stored) {

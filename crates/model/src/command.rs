@@ -88,6 +88,28 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// The ticket that it is about, where it names one.
+    #[must_use]
+    pub fn ticket(&self) -> Option<&TicketId> {
+        match self {
+            Command::Assign { ticket, .. }
+            | Command::Merge { ticket }
+            | Command::Retry { ticket }
+            | Command::Drop { ticket, .. }
+            | Command::Waive { ticket, .. }
+            | Command::Approve { ticket } => Some(ticket),
+            Command::Answer { question, .. } => question.as_ref().map(|question| &question.ticket),
+            Command::Spawn { .. }
+            | Command::SpawnMany { .. }
+            | Command::Kill { .. }
+            | Command::Cleanup { .. }
+            | Command::Wake { .. }
+            | Command::Stop { .. } => None,
+        }
+    }
+}
+
 /// A question that an agent asked: after the n-th step of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Question {

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// Nothing there.
-    #[error("a {what} cannot be empty")]
+    #[error("{} {what} cannot be empty", article(what))]
     Empty {
         /// What was being named.
         what: &'static str,
     },
     /// Longer than `limit` bytes.
-    #[error("a {what} is at most {limit} characters long")]
+    #[error("{} {what} is at most {limit} characters long", article(what))]
     TooLong {
         /// What was being named.
         what: &'static str,
@@ -32,6 +32,14 @@ pub enum Error {
         /// What is wrong with it.
         why: &'static str,
     },
+}
+
+fn article(what: &str) -> &'static str {
+    if what.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    }
 }
 
 /// The grammar shared by ticket ids and agent names (security.md R-7, with tk's letters): what passes is one path
@@ -59,7 +67,9 @@ fn check(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
     if text.starts_with(['-', '.']) {
         return grammar("it cannot begin with a dash or a dot");
     }
-    if text.ends_with('.') || text.ends_with(".lock") || text.contains("..") {
+    // In whatever case: a file system may not tell them apart.
+    let is_lock = text.to_ascii_lowercase().ends_with(".lock");
+    if text.ends_with('.') || is_lock || text.contains("..") {
         return grammar("git allows neither `..`, nor a last `.` or `.lock`, in a branch name");
     }
     Ok(())
@@ -279,6 +289,7 @@ mod tests {
             "a..b",
             "a.",
             "a.lock",
+            "A.LOCK",
             "\u{202e}a",
             "é",
             "a;b",

@@ -9,6 +9,7 @@ mod bars;
 mod cost;
 mod figures;
 mod inbox;
+mod past;
 mod queue;
 mod state_file;
 #[cfg(test)]
@@ -18,13 +19,14 @@ mod work;
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use act::Act;
 pub use agent::{Agent, Status, Waits};
-pub use cost::{By, Charge, Costs, Filter, Line, Sum};
+pub use cost::{By, Charge, Costs, Filter, Line, Sum, Sums};
 pub use figures::{clock, cost, dollars, left, span, tokens};
 pub use inbox::{BadFile, Beside, Item, Kind, Urgency, inbox};
+pub use past::{Bill, Deeds, LANDINGS, Past, Record, SHAPE};
 pub use queue::{Counts, Held};
 pub use state_file::state_json;
 pub use words::{describe, describe_effect, matters};
@@ -52,22 +54,25 @@ pub struct Row<'a> {
 }
 
 /// A repository's crew, as far as the journal was folded.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Crew {
     /// The engine's life and the roster.
     pub project: Project,
     /// Since when the project is in its state.
     pub project_since: Option<Time>,
-    /// Every ticket, done ones too.
+    /// Every ticket that was not set aside, done ones too.
     pub tickets: BTreeMap<TicketId, Ticket>,
     /// What is remembered of each agent that ever was, beyond its present attempt.
     pub members: BTreeMap<AgentName, Member>,
-    /// What landed, oldest first.
+    /// What landed and was not set aside, and the latest in any case; oldest first.
     pub landed: Vec<Landed>,
-    /// Every attempt at a ticket that there ever was, by ticket and number.
+    /// Every attempt at these tickets that there ever was, by ticket and number.
+    #[serde(with = "past::listed")]
     pub works: BTreeMap<(TicketId, u32), Work>,
-    /// What every step that ended used, oldest first.
+    /// What every step for these tickets that ended used, oldest first.
     pub charges: Vec<Charge>,
+    /// What was set aside.
+    pub past: Past,
     /// The last row that was folded; 0 before the first.
     pub seq: u64,
     /// When it happened.
@@ -75,7 +80,7 @@ pub struct Crew {
 }
 
 /// What is remembered of an agent over all of its tickets.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Member {
     /// When it was spawned.
     pub spawned_at: Option<Time>,
@@ -92,7 +97,7 @@ pub struct Member {
 }
 
 /// A ticket that landed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Landed {
     /// The row that says so.
     pub seq: u64,
@@ -113,7 +118,8 @@ pub struct Landed {
 }
 
 impl Crew {
-    /// Takes the next row. Rows come in the order of the journal; one that was folded already is passed over.
+    /// Takes the next row. Rows come in the order of the journal; one that was folded already is passed over. A ticket that was
+    /// set aside is taken back before a row of its is folded.
     pub fn apply(&mut self, row: Row<'_>) {
         if row.seq <= self.seq {
             return;

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
 
+use crate::error::lacks;
 use crate::record::Captured;
 
 /// Bytes kept from the end of a stream that outgrew its cap: what a client says last is its result.
@@ -57,7 +58,12 @@ impl Capture {
     }
 
     /// Writes what the disk takes. A full disk must not stop the program: what does not fit is left out.
-    fn append(&mut self, mut bytes: &[u8]) -> usize {
+    fn append(&mut self, bytes: &[u8]) -> usize {
+        self.append_waiting(bytes, &mut || false)
+    }
+
+    /// The same; when the disk is full, `wait` says whether there may be room now.
+    fn append_waiting(&mut self, mut bytes: &[u8], wait: &mut dyn FnMut() -> bool) -> usize {
         let all = bytes.len();
         while !bytes.is_empty() {
             match self.file.write(bytes) {
@@ -67,14 +73,16 @@ impl Capture {
                     bytes = &bytes[count..];
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if lacks(&error) && wait() => {}
                 Ok(0) | Err(_) => break,
             }
         }
         all - bytes.len()
     }
 
-    /// Writes the end, and where something was left out a line that says so.
-    pub(crate) fn finish(mut self) -> Captured {
+    /// Writes the end, and where something was left out a line that says so. What a program says last is its result: a full
+    /// disk is waited for, as long as `wait` says that there may be room now.
+    pub(crate) fn finish(mut self, wait: &mut dyn FnMut() -> bool) -> Captured {
         let mut end: Vec<u8> = std::mem::take(&mut self.end).into();
         let missing = self.seen - self.kept - end.len() as u64;
         if missing > 0 {
@@ -88,10 +96,10 @@ impl Capture {
             let open = if self.last == b'\n' { "" } else { "\n" };
             let notice = format!("{open}[crew: {dropped} bytes of output left out here]\n");
             let before = self.kept;
-            self.append(notice.as_bytes());
+            self.append_waiting(notice.as_bytes(), wait);
             self.kept = before;
         }
-        self.append(&end);
+        self.append_waiting(&end, wait);
         Captured {
             bytes: self.seen,
             dropped: self.seen - self.kept,
@@ -110,7 +118,7 @@ mod tests {
         for piece in pieces {
             capture.feed(piece);
         }
-        (capture.finish(), std::fs::read(path).unwrap())
+        (capture.finish(&mut || false), std::fs::read(path).unwrap())
     }
 
     #[test]

@@ -110,6 +110,19 @@ impl Error {
         }
     }
 
+    /// Whether it is the machine's moment and nobody's failure: nothing runs, and the same works later, when there is room, a
+    /// descriptor or a process to be had.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::File { source, .. } | Self::SpawnShim { source, .. } | Self::System { source, .. } => {
+                lacks(source)
+            }
+            // Its own words for one of these.
+            Self::ShimGaveUp { said, .. } => says_lacking(said),
+            _ => false,
+        }
+    }
+
     pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { doing, path, source }
@@ -121,4 +134,35 @@ impl Error {
             source: errno.into(),
         }
     }
+}
+
+/// Whether the text has the system's words for that.
+pub(crate) fn says_lacking(text: &str) -> bool {
+    LACKS.iter().any(|lack| text.contains(lack))
+}
+
+/// What the system says when it has no more of something.
+const LACKS: [&str; 6] = [
+    "No space left on device",
+    "Disk quota exceeded",
+    "Read-only file system",
+    "Too many open files",
+    "Cannot allocate memory",
+    "Resource temporarily unavailable",
+];
+
+/// Whether the system has no more of something: room, descriptors, memory, processes.
+#[must_use]
+pub fn lacks(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let lacking = [
+        Errno::NOSPC,
+        Errno::DQUOT,
+        Errno::ROFS,
+        Errno::MFILE,
+        Errno::NFILE,
+        Errno::NOMEM,
+        Errno::AGAIN,
+    ];
+    Errno::from_io_error(error).is_some_and(|errno| lacking.contains(&errno))
 }

@@ -113,7 +113,9 @@ impl Run {
         files::replace(&temporary, files::ENV, &env, Sync::Boot)?;
         // After a power cut it is whole or not there.
         files::replace(&temporary, files::SPEC, &kept, Sync::Disk)?;
+        crash::point("run.written");
         fs::rename(&temporary, &dir).map_err(Error::file("create", &dir))?;
+        crash::point("run.made");
         Ok(Self { dir })
     }
 
@@ -210,6 +212,7 @@ impl Run {
             .args(&shim.args)
             .arg(&self.dir)
             .env_clear()
+            .envs(crash::environment())
             .current_dir(&self.dir);
         command
             .stdin(Stdio::null())
@@ -219,6 +222,7 @@ impl Run {
             program: shim.program.clone(),
             source,
         })?;
+        crash::point("run.launched");
         // Our own child, not waited for: the number is still its.
         let pidfd = linux::open(child.id()).map_err(Error::system("watch a shim"))?;
         let watch = Watch::new(self.clone(), Some(pidfd));
@@ -231,7 +235,10 @@ impl Run {
                 dir: self.dir.clone(),
                 waited_ms: u64::try_from(SHIM_BEGINS.as_millis()).unwrap_or(u64::MAX),
             }),
-            Some(said) if said == BEGUN => Ok(watch),
+            Some(said) if said == BEGUN => {
+                crash::point("run.begun");
+                Ok(watch)
+            }
             // Another shim was faster.
             Some(said) if said == TAKEN => self.watch(),
             Some(said) => match self.status()? {
@@ -297,6 +304,7 @@ impl Run {
         // The wish is in the directory before the shim is looked for, and a shim writes who it is before it looks for
         // the wish: one of the two sees the other.
         files::private(&self.dir.join(files::STOP))?;
+        crash::point("run.stop_wished");
         if let Status::Running {
             started: Some(started),
         } = self.status()?

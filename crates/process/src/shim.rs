@@ -12,7 +12,7 @@ use rustix::process::Signal;
 
 use crate::capture::Capture;
 use crate::clock::{self, Deadline};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, lacks, says_lacking};
 use crate::files::{self, Sync};
 use crate::linux::{self, Identity, Marker, Root};
 use crate::record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
@@ -25,7 +25,7 @@ use crate::tail::Stream;
 /// How long what is still in the pipes is read when the program and its stragglers are dead: someone who escaped may
 /// hold them open for ever.
 const DRAIN: Duration = Duration::from_millis(500);
-/// How often a record that cannot be written is tried again, once a second: a full disk may be freed.
+/// How often a record that cannot be written is tried again, once a second, when it is not for want of room.
 const RECORD_TRIES: u32 = 300;
 
 /// The shim's whole life, for the binary's hidden subcommand, with the run's directory. To be called by a process that
@@ -77,16 +77,26 @@ fn shim(dir: &Path) -> Result<bool> {
         child: None,
         started_at: clock::now_ms(),
     };
+    crash::point("shim.locked");
     files::replace(dir, files::SHIM, &started, Sync::Boot)?;
+    crash::point("shim.known");
 
     let exit = match begin(&run, &mut started) {
         Ok(watched) => {
             say(BEGUN);
             watched.supervise(&run, &signals, &started)
         }
+        // The machine's moment: nothing ran, and the run can be started again.
+        Err(Reason::SpawnFailed { error, .. }) if says_lacking(&error) => {
+            fs::remove_file(dir.join(files::SHIM)).map_err(Error::file("remove", &dir.join(files::SHIM)))?;
+            say(&error);
+            return Ok(true);
+        }
         Err(reason) => over(reason, &started),
     };
+    crash::point("shim.ended");
     record(&run, &exit)?;
+    crash::point("shim.recorded");
     drop(lock);
     say(BEGUN);
     Ok(true)
@@ -117,10 +127,12 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
     };
     let mut child =
         spawn::spawn(&spec, stdin).map_err(|(fault, error)| Reason::SpawnFailed { fault, error })?;
+    crash::point("shim.spawned");
     let pid = child.id();
     started.child = Identity::of(pid);
     // The program runs: from here on what cannot be written must not end the shim.
     let _ = files::replace(run.dir(), files::SHIM, started, Sync::Boot);
+    crash::point("shim.child_known");
     let _ = run.forget_env();
     let out = Pipe {
         fd: child.stdout.take().map(OwnedFd::from),
@@ -156,11 +168,21 @@ fn over(reason: Reason, started: &Started) -> Exit {
     }
 }
 
+/// Whether room is waited for: somebody will hear what is recorded, and nobody has asked for an end. Who asks for one may be about
+/// to make room.
+fn is_waited_for(run: &Run) -> bool {
+    run.dir().exists() && !files::is_there(run.dir(), files::STOP).unwrap_or(true)
+}
+
 fn record(run: &Run, exit: &Exit) -> Result<()> {
     let _ = run.forget_env();
     let mut tries = 0;
     loop {
         match files::replace(run.dir(), files::EXIT, exit, Sync::Disk) {
+            // A step is paid for, and its record is what is left of it: a full disk is waited for, for as long as it takes.
+            Err(Error::File { source, .. }) if lacks(&source) && is_waited_for(run) => {
+                let _ = linux::poll(&mut [], Duration::from_secs(1));
+            }
             Err(_) if tries < RECORD_TRIES && run.dir().exists() => {
                 tries += 1;
                 let _ = linux::poll(&mut [], Duration::from_secs(1));
@@ -253,14 +275,19 @@ impl Watched {
         let survivors = self.kill_stragglers(signals, started.shim.since());
         self.drain(signals);
         let [out, err] = self.pipes;
+        // Nothing of the program lives any more that would wait for this.
+        let mut wait = || {
+            let _ = linux::poll(&mut [], Duration::from_secs(1));
+            is_waited_for(run)
+        };
         Exit {
             reason,
             code,
             signal,
             started_at: started.started_at,
             ended_at: clock::now_ms(),
-            out: out.capture.finish(),
-            err: err.capture.finish(),
+            out: out.capture.finish(&mut wait),
+            err: err.capture.finish(&mut wait),
             survivors,
         }
     }

@@ -72,7 +72,9 @@ impl Run {
             Some(exit) => exit,
             None => {
                 let exit = self.lost(started.as_ref(), killed.count)?;
+                crash::point("sweep.killed");
                 files::replace(self.dir(), files::EXIT, &exit, Sync::Disk)?;
+                crash::point("sweep.recorded");
                 exit
             }
         };
@@ -178,6 +180,7 @@ pub(crate) fn kill(
                 let _ = linux::signal(process, Signal::KILL);
             } else if new {
                 let _ = linux::signal(process, Signal::TERM);
+                crash::point("sweep.half");
             }
         }
         pause(wait);

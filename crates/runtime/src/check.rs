@@ -14,6 +14,7 @@ use git::CheckCheckout;
 use model::ticket::Candidate;
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
+use crate::Error;
 use crate::hands::{Hands, give_up, private_dir};
 use crate::perform::{git_oid, words};
 
@@ -33,6 +34,41 @@ enum Said {
     Failed(String),
 }
 
+/// Why a check has no verdict.
+struct Trouble {
+    why: String,
+    /// Whether it is the machine's moment: the check is run as soon as it can be, and nothing is held meanwhile.
+    passing: bool,
+}
+
+impl<E: Into<Error>> From<E> for Trouble {
+    fn from(error: E) -> Self {
+        let error = error.into();
+        Self {
+            why: words(&error),
+            passing: error.is_passing(),
+        }
+    }
+}
+
+impl Trouble {
+    fn lasting(why: impl Into<String>) -> Self {
+        Self {
+            why: why.into(),
+            passing: false,
+        }
+    }
+}
+
+/// Writes one of the small files beside the checks.
+fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
+    std::fs::write(path, bytes).map_err(|source| Error::Io {
+        doing: "write",
+        path: path.to_owned(),
+        source,
+    })
+}
+
 impl Hands {
     /// The verdict on a candidate; blocks for as long as the checks take. `key` names the effect that asks.
     pub(crate) fn check(&self, candidate: &Candidate, key: &str) -> Report {
@@ -40,24 +76,31 @@ impl Hands {
         if commands.is_empty() {
             return Report::Checked(Verdict::Passed { commands: Vec::new() });
         }
+        // Its record would wait for room, and nobody would know.
+        if let Some(why) = self.lacks_room() {
+            return Report::Hindered { why };
+        }
         // One checkout for all of them: whoever waits here is next.
         let _turn = self
             .checking
             .turn
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let judged = self.judge(candidate, key);
-        Report::Checked(judged.unwrap_or_else(|why| Verdict::CouldNotRun { why }))
+        match self.judge(candidate, key) {
+            Ok(verdict) => Report::Checked(verdict),
+            Err(Trouble { why, passing: true }) => Report::Hindered { why },
+            Err(Trouble { why, passing: false }) => Report::Checked(Verdict::CouldNotRun { why }),
+        }
     }
 
-    fn judge(&self, candidate: &Candidate, key: &str) -> Result<Verdict, String> {
+    fn judge(&self, candidate: &Candidate, key: &str) -> Result<Verdict, Trouble> {
         let commands = &self.settings.checks.commands;
         for command in commands {
             if let Said::Failed(output) = self.say(command, &candidate.commit, &candidate.tree, key)? {
                 // Only the target's own run proves whose fault it is.
-                let target = git_oid(&candidate.target).map_err(|e| e.to_string())?;
-                let tree = self.repository.tree_of(&target).map_err(|e| words(&e))?.0;
-                let tree = crate::perform::model_oid(&tree)?;
+                let target = git_oid(&candidate.target)?;
+                let tree = self.repository.tree_of(&target)?.0;
+                let tree = crate::perform::model_oid(&tree).map_err(Trouble::lasting)?;
                 let which = command.clone();
                 return Ok(match self.say(command, &candidate.target, &tree, key)? {
                     Said::Passed => Verdict::Failed { which, output },
@@ -70,18 +113,19 @@ impl Hands {
         })
     }
 
-    fn say(&self, command: &str, commit: &model::Oid, tree: &model::Oid, key: &str) -> Result<Said, String> {
+    fn say(&self, command: &str, commit: &model::Oid, tree: &model::Oid, key: &str) -> Result<Said, Trouble> {
         let about = self.about(command, tree);
         let dir = self.place.checks_dir.join("runs").join(&about);
-        private_dir(&dir).map_err(|e| words(&e))?;
+        private_dir(&dir)?;
         let passed = dir.join("passed");
         if passed.exists() {
             return Ok(Said::Passed);
         }
         let (run_dir, exit) = self.run(command, commit, &about, &dir, key)?;
-        let said = verdict(command, &exit, &run_dir)?;
+        crash::point("check.ended");
+        let said = verdict(command, &exit, &run_dir).map_err(Trouble::lasting)?;
         if let Said::Passed = said {
-            std::fs::write(&passed, key).map_err(|e| format!("cannot write {}: {e}", passed.display()))?;
+            write(&passed, key)?;
         }
         Ok(said)
     }
@@ -89,7 +133,7 @@ impl Hands {
     /// Ends the check that runs, since the engine ends what runs. It has no verdict then, and the next engine runs it again.
     pub(crate) fn end_check(&self) -> Result<(), String> {
         self.checking.closed.store(true, Ordering::SeqCst);
-        self.clear_current()
+        self.clear_current().map_err(|trouble| trouble.why)
     }
 
     /// Runs a check to its end. One that was killed, alone or with its shim or its engine, has said nothing: it is run
@@ -101,11 +145,11 @@ impl Hands {
         about: &str,
         dir: &Path,
         key: &str,
-    ) -> Result<(PathBuf, Exit), String> {
+    ) -> Result<(PathBuf, Exit), Trouble> {
         let mut n = 1;
         loop {
             if self.checking.closed.load(Ordering::SeqCst) {
-                return Err("the engine has ended".to_owned());
+                return Err(Trouble::lasting("the engine has ended"));
             }
             let name = if n == 1 {
                 key.to_owned()
@@ -120,12 +164,19 @@ impl Hands {
                 Err(_) => {
                     let checkout = self.checkout(commit)?;
                     let spec = self.spec_of(command, about, &name, &checkout);
-                    let run = Run::create(&run_dir, &spec, None).map_err(|e| words(&e))?;
+                    crash::point("check.ready");
+                    let run = Run::create(&run_dir, &spec, None)?;
+                    crash::point("check.made");
                     self.note_current(&run_dir)?;
                     (run, Some(checkout))
                 }
             };
             let ended = self.finish(&run);
+            if matches!(&ended, Err(trouble) if trouble.passing) && run.status()? == Status::NotStarted {
+                // It is begun anew, in a checkout that is clean by then.
+                drop(std::fs::remove_dir_all(&run_dir));
+                return ended.map(|exit| (run_dir, exit));
+            }
             let said_nothing = match &ended {
                 Ok(exit) => {
                     matches!(exit.reason, Reason::Lost | Reason::Stopped) || killed_by(exit).is_some()
@@ -167,14 +218,11 @@ impl Hands {
     }
 
     /// A clean checkout of the commit, set up, with nothing of an earlier check running in it.
-    fn checkout(&self, commit: &model::Oid) -> Result<CheckCheckout, String> {
+    fn checkout(&self, commit: &model::Oid) -> Result<CheckCheckout, Trouble> {
         self.clear_current()?;
-        let commit = git_oid(commit).map_err(|e| e.to_string())?;
+        let commit = git_oid(commit)?;
         let folder = self.place.checks_dir.join("checkout");
-        let checkout = self
-            .repository
-            .check_checkout(&folder, &commit)
-            .map_err(|e| words(&e))?;
+        let checkout = self.repository.check_checkout(&folder, &commit)?;
         let done = folder.join("set-up");
         let wanted = self.settings.checks.setup.join("\n");
         let is_set_up = std::fs::read_to_string(&done).is_ok_and(|text| text == wanted);
@@ -186,26 +234,24 @@ impl Hands {
             let key = format!("set-up-{}-{n}", crate::clock::now().0);
             let run_dir = self.place.checks_dir.join("runs").join(&key);
             let spec = self.spec_of(command, "set-up", &key, &checkout);
-            let run = Run::create(&run_dir, &spec, None).map_err(|e| words(&e))?;
+            let run = Run::create(&run_dir, &spec, None)?;
             self.note_current(&run_dir)?;
-            run.start(&self.shim).map_err(|e| words(&e))?;
+            run.start(&self.shim)?;
             let exit = self.finish(&run)?;
             if !exit.is_success() {
-                return Err(format!(
+                return Err(Trouble::lasting(format!(
                     "the set-up command `{command}` failed:\n{}",
                     tail(&run_dir)
-                ));
+                )));
             }
         }
-        std::fs::write(&done, wanted).map_err(|e| format!("cannot write {}: {e}", done.display()))?;
+        write(&done, wanted)?;
         Ok(checkout)
     }
 
     /// Which run uses the checkout, so that a later engine does not change it underneath.
-    fn note_current(&self, run_dir: &Path) -> Result<(), String> {
-        let path = self.current();
-        std::fs::write(&path, run_dir.as_os_str().as_bytes())
-            .map_err(|e| format!("cannot write {}: {e}", path.display()))
+    fn note_current(&self, run_dir: &Path) -> Result<(), Trouble> {
+        Ok(write(&self.current(), run_dir.as_os_str().as_bytes())?)
     }
 
     fn current(&self) -> PathBuf {
@@ -213,28 +259,24 @@ impl Hands {
     }
 
     /// Ends whatever an earlier engine left running in the checkout and nobody waits for.
-    fn clear_current(&self) -> Result<(), String> {
+    fn clear_current(&self) -> Result<(), Trouble> {
         let Ok(text) = std::fs::read(self.current()) else {
             return Ok(());
         };
         let dir = PathBuf::from(std::ffi::OsStr::from_bytes(&text));
         let Ok(run) = Run::open(dir) else { return Ok(()) };
         if let Ok(Status::Running { .. }) = run.status() {
-            run.stop().map_err(|e| words(&e))?;
+            run.stop()?;
             self.finish(&run)?;
         }
         Ok(())
     }
 
     /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started.
-    fn finish(&self, run: &Run) -> Result<Exit, String> {
-        let watch = run.start(&self.shim).map_err(|e| words(&e))?;
-        while watch
-            .wait(Duration::from_secs(60))
-            .map_err(|e| words(&e))?
-            .is_none()
-        {}
-        Ok(run.sweep().map_err(|e| words(&e))?.exit)
+    fn finish(&self, run: &Run) -> Result<Exit, Trouble> {
+        let watch = run.start(&self.shim)?;
+        while watch.wait(Duration::from_secs(60))?.is_none() {}
+        Ok(run.sweep()?.exit)
     }
 }
 

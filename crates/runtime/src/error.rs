@@ -69,6 +69,14 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The settings file is there, and cannot be read.
+    #[error("cannot read {}", .path.display())]
+    SettingsFile {
+        /// Where it is.
+        path: PathBuf,
+        /// The system's answer, or what it is instead of a file.
+        source: std::io::Error,
+    },
     /// A file of crew's own.
     #[error("cannot {doing} {}", .path.display())]
     Io {
@@ -110,7 +118,42 @@ impl Error {
             ),
             Error::UnknownHarness { name } => Some(format!("add a table [harness.{name}], or choose another with --harness")),
             Error::NoStateDir => Some("set HOME, or workspace_dir in crew.toml".to_owned()),
-            Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Io { .. } | Error::Watch { .. } => None,
+            Error::Io { source, .. } if process::lacks(source) => {
+                Some("see that its disk has room and can be written; nothing was begun".to_owned())
+            }
+            Error::SettingsFile { .. } => {
+                Some("it must be a plain file that you may read, of at most 1 MiB".to_owned())
+            }
+            Error::Io { path, .. } => Some(format!(
+                "look at what is there and whose it is: ls -ld {}",
+                path.display()
+            )),
+            Error::NeedsRestart | Error::Engine(_) | Error::Settings(_) | Error::Prompt { .. } | Error::Watch { .. } => None,
+        }
+    }
+}
+
+impl Error {
+    /// Whether it is the machine's moment and nobody's failure: the same works later.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Error::Git(error) => error.is_passing(),
+            Error::Store(error) => error.is_passing(),
+            Error::Process(error) => error.is_passing(),
+            Error::Io { source, .. } | Error::SettingsFile { source, .. } => process::lacks(source),
+            Error::Tickets(_)
+            | Error::Harness(_)
+            | Error::Engine(_)
+            | Error::NotInitialised { .. }
+            | Error::Settings(_)
+            | Error::Held { .. }
+            | Error::NoHarness
+            | Error::UnknownHarness { .. }
+            | Error::NoStateDir
+            | Error::NeedsRestart
+            | Error::Prompt { .. }
+            | Error::Watch { .. } => false,
         }
     }
 }

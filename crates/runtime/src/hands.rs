@@ -62,9 +62,12 @@ impl Hands {
         private_dir(&place.crew_dir)?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
-        place
-            .repository
-            .exclude(&["/.crew/", "/.tickets/.lock", "/.tickets/.crew.tmp"])?;
+        place.repository.exclude(&[
+            "/.crew/",
+            "/.tickets/.lock",
+            "/.tickets/.crew.tmp",
+            "/.tickets/.crew.was",
+        ])?;
         Ok(hands)
     }
 

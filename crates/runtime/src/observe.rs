@@ -53,6 +53,7 @@ pub(crate) async fn watch(
             }
         }
     };
+    crash::point("stream.read");
     drop(tell.send(Heard::Input(Input::RunEnded(end))));
 }
 
@@ -78,6 +79,7 @@ async fn end_of(
         }
         let watch = clock::Stopwatch::start();
         let exit = run.sweep()?.exit;
+        crash::point("stream.swept");
         timing::read(&run_id, watch);
         Ok(match said {
             Some(said) => match said.end(&exit) {

@@ -13,6 +13,9 @@ use crate::{Error, Result};
 /// Where the queue is, unless `TICKETS_DIR` says otherwise.
 const TICKETS_DIR: &str = ".tickets";
 
+/// The largest settings file that is read, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
 /// One repository, and where crew keeps what belongs to it.
 #[derive(Clone, Debug)]
 pub struct Place {
@@ -105,9 +108,9 @@ impl Place {
     /// The settings.
     ///
     /// # Errors
-    /// [`Error::NotInitialised`]; [`Error::Settings`] with every diagnostic; [`Error::Io`].
+    /// [`Error::NotInitialised`]; [`Error::Settings`] with every diagnostic; [`Error::SettingsFile`].
     pub fn settings(&self) -> Result<Settings> {
-        let bytes = match std::fs::read(&self.settings_path) {
+        let bytes = match plain_file(&self.settings_path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(Error::NotInitialised {
@@ -115,8 +118,7 @@ impl Place {
                 });
             }
             Err(source) => {
-                return Err(Error::Io {
-                    doing: "read",
+                return Err(Error::SettingsFile {
                     path: self.settings_path.clone(),
                     source,
                 });
@@ -183,4 +185,16 @@ impl Place {
         }
         Ok(Ledger(Sqlite::open(&self.journal).await?))
     }
+}
+
+/// The bytes of a file of a bearable size. What is no file is not opened: a pipe would be waited for, a device has no end.
+fn plain_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let meta = path.metadata()?;
+    if !meta.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    if meta.len() > MOST_BYTES {
+        return Err(std::io::Error::other("it is larger than 1 MiB"));
+    }
+    std::fs::read(path)
 }

@@ -21,8 +21,9 @@ pub(crate) enum Ask {
     Look,
     /// Look for changes in these files.
     LookAt(BTreeSet<String>),
-    /// Look at everything again, as if for the first time: for a core that knows no file yet.
-    LookAnew,
+    /// Look at everything again, as if for the first time: for a core that knows no file yet. What is seen from then on is told
+    /// with this number.
+    LookAnew(u64),
     /// Make a file say this.
     File(TicketId, Filing, Reply),
     /// Add a note.
@@ -41,8 +42,9 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Starts the thread. `saw` is called on it, with whether what was seen is every file there is.
-    pub(crate) fn open(dir: &Path, saw: impl Fn(Vec<Sighting>, bool) + Send + 'static) -> Result<Self> {
+    /// Starts the thread. `saw` is called on it, with the number of the last [`Ask::LookAnew`] and whether what was seen is every
+    /// file there is.
+    pub(crate) fn open(dir: &Path, saw: impl Fn(u64, Vec<Sighting>, bool) + Send + 'static) -> Result<Self> {
         let folder = Folder::at(dir)?;
         let (asks, asked) = channel();
         let told = asks.clone();
@@ -81,9 +83,9 @@ fn serve(
     scan: &mut Scan,
     mut watch: Option<&mut Watch>,
     asked: &Receiver<Ask>,
-    saw: &impl Fn(Vec<Sighting>, bool),
+    saw: &impl Fn(u64, Vec<Sighting>, bool),
 ) {
-    let mut first = true;
+    let (mut first, mut look) = (true, 0);
     while let Ok(ask) = asked.recv() {
         // Many changes are one look: every look that waits is answered by this one.
         let mut asks = vec![ask];
@@ -96,7 +98,8 @@ fn serve(
             match ask {
                 Ask::Look => all = true,
                 Ask::LookAt(names) => named.extend(names),
-                Ask::LookAnew => {
+                Ask::LookAnew(number) => {
+                    look = number;
                     *scan = Scan::new(folder.clone());
                     (first, all) = (true, true);
                 }
@@ -123,18 +126,17 @@ fn serve(
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
             continue;
         }
+        let mut seen = Seen::new(look, saw);
         let looked = if all {
-            scan.rescan(Timestamp::now())
+            scan.rescan_each(Timestamp::now(), |change| seen.push(change))
         } else {
             scan.look_at(&named, Timestamp::now())
+                .map(|changes| changes.into_iter().for_each(|change| seen.push(change)))
         };
         match looked {
-            Ok(changes) => {
-                let seen: Vec<Sighting> = changes.into_iter().filter_map(sighting).collect();
-                if first || !seen.is_empty() {
-                    tell(seen, first, saw);
-                    first = false;
-                }
+            Ok(()) => {
+                seen.end(first);
+                first = false;
             }
             Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),
         }
@@ -144,13 +146,37 @@ fn serve(
     }
 }
 
-/// Tells what was seen, many files in several pieces: each is made durable at once. The last says whether that was all.
-fn tell(mut seen: Vec<Sighting>, whole: bool, saw: &impl Fn(Vec<Sighting>, bool)) {
-    while seen.len() > PIECE {
-        let rest = seen.split_off(PIECE);
-        saw(std::mem::replace(&mut seen, rest), false);
+/// What was seen and not yet told. Many files are told of in several pieces, while the look goes on: each is made durable at
+/// once, and no more than one is kept here.
+struct Seen<'s, S> {
+    look: u64,
+    piece: Vec<Sighting>,
+    saw: &'s S,
+}
+
+impl<'s, S: Fn(u64, Vec<Sighting>, bool)> Seen<'s, S> {
+    fn new(look: u64, saw: &'s S) -> Self {
+        Self {
+            look,
+            piece: Vec::new(),
+            saw,
+        }
     }
-    saw(seen, whole);
+
+    fn push(&mut self, change: Change) {
+        let Some(sighting) = sighting(change) else { return };
+        if self.piece.len() == PIECE {
+            (self.saw)(self.look, std::mem::take(&mut self.piece), false);
+        }
+        self.piece.push(sighting);
+    }
+
+    /// The look is over. The last piece says whether that was all there is.
+    fn end(self, whole: bool) {
+        if whole || !self.piece.is_empty() {
+            (self.saw)(self.look, self.piece, whole);
+        }
+    }
 }
 
 /// The ticket's id in the folder; none when its file is gone, which is not an error: there is nothing to be written.

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Core, Duty, Input, Loaded, Output, Report, Rest};
+use engine::{Core, Duty, Input, Loaded, Output, Report, Rest, Sighting};
 use model::attempt;
 use model::command::{Command, OnStop};
 use model::journal::TimerRef;
 use model::ticket::{Effect, Stage, State, Ticket, TimerChange};
-use model::{RunId, Time};
+use model::{RunId, TicketId, Time};
 use notify::Watcher as _;
 use store::{Journal as _, Ledger, Ordered, Sqlite};
 use tokio::sync::{Semaphore, mpsc, watch};
@@ -19,12 +19,16 @@ use crate::clock::Stopwatch;
 use crate::hands::{Hands, Owner};
 use crate::lines::{Kind, Line, Lines, Turn};
 use crate::queue::{Ask, Queue};
-use crate::{Error, Options, Place, Result, Signal, clock, observe, state_file, timing};
+use crate::{Error, Options, Place, Result, Signal, clock, observe, points, state_file, timing};
 
 /// Everything is looked at again this often, whatever was or was not told.
 const TICK: Duration = Duration::from_secs(30);
 /// The inbox is looked at this often, should the file system not tell of a write.
 const POLL: Duration = Duration::from_secs(2);
+/// A journal that cannot be written is tried again this often.
+const JOURNAL_RETRY: Duration = Duration::from_secs(1);
+/// One that is in trouble again so soon after it was well is the same trouble, and told once.
+const SAME_TROUBLE: Duration = Duration::from_mins(1);
 /// Effects performed at once. More would only wait for the same disk and cores.
 const HANDS: usize = 16;
 /// Inputs decided on in one transaction.
@@ -38,6 +42,12 @@ const OWN: &str = "own";
 pub(crate) enum Heard {
     /// Something for the core.
     Input(Input),
+    /// Ticket files were seen, in a look of this number: what is left of one for an earlier core is not for this one.
+    Sighted {
+        look: u64,
+        seen: Vec<Sighting>,
+        whole: bool,
+    },
     /// An effect was performed.
     Performed {
         ordered: Ordered,
@@ -85,12 +95,22 @@ pub(crate) struct Ring {
     /// Runs that are watched.
     watched: BTreeSet<RunId>,
     state_file: state_file::StateFile,
+    /// Why the journal could not be taken up, or not be written, a moment ago.
+    trouble: Option<Error>,
+    /// When it was last well again.
+    well_since: Option<Time>,
     /// Why the settings file as it is now is not in force; told once.
     settings_error: Option<String>,
     /// The journal's folder tells of commands; none when it cannot be watched, and then it is polled.
     watcher: Option<notify::RecommendedWatcher>,
     /// The folder of prompt templates that tells of changes too.
     watched_prompts: Option<PathBuf>,
+    /// Whether the journal has tickets that the core does not know.
+    has_archived: bool,
+    /// The look at the ticket folder that was begun for this core.
+    look: u64,
+    /// What the engine was asked to stop for, while it is taken up anew.
+    asked_to_stop: Option<OnStop>,
 }
 
 impl Ring {
@@ -112,8 +132,8 @@ impl Ring {
         hands.owner = Owner::new(journal, &place.crew_dir);
         let (tell, heard) = mpsc::unbounded_channel();
         let saw = tell.clone();
-        let queue = Queue::open(&place.tickets_dir, move |seen, whole| {
-            drop(saw.send(Heard::Input(Input::Sighted { seen, whole })));
+        let queue = Queue::open(&place.tickets_dir, move |look, seen, whole| {
+            drop(saw.send(Heard::Sighted { look, seen, whole }));
         })?;
         let watcher = watch_files(&place, tell.clone());
         let core = Core::load(settings.clone(), journal, Loaded::default())?;
@@ -137,12 +157,22 @@ impl Ring {
             room: Arc::new(Semaphore::new(HANDS)),
             watched: BTreeSet::new(),
             state_file,
+            trouble: None,
+            well_since: None,
             settings_error: None,
             watcher,
             watched_prompts: None,
+            has_archived: false,
+            look: 0,
+            asked_to_stop: None,
         };
         ring.watch_prompts();
-        ring.load().await?;
+        ring.state_file.take_up(&ring.ledger).await?;
+        match ring.load().await {
+            // An engine waits for room; a person who asked for one thing wants to know.
+            Err(error) if error.is_passing() && ring.duty == Duty::Drain => ring.trouble = Some(error),
+            loaded => loaded?,
+        }
         Ok(ring)
     }
 
@@ -150,6 +180,7 @@ impl Ring {
     async fn load(&mut self) -> Result<()> {
         let streams = self.ledger.streams().await?;
         let pending = self.ledger.pending(Time(i64::MAX)).await?;
+        crash::point("recover.loaded");
         let loaded = Loaded {
             streams,
             pending: pending
@@ -157,10 +188,14 @@ impl Ring {
                 .map(|o| (o.id, o.ticket.clone(), o.effect.clone()))
                 .collect(),
         };
-        let stopping = self.core.stopping();
+        // Taking it up can fail half-way, and is begun again then.
+        self.asked_to_stop = self.core.stopping().or(self.asked_to_stop);
         self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
+        self.has_archived = self.ledger.has_archived().await?;
+        self.recall(self.core.unknown_links()).await?;
         self.lines.renew();
-        self.queue.ask(Ask::LookAnew);
+        self.look += 1;
+        self.queue.ask(Ask::LookAnew(self.look));
         self.told.clear();
         self.looked = Time::default();
         self.inbox = 0;
@@ -168,9 +203,11 @@ impl Ring {
         if self.duty == Duty::Drain && !is_landing {
             // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
             self.hands.repository.release_left_behind()?;
+            crash::point("recover.released");
         }
         let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];
         // Whoever asked the engine to stop asked this one too.
+        let stopping = self.asked_to_stop;
         outputs.extend(stopping.map(|running| self.core.step(own_stop(running), clock::now())));
         self.absorb(outputs).await?;
         if let Duty::Drain = self.duty {
@@ -181,6 +218,7 @@ impl Ring {
                 self.watch(run);
             }
         }
+        crash::point("recover.adopted");
         for ordered in pending {
             if self.is_duty(&ordered) {
                 self.enqueue(ordered);
@@ -216,37 +254,23 @@ impl Ring {
         on_stop: OnStop,
         mut signals: Option<watch::Receiver<Signal>>,
     ) -> Result<Rest> {
-        let mut tick = tokio::time::interval(TICK);
-        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut poll = tokio::time::interval(POLL);
-        poll.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut ticks = [TICK, POLL].map(|period| {
+            let mut ticks = tokio::time::interval(period);
+            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            ticks
+        });
         loop {
-            self.state_file.refresh(&self.ledger).await?;
-            if self.is_finished() || self.is_over(&until).await? {
-                break;
-            }
-            let due = self.next_due();
-            tokio::select! {
-                heard = self.heard.recv() => {
-                    let Some(first) = heard else { break };
-                    self.hear(first).await?;
+            let turned = match self.trouble.take() {
+                Some(error) => Err(error),
+                None => self.turn_once(&until, on_stop, &mut signals, &mut ticks).await,
+            };
+            match turned {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if error.is_passing() && self.duty == Duty::Drain => {
+                    self.outlast(error, &mut signals).await?;
                 }
-                _ = tokio::time::sleep(due), if due < TICK => self.wake().await?,
-                _ = tick.tick() => {
-                    self.hands.repository.rest();
-                    self.queue.ask(Ask::Look);
-                    self.reread_settings().await?;
-                    self.wake().await?;
-                }
-                _ = poll.tick() => self.read_inbox().await?,
-                signal = signalled(&mut signals) => {
-                    let running = match signal {
-                        Signal::None => continue,
-                        Signal::Stop => on_stop,
-                        Signal::Leave => OnStop::Leave,
-                    };
-                    self.step(vec![own_stop(running)]).await?;
-                }
+                Err(error) => return Err(error),
             }
         }
         if self.core.stopping() == Some(OnStop::Kill) {
@@ -256,12 +280,105 @@ impl Ring {
                 tracing::warn!("a check may still run: {why}");
             }
         }
-        self.state_file.finish(&self.ledger).await?;
+        match self.state_file.finish(&self.ledger).await {
+            // It is for people to look at, and the next engine writes it.
+            Err(Error::Store(error)) if error.is_passing() => {
+                tracing::warn!(%error, "state.json is not up to date");
+            }
+            finished => finished?,
+        }
+        self.put_aside().await?;
         // No engine is there to use them.
         if let Err(error) = self.hands.repository.clear_spares(&self.hands.workspaces) {
             tracing::warn!(%error, "checkouts that nobody needs are left");
         }
         Ok(self.core.rest())
+    }
+
+    /// Hears of one thing and does what follows; whether there is more to be heard.
+    async fn turn_once(
+        &mut self,
+        until: &Until,
+        on_stop: OnStop,
+        signals: &mut Option<watch::Receiver<Signal>>,
+        [tick, poll]: &mut [tokio::time::Interval; 2],
+    ) -> Result<bool> {
+        self.state_file.refresh(&self.ledger).await?;
+        if self.is_finished() || self.is_over(until).await? {
+            return Ok(false);
+        }
+        let due = self.next_due();
+        tokio::select! {
+            heard = self.heard.recv() => {
+                let Some(first) = heard else { return Ok(false) };
+                self.hear(first).await?;
+            }
+            _ = tokio::time::sleep(due), if due < TICK => self.wake().await?,
+            _ = tick.tick() => {
+                self.hands.repository.rest();
+                self.queue.ask(Ask::Look);
+                self.reread_settings().await?;
+                self.wake().await?;
+                self.put_aside().await?;
+            }
+            _ = poll.tick() => self.read_inbox().await?,
+            signal = signalled(signals) => {
+                let running = match signal {
+                    Signal::None => return Ok(true),
+                    Signal::Stop => on_stop,
+                    Signal::Leave => OnStop::Leave,
+                };
+                self.step(vec![own_stop(running)]).await?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Waits until the journal can be written again, and takes it up anew: what was decided and is not durable is decided
+    /// once more. Nothing begins meanwhile, and what runs runs on. Whoever asks the engine to stop is obeyed at once, since
+    /// that cannot be written either: the next one goes on.
+    async fn outlast(
+        &mut self,
+        mut error: Error,
+        signals: &mut Option<watch::Receiver<Signal>>,
+    ) -> Result<()> {
+        let is_news = self
+            .well_since
+            .is_none_or(|well| clock::now().since(well) > SAME_TROUBLE);
+        if is_news {
+            let why = crate::perform::words(&error);
+            let hint = error.hint().unwrap_or_default();
+            tracing::warn!(
+                "nothing new begins until the journal can be written: {why}\n{hint}; crew goes on by itself"
+            );
+        }
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(JOURNAL_RETRY) => {}
+                signal = signalled(signals) => {
+                    if signal != Signal::None {
+                        return Err(error);
+                    }
+                }
+            }
+            // Taking it up may need no write at all, and would prove nothing.
+            let at = clock::now();
+            let taken_up = match self.ledger.0.set_meta("written", &at.0.to_string()).await {
+                Ok(()) => self.load().await,
+                Err(error) => Err(Error::Store(error)),
+            };
+            match taken_up {
+                Ok(()) => {
+                    if is_news {
+                        tracing::warn!("the journal can be written again");
+                    }
+                    self.well_since = Some(at);
+                    return Ok(());
+                }
+                Err(again) if again.is_passing() => error = again,
+                Err(other) => return Err(other),
+            }
+        }
     }
 
     /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too. A
@@ -325,13 +442,14 @@ impl Ring {
                     if let Input::RunEnded(end) = &input {
                         self.watched.remove(&end.run);
                     }
-                    // Each file may be a write.
-                    let weight = match &input {
-                        Input::Sighted { seen, .. } => seen.len(),
-                        _ => 0,
-                    };
-                    room = room.saturating_sub(weight);
                     inputs.push(input);
+                }
+                Heard::Sighted { look, seen, whole } => {
+                    if look == self.look {
+                        // Each file may be a write.
+                        room = room.saturating_sub(seen.len());
+                        inputs.push(Input::Sighted { seen, whole });
+                    }
                 }
                 Heard::Performed {
                     ordered,
@@ -442,7 +560,9 @@ impl Ring {
             .map(Input::TimerDue)
             .collect();
         inputs.push(Input::Ticked);
-        self.step(inputs).await
+        // By the same look at the clock: a clock that is set back in between would have them told before their time, and what
+        // is told is not told again.
+        self.step_at(inputs, now).await
     }
 
     fn next_due(&self) -> Duration {
@@ -475,16 +595,52 @@ impl Ring {
         if inputs.is_empty() {
             Ok(())
         } else {
+            crash::point("inbox.read");
             self.step(inputs).await
         }
     }
 
     async fn step(&mut self, inputs: Vec<Input>) -> Result<()> {
+        self.step_at(inputs, clock::now()).await
+    }
+
+    async fn step_at(&mut self, inputs: Vec<Input>, now: Time) -> Result<()> {
+        if self.has_archived {
+            let unknown = inputs.iter().flat_map(|input| self.core.unknown(input));
+            self.recall(unknown.collect()).await?;
+        }
         let outputs = inputs
             .into_iter()
-            .map(|input| self.core.step(input, clock::now()))
+            .map(|input| self.core.step(input, now))
             .collect();
         self.absorb(outputs).await
+    }
+
+    /// Takes up archived tickets that are asked for.
+    async fn recall(&mut self, ids: BTreeSet<TicketId>) -> Result<()> {
+        if !self.has_archived || ids.is_empty() {
+            return Ok(());
+        }
+        for (id, version, ticket) in self.ledger.archived(&ids).await? {
+            self.core.recall(id, version, ticket);
+        }
+        Ok(())
+    }
+
+    /// Sets aside what lies behind, in the journal, the view and the core.
+    async fn put_aside(&mut self) -> Result<()> {
+        let archived = match self.state_file.put_aside(&self.ledger).await {
+            Ok(archived) => archived,
+            // It is derived, and kept another time.
+            Err(error) if error.is_passing() => {
+                tracing::debug!(%error, "what lies behind is set aside later");
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        self.has_archived |= !archived.is_empty();
+        self.core.forget(&archived);
+        Ok(())
     }
 
     /// Makes decisions durable, then performs what they order.
@@ -519,6 +675,8 @@ impl Ring {
             write.answers.take_if(|(id, _)| is_own(id));
         }
         let (count, watch) = (writes.len(), Stopwatch::start());
+        let decided = points::decided(&writes);
+        crash::points("decided", || decided.iter().copied());
         let recorded = self.ledger.record(writes).await;
         timing::recorded(count, watch);
         let ordered = match recorded {
@@ -529,6 +687,7 @@ impl Ring {
             }
             Err(error) => return Err(Error::Store(error)),
         };
+        crash::points("durable", || decided.iter().copied());
         self.ledger.finish(&finished, now).await?;
         for (id, outcome) in answers {
             if !is_own(&id) {
@@ -564,10 +723,12 @@ impl Ring {
         let tell = self.tell.clone();
         match &ordered.effect {
             Effect::WriteFile(filing) => {
+                points::effect("begun", &ordered.effect);
                 let ask = Ask::File(ordered.ticket.clone(), filing.clone(), reply(ordered, turn, tell));
                 self.queue.ask(ask);
             }
             Effect::AddNote { text } => {
+                points::effect("begun", &ordered.effect);
                 let ask = Ask::Note(ordered.ticket.clone(), text.clone(), reply(ordered, turn, tell));
                 self.queue.ask(ask);
             }
@@ -599,7 +760,9 @@ impl Ring {
                     let effect = ordered.effect.clone();
                     let performed = tokio::task::spawn_blocking(move || {
                         let begun = Stopwatch::start();
+                        points::effect("begun", &effect);
                         let report = hands.perform(&ticket, &effect, &key);
+                        points::effect("performed", &effect);
                         timing::performed(&ticket.id, &effect, ordered_at, begun);
                         report
                     })
@@ -654,6 +817,7 @@ fn what(new: &Hands, old: &Hands) -> &'static str {
 
 fn reply(ordered: Ordered, turn: Turn, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::Reply {
     Box::new(move |outcome| {
+        points::effect("performed", &ordered.effect);
         let report = match outcome {
             Ok(()) => Report::Done,
             Err(why) => Report::CouldNotRun { why },

@@ -1,18 +1,22 @@
 //! `.crew/state.json`: a projection for people and scripts, in the shape of the Crew seed. Nothing reads it back.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use model::TicketId;
 use model::Time;
 use model::settings::Settings;
-use model::view::{Crew, Row, state_json};
+use model::view::{Crew, state_json};
 use store::{Journal, Ledger};
 
 use crate::{Place, Result, clock};
 
 /// Rows folded at a time: an engine that takes a long journal up is not kept from its work.
 const PAGE: u32 = 250;
+/// The fold is kept anew after so many rows, or as many as there are tickets in it: to keep it costs as much as it is large.
+const MANY: u64 = 2000;
 /// Between two writings: it is for people.
 const REST: Duration = Duration::from_millis(250);
 
@@ -22,8 +26,8 @@ pub(crate) struct StateFile {
     path: PathBuf,
     workspaces: PathBuf,
     crew: Crew,
-    /// The last row that was folded.
-    folded: u64,
+    /// The last row of the fold that is kept in the journal.
+    kept: u64,
     /// Whether the journal has rows that were not folded.
     pub(crate) behind: bool,
     written: Option<Time>,
@@ -35,7 +39,7 @@ impl StateFile {
             path: place.crew_dir.join("state.json"),
             workspaces: place.workspaces_dir(settings)?,
             crew: Crew::default(),
-            folded: 0,
+            kept: 0,
             behind: true,
             written: None,
         })
@@ -71,17 +75,33 @@ impl StateFile {
         Ok(())
     }
 
+    /// Takes up the fold that was kept, so that only the rows since are folded.
+    pub(crate) async fn take_up(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
+        self.crew = ledger.kept().await?;
+        self.kept = self.crew.seq;
+        Ok(())
+    }
+
+    /// Keeps the fold in the journal, without what lies behind, when that is worth it; gives the tickets that were archived.
+    pub(crate) async fn put_aside(&mut self, ledger: &Ledger<impl Journal>) -> Result<BTreeSet<TicketId>> {
+        // What is new since the last look is little; one that takes a long journal up is not kept from its work.
+        if self.behind {
+            self.fold(ledger).await?;
+        }
+        let new = self.crew.seq.saturating_sub(self.kept);
+        let many = MANY.max(self.crew.tickets.len() as u64);
+        if self.behind || (new < many && self.crew.behind(clock::now(), 1).is_empty()) {
+            return Ok(BTreeSet::new());
+        }
+        let archived = ledger.put_aside(&mut self.crew, clock::now()).await?;
+        self.kept = self.crew.seq;
+        Ok(archived)
+    }
+
     async fn fold(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
-        let page = ledger.tail(self.folded, PAGE).await?;
+        let page = ledger.tail(self.crew.seq, PAGE).await?;
         for fold in &page {
-            self.folded = fold.seq;
-            self.crew.apply(Row {
-                seq: fold.seq,
-                stream: &fold.stream,
-                at: fold.at,
-                fact: &fold.fact,
-                after: &fold.after,
-            });
+            ledger.fold_row(&mut self.crew, fold).await?;
         }
         self.behind = page.len() >= PAGE as usize;
         Ok(())

@@ -36,7 +36,8 @@ pub(crate) fn saved(ticket: &TicketId, watch: Stopwatch) {
     tracing::trace!(target: "timing", what = "save ahead", %ticket, took = watch.micros());
 }
 
-fn name(effect: &Effect) -> &'static str {
+/// What an effect is called in a measurement.
+pub(crate) fn name(effect: &Effect) -> &'static str {
     match effect {
         Effect::PrepareWorkspace { .. } => "prepare workspace",
         Effect::Attempt(attempt::Effect::StartStep { .. }) => "start step",

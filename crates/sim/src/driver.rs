@@ -132,6 +132,15 @@ impl Driver {
         self.queues.retain(|_, queue| !queue.is_empty());
     }
 
+    /// The machine's clock is set: what is measured by one that only runs on stays as far away as it was.
+    pub(crate) fn set_clock(&mut self, by: i64) {
+        let told = self.reports.iter_mut().map(|told| &mut told.at);
+        let measured = told.chain(self.watched.values_mut()).chain([&mut self.tick_at]);
+        for at in measured.chain(&mut self.first_look) {
+            at.0 += by;
+        }
+    }
+
     /// Whether nothing is under way.
     pub(crate) fn is_quiet(&self) -> bool {
         self.queues.is_empty() && self.stops.is_empty() && self.reports.is_empty()

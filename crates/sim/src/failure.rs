@@ -1,11 +1,15 @@
 //! What a simulation comes to.
 
 use std::fmt;
+use std::time::Duration;
 
-use crate::Plant;
+use crate::chance::{Fault, Site};
+use crate::{Case, Line};
 
 /// How much of the trace a failure prints.
 const TAIL: usize = 40;
+/// How many of the faults that struck a failure names.
+const NAMED: usize = 60;
 
 /// A simulation in which every invariant held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,48 +32,104 @@ pub struct Summary {
     pub paused: u32,
     /// Times that midnight ended that.
     pub midnights: u32,
-    /// Simulated hours.
-    pub hours: i64,
+    /// Times that everything was checked.
+    pub checks: u64,
+    /// How long it took until everything had come to rest, once the world was calm.
+    pub calm: Duration,
+    /// How long that may take.
+    pub bound: Duration,
+    /// How often each site was passed, in the order of [`Site::ALL`].
+    pub passed: [u32; Site::ALL.len()],
+    /// How often each struck.
+    pub struck: [u32; Site::ALL.len()],
+}
+
+impl Summary {
+    /// How much of what it may take it took until everything was at rest, in thousandths.
+    fn calm_share(&self) -> u128 {
+        self.calm.as_millis() * 1000 / self.bound.as_millis().max(1)
+    }
+
+    /// Adds what another run came to; of the times, that stands which came nearest to its bound.
+    pub fn add(&mut self, other: &Self) {
+        self.inputs += other.inputs;
+        self.landed += other.landed;
+        self.crashes += other.crashes;
+        self.refusals += other.refusals;
+        self.zombies += other.zombies;
+        self.warned += other.warned;
+        self.spent += other.spent;
+        self.paused += other.paused;
+        self.midnights += other.midnights;
+        self.checks += other.checks;
+        if other.calm_share() > self.calm_share() {
+            (self.calm, self.bound) = (other.calm, other.bound);
+        }
+        for (sum, one) in self.passed.iter_mut().zip(other.passed) {
+            *sum += one;
+        }
+        for (sum, one) in self.struck.iter_mut().zip(other.struck) {
+            *sum += one;
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} inputs, {} landed, {} crashes, {} writes refused, {} by engines thought dead; everything checked {} times",
+            self.inputs, self.landed, self.crashes, self.refusals, self.zombies, self.checks
+        )?;
+        let struck = Site::ALL.iter().zip(self.struck).filter(|(_, times)| *times > 0);
+        let struck: Vec<String> = struck.map(|(site, times)| format!("{site} {times}")).collect();
+        writeln!(f, "went wrong: {}", struck.join(", "))?;
+        write!(
+            f,
+            "at rest {:.0?} after the last fault, of at most {:.0?}",
+            self.calm, self.bound
+        )
+    }
 }
 
 /// An invariant that did not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The seed.
-    pub seed: u64,
-    /// The bug that was planted.
-    pub plant: Option<Plant>,
+    /// What was simulated.
+    pub case: Case,
     /// What the seed drew before anything happened.
     pub options: String,
     /// The invariant's name.
     pub invariant: &'static str,
     /// What was found.
     pub what: String,
+    /// Inputs to the core until then.
+    pub inputs: u32,
+    /// What went wrong before, in order.
+    pub struck: Vec<Fault>,
     /// Everything that happened, in order.
-    pub trace: Vec<String>,
+    pub trace: Vec<Line>,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "seed {} breaks \"{}\": {}",
-            self.seed, self.invariant, self.what
-        )?;
-        if let Some(plant) = self.plant {
-            writeln!(f, "with a planted bug: {plant:?}")?;
-        }
-        writeln!(f, "options: {}", self.options)?;
+        writeln!(f, "{} breaks \"{}\": {}", self.case, self.invariant, self.what)?;
+        writeln!(f, "drawn:\n{}", self.options)?;
+        let named: Vec<String> = self
+            .struck
+            .iter()
+            .rev()
+            .take(NAMED)
+            .rev()
+            .map(Fault::to_string)
+            .collect();
+        writeln!(f, "went wrong, {} times: {}", self.struck.len(), named.join(" "))?;
         let skipped = self.trace.len().saturating_sub(TAIL);
         writeln!(f, "the last of {} lines:", self.trace.len())?;
         for line in self.trace.iter().skip(skipped) {
             writeln!(f, "  {line}")?;
         }
-        write!(
-            f,
-            "replay: SIM_SEED={} cargo test -p sim replay -- --nocapture",
-            self.seed
-        )
+        write!(f, "again: cargo xtask sim --seed {}", self.case.seed)
     }
 }
 

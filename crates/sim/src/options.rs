@@ -1,15 +1,19 @@
 //! What a seed draws before anything happens: the settings of the engine and how rough the world is.
 
+use std::fmt;
 use std::time::Duration;
 
 use model::money::Usd;
 use model::settings::Settings;
 use model::{AgentName, Time};
 
+use crate::chance::{Rates, Site};
 use crate::rng::Rng;
 
-/// When the world begins, unless it is near midnight.
+/// When the world begins, unless it is near a midnight or another edge.
 const BEGIN: Time = Time(1_800_000_000_000);
+/// The last second of a 32-bit clock, in 2038.
+const EDGE_2038: Time = Time(2_147_483_647_000);
 
 /// The drawn options of one simulation; printed with a failure.
 #[derive(Clone, Debug)]
@@ -20,20 +24,10 @@ pub(crate) struct Options {
     pub(crate) begin: Time,
     /// Inputs to the core before the world is calm.
     pub(crate) inputs: u32,
-    /// Percent of turns in which a person does something.
-    pub(crate) people: u64,
-    /// Percent of effects that fail outside anyone's reach.
-    pub(crate) sick: u64,
-    /// Per mille of turns in which the engine crashes.
-    pub(crate) crash: u64,
-    /// Percent of steps that go wrong.
-    pub(crate) clumsy: u64,
-    /// Percent of starts that are for one command only.
-    pub(crate) errands: u64,
-    /// Percent of inputs that are not written down before the next is heard.
-    pub(crate) batch: u64,
-    /// Percent of crashes after which the old engine writes once more.
-    pub(crate) zombie: u64,
+    /// Tickets that are there when it begins.
+    pub(crate) tickets: u64,
+    /// How often each thing goes wrong.
+    pub(crate) rates: Rates,
 }
 
 impl Options {
@@ -41,7 +35,7 @@ impl Options {
         let small = |rng: &mut Rng, low, high| u32::try_from(rng.from(low, high)).unwrap_or(1);
         let mut settings = Settings::default();
         settings.run.max_workers = small(rng, 1, 4);
-        settings.run.max_steps = small(rng, 2, 6);
+        settings.run.max_steps = small(rng, 1, 6);
         settings.run.attempts = small(rng, 1, 3);
         settings.run.stall_after = Duration::from_secs(rng.from(20, 40));
         settings.run.step_timeout = Duration::from_secs(rng.from(100, 300));
@@ -59,22 +53,107 @@ impl Options {
         settings.budget.ticket_usd = rng.percent(40).then(|| Usd(rng.from(150, 700)));
         settings.budget.day_usd = rng.percent(40).then(|| Usd(rng.from(300, 1_500)));
         let midnight = BEGIN.day().next().begins();
-        let begin = if rng.percent(60) {
-            Time(midnight.0 - rng.ms(0, 4 * 60_000))
-        } else {
-            BEGIN
+        let begin = match rng.below(100) {
+            0..60 => Time(midnight.0 - rng.ms(0, 4 * 60_000)),
+            60..70 => Time(EDGE_2038.0 - rng.ms(0, 4 * 60_000)),
+            _ => BEGIN,
         };
+        let (inputs, tickets) = (small(rng, 105, 150), rng.from(3, 6));
         Self {
             settings,
             begin,
-            inputs: small(rng, 105, 150),
-            people: rng.from(3, 14),
-            sick: rng.below(3) * 6,
-            crash: rng.below(4) * 12,
-            clumsy: if rng.percent(15) { 95 } else { rng.from(5, 50) },
-            errands: rng.below(3) * 12,
-            batch: rng.below(3) * 30,
-            zombie: rng.below(2) * 40,
+            inputs,
+            tickets,
+            rates: rates(rng),
         }
+    }
+
+    /// A world in which nothing goes wrong by chance, and nothing costs much.
+    pub(crate) fn kind(rng: &mut Rng) -> Self {
+        let mut options = Self::draw(rng);
+        options.settings.budget = model::settings::Budget::default();
+        options.settings.agents.names.clear();
+        options.tickets = 2;
+        options.rates = Rates::none();
+        options
+    }
+}
+
+fn rates(rng: &mut Rng) -> Rates {
+    let mut rates = Rates::none();
+    rates.set(Site::Person, rng.from(30, 140));
+    let crash = rng.below(4) * 12;
+    rates.set(Site::Kill, crash);
+    rates.set(Site::AppendLost, crash / 2);
+    rates.set(Site::AppendUntold, crash / 2);
+    rates.set(Site::KillHalfWay, crash / 3);
+    rates.set(Site::KillUntold, crash / 3);
+    rates.set(Site::KillAfterWrite, crash);
+    rates.set(Site::Sick, rng.below(3) * 60);
+    rates.set(
+        Site::Clumsy,
+        if rng.percent(15) { 950 } else { rng.from(50, 500) },
+    );
+    rates.set(Site::Errand, rng.below(3) * 120);
+    rates.set(Site::Batch, rng.below(3) * 300);
+    rates.set(Site::Zombie, rng.below(2) * 400);
+    rates.set(Site::Late, 300);
+    // The rest is what a run has or has not: each is active in a quarter of them (and strikes often, there).
+    for (site, rate) in [
+        (Site::KillAtStart, 250),
+        (Site::KillWhileSettling, 60),
+        (Site::DiskFull, 15),
+        (Site::Meddle, 150),
+        (Site::Straggler, 250),
+        (Site::Flood, 250),
+        (Site::SlowHand, 100),
+        (Site::Twice, 60),
+        (Site::EarlyTick, 30),
+        (Site::EarlyTimer, 60),
+        (Site::Suspended, 20),
+        (Site::ClockSet, 15),
+        (Site::ClockAtStart, 250),
+        (Site::Rewrite, 10),
+        (Site::Unborn, 10),
+    ] {
+        if rng.percent(25) {
+            rates.set(site, rate);
+        }
+    }
+    rates
+}
+
+impl fmt::Display for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Settings {
+            run, agents, budget, ..
+        } = &self.settings;
+        writeln!(
+            f,
+            "  it begins at {} with {} tickets; calm after {} inputs",
+            self.begin, self.tickets, self.inputs
+        )?;
+        writeln!(
+            f,
+            "  agents {} {:?}, {} at once; {} attempts of {} steps, {} conflicts, {} recoveries",
+            agents.count,
+            agents.names.iter().map(AgentName::as_str).collect::<Vec<_>>(),
+            run.max_workers,
+            run.attempts,
+            run.max_steps,
+            run.conflict_resolutions,
+            run.recoveries,
+        )?;
+        writeln!(
+            f,
+            "  stall {:?}, step {:?}, settle {:?}, answer within {:?}; budget of a ticket {:?}, of a day {:?}",
+            run.stall_after,
+            run.step_timeout,
+            run.settle,
+            run.answer_within,
+            budget.ticket_usd,
+            budget.day_usd,
+        )?;
+        write!(f, "  goes wrong: {}", self.rates)
     }
 }

@@ -6,10 +6,12 @@ use model::command::{Command, OnStop, Question};
 use model::ticket::{FileStatus, Spec, State, Ticket, Why};
 use model::{AgentName, TicketId, Time};
 
+use crate::bound::HELPS;
 use crate::files::File;
 use crate::git::{BROKEN, green};
 use crate::invariant::Witness;
 use crate::rng::Rng;
+use crate::words::asked;
 use crate::world::World;
 
 /// The most tickets that people write.
@@ -129,8 +131,8 @@ fn put(world: &mut World, id: &TicketId, spec: Spec, status: FileStatus, rng: &m
 }
 
 /// The first tickets, before anything runs.
-pub(crate) fn begin(world: &mut World, rng: &mut Rng) {
-    for _ in 0..rng.from(3, 6) {
+pub(crate) fn begin(world: &mut World, tickets: u64, rng: &mut Rng) {
+    for _ in 0..tickets {
         write_ticket(world, rng);
         world.now.0 += 1000;
     }
@@ -305,7 +307,7 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
         (_, None) => return did("nothing"),
     };
     Did {
-        what: format!("{command:?}"),
+        what: format!("asks to {}", asked(&command)),
         command: Some(command),
     }
 }
@@ -347,7 +349,7 @@ pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
     let held = ticket.held.as_ref().filter(|held| held.retry_at.is_none())?;
     Some(match held.why {
         Why::SensitivePaths { .. } => Command::Approve { ticket: id },
-        _ if asked >= 3 => Command::Drop {
+        _ if asked + 1 >= HELPS => Command::Drop {
             ticket: id,
             reason: "enough".to_owned(),
         },

@@ -6,7 +6,8 @@ use model::RunId;
 use model::attempt;
 use model::journal::{Fact, State, Stream, Write};
 use model::project::{self, Bar};
-use model::ticket::{Effect, FileStatus, Filing, TimerChange};
+use model::settings::{Budget, Settings};
+use model::ticket::{Effect, FileStatus, Filing, SlotChange, TimerChange};
 
 /// A bug, as the engine could have it. Production code knows nothing of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,32 @@ pub enum Plant {
     ShortWait,
     /// The engine knows of no budget.
     Spendthrift,
+    /// The engine knows of more attempts than it may make.
+    Tireless,
+    /// The engine lets agents take more steps than they may.
+    Talkative,
+    /// An agent's slot is not taken.
+    FreeSlot,
+    /// Checks are ordered, and never begun.
+    ForgottenCheck,
+    /// What came of an effect is written down without saying so in the outbox.
+    Unsettled,
+    /// Commands are carried out and never answered.
+    Mute,
+    /// A done ticket's file is left open.
+    OpenFile,
+    /// A workspace is left where it is when its ticket is done.
+    Litter,
+    /// The work's landing is told, and the target is not moved.
+    HollowLanding,
+    /// Work lands without its checks.
+    Unchecked,
+    /// Landing overwrites what a person is editing.
+    Overwritten,
+    /// An event is gone from the journal.
+    LostEvent,
+    /// A step's cost is written down twice.
+    DoubleCost,
 }
 
 /// Marks a refusal whose end was moved.
@@ -32,7 +59,7 @@ const LATER: &str = ", later";
 
 impl Plant {
     /// Every bug.
-    pub const ALL: [Plant; 7] = [
+    pub const ALL: &[Plant] = &[
         Self::UnfencedWrite,
         Self::CloseBeforeLand,
         Self::LostTimer,
@@ -40,7 +67,30 @@ impl Plant {
         Self::DroppedRescue,
         Self::ShortWait,
         Self::Spendthrift,
+        Self::Tireless,
+        Self::Talkative,
+        Self::FreeSlot,
+        Self::ForgottenCheck,
+        Self::Unsettled,
+        Self::Mute,
+        Self::OpenFile,
+        Self::Litter,
+        Self::HollowLanding,
+        Self::Unchecked,
+        Self::Overwritten,
+        Self::LostEvent,
+        Self::DoubleCost,
     ];
+
+    /// What the engine is told of the settings.
+    pub(crate) fn settings(self, settings: &mut Settings) {
+        let run = &mut settings.run;
+        run.attempts += if self == Plant::Tireless { 4 } else { 0 };
+        run.max_steps += if self == Plant::Talkative { 6 } else { 0 };
+        if self == Plant::Spendthrift {
+            settings.budget = Budget::default();
+        }
+    }
 
     /// Changes what the core decided; `version` tells where a stream is.
     pub(crate) fn spoil(self, writes: &mut [Write], version: impl Fn(&Stream) -> u64) {
@@ -74,8 +124,31 @@ impl Plant {
                         }
                     }
                 }
-                Plant::Spendthrift => {}
-                Plant::CloseBeforeLand | Plant::DoubleStep | Plant::DroppedRescue => {
+                Plant::FreeSlot => write.slots.retain(|change| matches!(change, SlotChange::Free(_))),
+                Plant::Unsettled => write.completes = None,
+                Plant::Mute => write.answers = None,
+                Plant::DoubleCost => write.entries.iter_mut().for_each(|entry| {
+                    use model::ticket::Event;
+                    if let Fact::Ticket(Event::Attempt(
+                        attempt::Event::StepFinished { usage, .. } | attempt::Event::StepFailed { usage, .. },
+                    )) = &mut entry.fact
+                    {
+                        usage.cost_micro_usd *= 2;
+                    }
+                }),
+                Plant::Spendthrift
+                | Plant::Tireless
+                | Plant::Talkative
+                | Plant::HollowLanding
+                | Plant::Unchecked
+                | Plant::Overwritten
+                | Plant::LostEvent => {}
+                Plant::CloseBeforeLand
+                | Plant::DoubleStep
+                | Plant::DroppedRescue
+                | Plant::ForgottenCheck
+                | Plant::OpenFile
+                | Plant::Litter => {
                     for entry in &mut write.entries {
                         let State::Ticket(_) = &entry.after else { continue };
                         let effects = std::mem::take(&mut entry.effects);
@@ -110,6 +183,9 @@ impl Plant {
             (Plant::DroppedRescue, Effect::KeepWork { agent, number }) => {
                 vec![Effect::RemoveWorkspace { agent, number }]
             }
+            (Plant::ForgottenCheck, Effect::RunChecks { .. })
+            | (Plant::Litter, Effect::RemoveWorkspace { .. } | Effect::KeepWork { .. }) => Vec::new(),
+            (Plant::OpenFile, Effect::WriteFile(filing)) if filing.status == FileStatus::Closed => Vec::new(),
             (_, effect) => vec![effect],
         }
     }

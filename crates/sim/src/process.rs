@@ -2,6 +2,7 @@
 
 use engine::End;
 use model::attempt::{Class, Failure, Signal};
+use model::ticket::FileStatus;
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
 /// A run directory with what its shim would have written.
@@ -14,7 +15,7 @@ pub(crate) struct Process {
     pub(crate) session: SessionId,
     /// When it began.
     pub(crate) began: Time,
-    /// What it is still going to do, the next first.
+    /// What it, or a process of its that outlives it, is still going to do, the next first.
     pub(crate) acts: Vec<(Time, Act)>,
     /// How it ended; none while it lives.
     pub(crate) end: Option<End>,
@@ -26,6 +27,8 @@ pub(crate) struct Process {
     pub(crate) stopped: bool,
     /// What its client tries again by itself, and cannot succeed.
     pub(crate) given_up: Option<Failure>,
+    /// Whether it says more than anyone reads.
+    pub(crate) floods: bool,
 }
 
 /// One thing that a process does.
@@ -41,7 +44,11 @@ pub(crate) enum Act {
     Commit,
     /// Its client begins to try for ever what cannot succeed.
     GiveUp(Failure),
-    /// It ends.
+    /// It moves the target by itself.
+    Push(String, u64),
+    /// It edits a ticket's file: its text, or its status.
+    File(TicketId, Option<FileStatus>),
+    /// It ends. What comes after that, a process does that outlives it.
     End(End),
 }
 

@@ -2,35 +2,33 @@
 
 mod boot;
 mod calm;
+mod clock;
 mod fault;
 mod turn;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use engine::{Core, Input, Output};
 use model::{TicketId, Time};
 use store::{Ledger, Memory, Ordered};
 
+use crate::chance::{Chance, Site};
 use crate::driver::{Driver, Told};
 use crate::invariant::{Checked, Witness, ensure};
 use crate::options::Options;
 use crate::rng::Rng;
 use crate::world::World;
-use crate::{Failure, Plant, Summary, block_on, people};
+use crate::{Case, Failure, Line, Summary, Who, block_on, bound, people};
 
-/// How long the calm phase may take: as long as the longest chain of backoffs, and some.
-const CALM: i64 = 4 * 3_600_000;
-/// How many turns it may take.
+/// How many turns the calm phase may take.
 const CALM_TURNS: u32 = 60_000;
-/// How often somebody looks whether the crew needs a person, in the calm phase.
-const HELP: i64 = 10_000;
 
 /// A simulation under way.
 pub(crate) struct Simulation {
-    seed: u64,
-    plant: Option<Plant>,
+    case: Case,
     options: Options,
-    rng: Rng,
+    chance: Chance,
     world: World,
     ledger: Ledger<Memory>,
     memory: Memory,
@@ -47,24 +45,36 @@ pub(crate) struct Simulation {
     /// Someone else wrote, or told, since the engine was loaded: it may be refused.
     muddied: bool,
     witness: Witness,
-    trace: Vec<String>,
+    /// How far the clock was set back in all.
+    set_back: Duration,
+    /// Whether the trace is kept.
+    traced: bool,
+    trace: Vec<Line>,
     commands: Vec<String>,
     helped: BTreeMap<TicketId, u32>,
     summary: Summary,
 }
 
 impl Simulation {
-    pub(crate) fn new(seed: u64, plant: Option<Plant>) -> Self {
-        let mut rng = Rng::new(seed);
-        let options = Options::draw(&mut rng);
+    pub(crate) fn new(case: &Case, traced: bool) -> Self {
+        let mut rng = Rng::new(case.seed);
+        let mut options = if case.kind {
+            Options::kind(&mut rng)
+        } else {
+            Options::draw(&mut rng)
+        };
+        options.inputs = case.inputs.unwrap_or(options.inputs);
+        options.tickets = case.tickets.unwrap_or(options.tickets);
+        for site in &case.off {
+            options.rates.set(*site, 0);
+        }
         let memory = Memory::new("00000000-0000-4000-8000-000000000000");
         let mut world = World::new(options.begin);
-        people::begin(&mut world, &mut rng);
+        people::begin(&mut world, options.tickets, &mut rng);
         Self {
-            seed,
-            plant,
+            case: case.clone(),
+            chance: Chance::new(case, options.rates),
             options,
-            rng,
             boot_at: world.now,
             world,
             ledger: Ledger(memory.clone()),
@@ -75,7 +85,9 @@ impl Simulation {
             late: Vec::new(),
             batch: Vec::new(),
             muddied: false,
-            witness: Witness::default(),
+            witness: Witness::new(case.plant),
+            set_back: Duration::ZERO,
+            traced,
             trace: Vec::new(),
             commands: Vec::new(),
             helped: BTreeMap::new(),
@@ -84,24 +96,31 @@ impl Simulation {
     }
 
     /// Runs both phases.
-    pub(crate) fn run(mut self) -> (Result<Summary, Box<Failure>>, Vec<String>) {
+    pub(crate) fn run(mut self) -> (Result<Summary, Box<Failure>>, Vec<Line>) {
         match self.live() {
             Ok(()) => {
-                self.summary.landed = self.witness.landed.len();
-                self.summary.warned = self.witness.warned;
-                self.summary.spent = self.witness.spent;
-                self.summary.paused = self.witness.paused;
-                self.summary.midnights = self.witness.midnights;
+                let summary = &mut self.summary;
+                summary.landed = self.witness.landed.len();
+                summary.warned = self.witness.warned;
+                summary.spent = self.witness.spent;
+                summary.paused = self.witness.paused;
+                summary.midnights = self.witness.midnights;
+                summary.checks = self.witness.looks;
+                summary.passed = self.chance.hits();
+                for fault in &self.chance.struck {
+                    summary.struck[fault.site as usize] += 1;
+                }
                 (Ok(self.summary), self.trace)
             }
             Err(broken) => {
-                self.note(|| format!("BROKEN {}: {}", broken.invariant, broken.what));
+                self.note(Who::Broken, || format!("{}: {}", broken.invariant, broken.what));
                 let failure = Failure {
-                    seed: self.seed,
-                    plant: self.plant,
-                    options: format!("{:?}", self.options),
+                    case: self.case,
+                    options: self.options.to_string(),
                     invariant: broken.invariant,
                     what: broken.what,
+                    inputs: self.summary.inputs,
+                    struck: self.chance.struck,
                     trace: self.trace.clone(),
                 };
                 (Err(Box::new(failure)), self.trace)
@@ -114,17 +133,19 @@ impl Simulation {
             self.rough_turn()?;
         }
         self.calm_down()?;
-        let (deadline, mut help_at) = (self.world.now.0 + CALM, self.world.now);
+        let (begun, mut help_at) = (self.world.now, self.world.now);
+        let tickets = self.world.files.files.len().max(self.witness.tickets.len());
+        let bound = bound::of(&self.options.settings, tickets, self.set_back);
         for _ in 0..CALM_TURNS {
             if self.world.now >= help_at {
                 self.help();
-                help_at = Time(self.world.now.0 + HELP);
+                help_at = self.world.now + bound::HELP;
             }
             if self.at_rest() {
-                self.summary.hours = (self.world.now.0 - self.options.begin.0) / 3_600_000;
+                (self.summary.calm, self.summary.bound) = (self.world.now.since(begun), bound);
                 return self.witness.check_end(&self.ledger, &self.world, &self.commands);
             }
-            if self.world.now.0 > deadline {
+            if self.world.now > begun + bound {
                 break;
             }
             self.turn(help_at)?;
@@ -135,39 +156,51 @@ impl Simulation {
             format!("{} is {}, {why:?}, {:?}", t.id, t.state_name(), t.state)
         });
         let open: Vec<String> = open.collect();
-        ensure(false, "everything comes to rest", || open.join(" | "))
+        ensure(false, "everything comes to rest", || {
+            format!(
+                "after {:?} of {bound:?}: {}",
+                self.world.now.since(begun),
+                open.join(" | ")
+            )
+        })
     }
 
-    fn note(&mut self, line: impl FnOnce() -> String) {
-        let at = self.world.now.0 - self.options.begin.0;
-        self.trace
-            .push(format!("{:>6}.{:03} {}", at / 1000, at % 1000, line()));
+    fn note(&mut self, who: Who, what: impl FnOnce() -> String) {
+        if !self.traced {
+            return;
+        }
+        let at_ms = self.world.now.0 - self.options.begin.0;
+        let what = what();
+        self.trace.push(Line { at_ms, who, what });
     }
 
     fn rough_turn(&mut self) -> Checked {
-        if self.rng.percent(self.options.people) {
-            self.person();
+        if let Some(rng) = self.chance.strikes(Site::Person) {
+            self.person(rng);
         }
-        if self.driver.is_some() && self.rng.below(1000) < self.options.crash {
-            self.crash_in_the_middle();
+        self.world_turns();
+        if self.driver.is_some()
+            && let Some(rng) = self.chance.strikes(Site::Kill)
+        {
+            self.crash_in_the_middle(rng);
         }
-        if self.rng.percent(15) {
-            let to = Time(self.world.now.0 + self.rng.ms(0, 3_000));
+        if self.chance.order.percent(15) {
+            let to = Time(self.world.now.0 + self.chance.order.ms(0, 3_000));
             self.world.advance(to);
         }
         self.zombie_acts()?;
         self.turn(Time(i64::MAX))
     }
 
-    fn person(&mut self) {
-        if self.batch.is_empty() && self.rng.percent(4) {
+    fn person(&mut self, mut rng: Rng) {
+        if self.batch.is_empty() && rng.percent(4) {
             return self.raise_budgets();
         }
-        let did = people::act(&mut self.world, &self.witness, &mut self.rng);
+        let did = people::act(&mut self.world, &self.witness, &mut rng);
         if did.what == "nothing" {
             return;
         }
-        self.note(|| format!("person: {}", did.what));
+        self.note(Who::Person, || did.what.clone());
         if let Some(command) = did.command {
             self.submit(&command);
         }
@@ -182,7 +215,7 @@ impl Simulation {
         {
             limit.0 += limit.0 / 2;
         }
-        self.note(|| "the budgets are raised".to_owned());
+        self.note(Who::Person, || "the budgets are raised".to_owned());
         let settings = self.settings();
         if let Some(driver) = &mut self.driver {
             driver.core.set_settings(settings);
@@ -193,8 +226,8 @@ impl Simulation {
     /// What the engine is told.
     fn settings(&self) -> model::settings::Settings {
         let mut settings = self.options.settings.clone();
-        if let Some(Plant::Spendthrift) = self.plant {
-            settings.budget = model::settings::Budget::default();
+        if let Some(plant) = self.case.plant {
+            plant.settings(&mut settings);
         }
         settings
     }
@@ -208,6 +241,16 @@ impl Simulation {
 
     fn check(&mut self) -> Checked {
         self.witness.is_alone = !self.muddied;
-        self.witness.check(&self.ledger, &mut self.world, &self.options)
+        let before = self.traced.then(|| self.witness.states());
+        let checked = self.witness.check(&self.ledger, &mut self.world, &self.options);
+        if let Some(before) = before {
+            for (id, now) in self.witness.states() {
+                let was = before.get(&id).map_or("new", String::as_str);
+                if was != now {
+                    self.note(Who::Ticket, || format!("{id}: {was} → {now}"));
+                }
+            }
+        }
+        checked
     }
 }

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::End;
-use model::attempt::{Class, Prompt, Signal};
+use model::attempt::Class;
+use model::ticket::FileStatus;
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
 use crate::files::Files;
 use crate::git::{BROKEN, By, Git, TARGET, TOUCHY, Tree};
-use crate::options::Options;
 use crate::process::{self, Act, Process};
-use crate::rng::Rng;
 
 /// An agent's workspace, with its own repository.
 #[derive(Clone, Debug)]
@@ -50,6 +49,12 @@ pub(crate) struct World {
     pub(crate) unsaved: BTreeMap<Unsaved, u64>,
     /// Tickets whose agents say that they are done without doing anything.
     pub(crate) lazy: BTreeSet<TicketId>,
+    /// Commits that someone has taken back from the target.
+    pub(crate) taken_back: BTreeSet<usize>,
+    /// The target's branch is not there, until then.
+    pub(crate) unborn_until: Option<Time>,
+    /// The disk is full, until then.
+    pub(crate) full_until: Option<Time>,
     /// No faults any more, and agents that do what they should.
     pub(crate) calm: bool,
     /// Whether repository or processes changed since they were last examined.
@@ -74,6 +79,9 @@ impl World {
             made: Vec::new(),
             unsaved: BTreeMap::new(),
             lazy: BTreeSet::new(),
+            taken_back: BTreeSet::new(),
+            unborn_until: None,
+            full_until: None,
             calm: false,
             touched: true,
             tokens: 16,
@@ -88,15 +96,18 @@ impl World {
 
     /// When a process does something next.
     pub(crate) fn next_act(&self) -> Option<Time> {
-        let live = self.processes.values().filter(|p| p.end.is_none());
-        live.filter_map(|p| p.acts.first().map(|(at, _)| *at)).min()
+        let acts = self.processes.values().filter_map(|p| p.acts.first());
+        acts.map(|(at, _)| *at)
+            .chain(self.unborn_until)
+            .chain(self.full_until)
+            .min()
     }
 
     /// Lets time pass: the processes do what they would have done meanwhile, in the order of its times.
     pub(crate) fn advance(&mut self, to: Time) {
         loop {
-            let live = self.processes.iter().filter(|(_, p)| p.end.is_none());
-            let next = live
+            let all = self.processes.iter();
+            let next = all
                 .filter_map(|(run, p)| p.acts.first().map(|(at, _)| (*at, run.clone())))
                 .min();
             let Some((at, run)) = next.filter(|(at, _)| *at <= to) else {
@@ -109,6 +120,57 @@ impl World {
             }
         }
         self.now = self.now.max(to);
+        for until in [&mut self.unborn_until, &mut self.full_until] {
+            *until = until.filter(|until| *until > self.now);
+        }
+    }
+
+    /// The machine's clock is set: what goes on in the world goes on at its own pace.
+    pub(crate) fn set_clock(&mut self, by: i64) {
+        self.now.0 += by;
+        for process in self.processes.values_mut() {
+            process.began.0 += by;
+            process.acts.iter_mut().for_each(|(at, _)| at.0 += by);
+        }
+        for (tell_at, _) in &mut self.files.looks {
+            tell_at.0 += by;
+        }
+        for until in [&mut self.unborn_until, &mut self.full_until]
+            .into_iter()
+            .flatten()
+        {
+            until.0 += by;
+        }
+    }
+
+    /// Everything that processes of this run still do ends: whoever tells of its end has swept.
+    pub(crate) fn sweep(&mut self, run: &RunId) {
+        if let Some(process) = self.processes.get_mut(run) {
+            process.acts.clear();
+        }
+    }
+
+    /// Someone takes the last commits of the target back, `commits` of its first-parent chain.
+    pub(crate) fn take_back(&mut self, commits: usize) {
+        let chain = self.git.chain();
+        let Some(to) = chain.len().checked_sub(commits + 1).and_then(|at| chain.get(at)) else {
+            return;
+        };
+        let (mut of_old, mut of_new) = (
+            vec![false; self.git.commits.len()],
+            vec![false; self.git.commits.len()],
+        );
+        self.git.mark(self.git.target(), &mut of_old);
+        self.git.mark(*to, &mut of_new);
+        let lost = (0..of_old.len()).filter(|at| of_old[*at] && !of_new[*at]);
+        self.taken_back.extend(lost);
+        let tree = self.git.tree(*to).clone();
+        self.git.refs.insert(TARGET.to_owned(), *to);
+        self.checkout.extend(
+            tree.into_iter()
+                .filter(|(path, _)| !self.edits.contains_key(path)),
+        );
+        self.touched = true;
     }
 
     fn act(&mut self, run: &RunId, act: Act) {
@@ -124,10 +186,17 @@ impl World {
             process.given_up = Some(failure);
             return;
         }
+        if let Act::Push(path, content) = act {
+            return self.push(path, content);
+        }
+        if let Act::File(id, status) = act {
+            return self.meddle(&id, status);
+        }
         let key = (process.agent.clone(), process.ticket.clone());
         let number = process.number;
         if !self.spaces.contains_key(&key) {
-            process.end = Some(process::failed(Class::Crash));
+            process.acts.clear();
+            process.end.get_or_insert(process::failed(Class::Crash));
             return;
         }
         match act {
@@ -141,8 +210,22 @@ impl World {
             Act::Commit => {
                 self.save(&key);
             }
-            Act::GiveUp(_) | Act::End(_) => {}
+            Act::GiveUp(_) | Act::Push(..) | Act::File(..) | Act::End(_) => {}
         }
+    }
+
+    /// An agent edits a ticket's file by hand, its own or another's.
+    fn meddle(&mut self, id: &TicketId, status: Option<FileStatus>) {
+        let now = self.now;
+        let Some(file) = self.files.files.get_mut(id) else {
+            return;
+        };
+        match status {
+            Some(status) => (file.status, file.by_crew) = (status, false),
+            None => file.spec.digest.push('m'),
+        }
+        file.changed_at = now;
+        self.files.see(id, now, Time(now.0 + 200));
     }
 
     fn edit(&mut self, key: &(AgentName, TicketId), number: u32, path: String, content: u64) {
@@ -248,133 +331,13 @@ impl World {
         self.touched = true;
     }
 
-    /// What a step is going to do, drawn when it begins.
-    pub(crate) fn plan(
-        &mut self,
-        key: &(AgentName, TicketId),
-        prompt: &Prompt,
-        options: &Options,
-        rng: &mut Rng,
-    ) -> (Vec<(Time, Act)>, bool) {
-        let mut acts = Vec::new();
-        let mut at = self.now;
-        let mut then = |acts: &mut Vec<(Time, Act)>, wait: i64, act| {
-            at.0 += wait;
-            acts.push((at, act));
-        };
-        if self.calm {
-            if !self.has_work(key) {
-                let edit = (format!("n{}", key.1), self.content(0));
-                then(&mut acts, 500, Act::Edit(vec![edit]));
-            }
-            then(&mut acts, 500, Act::MergeTarget);
-            then(&mut acts, 500, Act::Heal);
-            then(&mut acts, 500, Act::Commit);
-            then(
-                &mut acts,
-                rng.ms(500, 20_000),
-                Act::End(process::said(Signal::Done)),
-            );
-            return (acts, true);
-        }
-        if self.lazy.contains(&key.1) && rng.percent(80) {
-            // It says that it is done whatever it is told, and changes nothing.
-            then(
-                &mut acts,
-                rng.ms(100, 9_000),
-                Act::End(process::said(Signal::Done)),
-            );
-            return (acts, true);
-        }
-        if matches!(prompt, Prompt::MergeConflict { .. }) && rng.percent(75) || rng.percent(5) {
-            then(&mut acts, rng.ms(100, 9_000), Act::MergeTarget);
-        }
-        if matches!(prompt, Prompt::ChecksFailed { .. }) && rng.percent(70) {
-            then(&mut acts, rng.ms(100, 9_000), Act::Heal);
-        }
-        if rng.percent(85) {
-            let mut edits = Vec::new();
-            for _ in 0..rng.from(1, 2) {
-                let marks =
-                    if rng.percent(8) { BROKEN } else { 0 } | if rng.percent(20) { TOUCHY } else { 0 };
-                let path = if rng.percent(4) {
-                    model::settings::FILE_NAME.to_owned()
-                } else {
-                    format!("a{}", rng.below(8))
-                };
-                edits.push((path, self.content(marks)));
-            }
-            then(&mut acts, rng.ms(100, 20_000), Act::Edit(edits));
-            if rng.percent(80) {
-                then(&mut acts, rng.ms(100, 9_000), Act::Commit);
-            }
-        }
-        if rng.percent(options.clumsy) {
-            let soon = rng.percent(60).then(|| Time(self.now.0 + rng.ms(0, 300_000)));
-            let refused = match rng.below(20) {
-                0 | 1 => Some(process::refused(Class::RateLimited, soon)),
-                2 => Some(process::refused(Class::Overloaded, soon)),
-                3 => Some(process::refused(Class::Auth, None)),
-                _ => None,
-            };
-            if let Some(failure) = refused {
-                // Some clients say so and end; others go on trying.
-                acts.truncate(usize::try_from(rng.below(4)).unwrap_or(0));
-                let last = acts.last().map_or(self.now, |(at, _)| *at);
-                let act = if rng.percent(50) {
-                    Act::GiveUp(failure)
-                } else {
-                    Act::End(End::Failed(failure))
-                };
-                acts.push((Time(last.0 + rng.ms(0, 9_000)), act));
-                return (acts, true);
-            }
-            let class = match rng.below(12) {
-                0 => Class::Transient,
-                1 => Class::RateLimited,
-                2 => Class::Overloaded,
-                3 => Class::SessionMissing,
-                4 => Class::MalformedOutput,
-                5 => Class::Auth,
-                6 | 7 => Class::Lost,
-                8 => return (acts, false),
-                9 => return (acts, true),
-                _ => Class::Crash,
-            };
-            let at = rng.ms(0, 20_000);
-            // A failure comes in the middle of the work as well as after it.
-            acts.truncate(usize::try_from(rng.below(4)).unwrap_or(0));
-            let last = acts.last().map_or(self.now, |(at, _)| *at);
-            acts.push((Time(last.0 + at), Act::End(process::failed(class))));
-            return (acts, true);
-        }
-        let signal = match rng.below(100) {
-            0..56 => Signal::Done,
-            56..80 => Signal::None,
-            80..87 => Signal::Asked {
-                question: "which of the two?".to_owned(),
-            },
-            87..94 => {
-                let at = Time(self.now.0 + rng.ms(0, 90_000));
-                Signal::WakeupSet {
-                    at,
-                    why: "a build is running".to_owned(),
-                }
-            }
-            _ => Signal::Blocked {
-                why: "there is no such file".to_owned(),
-            },
-        };
-        then(&mut acts, rng.ms(0, 20_000), Act::End(process::said(signal)));
-        (acts, true)
-    }
-
     /// A shim is killed from outside.
     pub(crate) fn kill_shim(&mut self, run: &RunId) {
         if let Some(process) = self.processes.get_mut(run)
             && process.end.is_none()
         {
             process.end = Some(process::failed(Class::Lost));
+            process.acts.clear();
             self.touched = true;
         }
     }

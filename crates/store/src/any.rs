@@ -3,8 +3,9 @@
 use std::future::Future;
 
 use crate::{
-    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Event, Journal, Memory, Millis,
-    NewCommand, Number, Result, Seq, Slot, Sqlite, Stream, StreamId, Submitted, Timer, Version, Which,
+    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Event, Folded, Journal, Memory, Millis,
+    NewCommand, Number, Record, Result, Seq, Slot, Sqlite, Stream, StreamId, Submitted, Timer, Version,
+    Which,
 };
 
 /// A journal of a kind that is chosen when the program runs. Clones are handles to one journal.
@@ -50,6 +51,12 @@ impl Journal for Any {
         fn load(&self, stream: &StreamId) -> Option<Stream>;
         fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream>;
         fn archive(&self, stream: &StreamId) -> ();
+        fn archived(&self, streams: &[StreamId]) -> Vec<Stream>;
+        fn put_aside(&self, folded: Folded, records: Vec<Record>) -> Vec<StreamId>;
+        fn folded(&self) -> Option<Folded>;
+        fn record(&self, stream: &StreamId) -> Option<Record>;
+        fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record>;
+        fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record>;
         fn events(&self, after: Seq, limit: u32) -> Vec<Event>;
         fn events_of(&self, stream: &StreamId, after: Version, limit: u32) -> Vec<Event>;
         fn head(&self) -> Seq;

@@ -3,7 +3,10 @@
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::{CommandId, EffectId, Error, Fence, Millis, Result, Seq, Stream, StreamId, TimerRef, Version};
+use crate::{
+    CommandId, EffectId, Error, Fence, Folded, Millis, Record, Result, Seq, Stream, StreamId, TimerRef,
+    Version,
+};
 
 /// The largest number that every backend can hold.
 const MAX: u64 = i64::MAX as u64;
@@ -114,7 +117,11 @@ impl Append {
     }
 
     /// Refuses the append when it may not go to the stream as that is; gives the fence that the stream has afterwards.
-    pub(crate) fn admit(&self, stream: Option<&Stream>) -> Result<Fence> {
+    /// What every backend asks before it writes.
+    ///
+    /// # Errors
+    /// [`Error::VersionConflict`], [`Error::StaleFence`]; [`Error::Invalid`] for a stream of another kind.
+    pub fn admit(&self, stream: Option<&Stream>) -> Result<Fence> {
         let (version, current) =
             stream.map_or((Version(0), Fence(0)), |stream| (stream.version, stream.fence));
         if version != self.expected {
@@ -175,6 +182,16 @@ pub(crate) fn json(what: &str, of: &str, text: &str) -> Result<()> {
             what: format!("{what} `{of}` that is not JSON ({source})"),
         }),
     }
+}
+
+/// Refuses a fold or record that is not JSON.
+pub(crate) fn aside(folded: &Folded, records: &[Record]) -> Result<()> {
+    json("fold up to", &folded.seq.to_string(), &folded.body)?;
+    for record in records {
+        json("record of", record.stream.as_str(), &record.brief)?;
+        json("record of", record.stream.as_str(), &record.rest)?;
+    }
+    Ok(())
 }
 
 fn within(what: &str, number: u64) -> Result<()> {

@@ -157,6 +157,13 @@ impl Error {
         }
     }
 
+    /// Whether the cause may go away, by itself or by a person's hand, with the journal as whole as it was: no room, no
+    /// descriptors, another's lock. Then the journal is read again later, and what was decided is decided anew.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Busy | Self::Full | Self::Io { .. })
+    }
+
     /// Whether the write may be durable all the same. Resolve it by repeating it with its key, or by reading.
     #[must_use]
     pub fn is_ambiguous(&self) -> bool {

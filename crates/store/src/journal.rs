@@ -5,8 +5,8 @@ use std::future::Future;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Millis, NewCommand, Number, Result,
-    Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
+    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Folded, Millis, NewCommand, Number,
+    Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
 };
 
 /// A durable, append-only record of facts with what they order.
@@ -40,6 +40,40 @@ pub trait Journal: Send + Sync {
     /// # Errors
     /// [`Error::NotFound`].
     fn archive(&self, stream: &StreamId) -> impl Future<Output = Result<()>> + Send;
+
+    /// Those of these streams that were archived; what is not there is left out.
+    fn archived(&self, streams: &[StreamId]) -> impl Future<Output = Result<Vec<Stream>>> + Send;
+
+    /// Keeps what was folded, with what was taken out of it, in place of what was kept before. Archives every stream with a
+    /// record that has its version, and that nothing is left to be done in, and gives those.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for text that is not JSON.
+    fn put_aside(
+        &self,
+        folded: Folded,
+        records: Vec<Record>,
+    ) -> impl Future<Output = Result<Vec<StreamId>>> + Send;
+
+    /// What was folded last; `None` when nothing was.
+    fn folded(&self) -> impl Future<Output = Result<Option<Folded>>> + Send;
+
+    /// The record of a stream; `None` when it never had one.
+    fn record(&self, stream: &StreamId) -> impl Future<Output = Result<Option<Record>>> + Send;
+
+    /// Records by stream, after the given one.
+    fn records(
+        &self,
+        after: Option<&StreamId>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Record>>> + Send;
+
+    /// As [`records`](Self::records), without the rest of each, which is then empty.
+    fn briefs(
+        &self,
+        after: Option<&StreamId>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Record>>> + Send;
 
     /// The tail: events after a place, of all streams, in order.
     fn events(&self, after: Seq, limit: u32) -> impl Future<Output = Result<Vec<Event>>> + Send;

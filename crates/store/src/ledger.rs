@@ -11,6 +11,8 @@ use crate::{
     Result, Seq, SlotChange, StreamId, TimerChange, TimerRef, Version, Which,
 };
 
+mod view;
+
 /// How many rows are read at a time.
 const PAGE: u32 = 1000;
 

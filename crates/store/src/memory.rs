@@ -1,13 +1,15 @@
 //! The journal in memory: the contract without a disk, for tests and the simulator.
 
+use std::collections::BTreeSet;
 use std::future::{Future, Ready, ready};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::journal::Bell;
 use crate::{
-    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Journal, Millis,
-    NewCommand, Number, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, TimerRef, Version, Which,
+    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Folded, Journal, Millis,
+    NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, TimerRef, Version,
+    Which,
 };
 
 mod contents;
@@ -174,6 +176,53 @@ impl Journal for Memory {
 
     fn archive(&self, stream: &StreamId) -> impl Future<Output = Result<()>> + Send {
         self.write(|contents| contents.archive(stream))
+    }
+
+    fn archived(&self, streams: &[StreamId]) -> impl Future<Output = Result<Vec<Stream>>> + Send {
+        let ids: BTreeSet<&StreamId> = streams.iter().collect();
+        self.read(|contents| {
+            let rows = ids.into_iter().filter_map(|id| contents.streams.get(id));
+            rows.filter(|stream| stream.archived).cloned().collect()
+        })
+    }
+
+    fn put_aside(
+        &self,
+        folded: Folded,
+        records: Vec<Record>,
+    ) -> impl Future<Output = Result<Vec<StreamId>>> + Send {
+        if let Err(refused) = crate::append::aside(&folded, &records) {
+            return ready(Err(refused));
+        }
+        self.write(|contents| contents.put_aside(&folded, &records))
+    }
+
+    fn folded(&self) -> impl Future<Output = Result<Option<Folded>>> + Send {
+        self.read(|contents| contents.folded.get(&()).cloned())
+    }
+
+    fn record(&self, stream: &StreamId) -> impl Future<Output = Result<Option<Record>>> + Send {
+        self.read(|contents| contents.records.get(stream).cloned())
+    }
+
+    fn records(
+        &self,
+        after: Option<&StreamId>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Record>>> + Send {
+        let after = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.clone()));
+        self.read(|contents| {
+            let rows = contents.records.rows().range((after, Bound::Unbounded));
+            page(rows.map(|(_, record)| record), limit)
+        })
+    }
+
+    async fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Result<Vec<Record>> {
+        let mut records = self.records(after, limit).await?;
+        for record in &mut records {
+            record.rest.clear();
+        }
+        Ok(records)
     }
 
     fn events(&self, after: Seq, limit: u32) -> impl Future<Output = Result<Vec<Event>>> + Send {

@@ -68,6 +68,30 @@ pub struct Event {
     pub state_after: String,
 }
 
+/// What faces show, folded up to a row. Derived from the events.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Folded {
+    /// The shape of `body`, and of the records: whoever knows another one folds anew.
+    pub shape: u32,
+    /// The last row that was folded.
+    pub seq: Seq,
+    /// JSON.
+    pub body: String,
+}
+
+/// What the fold had of a stream that was taken out of it. It counts as long as the fold says that the stream is out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Which stream.
+    pub stream: StreamId,
+    /// The stream's version then.
+    pub version: Version,
+    /// What is asked for of many at once, JSON.
+    pub brief: String,
+    /// Everything else, JSON.
+    pub rest: String,
+}
+
 /// An effect in the outbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {

@@ -11,8 +11,8 @@ use sqlx::{ConnectOptions, Connection};
 
 use crate::journal::{Bell, own};
 use crate::{
-    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Journal, Millis,
-    NewCommand, Number, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
+    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Folded, Journal, Millis,
+    NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
 };
 
 mod fault;
@@ -66,7 +66,11 @@ impl Sqlite {
                 what: format!("a journal at `{}`, which is not a file,", path.display()),
             });
         }
-        let told = |e| sort("opening the journal", e);
+        // SQLite does not say why it cannot open or make its files; the system does.
+        let told = |e| match std::fs::OpenOptions::new().append(true).open(path) {
+            Ok(_) => sort("opening the journal", e),
+            Err(why) => fault::io("opening", path, why),
+        };
         let options = schema::options(path);
         let mut conn = options.connect().await.map_err(told)?;
         schema::migrate(&mut conn, schema::STEPS).await?;
@@ -142,6 +146,11 @@ impl Journal for Sqlite {
     reads! {
         fn load(&self, stream: &StreamId) -> Option<Stream> { stream }
         fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream> { streams }
+        fn archived(&self, streams: &[StreamId]) -> Vec<Stream> { archived }
+        fn folded(&self) -> Option<Folded> { folded }
+        fn record(&self, stream: &StreamId) -> Option<Record> { record }
+        fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { records }
+        fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { briefs }
         fn events(&self, after: Seq, limit: u32) -> Vec<Event> { events }
         fn events_of(&self, stream: &StreamId, after: Version, limit: u32) -> Vec<Event> { events_of }
         fn head(&self) -> Seq { head }
@@ -159,6 +168,14 @@ impl Journal for Sqlite {
 
     fn archive(&self, stream: &StreamId) -> impl Future<Output = Result<()>> + Send {
         self.shared.writer.write(write::Archive(stream.clone()))
+    }
+
+    async fn put_aside(&self, folded: Folded, records: Vec<Record>) -> Result<Vec<StreamId>> {
+        crate::append::aside(&folded, &records)?;
+        self.shared
+            .writer
+            .write(write::PutAside { folded, records })
+            .await
     }
 
     fn changes(&self) -> Changes {

@@ -156,8 +156,16 @@ impl Error {
             | Error::SelfDependency(_)
             | Error::DependencyNotFound
             | Error::LinkNotFound
-            | Error::Random { .. }
-            | Error::Io { .. } => return None,
+            | Error::Random { .. } => return None,
+            Error::Io { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    "free some space on the disk; nothing was written".to_owned()
+                }
+                io::ErrorKind::ReadOnlyFilesystem => {
+                    "make it writable (it is mounted read-only); nothing was written".to_owned()
+                }
+                _ => return None,
+            },
         })
     }
 }

@@ -9,6 +9,7 @@
 mod beneath;
 mod body;
 mod clean;
+mod displaced;
 mod document;
 mod error;
 mod folder;

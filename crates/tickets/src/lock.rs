@@ -56,11 +56,12 @@ impl Folder {
             }
             // Deleted by someone in the meantime, it would no longer keep the next one out.
             if same_file(&file, &self.path().join(FILE)) {
-                return Ok(Lock {
+                let lock = Lock {
                     folder: self,
                     dir,
                     _file: file,
-                });
+                };
+                return lock.settle().map(|()| lock);
             }
             if !wait.again() {
                 return Err(Error::Locked {

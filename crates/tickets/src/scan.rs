@@ -83,6 +83,15 @@ impl Scan {
     /// Looks again, reading only what may have changed, and gives the differences in the order of the names. A folder that
     /// does not exist is an empty one, so that it may be deleted and made again.
     pub fn rescan(&mut self, now: Timestamp) -> Result<Vec<Change>, Error> {
+        let mut changes = Vec::new();
+        self.rescan_each(now, |change| changes.push(change))?;
+        changes.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(changes)
+    }
+
+    /// As [`Scan::rescan`], one difference at a time: those that are gone come first. Nothing of a long queue's first look
+    /// need be in memory at once.
+    pub fn rescan_each(&mut self, now: Timestamp, mut each: impl FnMut(Change)) -> Result<(), Error> {
         let (dir, names) = match self.folder.open().and_then(|dir| Ok((dir, self.folder.names()?))) {
             Ok((dir, names)) => (Some(dir), names),
             Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
@@ -97,15 +106,19 @@ impl Scan {
             .filter(|name| !there.contains(name))
             .cloned()
             .collect();
-        let mut changes: Vec<Change> = gone.into_iter().filter_map(|name| self.removed(name)).collect();
+        drop(there);
+        gone.into_iter()
+            .filter_map(|name| self.removed(name))
+            .for_each(&mut each);
         if let Some(dir) = dir {
             for name in names {
-                changes.extend(self.look(dir.as_fd(), name, now));
+                if let Some(change) = self.look(dir.as_fd(), name, now) {
+                    each(change);
+                }
             }
         }
-        changes.sort_by(|a, b| a.name.cmp(&b.name));
         self.started = true;
-        Ok(changes)
+        Ok(())
     }
 
     /// Looks at these files only, as [`Scan::rescan`] does at all: names without `.md`. For whoever was told which files

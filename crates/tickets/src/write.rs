@@ -13,7 +13,7 @@ use crate::{Document, Error, Id, Lock};
 
 /// Where the new content is put together. Hidden and without `.md`; only the holder of the lock uses it, so a fixed name
 /// leaves at most one behind after a crash, and the next write removes it.
-const NEW: &str = ".crew.tmp";
+pub(crate) const NEW: &str = ".crew.tmp";
 
 /// How often a write starts again because another program wrote in between.
 const TRIES: u32 = 16;
@@ -50,6 +50,7 @@ impl Lock<'_> {
             }
             Document::parse(&path, document.render()).map_err(Error::WouldSpoil)?;
             self.put(document.render(), Some(current.mode))?;
+            self.note(id, &base, document.render())?;
             let swapped = self.swap(id, &name, &base, document.render());
             self.discard();
             match swapped? {
@@ -127,6 +128,7 @@ impl Lock<'_> {
             }
             Err(source) => return Err(self.failed("replace", name, source.into())),
         }
+        crash::point("file.exchanged");
         let displaced = beneath::read(self.dir.as_fd(), NEW);
         if displaced
             .as_ref()
@@ -144,7 +146,7 @@ impl Lock<'_> {
             .map(|content| Swapped::NotYet(content.bytes))
     }
 
-    fn exchange(&self, name: &str) -> Result<(), Error> {
+    pub(crate) fn exchange(&self, name: &str) -> Result<(), Error> {
         rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE)
             .map_err(|source| self.failed("restore", name, source.into()))
     }
@@ -163,20 +165,28 @@ impl Lock<'_> {
         let mut file = File::from(fd);
         file.write_all(bytes)
             .and_then(|()| file.sync_all())
-            .map_err(failed)
+            .map_err(|source| {
+                // Half of it is nobody's, and on a full disk it is in the way.
+                self.discard();
+                failed(source)
+            })?;
+        crash::point("file.put");
+        Ok(())
     }
 
     /// Removes the leftover of this write or of one that was killed.
-    fn discard(&self) {
+    pub(crate) fn discard(&self) {
+        self.forget_note();
         // It is not there, or the creation after this says why it cannot go.
         let _ = rustix::fs::unlinkat(&self.dir, NEW, AtFlags::empty());
     }
 
     fn sync(&self) -> Result<(), Error> {
+        crash::point("file.placed");
         rustix::fs::fsync(&self.dir).map_err(|source| self.failed("make durable", "", source.into()))
     }
 
-    fn failed(&self, doing: &'static str, name: &str, source: io::Error) -> Error {
+    pub(crate) fn failed(&self, doing: &'static str, name: &str, source: io::Error) -> Error {
         Error::Io {
             doing,
             path: self.folder.path().join(name),

@@ -12,6 +12,9 @@ use serde_saphyr::options::MergeKeyPolicy;
 /// The most items a list may have.
 const MAX_ITEMS: usize = 20_000;
 
+/// How deep a value may be nested.
+const MAX_DEPTH: usize = 16;
+
 /// The value of a key of the front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -99,8 +102,8 @@ fn read<T: serde::de::DeserializeOwned>(entry: &str) -> Result<T, Fault> {
         budget: serde_saphyr::budget! {
             max_aliases: 0,
             max_anchors: 0,
-            max_depth: 16,
-            flow_nesting_limit: 16,
+            max_depth: MAX_DEPTH,
+            flow_nesting_limit: MAX_DEPTH,
             max_documents: 1,
             max_nodes: 50_000,
             max_events: 100_000,
@@ -118,13 +121,37 @@ fn read<T: serde::de::DeserializeOwned>(entry: &str) -> Result<T, Fault> {
             let line = error
                 .location()
                 .map_or(0, |at| usize::try_from(at.line()).unwrap_or(1).saturating_sub(1));
-            let message = error.without_snippet().to_string();
             Err(Fault {
                 line,
-                message: message.lines().next().unwrap_or_default().to_owned(),
+                message: told(error.without_snippet()),
             })
         }
     }
+}
+
+/// What is wrong, in words for whoever wrote the ticket. The library counts lines and columns within the entry; the problem
+/// names the file's line instead.
+fn told(error: &serde_saphyr::Error) -> String {
+    use serde_saphyr::budget::BudgetBreach;
+    if let serde_saphyr::Error::Budget { breach, .. } = error {
+        return match breach {
+            BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. } => {
+                "anchors and aliases (`&a`, `*a`) are not taken".to_owned()
+            }
+            BudgetBreach::MergeKeys { .. } => "merge keys (`<<`) are not taken".to_owned(),
+            BudgetBreach::Depth { .. } => format!("nested more than {MAX_DEPTH} deep"),
+            _ => "the value is too large".to_owned(),
+        };
+    }
+    let text = error.to_string();
+    let first = text.lines().next().unwrap_or_default();
+    if first.contains("recursion limit exceeded") {
+        return format!("nested more than {MAX_DEPTH} deep");
+    }
+    first
+        .rsplit_once(" at line ")
+        .map_or(first, |(what, _)| what)
+        .to_owned()
 }
 
 /// Splits what stands after the colon into the value and its comment, the comment with the white space before it.

@@ -3,10 +3,12 @@
 //! Absolute times say more about a machine than about crew, so what is written down are ratios between methods that were
 //! run in turn, on copies of one repository, in one run.
 
+mod append;
 mod dispatch;
 mod drain;
 mod idle;
 mod place;
+mod recover;
 mod report;
 mod repository;
 
@@ -28,7 +30,7 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 3] = ["drain", "dispatch", "idle"];
+const PARTS: [&str; 5] = ["drain", "dispatch", "idle", "recover", "append"];
 
 impl Options {
     /// From the command line; `None`: they make no sense.
@@ -91,6 +93,25 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         println!("{}", report::idled(&idled));
         report.idle = Some(idled);
     }
+    if wants("recover") {
+        let writer = example(root, &built, options.crew.is_some(), "sim", "journal")?;
+        let (lengths, rounds) = if options.quick {
+            (&recover::LENGTHS[..1], 3)
+        } else {
+            (&recover::LENGTHS[..], 9)
+        };
+        for events in lengths {
+            let recovered = recover::run(&place, &writer, *events, rounds)?;
+            println!("{}", report::recovered(&recovered));
+            report.recovers.push(recovered);
+        }
+    }
+    if wants("append") {
+        let program = example(root, &built, options.crew.is_some(), "store", "appends")?;
+        let appended = append::run(&place, &program, if options.quick { 9 } else { 90 })?;
+        println!("{}", report::appended(&appended));
+        report.append = Some(appended);
+    }
     if options.part.is_some() {
         return Ok(());
     }
@@ -98,6 +119,24 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
     std::fs::write(&path, report.page(&place)).map_err(|error| format!("{}: {error}", path.display()))?;
     println!("wrote docs/benchmarks.md");
     Ok(())
+}
+
+/// A program that is an example of one of our crates: beside the measured one, where that was built before.
+fn example(root: &Path, crew: &Path, is_built: bool, package: &str, name: &str) -> Result<PathBuf, String> {
+    if !is_built {
+        let build = [
+            "build",
+            "--release",
+            "--locked",
+            "--package",
+            package,
+            "--example",
+            name,
+        ];
+        program::run(root, "cargo", &build)?;
+    }
+    let folder = crew.parent().unwrap_or(root);
+    Ok(folder.join("examples").join(name))
 }
 
 #[expect(clippy::disallowed_methods, reason = "measuring is what this is for")]

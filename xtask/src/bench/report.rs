@@ -1,9 +1,11 @@
 //! What was measured, in tables.
 
+use super::append::Appended;
 use super::dispatch::Dispatched;
 use super::drain::{Drained, Traced};
 use super::idle::{AGENTS, Idled, TICKETS};
 use super::place::Place;
+use super::recover::{FACES, Recovered};
 use super::{median, quantile};
 
 /// All of a run.
@@ -12,6 +14,8 @@ pub(crate) struct Report {
     pub(crate) drains: Vec<Drained>,
     pub(crate) dispatch: Option<Dispatched>,
     pub(crate) idle: Option<Idled>,
+    pub(crate) recovers: Vec<Recovered>,
+    pub(crate) append: Option<Appended>,
 }
 
 /// How one method compares with another: the middle of the rounds' own ratios, and how far these went.
@@ -73,6 +77,52 @@ pub(crate) fn dispatched(dispatched: &Dispatched) -> String {
         dispatched.times.len(),
         at(0.5),
         at(0.99)
+    )
+}
+
+/// The most milliseconds that it may take to give out work again.
+fn recover_goal(recovered: &Recovered) -> f64 {
+    if recovered.events > 100_000 { 2000.0 } else { 300.0 }
+}
+
+/// For the terminal.
+pub(crate) fn recovered(recovered: &Recovered) -> String {
+    let at = |share| quantile(recovered.times.iter().copied(), share);
+    let faces: Vec<String> = recovered
+        .faces
+        .iter()
+        .map(|(face, took, memory)| format!("{face} {took:.0} ms, {memory:.0} MiB"))
+        .collect();
+    format!(
+        "\nrecover, {} events in {:.0} MiB: p50 {:.0} ms, worst {:.0} ms (goal {:.0}), {:.0} MiB (goal 150)\n  {}",
+        recovered.events,
+        recovered.file,
+        at(0.5),
+        at(1.0),
+        recover_goal(recovered),
+        recovered.memory,
+        faces.join("; ")
+    )
+}
+
+/// For the terminal.
+pub(crate) fn appended(appended: &Appended) -> String {
+    let Appended {
+        plain,
+        append,
+        events,
+    } = appended;
+    let ms = |all: &[f64]| median(all.iter().copied());
+    let tenth = append.len().div_ceil(10);
+    let last = append.len() - tenth;
+    format!(
+        "\nappend, 200 at once, {} rounds, {events} events: p99 {:.2} ms, plain commit {:.3} ms\n  append / plain {}  (goal 20); the first tenth {}, the last {}",
+        append.len(),
+        ms(append),
+        ms(plain),
+        ratio(append, plain),
+        ratio(&append[..tenth], &plain[..tenth]),
+        ratio(&append[last..], &plain[last..]),
     )
 }
 
@@ -162,6 +212,43 @@ impl Report {
                 100.0 * idled.memory / 40.0
             ));
         }
+        if !self.recovers.is_empty() {
+            page.push_str(RECOVER);
+            page.push_str("| events | engine, of the goal | worst | goal | memory, of 150 MiB |");
+            for face in FACES {
+                page.push_str(&format!(" {face}, of a second | memory, of 150 MiB |"));
+            }
+            page.push_str("\n|---|---|---|---|---|");
+            page.push_str(&"---|---|".repeat(FACES.len()));
+            page.push('\n');
+            for recovered in &self.recovers {
+                let share =
+                    |at| 100.0 * quantile(recovered.times.iter().copied(), at) / recover_goal(recovered);
+                page.push_str(&format!(
+                    "| {} | {:.0} % | {:.0} % | {:.0} ms | {:.0} % |",
+                    recovered.events,
+                    share(0.5),
+                    share(1.0),
+                    recover_goal(recovered),
+                    recovered.memory / 1.5
+                ));
+                for (_, took, memory) in &recovered.faces {
+                    page.push_str(&format!(" {:.0} % | {:.0} % |", took / 10.0, memory / 1.5));
+                }
+                page.push('\n');
+            }
+        }
+        if let Some(Appended { plain, append, .. }) = &self.append {
+            let tenth = append.len().div_ceil(10);
+            let last = append.len() - tenth;
+            page.push_str(&format!(
+                "{APPEND}| rounds | append ÷ commit | goal | the first tenth | the last |\n|---|---|---|---|---|\n| {} | {} | ≤ 20 | {} | {} |\n",
+                append.len(),
+                ratio(append, plain),
+                ratio(&append[..tenth], &plain[..tenth]),
+                ratio(&append[last..], &plain[last..]),
+            ));
+        }
         page
     }
 }
@@ -182,6 +269,23 @@ const WHERE: &str = "
 ### Where the time goes
 
 From one more drain, with what things took written down. Tickets overlap, so the column adds up to more than 100 %.
+
+";
+
+const RECOVER: &str = "
+## recover
+
+Journals as a crew writes them, made by the real core: tickets of two or three steps that landed over ninety days, and 200 that are
+not over. From the start of `crew run` to the first act of an agent, which is given the one ticket that nothing is in the way of:
+the workspace and the agent's process are in it. The folder holds the files of tickets that are not over. Then what the faces take.
+
+";
+
+const APPEND: &str = "
+## append
+
+The 99th percentile of an append by one of 200 tasks that all append at once, as a multiple of that of a plain commit of a row as large,
+on the same disk, in turn; over a journal that grows to ninety times its first length.
 
 ";
 

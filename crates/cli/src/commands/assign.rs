@@ -21,7 +21,7 @@ pub(crate) struct Assign {
 impl Assign {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
         ask(context, place, Command::Assign { agent, ticket }).await

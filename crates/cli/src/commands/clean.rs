@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use git::Lock;
-use model::Time;
 use model::ticket::{Filing, Ticket};
 use model::view::Crew;
+use model::{AgentName, TicketId, Time};
 use process::Run;
 use tickets::{Folder, Status};
 
@@ -18,7 +18,7 @@ use crate::documents;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
 use crate::ui::Style;
-use crate::{clock, follow, put_away, ui};
+use crate::{clock, doctor, follow, put_away, ui};
 use runtime::Place;
 
 /// Remove everything of crew's here: agents, workspaces, journal; work that did not land is kept under refs
@@ -70,13 +70,10 @@ impl Clean {
         for ticket in &unlanded {
             keep(&repository, &workspaces, &settings.project.target, ticket)?;
         }
+        left_over(&repository, &workspaces, &crew)?;
         reopen_files(&place, &crew)?;
-        // What could be kept nowhere else is all there is of it.
-        let aside = git::Repository::aside(&workspaces)?;
         // The journal goes last: until then, everything above can be done again.
-        if aside.is_empty() {
-            remove(&workspaces)?;
-        }
+        let aside = swept(&workspaces)?;
         remove(&place.crew_dir)?;
         let kept = repository.kept(None)?;
         if context.json {
@@ -108,7 +105,7 @@ impl Clean {
         if !aside.is_empty() {
             context
                 .out
-                .line("kept as they are, since something in them cannot be saved by git:")?;
+                .line("kept as they are, since git cannot save all of it, or it is none of crew's:")?;
             for folder in &aside {
                 context.out.line(&format!("  {}", folder.display()))?;
             }
@@ -173,6 +170,52 @@ fn stop_runs(place: &Place) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Keeps and removes workspaces that no attempt uses any more: one that came back from a backup, say.
+fn left_over(repository: &git::Repository, workspaces: &Path, crew: &Crew) -> Result<()> {
+    let base = repository.resolve("HEAD")?;
+    let whose = |name: &str| {
+        name.match_indices('-').find_map(|(at, _)| {
+            let agent = AgentName::new(&name[..at]).ok()?;
+            let ticket = TicketId::new(&name[at + 1..]).ok()?;
+            let known = crew.members.contains_key(&agent) && crew.tickets.contains_key(&ticket);
+            known.then_some((agent, ticket))
+        })
+    };
+    for dir in doctor::folders(workspaces) {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        let Some((agent, ticket)) = whose(&name) else {
+            continue;
+        };
+        let whose = (&agent, &ticket);
+        let workspace = put_away::workspace_of(workspaces, whose, 0, &base)?;
+        put_away::workspace(repository, &workspace)?;
+    }
+    Ok(())
+}
+
+/// Removes what crew keeps beside its workspaces, and their folder when nothing else is in it. What is: a workspace that was set
+/// aside, as all that there is of something, or what was never crew's.
+fn swept(workspaces: &Path) -> Result<Vec<PathBuf>> {
+    let mut left = Vec::new();
+    let entries = match std::fs::read_dir(workspaces) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(left),
+        other => other.doing("list", workspaces)?,
+    };
+    for entry in entries {
+        let entry = entry.doing("list", workspaces)?;
+        if entry.file_name().to_string_lossy().starts_with('.') {
+            remove(&entry.path())?;
+        } else {
+            left.push(entry.path());
+        }
+    }
+    left.sort();
+    if left.is_empty() {
+        remove(workspaces)?;
+    }
+    Ok(left)
 }
 
 /// Keeps what an attempt made, then removes its workspace and branch.

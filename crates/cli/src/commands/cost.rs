@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use model::Time;
-use model::view::{By, Costs, Filter, Line, Sum};
+use model::view::{Bill, By, Costs, Filter, Line, Sum};
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
@@ -51,7 +51,8 @@ impl Sums {
 impl Cost {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let ledger = journal(&place).await?;
+        let mut crew = follow::present(ledger.as_ref()).await?;
         let mut filter = Filter::default();
         match self
             .which
@@ -68,7 +69,19 @@ impl Cost {
         } else {
             Sums::Ticket
         });
-        let costs = crew.costs(sums.by(), &filter);
+        if let (Some(ledger), Some(ticket)) = (&ledger, &filter.ticket) {
+            ledger.take_back(&mut crew, ticket, None).await?;
+        }
+        let mut added = crew.sums(sums.by(), &filter);
+        if let (Some(ledger), None) = (&ledger, &filter.ticket) {
+            let add = |bill: &Bill| {
+                for charge in &bill.charges {
+                    added.add(charge, Some(&bill.title));
+                }
+            };
+            ledger.bills(&crew, add).await?;
+        }
+        let costs = crew.costs_of(added);
         if context.json {
             context.out.json(&documents::Cost::of(sums.by(), filter, costs))?;
             return Ok(Exit::Done);

@@ -22,7 +22,7 @@ pub(crate) struct Drop {
 impl Drop {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
         let reason = self.reason.join(" ");
         let of = Id::parse(ticket.as_str())?;

@@ -1,19 +1,17 @@
 //! `crew events`: what happened, as it happens.
 
-use std::collections::VecDeque;
-
 use clap::Args;
 use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
 use model::view;
-use store::Fold;
+use store::{Fold, Journal as _};
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::follow::{Follow, interrupts};
-use crate::{documents, follow, ui};
+use crate::{documents, ui};
 
 /// Show what happened, newest last
 #[derive(Debug, Args)]
@@ -44,15 +42,21 @@ impl Events {
             }
             return Ok(Exit::Done);
         };
-        let keep = if self.all { usize::MAX } else { self.last };
-        let mut last: VecDeque<Fold> = VecDeque::new();
-        let crew = follow::fold(&ledger, |_, fold| {
-            last.push_back(fold.clone());
-            if last.len() > keep {
-                last.pop_front();
+        let head = ledger.0.head().await?.0;
+        let begin = if self.all {
+            0
+        } else {
+            head.saturating_sub(self.last as u64)
+        };
+        let mut rows = Follow::new(ledger.clone(), &place.crew_dir, begin);
+        let mut last: Vec<Fold> = Vec::new();
+        loop {
+            let more = rows.more().await?;
+            if more.is_empty() {
+                break;
             }
-        })
-        .await?;
+            last.extend(more);
+        }
         if context.json && !self.follow {
             let events = last.iter().map(documents::Event::of).collect();
             context.out.json(&documents::Events { events })?;
@@ -65,7 +69,6 @@ impl Events {
             return Ok(Exit::Done);
         }
         let mut interrupt = interrupts()?;
-        let mut rows = Follow::new(ledger, &place.crew_dir, crew.seq);
         loop {
             for fold in rows.more().await? {
                 show(context, &fold)?;

@@ -28,8 +28,12 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let (place, settings) = context.ready()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let ledger = journal(&place).await?;
+        let mut crew = follow::present(ledger.as_ref()).await?;
         let id = lookup::ticket(&crew, &place, &self.ticket)?;
+        if let Some(ledger) = &ledger {
+            ledger.take_back(&mut crew, &id, None).await?;
+        }
         let facts = Facts::gather(&crew, &place, &settings, clock::now())?;
         let refusal = refusal(&facts, &settings, &id);
         let runs = place.holder()?.is_some();

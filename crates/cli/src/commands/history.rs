@@ -33,7 +33,7 @@ impl History {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let ledger = journal(&place).await?;
-        let crew = follow::crew(ledger.as_ref()).await?;
+        let crew = follow::present(ledger.as_ref()).await?;
         let which = lookup::either(&crew, &place, &self.which)?;
         let mut rows: Vec<Fold> = Vec::new();
         if let Some(ledger) = &ledger {

@@ -28,7 +28,7 @@ impl Inbox {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let ledger = journal(&place).await?;
-        let mut crew = follow::crew(ledger.as_ref()).await?;
+        let mut crew = follow::present(ledger.as_ref()).await?;
         let items = mail::gather(&crew, &place)?;
         if !self.follow {
             if context.json {
@@ -46,7 +46,7 @@ impl Inbox {
             ));
         };
         let mut interrupt = interrupts()?;
-        let mut rows = Follow::new(ledger, &place.crew_dir, crew.seq);
+        let mut rows = Follow::new(ledger.clone(), &place.crew_dir, crew.seq);
         let mut files = Changes::of(&place.tickets_dir);
         let mut shown: BTreeMap<String, Item> = BTreeMap::new();
         let mut items = items;
@@ -64,7 +64,7 @@ impl Inbox {
                     break;
                 }
                 for fold in &more {
-                    crew.apply(follow::row(fold));
+                    ledger.fold_row(&mut crew, fold).await?;
                 }
             }
             items = mail::gather(&crew, &place)?;

@@ -19,7 +19,7 @@ pub(crate) struct Kill {
 impl Kill {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         ask(context, place, Command::Kill { agent }).await
     }

@@ -21,7 +21,7 @@ pub(crate) struct Merge {
 impl Merge {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let ticket = match lookup::either(&crew, &place, &self.which)? {
             Either::Ticket(ticket) => ticket,
             Either::Agent(name) => crew.agent(&name).and_then(|agent| agent.ticket).ok_or_else(|| {

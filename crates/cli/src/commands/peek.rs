@@ -26,7 +26,7 @@ impl Peek {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let ledger = journal(&place).await?;
-        let crew = follow::crew(ledger.as_ref()).await?;
+        let crew = follow::present(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         let mut last = None;
         if let Some(ledger) = &ledger {

@@ -20,7 +20,7 @@ pub(crate) struct Ps {}
 impl Ps {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let holder = place.holder()?;
         let now = clock::now();
         let queue = mail::seen(&crew, &place, now)?.counts();
@@ -57,12 +57,12 @@ impl Ps {
 
 /// What was paid today (of UTC) and in all; nothing where nothing was.
 pub(crate) fn paid(crew: &Crew, now: Time) -> Option<String> {
-    let since = |since| Filter {
-        since,
+    // What was set aside has cost nothing today.
+    let today = Filter {
+        since: Some(now.day().begins()),
         ..Filter::default()
     };
-    let of = |filter| crew.costs(By::Day, &filter).total.usage;
-    let (today, all) = (of(since(Some(now.day().begins()))), of(since(None)));
+    let (today, all) = (crew.costs(By::Day, &today).total.usage, crew.paid());
     if all.cost_micro_usd == 0 {
         return None;
     }
@@ -87,7 +87,7 @@ fn document(crew: &Crew, holder: Option<Holder>, queue: Counts, now: Time) -> do
         barred: barred(crew, now)
             .map(|(harness, bar)| documents::Barred::of(harness, bar))
             .collect(),
-        usage: documents::Usage::of(crew.costs(By::Day, &Filter::default()).total.usage),
+        usage: documents::Usage::of(crew.paid()),
         pause: pause(crew, now).map(documents::Pause::of),
         seq: crew.seq,
     }

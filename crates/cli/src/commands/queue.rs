@@ -29,7 +29,12 @@ const LATEST: usize = 5;
 impl Queue {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let (place, settings) = context.ready()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let ledger = journal(&place).await?;
+        let crew = if self.landed || context.json {
+            follow::crew(ledger.as_ref()).await?
+        } else {
+            follow::present(ledger.as_ref()).await?
+        };
         let now = clock::now();
         let facts = Facts::gather(&crew, &place, &settings, now)?;
         // The view over the files too: what no engine has seen yet is in the queue all the same.
@@ -66,9 +71,10 @@ impl Queue {
         let skip = if self.landed {
             0
         } else {
-            crew.landed.len().saturating_sub(LATEST)
+            crew.landings().saturating_sub(LATEST)
         };
-        let latest = &crew.landed[skip..];
+        let shown = crew.landings() - skip;
+        let latest = &crew.landed[crew.landed.len().saturating_sub(shown)..];
         if !latest.is_empty() {
             context.out.write("\n")?;
             context.out.table(&landed(latest, now))?;

@@ -19,7 +19,7 @@ pub(crate) struct Retry {
 impl Retry {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
         ask(context, place, Command::Retry { ticket }).await
     }

@@ -32,11 +32,16 @@ const LATEST: usize = 5;
 impl Summary {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let ledger = journal(&place).await?;
+        let mut crew = follow::present(ledger.as_ref()).await?;
         let which = match &self.which {
             Some(which) => Some(lookup::either(&crew, &place, which)?),
             None => None,
         };
+        match (&ledger, &which) {
+            (Some(ledger), Some(Either::Ticket(id))) => ledger.take_back(&mut crew, id, None).await?,
+            _ => crew = follow::crew(ledger.as_ref()).await?,
+        }
         let mut works = match &which {
             Some(Either::Agent(name)) => crew.work_of(Some(name)),
             Some(Either::Ticket(_)) | None => crew.work_of(None),

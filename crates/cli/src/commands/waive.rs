@@ -29,7 +29,7 @@ impl Waive {
             ));
         }
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let ticket = lookup::ticket(&crew, &place, &self.ticket)?;
         ask(context, place, Command::Waive { ticket, reason }).await
     }

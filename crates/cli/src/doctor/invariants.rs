@@ -2,28 +2,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use git::{Branch, Oid};
+use git::Oid;
+use model::TicketId;
 use model::attempt::State;
 use model::journal::Stream;
+use model::money::Usd;
+use model::time::Day;
 use store::{Journal as _, StreamId};
 
 use super::finding::whole;
-use super::{Area, Finding, Patient};
-use crate::error::Error;
+use super::{Area, Finding, Patient, target};
 
 const AREA: Area = Area::Invariants;
-/// More merges than any repository has.
-const ALL: usize = 1 << 30;
 
 pub(super) async fn look(patient: &Patient, found: &mut Vec<Finding>) {
     let before = found.len();
+    // While an engine works, these tables and the states that were read are of two moments: the second look decides.
     slots(patient, found).await;
     timers(patient, found).await;
-    landed(patient, found);
-    // While an engine works, a workspace is made or removed between two looks.
-    if patient.holder.is_none() {
-        workspaces(patient, found);
-    }
+    target::look(patient, found);
+    workspaces(patient, found);
+    sums(patient, found);
+    pins(patient, found);
+    state_file(patient, found);
     if found.len() == before {
         let n = patient.audit.landed().len();
         let work = match n {
@@ -76,48 +77,6 @@ async fn timers(patient: &Patient, found: &mut Vec<Finding>) {
     }
 }
 
-/// What landed is in the target, exactly once.
-fn landed(patient: &Patient, found: &mut Vec<Finding>) {
-    let Some(settings) = &patient.settings else { return };
-    let repository = &patient.place.repository;
-    let target = &settings.project.target;
-    // A target that is not there is said by the part that looks at the repository.
-    let Ok(tip) = Branch::parse(target).and_then(|branch| repository.target(&branch)) else {
-        return;
-    };
-    let merges = match repository.landed(&tip, ALL) {
-        Ok(merges) => merges,
-        Err(error) => {
-            found.push(Finding::error(AREA, &Error::Git(error)));
-            return;
-        }
-    };
-    let in_target: BTreeSet<&str> = merges.iter().map(|merge| merge.info.commit.as_str()).collect();
-    for (ticket, commit) in patient.audit.landed() {
-        if !in_target.contains(commit.as_str()) {
-            let short: String = commit.as_str().chars().take(10).collect();
-            found.push(Finding::wrong(
-                AREA,
-                format!(
-                    "{ticket} landed as {short}, which is no longer in {target}: its history was rewritten"
-                ),
-                format!("git merge {short} brings it back; `crew ticket reopen {ticket}` has it done again"),
-            ));
-        }
-    }
-    let mut times: BTreeMap<(&str, &str), u32> = BTreeMap::new();
-    for merge in merges.iter().filter(|merge| !merge.attempt.is_empty()) {
-        *times.entry((&merge.ticket, &merge.attempt)).or_default() += 1;
-    }
-    for ((ticket, attempt), times) in times {
-        if times > 1 {
-            found.push(bug(format!(
-                "attempt {attempt} of {ticket} is in {target} {times} times"
-            )));
-        }
-    }
-}
-
 /// From ready until the work is taken over, an attempt has its workspace; after that, its branch.
 fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
     let Some(root) = patient.workspaces() else { return };
@@ -131,6 +90,9 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
             | State::Stuck { .. } => true,
             State::Preparing | State::Verifying | State::Done | State::Reaped { .. } => false,
         };
+        if patient.is_changing(&ticket.id) {
+            continue;
+        }
         let folder = root.join(format!("{}-{}", attempt.agent, ticket.id));
         if at_work && !folder.is_dir() {
             found.push(Finding::note(
@@ -156,7 +118,64 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
     }
 }
 
-fn bug(says: String) -> Finding {
+/// What a ticket's state says that it has cost is the sum of its steps.
+fn sums(patient: &Patient, found: &mut Vec<Finding>) {
+    let mut paid: BTreeMap<(&TicketId, Day), u64> = BTreeMap::new();
+    for charge in &patient.crew.charges {
+        let sum = paid.entry((&charge.ticket, charge.at.day())).or_default();
+        *sum = sum.saturating_add(charge.usage.cost_micro_usd);
+    }
+    for ticket in patient.crew.tickets.values() {
+        for (day, spent) in &ticket.spent.days {
+            let steps = paid.get(&(&ticket.id, *day)).copied().unwrap_or_default();
+            if steps != *spent {
+                found.push(bug(format!(
+                    "{}: its state says that {} were spent on {day}, its steps {}",
+                    ticket.id,
+                    Usd(*spent),
+                    Usd(steps)
+                )));
+            }
+        }
+    }
+}
+
+/// A pinned base is that of a ticket that the journal knows.
+fn pins(patient: &Patient, found: &mut Vec<Finding>) {
+    for (name, ticket) in patient.place.repository.pins().unwrap_or_default() {
+        let known = patient.crew.tickets.keys().any(|id| id.as_str() == ticket);
+        if !known {
+            found.push(Finding::wrong(
+                AREA,
+                format!("{name}: the base of a ticket that this journal does not know"),
+                format!("if no other journal works here: git update-ref -d {name}"),
+            ));
+        }
+    }
+}
+
+/// `.crew/state.json` is whole, and not ahead of the journal; without an engine it is the journal's.
+fn state_file(patient: &Patient, found: &mut Vec<Finding>) {
+    let path = patient.place.crew_dir.join("state.json");
+    let Some(text) = &patient.state_file else { return };
+    let seq = serde_json::from_slice::<serde_json::Value>(text)
+        .ok()
+        .and_then(|state| state.get("seq")?.as_u64());
+    let says = match seq {
+        None => "it is not what crew writes",
+        Some(seq) if seq > patient.crew.seq && patient.holder.is_none() => {
+            "it tells of more than the journal has: the journal is older, as from a backup"
+        }
+        Some(_) => return,
+    };
+    found.push(Finding::wrong(
+        AREA,
+        format!("{}: {says}", path.display()),
+        "the next engine writes it anew; nothing of crew's reads it",
+    ));
+}
+
+pub(super) fn bug(says: String) -> Finding {
     Finding::wrong(
         AREA,
         says,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use model::audit::Audit;
 use model::settings::Settings;
+use model::view::Crew;
 use runtime::Place;
 use store::{Journal as _, Ledger, Sqlite};
 
@@ -49,8 +50,14 @@ pub(super) async fn look(
         Ok(problems) => found.extend(few(problems).into_iter().map(damaged)),
         Err(error) => found.push(damaged(whole(&error))),
     }
-    let (mut audit, mut broken, mut pairs) = (Audit::default(), Vec::new(), BTreeSet::new());
-    let folded = follow::fold(&ledger, |_, fold| {
+    // Before the rows: what is done and not yet told of is in none of both otherwise.
+    let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
+    let mut changing: BTreeSet<_> = ordered.into_iter().map(|ordered| ordered.ticket).collect();
+    let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
+    let kept = Kept::read(&ledger, found).await;
+    let (mut audit, mut broken, mut pairs, mut same) = (Audit::default(), Vec::new(), BTreeSet::new(), None);
+    let folded = follow::fold(&ledger, |crew, fold| {
+        same = same.or_else(|| kept.compare(crew));
         broken.extend(audit.row(&follow::row(fold)));
         if let model::journal::State::Ticket(ticket) = &fold.after
             && let Some(attempt) = ticket.attempt()
@@ -59,6 +66,8 @@ pub(super) async fn look(
         }
     })
     .await;
+    let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
+    changing.extend(ordered.into_iter().map(|ordered| ordered.ticket));
     let crew = match folded {
         Ok(crew) => crew,
         Err(Error::Store(error)) => {
@@ -67,6 +76,8 @@ pub(super) async fn look(
         }
         Err(error) => return Err(error),
     };
+    same = same.or_else(|| kept.compare(&crew));
+    kept.tell(same, found);
     if broken.is_empty() {
         found.push(Finding::fine(
             AREA,
@@ -88,14 +99,53 @@ pub(super) async fn look(
         left_to_do(&ledger, &crew, found).await;
     }
     Ok(Some(Patient {
+        state_file,
         place,
         settings,
         ledger,
         crew,
         audit,
         pairs,
+        changing,
         holder,
     }))
+}
+
+/// The view that was kept for the next who folds.
+struct Kept {
+    crew: Crew,
+    aside: usize,
+}
+
+impl Kept {
+    async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Self {
+        let aside = ledger.kept().await.map_or(0, |crew| crew.past.tickets.len());
+        let crew = ledger.kept_whole().await.unwrap_or_else(|error| {
+            found.push(damaged(whole(&error)));
+            Crew::default()
+        });
+        Self { crew, aside }
+    }
+
+    /// Whether a fold of all rows gives the same; none at another row than the one it was kept at.
+    fn compare(&self, crew: &Crew) -> Option<bool> {
+        (self.crew.seq > 0 && self.crew.seq == crew.seq).then(|| self.crew == *crew)
+    }
+
+    fn tell(&self, same: Option<bool>, found: &mut Vec<Finding>) {
+        match (same, self.aside) {
+            (Some(false), _) => found.push(Finding::wrong(
+                AREA,
+                format!("what was folded up to event {} is not what the events give", self.crew.seq),
+                "crew ps and crew cost may say something wrong: tell crew's makers, with the output of `crew events --json`",
+            )),
+            (Some(true) | None, 0) => {}
+            (Some(true) | None, n) => found.push(Finding::fine(
+                AREA,
+                format!("{n} tickets are set aside; what is told of them is what their events give"),
+            )),
+        }
+    }
 }
 
 fn damaged(says: String) -> Finding {
@@ -119,7 +169,7 @@ fn few(mut says: Vec<String>) -> Vec<String> {
 }
 
 /// What an engine that was killed, or stopped early, has left for the next.
-async fn left_to_do(ledger: &Ledger<Sqlite>, crew: &model::view::Crew, found: &mut Vec<Finding>) {
+async fn left_to_do(ledger: &Ledger<Sqlite>, crew: &Crew, found: &mut Vec<Finding>) {
     let effects = ledger
         .pending(model::Time(i64::MAX))
         .await

@@ -16,10 +16,8 @@ const MUCH: u64 = 1 << 30;
 pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
     let before = found.len();
     runs(patient, &patient.place.runs_dir, found);
-    if patient.holder.is_none() {
-        workspaces(patient, found);
-        branches(patient, found);
-    }
+    workspaces(patient, found);
+    branches(patient, found);
     if found.len() == before {
         found.push(Finding::fine(AREA, "none"));
     }
@@ -66,6 +64,15 @@ fn runs(patient: &Patient, folder: &Path, found: &mut Vec<Finding>) {
                     );
                 }
             }
+            // What a step was given of the environment may be a secret: it goes when the step has begun.
+            Ok(Status::Ended(_)) if dir.join("env.json").exists() => found.push(
+                Finding::wrong(
+                    AREA,
+                    format!("step {name} has ended, and its environment, secrets too, is still on the disk"),
+                    "crew doctor --fix removes it",
+                )
+                .mended_by(Fix::EndRun(dir)),
+            ),
             Ok(Status::Running { .. } | Status::Lost { .. } | Status::NotStarted | Status::Ended(_))
             | Err(_) => {}
         }
@@ -93,6 +100,7 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
     for dir in folders(&root) {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match known.get(&name) {
+            Some((_, ticket)) if patient.is_changing(ticket) => {}
             Some((agent, ticket)) if patient.at_work(agent, ticket).is_none() => found.push(
                 Finding::wrong(
                     AREA,
@@ -138,7 +146,7 @@ fn branches(patient: &Patient, found: &mut Vec<Finding>) {
         let Some((agent, ticket)) = known.get(name) else {
             continue;
         };
-        if patient.at_work(agent, ticket).is_none() {
+        if patient.at_work(agent, ticket).is_none() && !patient.is_changing(ticket) {
             found.push(
                 Finding::wrong(
                     AREA,

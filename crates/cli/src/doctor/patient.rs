@@ -23,6 +23,10 @@ pub(crate) struct Patient {
     pub(crate) audit: Audit,
     /// Every agent that was ever at a ticket.
     pub(crate) pairs: BTreeSet<(AgentName, TicketId)>,
+    /// Tickets for which something is ordered and not done: their workspaces and branches are on their way.
+    pub(crate) changing: BTreeSet<TicketId>,
+    /// `.crew/state.json`, as it was before the journal was read: an engine may go on in between.
+    pub(crate) state_file: Option<Vec<u8>>,
     /// The engine that runs here.
     pub(crate) holder: Option<Holder>,
 }
@@ -31,6 +35,11 @@ impl Patient {
     /// Where the workspaces stand, if that can be told.
     pub(crate) fn workspaces(&self) -> Option<PathBuf> {
         self.place.workspaces_dir(self.settings.as_ref()?).ok()
+    }
+
+    /// Whether an engine that runs may just be making or removing what belongs to a ticket.
+    pub(crate) fn is_changing(&self, ticket: &TicketId) -> bool {
+        self.holder.is_some() && self.changing.contains(ticket)
     }
 
     /// The ticket whose present attempt this agent has.
@@ -51,9 +60,7 @@ impl Patient {
 
     /// The ticket whose attempt waits for the end of a run.
     pub(crate) fn waits_for(&self, run: &RunId) -> Option<&Ticket> {
-        self.crew
-            .tickets
-            .values()
-            .find(|ticket| ticket.live_run() == Some(run))
+        let mut tickets = self.crew.tickets.values();
+        tickets.find(|ticket| ticket.live_run() == Some(run))
     }
 }

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 #[expect(dead_code, reason = "the ring's tests use the rest of it")]
-#[path = "../ring/support.rs"]
+#[path = "../shared/world.rs"]
 mod support;
 
 #[path = "../shared/pty.rs"]

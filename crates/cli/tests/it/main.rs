@@ -1,6 +1,8 @@
 //! The real binary on real repositories.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
+#[path = "../shared/normal.rs"]
+mod normal;
 #[path = "../shared/pty.rs"]
 mod pty;
 #[path = "../shared/readme.rs"]
@@ -9,12 +11,15 @@ mod readme;
 mod wait;
 
 mod bad_input;
+mod clean;
+mod continuity;
 mod dashboard;
 mod demo;
 mod doctor;
 mod engine;
 mod following;
 mod init;
+mod invariants;
 mod json;
 mod look;
 mod output;

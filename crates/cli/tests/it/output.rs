@@ -110,3 +110,26 @@ fn machines_are_drawn_and_written() {
         );
     }
 }
+
+#[test]
+fn a_simulation_is_told_step_by_step() {
+    let repo = Repo::none();
+    let whole = repo.crew(&["sim", "replay", "7"]).ok().out;
+    assert!(
+        whole.contains("it starts") && whole.contains("every promise held"),
+        "{whole}"
+    );
+    let one = repo.crew(&["sim", "replay", "7", "--of", "t-1"]).ok().out;
+    assert!(one.lines().count() < whole.lines().count(), "{one}");
+    repo.write("case.toml", "seed = 7\noff = [\"person\"]\n");
+    let kinder = repo.crew(&["sim", "replay", "case.toml"]).ok().out;
+    assert_ne!(kinder, whole);
+    repo.write("case.toml", "seed = 7\nrain = true\n");
+    let refused = repo.crew(&["sim", "replay", "case.toml"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(
+        refused.err.contains("`rain` is nothing that a case has"),
+        "{refused}"
+    );
+    assert_eq!(repo.crew(&["sim", "replay", "nothing.toml"]).code, 1);
+}

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+use crate::normal;
 use crate::pty::Pty;
 use crate::schema;
 pub(crate) use crate::wait::until;
@@ -231,18 +232,7 @@ impl Repo {
             "[dir]",
         );
         let text = text.replace(&*self.dir.path().to_string_lossy(), "[dir]");
-        let mut out = String::new();
-        for line in text.lines() {
-            let indent = line.len() - line.trim_start_matches(' ').len();
-            let words: Vec<String> = line
-                .trim_start_matches(' ')
-                .split("  ")
-                .filter(|w| !w.is_empty())
-                .map(words)
-                .collect();
-            out.push_str(&format!("{}{}\n", &line[..indent], words.join("  ")));
-        }
-        out
+        normal::lines(&text)
     }
 
     /// A snapshot's text: exit code and output, normal.
@@ -259,40 +249,4 @@ impl Repo {
 )]
 pub(crate) fn env() -> Command {
     Command::new("env")
-}
-
-fn words(text: &str) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for word in text.trim().split(' ') {
-        let bare = word.trim_matches(|c: char| ",.;:()".contains(c));
-        let normal = match bare {
-            _ if is_shape(bare, "0000-00-00") => Some("[date]"),
-            _ if is_shape(bare, "00:00:00") => Some("[time]"),
-            _ if is_shape(bare, "0000-00-00T00:00:00Z") => Some("[moment]"),
-            _ if is_span(bare) => Some("[span]"),
-            _ if matches!(bare.len(), 8 | 40) && bare.bytes().all(|b| b.is_ascii_hexdigit()) => {
-                Some("[commit]")
-            }
-            _ => None,
-        };
-        words.push(match normal {
-            Some(normal) => word.replacen(bare, normal, 1),
-            None if words.last().is_some_and(|before| before == "process") => "[pid]".to_owned(),
-            None => word.to_owned(),
-        });
-    }
-    words.join(" ")
-}
-
-fn is_shape(word: &str, shape: &str) -> bool {
-    word.len() == shape.len()
-        && word
-            .bytes()
-            .zip(shape.bytes())
-            .all(|(a, b)| if b == b'0' { a.is_ascii_digit() } else { a == b })
-}
-
-fn is_span(word: &str) -> bool {
-    let number = word.trim_end_matches(['s', 'm', 'h', 'd']);
-    number.len() + 1 == word.len() && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }

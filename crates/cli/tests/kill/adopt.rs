@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use model::attempt;
 use model::ticket::Event;
 
-use crate::crew::Crew;
+use crate::crew::{Crew, said, upgrade};
 use crate::oracle;
 use crate::processes::{self, Process};
 use crate::wait;
@@ -23,6 +23,43 @@ fn a_restarted_engine_adopts_the_step_that_runs() {
     std::fs::write(world.outside("go"), "").unwrap();
     let status = crew.end(&world);
     one_step_did_it(&world, &plans, &crew, status);
+}
+
+#[test]
+fn a_crew_that_is_upgraded_adopts_the_step_that_runs() {
+    for is_killed in [false, true] {
+        let (world, plans, mut crew) = between_the_halves();
+        let at_work = || -> Vec<(i32, String)> {
+            let all = processes::of_root(world.root());
+            let shims = all.iter().filter(|process| process.is_shim());
+            let shims: Vec<i32> = shims.map(|process| process.pid).collect();
+            // What the agent starts itself comes and goes.
+            let of_step = |process: &Process| process.is_shim() || shims.contains(&process.parent);
+            let of_step = all.into_iter().filter(of_step);
+            let mut pids: Vec<_> = of_step.map(|process| (process.pid, process.command)).collect();
+            pids.sort();
+            pids
+        };
+        let before = at_work();
+        assert_eq!(before.len(), 2, "a shim and an agent: {before:?}");
+        if is_killed {
+            crew.kill(&[]);
+        } else {
+            let (stopped, out, err) = said(&world, &["stop", "--leave"]);
+            assert!(stopped, "{out}{err}");
+            wait::until("the old engine has left", || crew.ended(&world));
+        }
+        upgrade(&world);
+        crew.restart(&world);
+        wait::until("the new engine is up", || {
+            assert!(crew.ended(&world).is_none());
+            (oracle::engines(&world) == 2).then_some(())
+        });
+        assert_eq!(at_work(), before, "the same processes, none started anew");
+        std::fs::write(world.outside("go"), "").unwrap();
+        let status = crew.end(&world);
+        one_step_did_it(&world, &plans, &crew, status);
+    }
 }
 
 #[test]

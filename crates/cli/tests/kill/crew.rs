@@ -1,7 +1,7 @@
 //! `crew run`, started, killed and started again.
 
 use std::fs::OpenOptions;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::processes::{self, Process};
@@ -9,7 +9,7 @@ use crate::wait;
 use crate::world::World;
 
 /// What `crew` says when another engine (or a git that one left behind) holds the repository.
-const HELD: i32 = 4;
+pub(crate) const HELD: i32 = 4;
 
 /// The engine of a world, in the foreground of nobody.
 pub(crate) struct Crew {
@@ -75,22 +75,48 @@ impl Drop for Crew {
 }
 
 fn spawn(world: &World) -> Child {
+    logged(world).args(["run", "--until-idle"]).spawn().unwrap()
+}
+
+/// Runs the program: whether it went well, what it printed, and what it complained of.
+pub(crate) fn said(world: &World, args: &[&str]) -> (bool, String, String) {
+    let out = program(world).args(args).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (out.status.success(), text(&out.stdout), text(&out.stderr))
+}
+
+/// The program, which says what it says to a file that is kept.
+pub(crate) fn logged(world: &World) -> Command {
     let log = OpenOptions::new()
         .create(true)
         .append(true)
         .open(world.outside("engine.log"))
         .unwrap();
-    program(world)
-        .args(["run", "--until-idle"])
-        .stdout(log.try_clone().unwrap())
-        .stderr(log)
-        .spawn()
-        .unwrap()
+    let mut command = program(world);
+    command.stdout(log.try_clone().unwrap()).stderr(log);
+    command
+}
+
+/// Where a crew is that was installed while the first one ran.
+fn next(world: &World) -> PathBuf {
+    world.outside("next-crew")
+}
+
+/// Installs another crew, which every later start is of: what it does is the same, its file and its bytes are not.
+pub(crate) fn upgrade(world: &World) {
+    let mut bytes = std::fs::read(env!("CARGO_BIN_EXE_crew")).unwrap();
+    bytes.extend(b"another build");
+    let path = next(world);
+    std::fs::write(&path, bytes).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).unwrap();
 }
 
 /// The program, as somebody with an empty home calls it.
 pub(crate) fn program(world: &World) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_crew"));
+    let next = next(world);
+    let installed = Path::new(env!("CARGO_BIN_EXE_crew"));
+    let mut command = Command::new(if next.exists() { &next } else { installed });
     command
         .current_dir(world.repo())
         .stdin(Stdio::null())

@@ -17,12 +17,16 @@ const FAULTS: usize = 20;
 
 /// Who is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fault {
+pub(crate) enum Fault {
     Engine,
     /// And at times its git, in the middle of what it does.
     EngineAndShims,
     Shim,
     Agent,
+}
+
+impl Fault {
+    pub(crate) const ALL: [Self; 4] = [Self::Engine, Self::EngineAndShims, Self::Shim, Self::Agent];
 }
 
 #[test]
@@ -33,9 +37,7 @@ fn killed_twenty_times_everything_lands_exactly_once() {
     let plans = plans(&mut rng);
     let world = World::new(include_str!("agent.sh"), &plans);
     let mut crew = Crew::start(&world);
-    let mut faults: Vec<Fault> = (0..FAULTS)
-        .map(|n| [Fault::Engine, Fault::EngineAndShims, Fault::Shim, Fault::Agent][n % 4])
-        .collect();
+    let mut faults: Vec<Fault> = (0..FAULTS).map(|n| Fault::ALL[n % Fault::ALL.len()]).collect();
     rng.shuffle(&mut faults);
     let mut notes = BTreeMap::new();
     for (n, fault) in faults.into_iter().enumerate() {
@@ -57,18 +59,29 @@ fn killed_twenty_times_everything_lands_exactly_once() {
             let text = format!("by hand, number {n}\n");
             world.commit_by_hand(&path, &text, || still_runs(&mut crew, &world));
         }
-        let id = rng.pick(&plans.keys().collect::<Vec<_>>()).to_string();
-        let note = format!("a thought of a person's, number {n}");
-        let ticket = tickets::Id::new(&id).unwrap();
-        world
-            .queue()
-            .add_note(&ticket, &note, jiff::Timestamp::now())
-            .unwrap();
-        notes.insert(note, id);
+        note(&world, &plans, &mut rng, n, &mut notes);
     }
     std::fs::write(world.outside("over"), "").unwrap();
     let status = crew.end(&world);
     oracle::check(&world, &plans, &notes, status, crew.pid());
+}
+
+/// The person writes a note into some ticket.
+pub(crate) fn note(
+    world: &World,
+    plans: &BTreeMap<String, Plan>,
+    rng: &mut Rng,
+    n: usize,
+    notes: &mut BTreeMap<String, String>,
+) {
+    let id = rng.pick(&plans.keys().collect::<Vec<_>>()).to_string();
+    let note = format!("a thought of a person's, number {n}");
+    let ticket = tickets::Id::new(&id).unwrap();
+    world
+        .queue()
+        .add_note(&ticket, &note, jiff::Timestamp::now())
+        .unwrap();
+    notes.insert(note, id);
 }
 
 /// What each ticket's agent does, drawn from the seed.
@@ -98,7 +111,7 @@ fn plans(rng: &mut Rng) -> BTreeMap<String, Plan> {
 }
 
 /// Kills, and starts the engine again where it was killed. Says who it was.
-fn strike(crew: &mut Crew, world: &World, fault: Fault, rng: &mut Rng) -> String {
+pub(crate) fn strike(crew: &mut Crew, world: &World, fault: Fault, rng: &mut Rng) -> String {
     match fault {
         Fault::Engine => {
             let pid = crew.pid();
@@ -142,7 +155,7 @@ fn one(
 }
 
 /// Panics when the engine has ended by itself: it must not, while the faults go on.
-fn still_runs(crew: &mut Crew, world: &World) {
+pub(crate) fn still_runs(crew: &mut Crew, world: &World) {
     if let Some(status) = crew.ended(world) {
         panic!("the engine ended by itself: {status}\n{}", oracle::log(world));
     }

@@ -49,6 +49,19 @@ impl Default for Plan {
     }
 }
 
+/// What the agents of a world are, and what their work must pass.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kit {
+    /// The agent's script.
+    pub(crate) agent: &'static str,
+    /// The check's.
+    pub(crate) check: &'static str,
+    /// How many are busy at once.
+    pub(crate) agents: u32,
+    /// Whether it stands in memory where there is room, and not on a disk: it is about processes that are killed, not power.
+    pub(crate) in_memory: bool,
+}
+
 /// The file that the person has staged and does not commit.
 const STAGED: &str = "src/part-03.txt";
 
@@ -65,8 +78,25 @@ pub(crate) struct World {
 
 impl World {
     /// With a ticket for each plan, and `agent` (a script) to do them.
-    pub(crate) fn new(agent: &str, plans: &BTreeMap<String, Plan>) -> Self {
-        let root = tempfile::Builder::new().prefix("crew-kill-").tempdir().unwrap();
+    pub(crate) fn new(agent: &'static str, plans: &BTreeMap<String, Plan>) -> Self {
+        let kit = Kit {
+            agent,
+            check: include_str!("check.sh"),
+            agents: 4,
+            in_memory: false,
+        };
+        Self::with(kit, plans)
+    }
+
+    /// As [`World::new`], with more to be chosen.
+    pub(crate) fn with(kit: Kit, plans: &BTreeMap<String, Plan>) -> Self {
+        let folder = memory()
+            .filter(|_| kit.in_memory)
+            .unwrap_or_else(std::env::temp_dir);
+        let root = tempfile::Builder::new()
+            .prefix("crew-kill-")
+            .tempdir_in(folder)
+            .unwrap();
         let mut world = Self {
             root,
             edits: BTreeMap::new(),
@@ -76,7 +106,7 @@ impl World {
         for folder in ["home", "repo/src", "repo/.tickets", "outside/plans"] {
             fs::create_dir_all(world.root().join(folder)).unwrap();
         }
-        world.make_repository(agent);
+        world.make_repository(kit);
         world.make_queue(plans);
         world.make_edits();
         world
@@ -209,7 +239,7 @@ impl World {
         assert_eq!(status, self.status, "what git says of the person's checkout");
     }
 
-    fn make_repository(&self, script: &str) {
+    fn make_repository(&self, kit: Kit) {
         let repo = self.repo();
         git(&repo, &["init", "-q", "-b", "main"]);
         git(&repo, &["config", "user.name", "A Person"]);
@@ -224,17 +254,17 @@ impl World {
         let write = |name: &str, text: &str| fs::write(repo.join(name), text).unwrap();
         write("README.md", "# A project\n");
         write("shared.txt", "");
-        write("check.sh", include_str!("check.sh"));
+        write("check.sh", kit.check);
         write(".gitignore", ".env\n");
         let agent = self.root().join("agent.sh");
-        fs::write(&agent, script).unwrap();
-        fs::set_permissions(&agent, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        fs::write(&agent, kit.agent).unwrap();
         let settings = format!(
             "[project]\ntarget = \"main\"\n\n\
              [run]\nmax_steps = 200\nsettle = \"0ms\"\nconflict_resolutions = 50\n\n\
-             [agents]\ncount = 4\nharness = \"scripted\"\n\n\
-             [harness.scripted]\nkind = \"command\"\ncommand = [\"{}\"]\nenv = {{ KILL_DIR = \"{}\" }}\n\n\
+             [agents]\ncount = {}\nharness = \"scripted\"\n\n\
+             [harness.scripted]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\nenv = {{ KILL_DIR = \"{}\" }}\n\n\
              [checks]\ncommands = [\"sh check.sh\"]\n",
+            kit.agents,
             agent.display(),
             self.root().join("outside").display(),
         );
@@ -299,4 +329,12 @@ impl Drop for World {
             println!("kept: {}", self.root().display());
         }
     }
+}
+
+/// A file system in memory, where the machine has one with room to spare.
+fn memory() -> Option<PathBuf> {
+    let path = PathBuf::from("/dev/shm");
+    let free = rustix::fs::statvfs(&path).ok()?;
+    let enough = free.f_bavail * free.f_frsize > 1 << 30;
+    (enough && tempfile::tempdir_in(&path).is_ok()).then_some(path)
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
+#[path = "../shared/world.rs"]
 mod support;
 #[path = "../shared/wait.rs"]
 mod wait;

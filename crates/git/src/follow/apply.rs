@@ -1,5 +1,6 @@
 //! Files and index are brought to the new commit.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +13,6 @@ use rustix::io::Errno;
 use crate::beneath;
 use crate::checkout::{Checkout, Operation};
 use crate::command::Call;
-use crate::crash;
 use crate::diff::{Change, Mode};
 use crate::error::{Error, IoContext, Result};
 use crate::follow::inspect::{Inspected, Inspection, Stamp, users_call};
@@ -93,7 +93,11 @@ impl Ready<'_> {
     /// before it locks the index, and whoever read the new HEAD with the old index would take back what landed.
     pub(crate) fn follow(mut self) -> Result<Followed> {
         let (hands, inspection) = (&self.hands, &self.inspection);
-        if let Some(operation) = Operation::of(&hands.checkout.git_dir) {
+        // What began under the lock has not touched the index, and HEAD is still the branch: an index that stayed behind would
+        // take back what landed. A rebase that has left the branch is another matter.
+        if let Some(operation) = Operation::of(&hands.checkout.git_dir)
+            && !hands.is_at_new()?
+        {
             let obstacle = Obstacle::Operation(operation);
             let left = vec![Blocked {
                 checkout: hands.checkout.root.clone(),
@@ -177,6 +181,14 @@ impl<'a> Hands<'a> {
         })
     }
 
+    /// Whether the checkout's HEAD is the new commit.
+    fn is_at_new(&self) -> Result<bool> {
+        let head = users_call(self.repository, self.checkout, "rev-parse")
+            .args(["--verify", "--quiet", "HEAD"])
+            .run()?;
+        Ok(head.stdout.trim_ascii() == self.new.as_str().as_bytes())
+    }
+
     fn new_files(&self) -> PathBuf {
         self.staging.join(NEW)
     }
@@ -204,7 +216,15 @@ impl<'a> Hands<'a> {
                 self.give_back(&gone, &change.path)?;
             }
         }
-        delete_tree(&self.staging)
+        // The branch may have gone on since, and a path be as it was before: an edit caught there belongs to no change of ours.
+        let ours: BTreeSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
+        let are_ours = [self.new_files(), self.old_files()]
+            .iter()
+            .all(|folder| has_only(folder, Path::new(""), &ours));
+        match are_ours {
+            true => delete_tree(&self.staging),
+            false => self.put_aside(&self.staging),
+        }
     }
 
     /// The staging folder of another landing, which was not carried on (the branch was taken back, say), is kept apart: there
@@ -532,4 +552,19 @@ impl<'a> Hands<'a> {
     fn index(&self) -> PathBuf {
         self.checkout.git_dir.join("index")
     }
+}
+
+/// Whether there is no file in a folder but of these paths. What cannot be read may be one.
+fn has_only(folder: &Path, below: &Path, paths: &BTreeSet<&Path>) -> bool {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return error.kind() == std::io::ErrorKind::NotFound,
+    };
+    entries.into_iter().all(|entry| {
+        entry.is_ok_and(|entry| {
+            let path = below.join(entry.file_name());
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            paths.contains(path.as_path()) || (is_folder && has_only(&entry.path(), &path, paths))
+        })
+    })
 }

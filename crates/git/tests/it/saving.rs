@@ -229,8 +229,14 @@ fn work_that_is_saved_already_is_not_kept_again() {
         (KeptKind::Attempt, 1, "refs/crew/attempts/t-1/1")
     );
     assert_eq!(repository.keep_attempt(workspace.ticket(), &tip).unwrap(), kept);
-    repository.delete_branch(&workspace.branch(), &tip).unwrap();
-    repository.delete_branch(&workspace.branch(), &tip).unwrap();
+    let proof = repository.prove(workspace.ticket(), &tip, &world.head()).unwrap();
+    assert_eq!(
+        repository.kept(None).unwrap(),
+        std::slice::from_ref(&kept),
+        "it was kept before"
+    );
+    repository.delete_branch(&workspace.branch(), &proof).unwrap();
+    repository.delete_branch(&workspace.branch(), &proof).unwrap();
     let second = Spec {
         attempt: 2,
         start: tip.clone(),
@@ -250,6 +256,22 @@ fn work_that_is_saved_already_is_not_kept_again() {
 }
 
 #[test]
+fn where_an_attempt_began_is_not_kept_when_it_made_nothing() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    // A person takes back the commit on which the attempt was begun.
+    world.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "another first"]);
+    assert!(repository.remove(&workspace).unwrap().kept.is_empty());
+    repository.forget_workspace(&workspace, &world.head()).unwrap();
+    assert_eq!(repository.kept(None).unwrap(), []);
+    assert_eq!(
+        world.git(&["for-each-ref", "refs/heads/agent", "refs/crew/base"]),
+        ""
+    );
+}
+
+#[test]
 fn a_branch_that_moved_is_not_deleted() {
     let world = World::new();
     let repository = world.open_locked();
@@ -257,7 +279,8 @@ fn a_branch_that_moved_is_not_deleted() {
     let seen = world.head();
     put(&workspace.path().join("a.txt"), "a\n");
     let saved = save(&repository, &workspace);
-    match repository.delete_branch(&workspace.branch(), &seen) {
+    let proof = repository.prove(workspace.ticket(), &seen, &seen).unwrap();
+    match repository.delete_branch(&workspace.branch(), &proof) {
         Err(Error::RefMoved { now, .. }) => assert_eq!(now, Some(saved.imported.tip)),
         other => panic!("{other:?}"),
     }
@@ -405,4 +428,38 @@ fn an_edit_in_the_moment_of_the_making_is_seen() {
         put(&workspace.path().join("src/lib.txt"), "one\nTWO\nthree\n");
         assert!(save(&repository, &workspace).leftovers.is_some());
     }
+}
+
+#[test]
+fn what_somebody_commits_to_a_branch_after_it_landed_is_kept_when_the_branch_goes() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("a.txt"), "a\n");
+    let landed = save(&repository, &workspace).imported.tip;
+    world.git(&["merge", "--quiet", "--ff-only", landed.as_str()]);
+    // A person goes on from the agent's branch, in the repository itself.
+    let tree = format!("{landed}^{{tree}}");
+    let theirs = world.git(&["commit-tree", "-p", landed.as_str(), "-m", "theirs", &tree]);
+    let branch = workspace.branch();
+    world.git(&["update-ref", &branch.full(), theirs.trim()]);
+    repository.remove(&workspace).unwrap();
+    repository.forget_workspace(&workspace, &world.head()).unwrap();
+    let kept = repository.kept(None).unwrap();
+    let commits: Vec<&str> = kept.iter().map(|kept| kept.commit.as_str()).collect();
+    assert_eq!(commits, [theirs.trim()]);
+    assert_eq!(repository.branch_tip(&branch).unwrap(), None);
+}
+
+#[test]
+fn a_branch_that_has_landed_leaves_nothing_behind() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("a.txt"), "a\n");
+    let landed = save(&repository, &workspace).imported.tip;
+    world.git(&["merge", "--quiet", "--ff-only", landed.as_str()]);
+    repository.remove(&workspace).unwrap();
+    repository.forget_workspace(&workspace, &world.head()).unwrap();
+    assert!(repository.kept(None).unwrap().is_empty());
 }

@@ -14,6 +14,8 @@ pub const LONGEST_SERVICE: Duration = Duration::from_hours(24);
 
 /// The wait before an effect that failed outside anyone's reach (a full disk, say) is performed again.
 pub const EFFECT_RETRY: Duration = Duration::from_secs(5);
+/// How long what is built or checked keeps its place in the line to the target while the machine hinders it.
+pub const HINDERED: Duration = Duration::from_mins(1);
 /// The shortest and the longest wait before landing is tried again while a person's edits are in the way.
 const LANDING: (Duration, Duration) = (Duration::from_secs(2), Duration::from_mins(1));
 

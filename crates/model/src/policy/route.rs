@@ -10,6 +10,7 @@ use serde::{Serialize, Serializer};
 use crate::policy::budget::{Pause, Purse};
 use crate::ticket::{Done, FileStatus, State, Ticket, Why};
 use crate::{AgentName, Moment, TicketId, Time, moment};
+use rings::Rings;
 
 /// What is known of a ticket's file beside what the journal has of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +101,7 @@ pub enum Refusal {
     },
     /// It depends on itself.
     Cycle {
+        // Of a long ring only how it begins.
         /// The way round, beginning and ending with the ticket.
         path: Vec<TicketId>,
     },
@@ -184,10 +186,15 @@ impl fmt::Display for Refusal {
                 )
             }
             Refusal::Cycle { path } => {
+                let goes_on = if path.first() == path.last() {
+                    ""
+                } else {
+                    " → …"
+                };
                 let path: Vec<&str> = path.iter().map(TicketId::as_str).collect();
                 write!(
                     f,
-                    "it depends on itself: {}; remove one of these dependencies",
+                    "it depends on itself: {}{goes_on}; remove one of these dependencies",
                     path.join(" → ")
                 )
             }
@@ -302,20 +309,22 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
 /// however long: to be preferred to asking [`explain`] for each.
 #[must_use]
 pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
-    let ringed = on_or_behind_a_cycle(queue);
+    let rings = Rings::find(queue);
     let refused = queue
         .tickets
         .keys()
         .filter_map(|id| Some((id, eligible(queue, id).err()?)));
     let told = refused.map(|(id, refusal)| match refusal {
-        Refusal::WaitsFor { ids } if ringed.contains(id) => (id, told(queue, id, ids)),
+        Refusal::WaitsFor { ids } => (id, told(&rings, id, ids)),
         refusal => (id, refusal),
     });
     told.collect()
 }
 
-fn told(queue: Queue<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
-    cycle(queue, id).map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
+fn told(rings: &Rings<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
+    rings
+        .way_round(id)
+        .map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
 }
 
 /// A ticket's place in the line, were it eligible: by priority, then age, then id; the first to be given out is the least.
@@ -399,7 +408,7 @@ pub fn assign_in<'a>(
 #[must_use]
 pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) -> Option<Refusal> {
     match eligible(queue, id) {
-        Err(Refusal::WaitsFor { ids }) => return Some(told(queue, id, ids)),
+        Err(Refusal::WaitsFor { ids }) => return Some(told(&Rings::find(queue), id, ids)),
         Err(refusal) => return Some(refusal),
         Ok(()) => {}
     }
@@ -519,63 +528,6 @@ fn depends(queue: Queue<'_>, ticket: &Ticket) -> Result<(), Refusal> {
     }
 }
 
-/// What is left when tickets that wait for nothing left are taken away, again and again.
-fn on_or_behind_a_cycle(queue: Queue<'_>) -> BTreeSet<&TicketId> {
-    let open: BTreeMap<&TicketId, &Ticket> = queue.tickets.iter().filter(|(_, t)| !t.is_done()).collect();
-    let mut waits: BTreeMap<&TicketId, usize> = BTreeMap::new();
-    let mut behind: BTreeMap<&TicketId, Vec<&TicketId>> = BTreeMap::new();
-    for (id, ticket) in &open {
-        let deps = ticket.spec.deps.iter().filter(|dep| open.contains_key(dep));
-        waits.insert(id, deps.clone().count());
-        deps.for_each(|dep| behind.entry(dep).or_default().push(id));
-    }
-    let mut free: Vec<&TicketId> = waits
-        .iter()
-        .filter(|(_, n)| **n == 0)
-        .map(|(id, _)| *id)
-        .collect();
-    while let Some(id) = free.pop() {
-        waits.remove(id);
-        for next in behind.get(id).into_iter().flatten() {
-            if let Some(n) = waits.get_mut(next) {
-                *n -= 1;
-                if *n == 0 {
-                    free.push(next);
-                }
-            }
-        }
-    }
-    waits.into_keys().collect()
-}
-
-/// A way from the ticket over dependencies that are not done back to it. Depth first without recursion: a queue can be one
-/// long chain.
-fn cycle(queue: Queue<'_>, id: &TicketId) -> Option<Vec<TicketId>> {
-    let open = |id: &TicketId| {
-        let ticket = queue.tickets.get(id).filter(|t| !t.is_done());
-        ticket.into_iter().flat_map(|t| &t.spec.deps)
-    };
-    let mut seen = BTreeSet::new();
-    let mut path = vec![(id, open(id).collect::<Vec<_>>())];
-    while let Some((_, deps)) = path.last_mut() {
-        match deps.pop() {
-            None => {
-                path.pop();
-            }
-            Some(next) if next == id => {
-                return Some(
-                    path.iter()
-                        .map(|(step, _)| (*step).clone())
-                        .chain([id.clone()])
-                        .collect(),
-                );
-            }
-            Some(next) if seen.insert(next) => path.push((next, open(next).collect())),
-            Some(_) => {}
-        }
-    }
-    None
-}
-
+mod rings;
 #[cfg(test)]
 mod tests;

@@ -60,6 +60,9 @@ pub fn branch_name(name: &str) -> Result<(), &'static str> {
     {
         return Err("has a character that git refuses in a branch name");
     }
+    if name.chars().any(is_unseen) {
+        return Err("has a character that cannot be seen or turns the text round");
+    }
     if name.contains("..") || name.contains("@{") {
         return Err("has `..` or `@{`, which git refuses in a branch name");
     }
@@ -70,11 +73,21 @@ pub fn branch_name(name: &str) -> Result<(), &'static str> {
         if part.is_empty() {
             return Err("has an empty part around a `/`");
         }
+        if part.starts_with('-') || part.ends_with('.') {
+            return Err("has a part that begins with a dash or ends with a dot");
+        }
         if part.starts_with('.') || part.ends_with(".lock") {
             return Err("has a part that begins with a dot or ends with `.lock`, which git refuses");
         }
     }
     Ok(())
+}
+
+/// White space, controls, and what is there without being seen or changes the order of what is.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || c.is_whitespace()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Checks a path inside the repository and gives it in its plain form: no `./`, no doubled or trailing `/`.

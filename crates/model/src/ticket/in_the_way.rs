@@ -83,7 +83,7 @@ impl Obstacle {
             Obstacle::Rebase => "a rebase is under way",
             Obstacle::CherryPick => "a cherry-pick is under way",
             Obstacle::Revert => "a revert is under way",
-            Obstacle::IndexLocked => "another git holds the index",
+            Obstacle::IndexLocked => "another git holds the index; if none runs, remove its `index.lock`",
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Crew;
 use crate::attempt::{Attempt, Class, Event, Usage};
@@ -12,7 +12,7 @@ use crate::time::Day;
 use crate::{AgentName, RunId, TicketId, Time};
 
 /// What one step used. A step is charged once, when it has ended, however it ended; one that runs is not in it yet.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Charge {
     /// The row of the journal that says so.
     pub seq: u64,
@@ -102,6 +102,15 @@ pub struct Costs {
     pub running: u32,
 }
 
+/// Charges being summed up.
+#[derive(Clone, Debug)]
+pub struct Sums {
+    by: By,
+    filter: Filter,
+    total: Sum,
+    lines: BTreeMap<(String, u64), Line>,
+}
+
 impl Sum {
     fn add(&mut self, charge: &Charge) {
         self.steps += 1;
@@ -161,27 +170,57 @@ impl Charge {
     }
 }
 
+impl Sums {
+    /// Adds a charge, if it counts, of a ticket with this title.
+    pub fn add(&mut self, charge: &Charge, title: Option<&str>) {
+        if !self.filter.takes(charge) {
+            return;
+        }
+        self.total.add(charge);
+        let key = match self.by {
+            By::Step => (String::new(), charge.seq),
+            By::Attempt => (charge.ticket.to_string(), u64::from(charge.attempt)),
+            By::Ticket => (charge.ticket.to_string(), 0),
+            By::Agent => (charge.agent.to_string(), 0),
+            By::Day => (charge.at.day().to_string(), 0),
+        };
+        let new = || Line::of(self.by, charge, title);
+        self.lines.entry(key).or_insert_with(new).sum.add(charge);
+    }
+}
+
 impl Crew {
     /// What was paid for the steps that `filter` takes, summed by `by`.
     #[must_use]
     pub fn costs(&self, by: By, filter: &Filter) -> Costs {
-        let mut total = Sum::default();
-        let mut lines: BTreeMap<(String, u64), Line> = BTreeMap::new();
-        for charge in self.charges.iter().filter(|charge| filter.takes(charge)) {
-            total.add(charge);
-            let key = match by {
-                By::Step => (String::new(), charge.seq),
-                By::Attempt => (charge.ticket.to_string(), u64::from(charge.attempt)),
-                By::Ticket => (charge.ticket.to_string(), 0),
-                By::Agent => (charge.agent.to_string(), 0),
-                By::Day => (charge.at.day().to_string(), 0),
-            };
-            lines
-                .entry(key)
-                .or_insert_with(|| self.line(by, charge))
-                .sum
-                .add(charge);
+        self.costs_of(self.sums(by, filter))
+    }
+
+    /// The same, still to be added to: what was set aside is not in it.
+    #[must_use]
+    pub fn sums(&self, by: By, filter: &Filter) -> Sums {
+        let mut sums = Sums {
+            by,
+            filter: filter.clone(),
+            total: Sum::default(),
+            lines: BTreeMap::new(),
+        };
+        for charge in &self.charges {
+            let ticket = self.tickets.get(&charge.ticket);
+            sums.add(charge, ticket.map(|ticket| ticket.spec.title.as_str()));
         }
+        sums
+    }
+
+    /// What the sums come to, in order.
+    #[must_use]
+    pub fn costs_of(&self, sums: Sums) -> Costs {
+        let Sums {
+            by,
+            filter,
+            total,
+            lines,
+        } = sums;
         let mut lines: Vec<Line> = lines.into_values().collect();
         if let By::Ticket | By::Agent = by {
             let dear = |line: &Line| (line.sum.usage.cost_micro_usd, line.sum.usage.tokens());
@@ -200,13 +239,11 @@ impl Crew {
             running: u32::try_from(running).unwrap_or(u32::MAX),
         }
     }
+}
 
-    fn line(&self, by: By, charge: &Charge) -> Line {
-        let title = || {
-            self.tickets
-                .get(&charge.ticket)
-                .map(|ticket| ticket.spec.title.clone())
-        };
+impl Line {
+    fn of(by: By, charge: &Charge, title: Option<&str>) -> Self {
+        let title = || title.map(str::to_owned);
         let line = Line::default();
         match by {
             By::Step => Line {

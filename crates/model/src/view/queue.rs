@@ -59,7 +59,11 @@ impl Crew {
     /// How many tickets stand where.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+        let mut counts = Counts {
+            landed: self.past.landed,
+            ended: self.past.ended,
+            ..Counts::default()
+        };
         for ticket in self.tickets.values() {
             let slot = match &ticket.state {
                 State::New => continue,
@@ -126,7 +130,6 @@ impl Crew {
     }
 
     fn depends_on_nothing_open(&self, ticket: &Ticket) -> bool {
-        let done = |id: &TicketId| self.tickets.get(id).is_some_and(Ticket::is_done);
-        ticket.spec.deps.iter().all(done)
+        ticket.spec.deps.iter().all(|id| self.is_over(id))
     }
 }

@@ -1,5 +1,6 @@
 mod cost;
 mod inbox;
+mod past;
 
 use super::*;
 use crate::attempt::{Class, Event as A, Failure, Signal};

@@ -1,6 +1,6 @@
 //! What each agent did: every attempt at a ticket, from its claim on.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Crew;
 use crate::attempt::{self, Attempt, Usage};
@@ -8,7 +8,7 @@ use crate::ticket::{self, Done, State, Ticket};
 use crate::{AgentName, Oid, TicketId, Time};
 
 /// An attempt at a ticket, from when to when, and what came of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Work {
     /// The ticket.
     pub ticket: TicketId,

@@ -26,7 +26,7 @@ impl Hands {
             }
             // Its agent did that, and can undo it.
             Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused { why: words(&error) },
-            Err(error) => could_not(&error),
+            Err(error) => could_not(error),
         }
     }
 
@@ -169,7 +169,7 @@ impl Hands {
     pub(super) fn land(&self, candidate: &Candidate) -> Report {
         match self.try_land(candidate) {
             Ok(report) => report,
-            Err(error) => could_not(&error),
+            Err(error) => could_not(error),
         }
     }
 

@@ -58,11 +58,12 @@ impl Hands {
                 }
                 Err(error) => return Err(error),
             }
-            self.repository.forget_workspace(&workspace)
+            let target = self.repository.target(&self.target)?;
+            self.repository.forget_workspace(&workspace, &target)
         });
         match ended {
             Ok(()) => Report::Done,
-            Err(error) => could_not(&error),
+            Err(error) => could_not(error),
         }
     }
 }

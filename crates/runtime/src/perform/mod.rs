@@ -5,7 +5,7 @@ mod keep;
 mod prepare;
 mod step;
 
-use engine::Report;
+use engine::{Report, Verdict};
 use model::attempt::{self, Failure};
 use model::ticket::{Effect, Stage, State, Ticket};
 use model::{AgentName, Oid};
@@ -19,6 +19,19 @@ impl Hands {
         if !is_wanted(ticket, effect) {
             return Report::Done;
         }
+        let report = self.try_perform(ticket, effect, key);
+        // Not everything that fails on a full disk says so.
+        let hindered = failed(&report).and_then(|why| {
+            let lack = self.lacks_room()?;
+            Some(format!("{why}\n{lack}"))
+        });
+        match hindered {
+            Some(why) => Report::Hindered { why },
+            None => report,
+        }
+    }
+
+    fn try_perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
         match effect {
             Effect::PrepareWorkspace {
                 agent, number, from, ..
@@ -133,6 +146,32 @@ impl Hands {
     }
 }
 
+/// Why it was not done, where that is not the agent's doing.
+fn failed(report: &Report) -> Option<&str> {
+    match report {
+        Report::CouldNotRun { why }
+        | Report::WorkspaceFailed { why }
+        | Report::Checked(Verdict::CouldNotRun { why }) => Some(why),
+        Report::StepNotSpawned { failure } => Some(&failure.message),
+        Report::Hindered { .. }
+        | Report::WorkspaceReady { .. }
+        | Report::WorkspaceMissing
+        | Report::StepSpawned
+        | Report::Stopped
+        | Report::Inspected { .. }
+        | Report::Built { .. }
+        | Report::NoCommits
+        | Report::Conflicted { .. }
+        | Report::ImportRefused { .. }
+        | Report::SensitivePaths { .. }
+        | Report::Checked(Verdict::Passed { .. } | Verdict::Failed { .. } | Verdict::TargetRed { .. })
+        | Report::Landed { .. }
+        | Report::TargetMoved
+        | Report::CheckoutEdited { .. }
+        | Report::Done => None,
+    }
+}
+
 /// Whether the ticket still waits for what it ordered: an engine may have been killed in between, and the ticket given back,
 /// dropped or built anew since. What would begin something is not begun then; what ends something is always done.
 fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
@@ -184,8 +223,14 @@ pub(crate) fn git_oid(oid: &Oid) -> Result<git::Oid, git::Error> {
 }
 
 /// A failure to do what only the world outside can be blamed for.
-pub(crate) fn could_not(error: &dyn std::error::Error) -> Report {
-    Report::CouldNotRun { why: words(error) }
+pub(crate) fn could_not(error: impl Into<crate::Error>) -> Report {
+    let error = error.into();
+    let why = words(&error);
+    if error.is_passing() {
+        Report::Hindered { why }
+    } else {
+        Report::CouldNotRun { why }
+    }
 }
 
 /// An error with what caused it.

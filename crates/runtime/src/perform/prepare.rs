@@ -10,13 +10,16 @@ use crate::hands::Hands;
 
 impl Hands {
     pub(super) fn prepare(&self, ticket: &Ticket, agent: &AgentName, number: u32, from: &From) -> Report {
+        if let Some(why) = self.lacks_room() {
+            return Report::Hindered { why };
+        }
         match self.try_prepare(ticket, agent, number, from) {
             Ok((base, earlier_work)) => match model_oid(&base) {
                 Ok(base) => Report::WorkspaceReady { base, earlier_work },
                 Err(why) => Report::WorkspaceFailed { why },
             },
-            // Another git's moment is not the attempt's failure.
-            Err(crate::Error::Git(busy @ git::Error::RefBusy { .. })) => could_not(&busy),
+            // The machine's moment is not the attempt's failure.
+            Err(error) if error.is_passing() => could_not(error),
             Err(error) => Report::WorkspaceFailed { why: words(&error) },
         }
     }

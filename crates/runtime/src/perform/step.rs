@@ -40,26 +40,34 @@ impl Hands {
         let workspace = match self.workspace(ticket, step.agent, step.number) {
             Ok(Some(workspace)) if workspace.exists() => workspace,
             Ok(_) => return Report::WorkspaceMissing,
-            Err(error) => return could_not(&error),
+            Err(error) => return could_not(error),
         };
+        if let Some(why) = self.lacks_room() {
+            return Report::Hindered { why };
+        }
         // Nothing of the step before this one lives any more.
         if let Err(error) = workspace.clear_locks() {
-            return could_not(&error);
+            return could_not(error);
         }
         match self.make_run(ticket, step, harness, &workspace, &dir) {
             Ok(run) => self.begin(&run),
+            Err(error) if error.is_passing() => could_not(error),
             Err(error) => not_spawned(Class::Crash, words(&error)),
         }
     }
 
-    /// Starts a run. One that cannot be started never will be: another step takes its place, in the same workspace.
+    /// Starts a run. One that cannot be started never will be: another step takes its place, in the same workspace. But for
+    /// one that only the machine hinders: nothing of it runs, and it is paid for when it does.
     fn begin(&self, run: &Run) -> Report {
         let Err(error) = run.start(&self.shim) else {
             return Report::StepSpawned;
         };
+        if error.is_passing() {
+            return could_not(error);
+        }
         match crate::hands::give_up(run) {
             Ok(()) => not_spawned(Class::Crash, words(&error)),
-            Err(error) => could_not(&error),
+            Err(error) => could_not(error),
         }
     }
 
@@ -109,7 +117,7 @@ impl Hands {
         let stopped = Run::open(self.place.runs_dir.join(run.as_str())).and_then(|run| run.stop());
         match stopped {
             Ok(()) | Err(process::Error::NoRun { .. }) => Report::Stopped,
-            Err(error) => could_not(&error),
+            Err(error) => could_not(error),
         }
     }
 
@@ -123,7 +131,7 @@ impl Hands {
                     workspace: Workspace::Missing,
                 };
             }
-            Err(error) => return could_not(&error),
+            Err(error) => return could_not(error),
         };
         match self.save(ticket, &workspace) {
             Ok(saved) if saved.imported.commits == 0 => Report::Inspected {
@@ -133,7 +141,7 @@ impl Hands {
             Ok(_) | Err(git::Error::Refused { .. }) => Report::Inspected {
                 workspace: Workspace::Changed,
             },
-            Err(error) => could_not(&error),
+            Err(error) => could_not(error),
         }
     }
 }

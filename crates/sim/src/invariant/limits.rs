@@ -21,7 +21,7 @@ impl Witness {
     }
 
     /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost workspace or
-    /// work that came back after its agent was freed, and two steps for each conflict.
+    /// work that came back after its agent was freed, two steps for each conflict, and one for each recovery.
     pub(super) fn limits_hold(
         &mut self,
         id: &TicketId,
@@ -39,6 +39,8 @@ impl Witness {
             Event::Retried { .. } | Event::Reopened { .. } => *free = (0, free.1),
             Event::Claimed { .. } => free.1 = 0,
             Event::Conflicted { .. } => free.1 += 2,
+            // What interrupts a last chance ends it: whoever is recovered from that has a step, and then the last chance.
+            Event::Attempt(attempt::Event::Recovered { .. }) => free.1 += 1,
             _ => {}
         }
         let run = &options.settings.run;

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use model::ticket::{Candidate, FileStatus, Stage, State, Ticket};
+use model::ticket::{Candidate, Effect, FileStatus, Stage, State, Ticket};
+use model::{Oid, TicketId, Time};
+use store::{Ledger, Memory};
 
 use super::{Broken, Checked, Witness, ensure};
+use crate::block_on;
 use crate::git::By;
 use crate::world::World;
 
@@ -36,9 +39,69 @@ impl Witness {
         Ok(())
     }
 
+    /// A workspace belongs to the attempt that its ticket is at, or it is about to be kept or removed.
+    pub(super) fn workspaces_belong_to_attempts(&self, ledger: &Ledger<Memory>, world: &World) -> Checked {
+        for ((agent, id), space) in &world.spaces {
+            let ticket = self.tickets.get(id);
+            let at = ticket.and_then(Ticket::attempt);
+            if at.is_some_and(|attempt| attempt.agent == *agent && attempt.number == space.number) {
+                continue;
+            }
+            let rows = block_on(ledger.pending(Time(i64::MAX))).unwrap_or_default();
+            let cleared = rows.iter().any(|row| match &row.effect {
+                Effect::KeepWork { agent: of, number } | Effect::RemoveWorkspace { agent: of, number } => {
+                    row.ticket == *id && of == agent && *number == space.number
+                }
+                _ => false,
+            });
+            ensure(cleared, "a workspace belongs to an attempt", || {
+                format!(
+                    "{agent}-{id} is of attempt {}, and {id} is {:?}",
+                    space.number,
+                    ticket.map(Ticket::state_name)
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Every reference of crew's is of a ticket in the journal.
+    pub(super) fn references_belong_to_tickets(&self, world: &World) -> Checked {
+        for name in world.git.refs.keys() {
+            let Some(rest) = name.strip_prefix("refs/crew/") else {
+                continue;
+            };
+            let id = rest.split('/').nth(1).unwrap_or_default();
+            let known = TicketId::new(id).is_ok_and(|id| self.tickets.contains_key(&id));
+            ensure(known, "a reference belongs to a ticket", || {
+                format!("{name} does not")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What its steps have cost, and have told, is what the ticket says that it has cost. What no engine was told of, since
+    /// nobody waited for it any more, is not in it.
+    pub(super) fn costs_add_up(&self, ticket: &Ticket, world: &World) -> Checked {
+        let runs = world
+            .processes
+            .values()
+            .filter(|process| process.ticket == ticket.id);
+        let most: u64 = runs.map(|process| process.cost).sum();
+        let told: u64 = ticket.spent.days.values().sum();
+        ensure(told <= most, "costs add up", || {
+            format!("{} says {told}, and its steps have cost {most}", ticket.id)
+        })
+    }
+
     /// The target's first-parent chain is what landed, in its order, and what others pushed; each landed once, and tested.
     pub(super) fn target_is_what_was_landed(&self, world: &World) -> Checked {
-        let mut landed = self.landed.iter();
+        // What someone took back from the target is nobody's to answer for but theirs.
+        let there = |(id, _): &&(Oid, bool)| {
+            let at = world.git.find(id);
+            at.is_none_or(|at| !world.taken_back.contains(&at))
+        };
+        let mut landed = self.landed.iter().filter(there);
         let mut merged = BTreeSet::new();
         for at in world.git.chain() {
             let commit = &world.git.commits[at];
@@ -132,7 +195,7 @@ pub(super) fn work_is_reachable(world: &World) -> Checked {
     {
         git.mark(*at, &mut seen);
     }
-    for at in &world.made {
+    for at in world.made.iter().filter(|at| !world.taken_back.contains(at)) {
         ensure(seen[*at], "no commit of an agent is lost", || {
             format!(
                 "{} by {:?} is out of reach",

@@ -1,33 +1,39 @@
 //! The engine of a simulation: started, and what it orders carried out.
 
-use engine::{Core, Loaded, Output};
+use engine::{Core, Loaded, Output, Report};
 use model::Time;
-use store::{Fault, Journal as _};
+use store::{Fault, Journal as _, Ordered};
 
 use super::Simulation;
-use super::turn::name;
+use crate::chance::Site;
 use crate::driver::Driver;
 use crate::hands::Hands;
 use crate::invariant::{Broken, Checked, ensure};
-use crate::{block_on, people};
+use crate::words::name;
+use crate::{Who, block_on, people};
 
 impl Simulation {
-    pub(super) fn hands(&mut self, half: bool) -> Hands<'_> {
-        Hands {
+    /// Performs an effect, or the first half of it.
+    pub(super) fn perform(&mut self, one: &Ordered, half: bool) -> Report {
+        let rng = self.chance.of(&format!("{} {}", one.ticket, name(&one.effect)));
+        let mut hands = Hands {
             world: &mut self.world,
             options: &self.options,
-            rng: &mut self.rng,
+            chance: &mut self.chance,
+            plant: self.case.plant,
+            rng,
             half,
-        }
+        };
+        hands.perform(&one.ticket, &one.effect)
     }
 
     /// What the engine is started for: the queue, or at times one command that a person gives while no engine is up.
     fn duty(&mut self) -> engine::Duty {
         self.errand = None;
-        if self.world.calm || !self.rng.percent(self.options.errands) {
+        let Some(mut rng) = self.chance.strikes(Site::Errand) else {
             return engine::Duty::Drain;
-        }
-        let did = people::command(&self.witness, &mut self.rng);
+        };
+        let did = people::command(&self.witness, &mut rng);
         let Some(command) = did.command else {
             return engine::Duty::Drain;
         };
@@ -40,7 +46,7 @@ impl Simulation {
         };
         self.late.clear();
         self.submit(&command);
-        self.note(|| format!("without an engine: {}", did.what));
+        self.note(Who::Person, || format!("without an engine: {}", did.what));
         let patience = Time(self.world.now.0 + 60_000);
         if let Some(id) = self.commands.last() {
             self.errand = Some((id.clone(), lands.clone(), patience));
@@ -69,6 +75,9 @@ impl Simulation {
     }
 
     pub(super) fn boot(&mut self) -> Checked {
+        if let Some(rng) = self.chance.strikes(Site::ClockAtStart) {
+            self.set_clock(rng);
+        }
         let now = self.world.now;
         let unreadable = |error: store::Error| Broken {
             invariant: "the journal can be read",
@@ -80,7 +89,7 @@ impl Simulation {
             .iter()
             .map(|one| (one.id, one.ticket.clone(), one.effect.clone()))
             .collect();
-        let journal = uuid::Uuid::from_u128(u128::from(self.seed));
+        let journal = uuid::Uuid::from_u128(u128::from(self.case.seed));
         let loaded = Loaded {
             streams,
             pending: ordered,
@@ -89,7 +98,7 @@ impl Simulation {
             invariant: "the journal can be read",
             what: error.to_string(),
         })?;
-        let first_look = Time(now.0 + self.rng.ms(0, 300));
+        let first_look = Time(now.0 + self.chance.order.ms(0, 300));
         let duty = self.duty();
         let output = core.open(now, duty.clone());
         let mut driver = match duty {
@@ -100,9 +109,16 @@ impl Simulation {
         driver.reports.append(&mut self.late);
         self.muddied = !driver.reports.is_empty();
         self.driver = Some(driver);
-        self.note(|| "the engine starts".to_owned());
+        self.note(Who::Engine, || "it starts".to_owned());
         self.batch = vec![(output, None)];
-        self.carry_out()
+        self.carry_out()?;
+        if self.driver.is_some()
+            && let Some(rng) = self.chance.strikes(Site::KillAtStart)
+        {
+            self.crash_in_the_middle(rng);
+            return self.check();
+        }
+        Ok(())
     }
 
     /// Makes durable what the core decided, as a driver does: all of it in one transaction.
@@ -120,23 +136,24 @@ impl Simulation {
         }
         self.spoil(&mut output);
         let now = self.world.now;
-        let strikes = |me: &mut Self| !me.world.calm && me.rng.below(1000) < me.options.crash;
-        let struck = !output.writes.is_empty() && strikes(self);
-        if struck {
-            let fault = if self.rng.percent(50) {
-                Fault::Before
-            } else {
-                Fault::After
-            };
-            self.memory.fail_append(1, fault);
+        let wrote = !output.writes.is_empty();
+        let mut struck = false;
+        if wrote {
+            let lost = self.chance.strikes(Site::AppendLost).is_some() || self.world.full_until.is_some();
+            let untold = self.chance.strikes(Site::AppendUntold).is_some();
+            struck = lost || untold;
+            if struck {
+                let fault = if lost { Fault::Before } else { Fault::After };
+                self.memory.fail_append(1, fault);
+            }
         }
         let ordered = match block_on(self.ledger.record(output.writes)) {
             Ok(ordered) => ordered,
             Err(error) => {
                 if !struck {
                     self.summary.refusals += 1;
-                    let alone = self.muddied || self.plant.is_some();
-                    ensure(alone, "an engine alone is never refused", || error.to_string())?;
+                    let expected = self.muddied || self.case.plant.is_some();
+                    ensure(expected, "an engine alone is never refused", || error.to_string())?;
                 }
                 // What it decided is not what is stored: it is never asked again.
                 self.crash(&format!("the journal refused: {error}"));
@@ -144,12 +161,22 @@ impl Simulation {
                 return self.check();
             }
         };
-        if strikes(self) {
+        if wrote && self.chance.strikes(Site::KillAfterWrite).is_some() {
             self.crash("the engine is killed after a write");
             return self.check();
         }
         let later = output.again.clone();
-        let settled = block_on(self.ledger.finish(&output.finished, now))
+        let mut finished = output.finished;
+        let halted = (!finished.is_empty() || !later.is_empty() || !output.answers.is_empty())
+            .then(|| self.chance.strikes(Site::KillWhileSettling))
+            .flatten();
+        if let Some(mut rng) = halted {
+            finished.truncate(usize::try_from(rng.below(2)).unwrap_or(0));
+            drop(block_on(self.ledger.finish(&finished, now)));
+            self.crash("the engine is killed while it notes what is finished");
+            return self.check();
+        }
+        let settled = block_on(self.ledger.finish(&finished, now))
             .and(
                 later
                     .iter()
@@ -162,8 +189,8 @@ impl Simulation {
                     .try_for_each(|(id, answer)| block_on(self.ledger.answer(id, answer, now))),
             );
         if let Err(error) = settled {
-            let alone = self.muddied || self.plant.is_some();
-            ensure(alone, "an engine alone is never refused", || error.to_string())?;
+            let expected = self.muddied || self.case.plant.is_some();
+            ensure(expected, "an engine alone is never refused", || error.to_string())?;
             self.crash(&format!("the journal refused: {error}"));
             return self.check();
         }
@@ -193,10 +220,10 @@ impl Simulation {
             let down = if self.world.calm {
                 1_000
             } else {
-                self.rng.ms(0, 60_000)
+                self.chance.order.ms(0, 60_000)
             };
             self.boot_at = Time(now.0 + down);
-            self.note(|| "the engine has ended".to_owned());
+            self.note(Who::Engine, || "it has ended".to_owned());
         }
         self.check()
     }

@@ -4,15 +4,17 @@ use model::Time;
 
 use super::Simulation;
 use crate::invariant::Checked;
-use crate::{block_on, people};
+use crate::words;
+use crate::{Who, block_on, people};
 
 impl Simulation {
     pub(super) fn calm_down(&mut self) -> Checked {
-        self.note(|| "calm".to_owned());
+        self.note(Who::World, || "calm: nothing goes wrong any more".to_owned());
         if !self.batch.is_empty() {
             self.carry_out()?;
         }
-        self.world.calm = true;
+        (self.world.calm, self.chance.calm) = (true, true);
+        (self.world.unborn_until, self.world.full_until) = (None, None);
         (self.zombie, self.late) = (None, Vec::new());
         people::clear_checkout(&mut self.world);
         people::mend_target(&mut self.world);
@@ -28,10 +30,10 @@ impl Simulation {
     pub(super) fn help(&mut self) {
         people::clear_checkout(&mut self.world);
         if let Some(what) = people::mend_target(&mut self.world) {
-            self.note(|| what);
+            self.note(Who::Person, || what);
         }
-        if let Some(what) = people::tidy(&mut self.world, &self.witness, &mut self.rng) {
-            self.note(|| what);
+        if let Some(what) = people::tidy(&mut self.world, &self.witness, &mut self.chance.order) {
+            self.note(Who::Person, || what);
         }
         let tickets: Vec<_> = self.witness.tickets.values().cloned().collect();
         let shut = self
@@ -42,7 +44,7 @@ impl Simulation {
             .values()
             .any(|bar| bar.until.is_none());
         if let Some(ticket) = tickets.first().filter(|_| shut) {
-            self.note(|| "helper: the credentials are renewed".to_owned());
+            self.note(Who::Person, || "helper: the credentials are renewed".to_owned());
             self.submit(&model::command::Command::Retry {
                 ticket: ticket.id.clone(),
             });
@@ -53,7 +55,9 @@ impl Simulation {
                 continue;
             };
             *self.helped.entry(ticket.id.clone()).or_default() += 1;
-            self.note(|| format!("helper: {command:?}"));
+            self.note(Who::Person, || {
+                format!("helps: asks to {}", words::asked(&command))
+            });
             self.submit(&command);
         }
     }

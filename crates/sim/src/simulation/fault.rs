@@ -2,37 +2,42 @@
 
 use engine::{Input, Output, Report};
 use model::Time;
-use store::{Journal as _, StreamId};
+use store::{Journal as _, Ordered, StreamId};
 
 use super::Simulation;
 use super::turn::reported;
-use super::turn::{facts, name};
-use crate::block_on;
+use crate::chance::Site;
 use crate::driver::Told;
 use crate::invariant::Checked;
+use crate::rng::Rng;
+use crate::words::{facts, name};
+use crate::{Who, block_on};
 
 impl Simulation {
     /// The engine dies, at times with an effect half performed.
-    pub(super) fn crash_in_the_middle(&mut self) {
+    pub(super) fn crash_in_the_middle(&mut self, mut rng: Rng) {
         let ready = self
             .driver
             .as_ref()
             .map(|d| d.ready(self.world.now))
             .unwrap_or_default();
-        if let Some(one) = self.rng.pick(&ready).cloned()
-            && self.rng.percent(60)
-        {
-            let half = self.rng.percent(50);
-            self.hands(half).perform(&one.ticket, &one.effect);
-            let part = if half { "half of " } else { "" };
-            self.note(|| {
-                format!(
-                    "performed, never told: {part}{} {}",
-                    one.ticket,
-                    name(&one.effect)
-                )
-            });
+        match rng.pick(&ready).cloned() {
+            Some(one) if rng.percent(60) => self.crash_performing(&one, rng.percent(50)),
+            Some(_) | None => self.crash("the engine is killed"),
         }
+    }
+
+    /// The engine dies when an effect is performed, or half of it.
+    pub(super) fn crash_performing(&mut self, one: &Ordered, half: bool) {
+        self.perform(one, half);
+        self.note(Who::Hand, || {
+            let part = if half { "half of " } else { "" };
+            format!(
+                "performed, never told: {part}{} {}",
+                one.ticket,
+                name(&one.effect)
+            )
+        });
         self.crash("the engine is killed");
     }
 
@@ -41,12 +46,15 @@ impl Simulation {
         let undecided = std::mem::take(&mut self.batch).is_empty();
         self.summary.crashes += 1;
         let now = self.world.now;
-        self.boot_at = if self.world.calm || self.rng.percent(50) {
+        let order = &mut self.chance.order;
+        self.boot_at = if self.world.full_until.is_some() {
+            Time(now.0 + order.ms(1_000, 10_000))
+        } else if self.world.calm || order.percent(50) {
             now
         } else {
-            Time(now.0 + self.rng.ms(0, 40_000))
+            Time(now.0 + order.ms(0, 40_000))
         };
-        self.note(|| why.to_owned());
+        self.note(Who::World, || why.to_owned());
         if self.world.calm {
             return;
         }
@@ -63,14 +71,14 @@ impl Simulation {
             )
         };
         // A core whose last decisions never became durable lives on nowhere: its driver was waiting for the journal.
-        if undecided && self.rng.percent(self.options.zombie) {
+        if let Some(mut rng) = self.chance.strikes(Site::Zombie).filter(|_| undecided) {
             let first = driver.reports.iter().find(harmless).map(reported);
             let run = driver.watched.keys().find(|run| self.world.end_of(run).is_some());
-            let ended = run.and_then(|run| self.run_end(run));
+            let ended = run.cloned().and_then(|run| self.run_end(&run));
             let input = first.or(ended.map(Input::RunEnded)).unwrap_or(Input::Ticked);
-            let at = Time(self.boot_at.0 + self.rng.ms(0, 8_000));
+            let at = Time(self.boot_at.0 + rng.ms(0, 8_000));
             self.zombie = Some((driver.core, input, at));
-        } else if self.rng.percent(30) {
+        } else if self.chance.strikes(Site::Late).is_some() {
             self.late = driver.reports.iter().filter(harmless).cloned().collect();
         }
     }
@@ -92,7 +100,7 @@ impl Simulation {
         let recorded = block_on(self.ledger.record(output.writes));
         self.summary.zombies += 1;
         self.muddied = true;
-        self.note(|| match recorded {
+        self.note(Who::Engine, || match recorded {
             Ok(_) => format!("the old engine wrote: {facts}"),
             Err(error) => format!("the old engine was refused: {error}"),
         });
@@ -104,7 +112,7 @@ impl Simulation {
     }
 
     pub(super) fn spoil(&self, output: &mut Output) {
-        if let Some(plant) = self.plant {
+        if let Some(plant) = self.case.plant {
             let at = |stream: &model::journal::Stream| {
                 let row = block_on(self.memory.load(&StreamId(stream.to_string())));
                 row.ok().flatten().map_or(0, |row| row.version.0)

@@ -1,6 +1,6 @@
 //! What happens next, and what the engine makes of it.
 
-use engine::{Input, Output, Report, RunEnd};
+use engine::{Input, Report, RunEnd};
 use model::attempt::Usage;
 use model::policy::stall::Sample;
 use model::ticket::Effect;
@@ -8,10 +8,12 @@ use model::{RunId, Time};
 use store::Ordered;
 
 use super::Simulation;
-use crate::block_on;
+use crate::chance::Site;
 use crate::driver::Told;
 use crate::files::ticket_of;
 use crate::invariant::Checked;
+use crate::words::{came, facts, heard, name};
+use crate::{Who, block_on};
 
 /// How often a step that runs is looked at.
 const SAMPLE: i64 = 5_000;
@@ -42,7 +44,17 @@ impl Simulation {
             (self.errand, self.zombie) = (None, None);
             return Ok(());
         }
+        if self.driver.is_some() && self.chance.strikes(Site::EarlyTick).is_some() {
+            return self.choose(Choice::Tick);
+        }
         let mut choices = self.choices();
+        if let Some(mut rng) = self.chance.strikes(Site::EarlyTimer) {
+            let soon = Time(self.world.now.0 + rng.ms(1, 20_000));
+            let due = block_on(self.ledger.due(soon)).unwrap_or_default();
+            if let Some(timer) = rng.pick(&due).filter(|_| self.driver.is_some()) {
+                return self.tell(Input::TimerDue(timer.clone()), None);
+            }
+        }
         if choices.is_empty() && !self.batch.is_empty() {
             return self.carry_out();
         }
@@ -64,7 +76,7 @@ impl Simulation {
             self.world.advance(to.max(Time(now.0 + 1)));
             return Ok(());
         }
-        let at = usize::try_from(self.rng.below(choices.len() as u64)).unwrap_or(0);
+        let at = usize::try_from(self.chance.order.below(choices.len() as u64)).unwrap_or(0);
         self.choose(choices.swap_remove(at))
     }
 
@@ -120,10 +132,21 @@ impl Simulation {
         };
         match choice {
             Choice::Perform(one) => {
-                let report = self.hands(false).perform(&one.ticket, &one.effect);
-                self.note(|| format!("performed: {} {} → {report:?}", one.ticket, name(&one.effect)));
+                for (site, half) in [(Site::KillHalfWay, true), (Site::KillUntold, false)] {
+                    if self.chance.strikes(site).is_some() {
+                        self.crash_performing(&one, half);
+                        return self.check();
+                    }
+                }
+                let report = self.perform(&one, false);
+                self.note(Who::Hand, || {
+                    format!("{} {} → {}", one.ticket, name(&one.effect), came(&report))
+                });
                 let longest = if self.world.calm { 300 } else { 5_000 };
-                let at = Time(now.0 + self.rng.ms(0, longest));
+                let mut at = Time(now.0 + self.chance.order.ms(0, longest));
+                if let Some(mut rng) = self.chance.strikes(Site::SlowHand) {
+                    at.0 += rng.ms(60_000, 600_000);
+                }
                 if let Some(driver) = &mut self.driver {
                     driver.performed(
                         Told {
@@ -218,8 +241,14 @@ impl Simulation {
         }
     }
 
-    pub(super) fn run_end(&self, run: &RunId) -> Option<RunEnd> {
+    pub(super) fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {
         let end = self.world.end_of(run)?.clone();
+        self.world.sweep(run);
+        let floods = self
+            .world
+            .processes
+            .get(run)
+            .is_some_and(|process| process.floods);
         let usage = Usage {
             input_tokens: 10,
             output_tokens: 1,
@@ -230,7 +259,7 @@ impl Simulation {
             run: run.clone(),
             usage,
             total_micro_usd: None,
-            summary: None,
+            summary: floods.then(|| "\u{1b}[2J\"\\ \u{0}…\n".repeat(400)),
             mode: None,
             end,
         })
@@ -240,26 +269,26 @@ impl Simulation {
         let Some(driver) = &mut self.driver else {
             return Ok(());
         };
-        let heard = match &input {
-            Input::Reported {
-                ticket,
-                effect,
-                report,
-                ..
-            } => format!("{ticket} {} → {report:?}", name(effect)),
-            Input::Sampled { run, .. } => format!("sampled {run}"),
-            Input::Sighted { seen, .. } if seen.len() > 1 => format!("{} files", seen.len()),
-            other => format!("{other:?}"),
-        };
+        let heard = self.traced.then(|| heard(&input));
         if let Input::RunEnded(end) = &input {
             driver.watched.remove(&end.run);
         }
         self.summary.inputs += u32::from(!matches!(input, Input::Sampled { .. }));
+        let twice = self.chance.strikes(Site::Twice).map(|_| input.clone());
         let output = driver.core.step(input, self.world.now);
-        let said = facts(&output);
-        self.note(|| format!("heard: {heard}{said}"));
+        self.note(Who::Engine, || {
+            format!("heard: {}{}", heard.unwrap_or_default(), facts(&output))
+        });
         self.batch.push((output, effect));
-        if !self.world.calm && self.batch.len() < 6 && self.rng.percent(self.options.batch) {
+        if let Some(input) = twice
+            && let Some(driver) = &mut self.driver
+        {
+            let output = driver.core.step(input, self.world.now);
+            self.muddied = true;
+            self.note(Who::Engine, || format!("heard the same again{}", facts(&output)));
+            self.batch.push((output, None));
+        }
+        if self.batch.len() < 6 && self.chance.strikes(Site::Batch).is_some() {
             return Ok(());
         }
         self.carry_out()
@@ -273,48 +302,5 @@ pub(super) fn reported(told: &Told) -> Input {
         ticket,
         effect,
         report: told.report.clone(),
-    }
-}
-
-/// What was decided, for the trace.
-pub(super) fn facts(output: &Output) -> String {
-    let mut text = String::new();
-    for write in &output.writes {
-        for entry in &write.entries {
-            text.push_str(&format!("; {} {}", write.stream, entry.fact.name()));
-            for effect in &entry.effects {
-                text.push_str(&format!(" +{}", name(effect)));
-            }
-        }
-    }
-    for refused in &output.refused {
-        text.push_str(&format!("; refused: {refused}"));
-    }
-    for (id, answer) in output
-        .writes
-        .iter()
-        .filter_map(|w| w.answers.as_ref())
-        .chain(&output.answers)
-    {
-        text.push_str(&format!("; {id}: {answer:?}"));
-    }
-    text
-}
-
-/// An effect, in a few words.
-pub(super) fn name(effect: &Effect) -> String {
-    use model::attempt::Effect as Step;
-    match effect {
-        Effect::PrepareWorkspace { agent, number, .. } => format!("prepare {agent}#{number}"),
-        Effect::Attempt(Step::StartStep { run, .. }) => format!("start {run}"),
-        Effect::Attempt(Step::StopRun { run }) => format!("stop {run}"),
-        Effect::Attempt(Step::InspectWorkspace { agent }) => format!("inspect {agent}"),
-        Effect::BuildCandidate { round, .. } => format!("build {round}"),
-        Effect::RunChecks { .. } => "check".to_owned(),
-        Effect::Land { .. } => "land".to_owned(),
-        Effect::KeepWork { number, .. } => format!("keep #{number}"),
-        Effect::RemoveWorkspace { number, .. } => format!("remove #{number}"),
-        Effect::WriteFile(filing) => format!("file {:?}", filing.status),
-        Effect::AddNote { .. } => "note".to_owned(),
     }
 }

@@ -4,5 +4,7 @@
 
 mod found;
 mod plants;
+mod regressions;
 mod replay;
 mod seeds;
+mod sweep;

@@ -1,14 +1,18 @@
 //! Proof that the simulation can find anything: each planted bug is caught within five hundred seeds, and by name.
 
-use sim::Plant;
+use sim::{Case, Plant};
 
 /// Runs seeds until one breaks; the invariant that it breaks is among `wanted`.
 fn caught(plant: Plant, wanted: &[&str]) {
-    let failure = (0..500).find_map(|seed| sim::run(seed, Some(plant)).err());
+    let case = |seed| Case {
+        plant: Some(plant),
+        ..Case::of(seed)
+    };
+    let failure = (0..500).find_map(|seed| case(seed).run().err());
     let failure = failure.unwrap_or_else(|| panic!("{plant:?} was not caught within 500 seeds"));
     println!(
         "{plant:?}: seed {} breaks \"{}\": {}",
-        failure.seed, failure.invariant, failure.what
+        failure.case.seed, failure.invariant, failure.what
     );
     assert!(
         wanted.contains(&failure.invariant),
@@ -68,4 +72,78 @@ fn a_dropped_rescue_is_caught() {
 #[test]
 fn a_service_that_is_asked_too_soon_is_caught() {
     caught(Plant::ShortWait, &["no step on a harness that refuses"]);
+}
+
+#[test]
+fn too_many_attempts_are_caught() {
+    caught(Plant::Tireless, &["attempts are within their limit"]);
+}
+
+#[test]
+fn too_many_steps_are_caught() {
+    caught(Plant::Talkative, &["steps are within their limit"]);
+}
+
+#[test]
+fn a_slot_that_is_not_taken_is_caught() {
+    caught(Plant::FreeSlot, &["slots are the seats"]);
+}
+
+#[test]
+fn a_check_that_is_never_begun_is_caught() {
+    caught(Plant::ForgottenCheck, &["what is waited for is under way"]);
+}
+
+#[test]
+fn an_effect_that_stays_in_the_outbox_is_caught() {
+    caught(Plant::Unsettled, &["a report settles its effect"]);
+}
+
+#[test]
+fn a_command_without_an_answer_is_caught() {
+    caught(
+        Plant::Mute,
+        &["everything comes to rest", "every command is answered"],
+    );
+}
+
+#[test]
+fn a_file_that_stays_open_is_caught() {
+    caught(Plant::OpenFile, &["a done ticket's file is closed"]);
+}
+
+#[test]
+fn a_workspace_that_is_left_over_is_caught() {
+    caught(
+        Plant::Litter,
+        &["a workspace belongs to an attempt", "no workspace is left over"],
+    );
+}
+
+#[test]
+fn a_landing_that_did_not_happen_is_caught() {
+    caught(Plant::HollowLanding, &["landed work is in the target"]);
+}
+
+#[test]
+fn work_that_lands_unchecked_is_caught() {
+    caught(Plant::Unchecked, &["what landed was tested"]);
+}
+
+#[test]
+fn an_edit_that_is_overwritten_is_caught() {
+    caught(Plant::Overwritten, &["a person's edits are intact"]);
+}
+
+#[test]
+fn an_event_that_is_gone_is_caught() {
+    caught(
+        Plant::LostEvent,
+        &["versions are contiguous", "stored state equals replay"],
+    );
+}
+
+#[test]
+fn a_cost_that_is_counted_twice_is_caught() {
+    caught(Plant::DoubleCost, &["stored state equals replay", "costs add up"]);
 }

@@ -1,43 +1,53 @@
-//! One seed, looked at; or as many as anybody likes.
+//! One seed is one history, within a process and across processes.
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the seeds to be looked at are named by whoever runs these tests"
-)]
-fn named(variable: &str) -> Option<String> {
-    std::env::var(variable).ok()
+use sim::Case;
+
+/// Seeds whose whole traces are compared.
+const SEEDS: u64 = 60;
+
+/// What the traces of the seeds come to, in one number.
+fn digest() -> u64 {
+    let lines = (0..SEEDS).flat_map(|seed| Case::of(seed).replay().1);
+    let bytes = lines.flat_map(|line| line.to_string().into_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |state: u64, byte| {
+        (state ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
-/// Prints the whole trace of the seed that `SIM_SEED` names; without it, there is nothing to look at.
 #[test]
-fn replay() {
-    let Some(seed) = named("SIM_SEED") else { return };
-    let seed: u64 = seed.parse().expect("SIM_SEED is a number");
-    for line in sim::replay(seed, None) {
-        println!("{line}");
+fn one_seed_is_one_history() {
+    for seed in (0..SEEDS).chain([4_000_000_007]) {
+        let (one, other) = (Case::of(seed).replay(), Case::of(seed).replay());
+        assert_eq!(one, other, "seed {seed}");
+        assert_eq!(Case::of(seed).run(), one.0, "seed {seed}, without its trace");
     }
-    if let Err(failure) = sim::run(seed, None) {
-        panic!("{failure}");
-    }
+    assert_ne!(Case::of(3).replay().1, Case::of(4).replay().1);
 }
 
-/// Runs the seeds that `SIM_SEEDS` names, as in `500-9999`, and tells of every one that fails.
+/// What [`every_process_tells_the_same_history`] runs in other processes.
 #[test]
-fn sweep() {
-    let Some(range) = named("SIM_SEEDS") else { return };
-    let (first, last) = range
-        .split_once('-')
-        .expect("SIM_SEEDS is two numbers with a dash between");
-    let number = |text: &str| {
-        text.parse::<u64>()
-            .expect("SIM_SEEDS is two numbers with a dash between")
+fn tells_a_digest() {
+    println!("digest {}", digest());
+}
+
+#[test]
+fn every_process_tells_the_same_history() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this very test, in a process of its own"
+    )]
+    let told = || {
+        let program = std::env::current_exe().unwrap();
+        let arguments = ["replay::tells_a_digest", "--exact", "--nocapture"];
+        let output = std::process::Command::new(program)
+            .args(arguments)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
     };
-    let mut failed = 0;
-    for seed in number(first)..=number(last) {
-        if let Err(failure) = sim::run(seed, None) {
-            failed += 1;
-            println!("{failure}\n");
-        }
+    let mine = format!("digest {}", digest());
+    for _ in 0..2 {
+        let told = told();
+        assert!(told.contains(&mine), "{mine}, and another process says\n{told}");
     }
-    assert_eq!(failed, 0, "seeds fail");
 }

@@ -1,12 +1,14 @@
 //! What a journal in memory holds, and how an append changes it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::table::Table;
 use crate::audit::Audit;
 use crate::{
-    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Millis, NewCommand, Number,
-    Result, Seq, Slot, SlotChange, Stream, StreamId, Submitted, Timer, TimerChange, TimerRef, Version,
+    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Folded, Millis, NewCommand,
+    Number, Record, Result, Seq, Slot, SlotChange, Stream, StreamId, Submitted, Timer, TimerChange, TimerRef,
+    Version,
 };
 
 /// A timer's row outlives the timer: the generation must never come back.
@@ -40,6 +42,8 @@ pub(super) struct Contents {
     pub(super) numbers: Table<CommandId, Number>,
     pub(super) unsettled: Table<Number, ()>,
     pub(super) meta: Table<String, String>,
+    pub(super) folded: Table<(), Folded>,
+    pub(super) records: Table<StreamId, Record>,
 }
 
 macro_rules! every_table {
@@ -57,6 +61,8 @@ macro_rules! every_table {
         $contents.numbers.$method();
         $contents.unsettled.$method();
         $contents.meta.$method();
+        $contents.folded.$method();
+        $contents.records.$method();
     }};
 }
 
@@ -393,6 +399,29 @@ impl Contents {
             },
         );
         Ok(())
+    }
+
+    pub(super) fn put_aside(&mut self, folded: &Folded, records: &[Record]) -> Result<Vec<StreamId>> {
+        self.folded.put((), folded.clone());
+        let undone: BTreeSet<StreamId> = self
+            .undone
+            .rows()
+            .keys()
+            .filter_map(|id| self.outbox.get(id))
+            .map(|effect| effect.stream.clone())
+            .collect();
+        let mut archived = Vec::new();
+        for record in records {
+            let id = &record.stream;
+            self.records.put(id.clone(), record.clone());
+            let is_armed = self.armed.rows().keys().any(|(_, stream, _)| stream == id);
+            let there = self.streams.get(id).is_some_and(|s| s.version == record.version);
+            if there && !is_armed && !undone.contains(id) {
+                self.archive(id)?;
+                archived.push(id.clone());
+            }
+        }
+        Ok(archived)
     }
 
     pub(super) fn verify(&self) -> Vec<String> {

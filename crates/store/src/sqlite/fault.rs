@@ -10,10 +10,13 @@ mod code {
     pub(super) const PERM: i32 = 3;
     pub(super) const BUSY: i32 = 5;
     pub(super) const LOCKED: i32 = 6;
+    pub(super) const NOMEM: i32 = 7;
     pub(super) const READONLY: i32 = 8;
+    pub(super) const IOERR: i32 = 10;
     pub(super) const CORRUPT: i32 = 11;
     pub(super) const FULL: i32 = 13;
     pub(super) const CANTOPEN: i32 = 14;
+    pub(super) const PROTOCOL: i32 = 15;
     pub(super) const NOTADB: i32 = 26;
     /// SQLITE_ERROR: here, our own statements meet a schema that is not ours.
     pub(super) const ERROR: i32 = 1;
@@ -36,6 +39,11 @@ pub(super) fn sort(doing: &'static str, source: sqlx::Error) -> Error {
                 source: Arc::new(source),
             }
         }
+        // A disk, a quota, memory or threads: what the machine lacks, not what is in the file.
+        (Some(code::NOMEM | code::IOERR | code::PROTOCOL), _) | (None, sqlx::Error::Io(_)) => Error::Io {
+            doing: doing.to_owned(),
+            source: Arc::new(std::io::Error::other(told(&source))),
+        },
         (
             None,
             sqlx::Error::ColumnDecode { .. }

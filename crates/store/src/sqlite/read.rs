@@ -6,8 +6,8 @@ use sqlx::{Decode, Row, Type};
 use super::fault::sort;
 use crate::audit::Audit;
 use crate::{
-    Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Millis, Number, Result, Seq, Slot,
-    Stream, StreamId, Timer, TimerRef, Version, Which,
+    Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Folded, Millis, Number, Record,
+    Result, Seq, Slot, Stream, StreamId, Timer, TimerRef, Version, Which,
 };
 
 /// How many rows an audit takes at once.
@@ -90,6 +90,27 @@ impl FromRow for Event {
             schema: small(row, "schema")?,
             body: get(row, "event")?,
             state_after: get(row, "state_after")?,
+        })
+    }
+}
+
+impl FromRow for Folded {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        Ok(Self {
+            shape: small(row, "shape")?,
+            seq: Seq(unsigned(row, "seq")?),
+            body: get(row, "body")?,
+        })
+    }
+}
+
+impl FromRow for Record {
+    fn from_row(row: &SqliteRow) -> Result<Self> {
+        Ok(Self {
+            stream: StreamId(get(row, "stream")?),
+            version: Version(unsigned(row, "version")?),
+            brief: get(row, "brief")?,
+            rest: get(row, "rest")?,
         })
     }
 }
@@ -190,15 +211,56 @@ pub(super) async fn streams(
     after: Option<&StreamId>,
     limit: u32,
 ) -> Result<Vec<Stream>> {
+    // The mark is said, not bound: the index of the live ones serves who says it.
+    let select = match which {
+        Which::Live => "SELECT * FROM streams WHERE id > ?1 AND archived = 0 ORDER BY id LIMIT ?2",
+        Which::Archived => "SELECT * FROM streams WHERE id > ?1 AND archived = 1 ORDER BY id LIMIT ?2",
+        Which::All => "SELECT * FROM streams WHERE id > ?1 ORDER BY id LIMIT ?2",
+    };
+    all(conn, sqlx::query(select).bind(from(after)).bind(limit)).await
+}
+
+/// A stream's place in a listing; before the first, which is never empty.
+fn from(after: Option<&StreamId>) -> String {
+    after.map(|id| id.0.clone()).unwrap_or_default()
+}
+
+pub(super) async fn archived(conn: &mut SqliteConnection, streams: &[StreamId]) -> Result<Vec<Stream>> {
+    let ids: Vec<&str> = streams.iter().map(StreamId::as_str).collect();
+    let ids = serde_json::to_string(&ids).map_err(|e| Error::Invalid {
+        what: format!("a list of streams ({e})"),
+    })?;
     let select =
-        "SELECT * FROM streams WHERE (?1 IS NULL OR id > ?1) AND archived IN (?2, ?3) ORDER BY id LIMIT ?4";
-    let (live, archived) = (i64::from(!which.wants(false)), i64::from(which.wants(true)));
-    let query = sqlx::query(select)
-        .bind(after.map(|id| id.0.clone()))
-        .bind(live)
-        .bind(archived)
-        .bind(limit);
-    all(conn, query).await
+        "SELECT * FROM streams WHERE archived = 1 AND id IN (SELECT value FROM json_each(?)) ORDER BY id";
+    all(conn, sqlx::query(select).bind(ids)).await
+}
+
+pub(super) async fn folded(conn: &mut SqliteConnection) -> Result<Option<Folded>> {
+    first(conn, sqlx::query("SELECT * FROM folded WHERE name = 'crew'")).await
+}
+
+pub(super) async fn record(conn: &mut SqliteConnection, id: &StreamId) -> Result<Option<Record>> {
+    let select = "SELECT * FROM records WHERE stream = ?";
+    first(conn, sqlx::query(select).bind(id.0.clone())).await
+}
+
+pub(super) async fn records(
+    conn: &mut SqliteConnection,
+    after: Option<&StreamId>,
+    limit: u32,
+) -> Result<Vec<Record>> {
+    let select = "SELECT * FROM records WHERE stream > ? ORDER BY stream LIMIT ?";
+    all(conn, sqlx::query(select).bind(from(after)).bind(limit)).await
+}
+
+pub(super) async fn briefs(
+    conn: &mut SqliteConnection,
+    after: Option<&StreamId>,
+    limit: u32,
+) -> Result<Vec<Record>> {
+    let select =
+        "SELECT stream, version, brief, '' AS rest FROM records WHERE stream > ? ORDER BY stream LIMIT ?";
+    all(conn, sqlx::query(select).bind(from(after)).bind(limit)).await
 }
 
 pub(super) async fn events(conn: &mut SqliteConnection, after: Seq, limit: u32) -> Result<Vec<Event>> {

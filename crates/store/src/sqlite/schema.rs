@@ -14,7 +14,11 @@ use super::fault::{io, sort};
 use crate::{Error, Result};
 
 /// Each step brings the schema from the version before it to its own, counted from 1.
-pub(super) const STEPS: &[&str] = &[include_str!("schema.sql")];
+pub(super) const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("past.sql")];
+
+/// What the log beside the file is cut down to, in bytes, once it was taken over after it had grown: while a reader looks at one
+/// moment, it grows.
+pub(super) const LOG: u64 = 8 << 20;
 
 /// How long a write waits for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -27,6 +31,7 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
         .busy_timeout(PATIENCE)
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
+        .pragma("journal_size_limit", LOG.to_string())
         .disable_statement_logging()
 }
 
@@ -53,10 +58,14 @@ pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Res
     // Closing the last connection moves everything into the one file that is then named.
     let closed = conn.close().await.map_err(|e| sort("creating the journal", e));
     made.and(closed)?;
+    crash::point("journal.made");
     match std::fs::hard_link(&draft.0, path) {
-        Ok(()) => File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(|e| io("saving", folder, e)),
+        Ok(()) => {
+            crash::point("journal.named");
+            File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(|e| io("saving", folder, e))
+        }
         Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
         Err(e) => Err(io("creating", path, e)),
     }
@@ -216,11 +225,11 @@ mod tests {
             .await
             .unwrap();
 
-        let newer = &[STEPS[0], NEXT];
+        let newer = &[STEPS[0], STEPS[1], NEXT];
         let mut conn = connected(&path).await;
         migrate(&mut conn, newer).await.unwrap();
         migrate(&mut conn, newer).await.unwrap();
-        assert_eq!(version(&mut conn).await.unwrap(), 2);
+        assert_eq!(version(&mut conn).await.unwrap(), 3);
         let columns = "SELECT count(*) FROM pragma_table_info('commands') WHERE name = 'urgency'";
         let columns: i64 = sqlx::query_scalar(columns).fetch_one(&mut conn).await.unwrap();
         assert_eq!(columns, 1);
@@ -228,7 +237,7 @@ mod tests {
         // Who knows only the older one is refused.
         assert!(matches!(
             migrate(&mut conn, STEPS).await,
-            Err(Error::NewerSchema { found: 2, known: 1 })
+            Err(Error::NewerSchema { found: 3, known: 2 })
         ));
         assert!(matches!(
             Sqlite::open(&path).await,
@@ -242,10 +251,10 @@ mod tests {
         let path = folder.path().join("journal.db");
         create(&path, "id", STEPS).await.unwrap();
         let mut conn = connected(&path).await;
-        let broken = &[STEPS[0], NEXT, "ALTER TABLE no_such_table ADD COLUMN a"];
+        let broken = &[STEPS[0], STEPS[1], NEXT, "ALTER TABLE no_such_table ADD COLUMN a"];
         migrate(&mut conn, broken).await.unwrap_err();
         drop(conn);
-        assert_eq!(version(&mut connected(&path).await).await.unwrap(), 1);
+        assert_eq!(version(&mut connected(&path).await).await.unwrap(), 2);
         Sqlite::open(&path).await.unwrap();
     }
 

@@ -7,8 +7,8 @@ use super::fault::sort;
 use super::read;
 use super::writer::{Tx, Write};
 use crate::{
-    Append, Appended, CommandId, EffectId, Error, Millis, NewCommand, Result, Seq, SlotChange, StreamId,
-    Submitted, TimerChange, TimerRef, Version,
+    Append, Appended, CommandId, EffectId, Error, Folded, Millis, NewCommand, Record, Result, Seq,
+    SlotChange, StreamId, Submitted, TimerChange, TimerRef, Version,
 };
 
 type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
@@ -292,6 +292,46 @@ impl Write for Archive {
             });
         }
         Ok(())
+    }
+}
+
+pub(super) struct PutAside {
+    pub(super) folded: Folded,
+    pub(super) records: Vec<Record>,
+}
+
+impl Write for PutAside {
+    type Output = Vec<StreamId>;
+
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<StreamId>> {
+        let upsert = "INSERT INTO folded (name, shape, seq, body) VALUES ('crew', ?, ?, ?) ON CONFLICT (name) DO UPDATE \
+                      SET shape = excluded.shape, seq = excluded.seq, body = excluded.body";
+        let query = sqlx::query(upsert)
+            .bind(self.folded.shape)
+            .bind(int(self.folded.seq.0))
+            .bind(self.folded.body.clone());
+        tx.wrote(query).await?;
+        let mut archived = Vec::new();
+        for record in &self.records {
+            let upsert = "INSERT INTO records (stream, version, brief, rest) VALUES (?, ?, ?, ?) ON CONFLICT (stream) DO \
+                          UPDATE SET version = excluded.version, brief = excluded.brief, rest = excluded.rest";
+            let query = sqlx::query(upsert)
+                .bind(record.stream.0.clone())
+                .bind(int(record.version.0))
+                .bind(record.brief.clone())
+                .bind(record.rest.clone());
+            tx.wrote(query).await?;
+            let update = "UPDATE streams SET archived = 1 WHERE id = ?1 AND version = ?2 \
+                          AND id NOT IN (SELECT stream FROM outbox WHERE done_at IS NULL) \
+                          AND NOT EXISTS (SELECT 1 FROM timers WHERE stream = ?1 AND due IS NOT NULL)";
+            let query = sqlx::query(update)
+                .bind(record.stream.0.clone())
+                .bind(int(record.version.0));
+            if tx.wrote(query).await? == 1 {
+                archived.push(record.stream.clone());
+            }
+        }
+        Ok(archived)
     }
 }
 

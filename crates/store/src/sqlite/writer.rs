@@ -197,6 +197,7 @@ impl Desk {
         let told = |e| sort("writing to the journal", e);
         let head = begin(conn).await?;
         let mut tx = Tx { conn, head };
+        crash::point("journal.begun");
         if tasks.len() == 1 {
             let result = tasks[0].run(&mut tx).await;
             return match result {
@@ -233,8 +234,12 @@ impl Desk {
 
 /// Commits, which ends an open savepoint too.
 async fn commit(tx: Tx<'_>, results: Vec<Result<()>>) -> Result<Vec<Result<()>>, Failed> {
+    crash::point("journal.written");
     match sqlx::query("COMMIT").execute(tx.conn).await {
-        Ok(_) => Ok(results),
+        Ok(_) => {
+            crash::point("journal.committed");
+            Ok(results)
+        }
         Err(e) => Err(Failed {
             error: sort("committing to the journal", e),
             may_be_durable: true,

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use store::{
-    Answer, Append, Appended, EffectId, Error, Fence, Journal, Millis, Number, Seq, Slot, SlotChange,
-    StreamId, TimerChange, TimerRef, Version, Which,
+    Answer, Append, Appended, EffectId, Error, Fence, Folded, Journal, Millis, Number, Record, Seq, Slot,
+    SlotChange, StreamId, TimerChange, TimerRef, Version, Which,
 };
 
 use crate::support::{Backend, append, assert_sound, command, event, ordering, shown};
@@ -62,6 +62,7 @@ contract! {
     a_command_is_answered_by_facts
     a_command_is_answered_without_facts
     an_archived_stream_stays_whole
+    what_is_put_aside_is_archived_where_nothing_is_left_to_do
     bad_input_is_refused_before_anything
     notes_are_kept_and_the_journals_own_are_not_changed
     listings_are_paged
@@ -1218,6 +1219,63 @@ async fn an_archived_stream_stays_whole<B: Backend>() {
     assert_eq!(ids(Which::Live).await, ["a", "b", "c"]);
     let unknown = journal.archive(&"z".into()).await.unwrap_err();
     assert_eq!(unknown.to_string(), "no stream `z` in the journal");
+}
+
+async fn what_is_put_aside_is_archived_where_nothing_is_left_to_do<B: Backend>() {
+    let (backend, journal) = B::fresh().await;
+    for id in ["moved", "quiet", "z"] {
+        one(&journal, append(id, 0)).await.unwrap();
+    }
+    one(&journal, ordering("busy", 0, &["{}"])).await.unwrap();
+    one(&journal, append("moved", 1)).await.unwrap();
+    let record = |id: &str| Record {
+        stream: id.into(),
+        version: Version(1),
+        brief: "[1]".to_owned(),
+        rest: "[2]".to_owned(),
+    };
+    let folded = Folded {
+        shape: 7,
+        seq: Seq(5),
+        body: "{}".to_owned(),
+    };
+    assert_eq!(journal.folded().await.unwrap(), None);
+    let records = ["busy", "moved", "quiet"].map(record).to_vec();
+    let archived = journal.put_aside(folded.clone(), records.clone()).await.unwrap();
+    assert_eq!(archived, [StreamId::from("quiet")]);
+    let journal = backend.reopen(journal).await;
+    assert_eq!(journal.folded().await.unwrap(), Some(folded.clone()));
+    assert_eq!(journal.records(None, 10).await.unwrap(), records);
+    assert_eq!(
+        journal.records(Some(&"busy".into()), 1).await.unwrap(),
+        [record("moved")]
+    );
+    let brief = journal.briefs(None, 10).await.unwrap();
+    assert!(brief.iter().all(|one| one.brief == "[1]" && one.rest.is_empty()));
+    assert_eq!(
+        journal.record(&"moved".into()).await.unwrap(),
+        Some(record("moved"))
+    );
+    assert_eq!(journal.record(&"z".into()).await.unwrap(), None);
+    let known = journal
+        .archived(&["z".into(), "quiet".into(), "no".into()])
+        .await
+        .unwrap();
+    assert_eq!(known.len(), 1);
+    assert!(known[0].archived);
+    // The next fold takes the place of the last.
+    let newer = Folded {
+        seq: Seq(6),
+        ..folded.clone()
+    };
+    journal.put_aside(newer.clone(), Vec::new()).await.unwrap();
+    assert_eq!(journal.folded().await.unwrap(), Some(newer));
+    let bad = Folded {
+        body: "{".to_owned(),
+        ..folded
+    };
+    let bad = journal.put_aside(bad, Vec::new()).await.unwrap_err();
+    assert!(matches!(bad, Error::Invalid { .. }), "{bad:?}");
 }
 
 async fn bad_input_is_refused_before_anything<B: Backend>() {

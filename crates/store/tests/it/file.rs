@@ -126,13 +126,13 @@ async fn a_newer_schema_is_refused() {
     let newer = Sqlite::open(&backend.path()).await.unwrap_err();
     assert_eq!(
         newer.to_string(),
-        "the journal has schema 99; this crew knows up to 1"
+        "the journal has schema 99; this crew knows up to 2"
     );
     assert!(newer.hint().is_some());
     // Nor does a process write that had it open before.
     let newer = journal.append(vec![append("x", 1)]).await.unwrap_err();
     assert!(
-        matches!(newer, Error::NewerSchema { found: 99, known: 1 }),
+        matches!(newer, Error::NewerSchema { found: 99, known: 2 }),
         "{newer:?}"
     );
     assert_eq!(journal.head().await.unwrap(), Seq(1));
@@ -471,4 +471,37 @@ async fn a_folder_without_permission_is_an_error_of_the_system() {
         matches!(refused, Error::Io { .. }) && refused.hint().is_some(),
         "{refused:?}"
     );
+}
+
+#[tokio::test]
+async fn the_log_is_cut_down_once_nobody_looks_at_what_was() {
+    let (backend, journal) = InFile::fresh().await;
+    let mut log = backend.path().into_os_string();
+    log.push("-wal");
+    let length = || Path::new(&log).metadata().unwrap().len();
+    let mut reader = SqliteConnectOptions::new()
+        .filename(backend.path())
+        .connect()
+        .await
+        .unwrap();
+    let mut moment = reader.begin().await.unwrap();
+    sqlx::query("SELECT count(*) FROM events")
+        .execute(&mut *moment)
+        .await
+        .unwrap();
+    let large = |expected| {
+        let mut large = append("x", expected);
+        large.events[0].body = format!("\"{}\"", "x".repeat(1 << 20));
+        large
+    };
+    for expected in 0..12 {
+        journal.append(vec![large(expected)]).await.unwrap();
+    }
+    assert!(length() > 10 << 20, "{}", length());
+    moment.rollback().await.unwrap();
+    // The first write after the reader takes the log over, and the next one begins it anew.
+    for expected in 12..15 {
+        journal.append(vec![large(expected)]).await.unwrap();
+    }
+    assert!(length() <= 8 << 20, "{}", length());
 }

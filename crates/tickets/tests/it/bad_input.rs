@@ -413,6 +413,7 @@ fn a_name_that_is_no_id_is_refused_everywhere() {
         ".hidden.md",
         ".lock",
         ".crew.tmp",
+        ".crew.was",
         "notes.txt",
         "x.md~",
         "x.md.tmp.123",

@@ -247,6 +247,28 @@ fn a_cycle_is_told_as_the_way_round() {
 }
 
 #[test]
+fn of_a_long_ring_each_ticket_is_told_how_it_begins() {
+    let names: Vec<String> = (0..10_000).map(|n| format!("t-{n}")).collect();
+    let next = |n: usize| names[(n + 1) % names.len()].as_str();
+    let ring: Vec<(&str, Spec)> = names
+        .iter()
+        .enumerate()
+        .map(|(n, name)| (name.as_str(), after(&[next(n)])))
+        .chain([("t-behind", after(&["t-0"]))])
+        .collect();
+    let world = World::new(&ring);
+    let all = refusals(world.queue());
+    let told = all.values().filter_map(|refusal| match refusal {
+        Refusal::Cycle { path } => Some(path.len()),
+        _ => None,
+    });
+    assert_eq!(told.clone().count(), 10_000);
+    assert_eq!(told.max(), Some(16));
+    assert!(world.why("t-7").contains("t-7 → t-8 →") && world.why("t-7").contains("→ …;"));
+    assert_eq!(world.why("t-behind"), "it waits for t-0");
+}
+
+#[test]
 fn all_refusals_at_once_say_what_each_alone_says() {
     let mut world = World::new(&[
         ("t-a", after(&["t-b"])),

@@ -1,0 +1,3 @@
+{ echo '{"type": "system", "subtype": "init", "session_id": "SESSION", "cwd": "/w"}'; printf '{"type":"assistant","message":{"content":[{"type":"text","text":"'; head -c 30000000 /dev/zero | tr '\0' x; echo '"}]}}'; echo '{"type": "result", "subtype": "success", "is_error": false, "session_id": "SESSION", "result": "DONE", "stop_reason": "end_turn", "terminal_reason": "completed", "total_cost_usd": 0.5, "usage": {"input_tokens": 100, "output_tokens": 10}, "model_usage_since_last_result": {"m": {"inputTokens": 100, "outputTokens": 10, "costUSD": 0.5}}}'; } > stream
+git add stream
+git commit --quiet --message=stream

@@ -1,0 +1,1 @@
+printf -- '/etc/passwd' > name

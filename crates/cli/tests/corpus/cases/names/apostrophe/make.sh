@@ -1,0 +1,1 @@
+printf -- 'a\047b' > name

@@ -1,0 +1,1 @@
+printf -- 'a\140id\140b' > name

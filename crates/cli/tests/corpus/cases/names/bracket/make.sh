@@ -1,0 +1,1 @@
+printf -- 'a\133b' > name

@@ -1,0 +1,1 @@
+printf -- 'a\136b' > name

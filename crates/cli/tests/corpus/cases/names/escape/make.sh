@@ -1,0 +1,1 @@
+printf -- 'a\033\13331mb' > name

@@ -1,0 +1,1 @@
+printf -- 'HEAD' > name

@@ -1,0 +1,1 @@
+printf -- '--upload-pack\075x' > name

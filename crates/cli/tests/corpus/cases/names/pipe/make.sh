@@ -1,0 +1,1 @@
+printf -- 'a\174b' > name

@@ -1,0 +1,1 @@
+printf -- 'a\077' > name

@@ -1,0 +1,1 @@
+printf -- 'refs/heads/main' > name

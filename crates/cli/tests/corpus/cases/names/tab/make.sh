@@ -1,0 +1,1 @@
+printf -- 'a\011b' > name

@@ -1,0 +1,7 @@
+#!/bin/sh
+cat > /dev/null
+echo work > work.txt
+git add .
+git diff --cached --quiet || git commit --quiet --message=work
+sleep 600 &
+echo DONE

@@ -1,0 +1,3 @@
+git rm --quiet --force agent.sh
+mkdir agent.sh
+touch agent.sh/x

@@ -1,0 +1,7 @@
+#!/bin/sh
+cat > /dev/null
+seq 100000
+echo work > work.txt
+git add .
+git diff --cached --quiet || git commit --quiet --message=work
+echo DONE

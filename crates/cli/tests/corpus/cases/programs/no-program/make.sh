@@ -1,0 +1,2 @@
+git rm --quiet --force agent.sh
+git commit --quiet --message="no agent"

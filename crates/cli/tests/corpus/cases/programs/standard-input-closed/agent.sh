@@ -1,0 +1,6 @@
+#!/bin/sh
+exec <&-
+echo work > work.txt
+git add .
+git diff --cached --quiet || git commit --quiet --message=work
+echo DONE

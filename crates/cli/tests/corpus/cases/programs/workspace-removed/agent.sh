@@ -1,0 +1,4 @@
+#!/bin/sh
+cat > /dev/null
+rm -rf "$PWD"
+echo DONE

@@ -1,0 +1,2 @@
+echo /nowhere/objects > .git/objects/info/alternates
+ticket t-1

@@ -1,0 +1,2 @@
+nothing
+git init --quiet --bare

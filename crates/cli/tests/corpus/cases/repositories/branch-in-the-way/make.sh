@@ -1,0 +1,2 @@
+git update-ref refs/heads/agent HEAD
+ticket t-1

@@ -1,0 +1,2 @@
+git update-ref refs/heads/HEAD HEAD
+ticket t-1

@@ -1,0 +1,2 @@
+echo "[broken" >> .git/config
+ticket t-1

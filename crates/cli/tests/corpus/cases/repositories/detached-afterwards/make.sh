@@ -1,0 +1,2 @@
+git switch --quiet --detach
+ticket t-1

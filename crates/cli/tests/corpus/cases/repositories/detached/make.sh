@@ -1,0 +1,2 @@
+plain
+git switch --quiet --detach

@@ -1,0 +1,2 @@
+git config core.repositoryformatversion 99
+ticket t-1

@@ -1,0 +1,2 @@
+echo nonsense > .git/HEAD
+ticket t-1

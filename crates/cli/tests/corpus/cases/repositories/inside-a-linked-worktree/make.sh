@@ -1,0 +1,2 @@
+git worktree add --quiet -b other ../other
+ticket t-1

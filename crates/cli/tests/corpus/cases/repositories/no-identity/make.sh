@@ -1,0 +1,1 @@
+ticket t-1

@@ -1,0 +1,2 @@
+git branch --move trunk
+ticket t-1

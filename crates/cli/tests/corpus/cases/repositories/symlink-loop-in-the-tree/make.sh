@@ -1,0 +1,5 @@
+ln -s loop loop
+ln -s /etc/passwd out
+git add .
+git commit --quiet --message=links
+ticket t-1

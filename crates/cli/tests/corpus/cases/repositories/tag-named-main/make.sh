@@ -1,0 +1,2 @@
+git tag main HEAD~1
+ticket t-1

@@ -1,0 +1,3 @@
+git config core.repositoryformatversion 1
+git config extensions.fromthefuture true
+ticket t-1

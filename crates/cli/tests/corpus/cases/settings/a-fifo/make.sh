@@ -1,0 +1,2 @@
+rm crew.toml
+mkfifo crew.toml

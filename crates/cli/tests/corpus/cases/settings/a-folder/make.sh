@@ -1,0 +1,2 @@
+rm crew.toml
+mkdir crew.toml

@@ -1,0 +1,2 @@
+mv crew.toml ../crew.toml
+ln -s ../crew.toml crew.toml

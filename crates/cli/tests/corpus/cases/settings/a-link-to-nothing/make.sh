@@ -1,0 +1,1 @@
+ln -sf gone crew.toml

@@ -1,0 +1,1 @@
+ln -sf /dev/zero crew.toml

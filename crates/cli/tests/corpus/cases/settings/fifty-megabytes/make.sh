@@ -1,0 +1,1 @@
+head -c 52428800 /dev/zero | tr "\0" "#" >> crew.toml

@@ -1,0 +1,2 @@
+mkdir -p .crew/journal.db
+ticket t-1

@@ -1,0 +1,3 @@
+mkdir .crew
+: > .crew/journal.db
+ticket t-1

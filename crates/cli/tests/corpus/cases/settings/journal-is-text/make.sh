@@ -1,0 +1,3 @@
+mkdir .crew
+echo hello > .crew/journal.db
+ticket t-1

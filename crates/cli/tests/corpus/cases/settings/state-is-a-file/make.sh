@@ -1,0 +1,2 @@
+echo x > .crew
+ticket t-1

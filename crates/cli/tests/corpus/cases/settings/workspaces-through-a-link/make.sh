@@ -1,0 +1,3 @@
+mkdir ../out
+ln -s ../out out
+ticket t-1

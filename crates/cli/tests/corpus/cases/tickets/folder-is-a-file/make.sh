@@ -1,0 +1,2 @@
+rm -rf .tickets
+echo x > .tickets

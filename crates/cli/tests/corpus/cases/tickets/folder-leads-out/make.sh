@@ -1,0 +1,4 @@
+rm -rf .tickets
+mkdir ../elsewhere
+ln -s ../elsewhere .tickets
+front "priority: 1"

@@ -1,0 +1,1 @@
+front "tags: [$(repeat 'a, ' 100000)b]"

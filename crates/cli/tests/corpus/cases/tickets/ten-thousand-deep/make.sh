@@ -1,0 +1,1 @@
+front "meta: $(repeat [ 10000)$(repeat ] 10000)"

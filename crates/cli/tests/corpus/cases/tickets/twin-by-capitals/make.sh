@@ -1,0 +1,2 @@
+ticket t-1
+ticket T-1

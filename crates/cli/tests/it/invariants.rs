@@ -1,0 +1,166 @@
+//! `crew doctor` on a live store and repository: each planted violation is said in words, and nothing else is.
+
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::support::{Repo, Said};
+
+/// Two tickets that have landed.
+fn landed() -> Repo {
+    let repo = Repo::with_agent(
+        "echo x > $CREW_TICKET_ID; git add .; git commit -qm x; printf '{\"crew\":\"usage\",\"input_tokens\":1,\"output_tokens\":1,\"cost_usd\":0.02}\\n'; echo DONE",
+    );
+    repo.ticket("t-1", "One", "");
+    repo.ticket("t-2", "Two", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    repo
+}
+
+/// What is said of an area, at a level that is not fine.
+fn told(said: &Said, area: &str) -> String {
+    let findings = said.json()["findings"].as_array().cloned().unwrap_or_default();
+    let says: Vec<String> = findings
+        .iter()
+        .filter(|one| one["area"] == area && one["level"] != "fine")
+        .filter_map(|one| Some(one["says"].as_str()?.to_owned()))
+        .collect();
+    says.join("\n")
+}
+
+fn wrong(said: &Said) -> Vec<Value> {
+    let findings = said.json()["findings"].as_array().cloned().unwrap_or_default();
+    findings
+        .into_iter()
+        .filter(|one| one["level"] == "wrong")
+        .collect()
+}
+
+#[test]
+fn what_another_journal_landed_is_told() {
+    let repo = landed();
+    assert_eq!(told(&repo.crew(&["doctor", "--json"]).ok(), "invariants"), "");
+    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    let side = repo.git(&[
+        "-c",
+        "user.name=U",
+        "-c",
+        "user.email=u@example.org",
+        "commit-tree",
+        "-p",
+        "HEAD",
+        "-m",
+        "work",
+        tree.trim(),
+    ]);
+    let message = "Land t-9\n\nTicket: t-9\nAgent: bob\nAttempt: 1";
+    let merge = repo.git(&[
+        "-c",
+        "user.name=U",
+        "-c",
+        "user.email=u@example.org",
+        "commit-tree",
+        "-p",
+        "HEAD",
+        "-p",
+        side.trim(),
+        "-m",
+        message,
+        tree.trim(),
+    ]);
+    repo.git(&["merge", "--quiet", "--ff-only", merge.trim()]);
+    let said = told(&repo.crew(&["doctor", "--json"]).ok(), "invariants");
+    assert!(
+        said.contains("of t-9 is in main, and this journal has not landed it"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_landing_that_is_gone_altogether_is_told() {
+    let repo = landed();
+    repo.git(&["reset", "--quiet", "--hard", "HEAD~2"]);
+    let said = repo.crew(&["doctor", "--json"]);
+    assert_eq!(said.code, 1);
+    let says = told(&said, "invariants");
+    for id in ["t-1 landed as", "t-2 landed as"] {
+        assert!(says.contains(id), "{says}");
+    }
+}
+
+#[test]
+fn a_pin_of_a_ticket_that_nobody_knows_is_told() {
+    let repo = landed();
+    repo.git(&["update-ref", "refs/crew/base/x-9/1", "HEAD"]);
+    repo.git(&["update-ref", "refs/crew/rescue/x-8/1", "HEAD"]);
+    let said = repo.crew(&["doctor", "--json"]);
+    assert_eq!(said.code, 1, "{said}");
+    let (invariants, leftovers) = (told(&said, "invariants"), told(&said, "leftovers"));
+    assert!(
+        invariants.contains("refs/crew/base/x-9/1: the base of a ticket"),
+        "{invariants}"
+    );
+    assert!(leftovers.contains("refs/crew/rescue/x-8/1"), "{leftovers}");
+}
+
+#[test]
+fn a_state_file_that_crew_did_not_write_or_of_a_newer_journal_is_told() {
+    let repo = landed();
+    for (text, says) in [
+        ("half a fi", "not what crew writes"),
+        ("{\"seq\": 999999}", "more than the journal has"),
+    ] {
+        repo.write(".crew/state.json", text);
+        let said = repo.crew(&["doctor", "--json"]);
+        assert_eq!(said.code, 1, "{said}");
+        let told = told(&said, "invariants");
+        assert!(told.contains(says), "{told}");
+    }
+    repo.crew(&["run", "--until-idle"]).ok();
+    repo.crew(&["doctor", "--json"]).ok();
+}
+
+#[test]
+fn an_environment_that_outlived_its_step_is_told_and_removed() {
+    let repo = landed();
+    let env = repo.root.join(".crew/runs/t-1.1.1/env.json");
+    assert!(!env.exists());
+    std::fs::write(&env, "[[\"TOKEN\",\"canary\"]]").unwrap();
+    let said = repo.crew(&["doctor", "--json"]);
+    assert_eq!(said.code, 1, "{said}");
+    assert!(told(&said, "leftovers").contains("secrets too"), "{said}");
+    repo.crew(&["doctor", "--fix"]).ok();
+    assert!(!env.exists());
+}
+
+#[test]
+fn nothing_is_wrong_while_an_engine_works_and_what_is_wrong_is_told_all_the_same() {
+    let repo = landed();
+    let agent = repo.crew(&["queue", "--json"]).ok().json()["landed"][0]["agent"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    for n in 3..9 {
+        repo.ticket(&format!("t-{n}"), "More", "");
+    }
+    let engine = Engine::start(&repo, &[]);
+    let all = || {
+        repo.git(&["log", "--first-parent", "--format=%s", "main"])
+            .lines()
+            .count()
+            >= 9
+    };
+    let mut looks = 0;
+    while !all() {
+        let said = repo.crew(&["doctor", "--json"]);
+        assert_eq!(wrong(&said), Vec::<Value>::new());
+        looks += 1;
+        assert!(looks < 2_000, "the engine does not land them");
+    }
+    // Its engine still runs.
+    repo.git(&["branch", &format!("agent/{agent}-t-1"), "HEAD~3"]);
+    let said = repo.crew(&["doctor", "--json"]);
+    assert!(told(&said, "leftovers").contains("no attempt uses it"), "{said}");
+    repo.git(&["branch", "-D", &format!("agent/{agent}-t-1")]);
+    repo.crew(&["stop"]).ok();
+    engine.ended();
+}

@@ -1,0 +1,275 @@
+//! F9, F11, F16, F17, F19, F23, F24: what is broken, missing, stopped or doubled around an engine.
+
+use std::fs;
+
+use crate::mounts::{must, program};
+use crate::support::{DONE, Engine, World, crew};
+use crate::wait;
+
+const WAITS: &str = "until_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.txt\" done\necho DONE\n";
+
+/// It landed once, by one step of one attempt, and everything is in order.
+fn landed_at_once(world: &World, engine: &mut Engine, id: &str) {
+    world.wait_for(id, "done/landed");
+    engine.signal("TERM");
+    engine.end();
+    assert_eq!(world.landed(), [id]);
+    assert_eq!((world.state(id).attempts, world.runs(id)), (1, 1));
+    world.drain_all();
+    world.must(&["doctor", "--deep"]);
+}
+
+/// A world whose agent works and waits, with its engine.
+fn at_work() -> (World, Engine) {
+    let check = World::until_home("checked");
+    let world = World::with(|settings| settings.checks = format!("commands = ['''{check}''']"));
+    world.ticket("t-1").agent(WAITS).write();
+    let engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    (world, engine)
+}
+
+/// No further descriptor: those that there are stay.
+const NONE: usize = 3;
+
+fn limit_files(pid: u32, limit: usize) {
+    let (pid, limit) = (format!("--pid={pid}"), format!("--nofile={limit}:"));
+    must("prlimit", &[pid.as_ref(), limit.as_ref()]);
+}
+
+fn stopped(engine: &Engine, is: bool) {
+    engine.signal(if is { "STOP" } else { "CONT" });
+    wait::until("the engine is as it was told", || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", engine.pid())).unwrap();
+        (stat.contains(") T ") == is).then_some(())
+    });
+}
+
+#[test]
+fn f11_pr_f11_sp_no_descriptors_while_work_is_given_out() {
+    let world = World::new();
+    let mut engine = world.engine();
+    world.wait("the engine is up", || !world.rows().is_empty());
+    limit_files(engine.pid(), NONE);
+    world.ticket("t-1").agent(DONE).write();
+    let lacks = || {
+        ["open files", "journal", "cannot be read"]
+            .iter()
+            .any(|words| engine.said().all().contains(words))
+    };
+    world.wait("it says what it lacks", lacks);
+    assert!(engine.is_up());
+    limit_files(engine.pid(), 1024);
+    landed_at_once(&world, &mut engine, "t-1");
+}
+
+#[test]
+fn f11_st_f11_ga_f11_la_f11_re_no_descriptors_while_an_agent_works() {
+    let (world, mut engine) = at_work();
+    limit_files(engine.pid(), NONE);
+    world.open("go");
+    fs::write(world.path("home/checked"), "").unwrap();
+    world.wait("it says what it lacks", || {
+        engine.said().all().contains("open files") || engine.said().all().contains("journal")
+    });
+    assert!(engine.is_up());
+    limit_files(engine.pid(), 1024);
+    landed_at_once(&world, &mut engine, "t-1");
+}
+
+#[test]
+fn f16_a_stopped_engine_goes_on_where_it_stood_and_no_other_takes_its_place() {
+    let (world, mut engine) = at_work();
+    stopped(&engine, true);
+    world.open("go");
+    // Nobody is there to hear of the step's end.
+    world.wait("the step has ended", || {
+        world.project(".crew/runs/t-1.1.1/exit.json").exists()
+    });
+    let second = world.crew(&["run", "--until-idle"]);
+    assert_eq!(second.code, Some(4), "{second}");
+    assert!(
+        second.all().contains(&format!("process {}", engine.pid())),
+        "{second}"
+    );
+    stopped(&engine, false);
+    world.wait_for("t-1", "verify/checking");
+    stopped(&engine, true);
+    fs::write(world.path("home/checked"), "").unwrap();
+    let second = world.crew(&["run", "--until-idle"]);
+    assert_eq!(second.code, Some(4), "{second}");
+    stopped(&engine, false);
+    landed_at_once(&world, &mut engine, "t-1");
+}
+
+#[test]
+fn f19_ga_f19_la_f19_re_a_target_that_was_rewritten_meanwhile_is_built_upon() {
+    let (world, mut engine) = at_work();
+    world.open("go");
+    world.wait_for("t-1", "verify/checking");
+    world.git(&["commit", "-q", "--amend", "-m", "rewritten by hand"]);
+    let rewritten = world.git(&["rev-parse", "main"]);
+    fs::write(world.path("home/checked"), "").unwrap();
+    landed_at_once(&world, &mut engine, "t-1");
+    world.git(&["merge-base", "--is-ancestor", &rewritten, "main"]);
+}
+
+#[test]
+fn f19_la_a_target_that_is_gone_is_waited_for() {
+    let (world, mut engine) = at_work();
+    world.open("go");
+    world.wait_for("t-1", "verify/checking");
+    let tip = world.git(&["rev-parse", "main"]);
+    world.git(&["checkout", "-q", "--detach"]);
+    world.git(&["branch", "-q", "-D", "main"]);
+    fs::write(world.path("home/checked"), "").unwrap();
+    world.wait("it says what is missing", || world.says("t-1", "main"));
+    assert!(engine.is_up());
+    world.git(&["branch", "main", &tip]);
+    world.must(&["retry", "t-1"]);
+    landed_at_once(&world, &mut engine, "t-1");
+}
+
+#[test]
+fn f23_re_a_damaged_journal_is_refused_and_named() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    let journal = world.project(".crew/journal.db");
+    let whole = fs::read(&journal).unwrap();
+    let mut flipped = whole.clone();
+    for at in (4096..flipped.len()).step_by(4096) {
+        flipped[at] ^= 0xff;
+    }
+    for (damaged, how) in [
+        (flipped, "flipped bytes"),
+        (whole[..whole.len() / 2].to_vec(), "cut in half"),
+    ] {
+        fs::write(&journal, damaged).unwrap();
+        let said = world.crew(&["run", "--until-idle"]);
+        assert_eq!(said.code, Some(1), "{how}: {said}");
+        assert!(
+            said.all().contains("the journal is damaged") && said.all().contains(".crew/journal.db"),
+            "{how}: {said}"
+        );
+        let doctor = world.crew(&["doctor"]);
+        assert_ne!(doctor.code, Some(0), "{how}: {doctor}");
+        assert!(doctor.all().contains("damaged"), "{how}: {doctor}");
+    }
+    fs::write(&journal, whole).unwrap();
+    world.drain_all();
+    world.must(&["doctor", "--deep"]);
+}
+
+#[test]
+fn f23_re_a_log_cut_short_loses_no_more_than_was_cut() {
+    let (world, engine) = at_work();
+    let wal = world.project(".crew/journal.db-wal");
+    drop(engine);
+    let bytes = fs::read(&wal).unwrap();
+    // Torn in its last transaction, as a disk that lost its power does.
+    fs::write(&wal, &bytes[..bytes.len() - 100]).unwrap();
+    world.open("go");
+    fs::write(world.path("home/checked"), "").unwrap();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(world.runs("t-1"), 1, "the step was started twice");
+    world.must(&["doctor", "--deep"]);
+}
+
+#[test]
+fn f23_la_a_missing_object_is_named_and_nothing_lands_without_it() {
+    let (world, mut engine) = at_work();
+    let blob = world.git(&["rev-parse", "main:README"]);
+    let file = world.project(&format!(".git/objects/{}/{}", &blob[..2], &blob[2..]));
+    let aside = world.path("aside");
+    fs::rename(&file, &aside).unwrap();
+    world.open("go");
+    fs::write(world.path("home/checked"), "").unwrap();
+    world.wait("it says that it cannot", || {
+        world.says("t-1", &blob)
+            || engine.said().all().contains(&blob)
+            || world.state_name("t-1").contains("held")
+    });
+    assert!(!world.is_landed("t-1"));
+    let doctor = world.crew(&["doctor", "--deep"]);
+    assert!(
+        doctor.all().contains(&blob) && doctor.all().contains("missing"),
+        "{doctor}"
+    );
+    fs::rename(&aside, &file).unwrap();
+    world.must(&["retry", "t-1"]);
+    world.wait_for("t-1", "done/landed");
+    engine.signal("TERM");
+    engine.end();
+    world.must(&["doctor", "--deep"]);
+}
+
+#[test]
+fn f24_two_engines_at_once_are_one() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    let started: Vec<_> = (0..4)
+        .map(|_| {
+            let mut command = world.program(&crew());
+            command
+                .args(["run", "--until-idle"])
+                .current_dir(world.path("project"));
+            command
+                .stdout(std::process::Stdio::null())
+                .stderr(std::process::Stdio::null());
+            command.spawn().unwrap()
+        })
+        .collect();
+    let mut codes: Vec<_> = started
+        .into_iter()
+        .map(|mut child| child.wait().unwrap().code())
+        .collect();
+    codes.sort();
+    assert!(
+        codes.contains(&Some(0)) && codes.iter().all(|code| matches!(code, Some(0 | 4))),
+        "{codes:?}"
+    );
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+}
+
+#[test]
+fn f24_a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("echo precious > left.txt\n: > \"$GATES/left\"\nuntil_there \"$GATES/go\"\necho DONE\n")
+        .write();
+    let first = world.engine();
+    world.wait("the agent has left something", || {
+        world.path("gates/left").exists()
+    });
+    // Somebody moves the journal away under an engine that runs, and starts another.
+    fs::rename(world.project(".crew"), world.path("moved")).unwrap();
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(4), "{said}");
+    // The first one is killed, and the second has a journal of its own.
+    drop(first);
+    world.crew(&["run", "--until-idle"]);
+    let left = world
+        .workspaces()
+        .iter()
+        .any(|workspace| workspace.join("left.txt").exists());
+    let kept = world.git(&[
+        "for-each-ref",
+        "--format=%(refname)",
+        "refs/crew",
+        "refs/heads/agent",
+    ]);
+    let found = kept.lines().any(|name| {
+        let show = program("git")
+            .current_dir(world.path("project"))
+            .args(["show", &format!("{name}:left.txt")])
+            .output();
+        show.unwrap().status.success()
+    });
+    assert!(left || found, "uncommitted work is gone: {kept}");
+    world.open("go");
+    world.kill_everything();
+}

@@ -1,0 +1,22 @@
+//! The fault matrix with real faults: the real binary, git, processes and file systems, and what is really broken.
+//!
+//! A test's name says its cell: `f10_la_…` is fault 10 at landing. Operations: `su` submit, `cl` claim, `pr` provision,
+//! `sp` spawn, `st` step, `wk` submit work, `ga` gate, `la` land, `cu` clean-up, `re` recover. Which test proves which cell,
+//! here and elsewhere, is in `table.rs`.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+#[expect(dead_code, reason = "the ring's tests use the rest of it")]
+#[path = "../shared/world.rs"]
+mod support;
+#[path = "../shared/wait.rs"]
+mod wait;
+
+mod disk;
+mod mounts;
+
+mod damage;
+mod durable;
+mod full_disk;
+mod stops;
+mod table;

@@ -1,0 +1,328 @@
+//! Which test proves which cell of the matrix: fault by operation, and that each test named here is there.
+//!
+//! What a fault is: F1 SIGKILL at a point, F2 again during recovery, F3 TERM and INT twice, F4 an agent that dies or does
+//! nothing, F5 one that is silent or busy, F6 one that floods, F7 one that leaves things lying about, F8 one that tampers,
+//! F9 a git killed with its lock left, F10 no room or no writing, F11 no descriptors or processes, F12 the n-th effect fails,
+//! F13 a busy journal, F15 a commit whose outcome is unknown, F16 a stopped engine, F17 a clock that jumps, F18 power lost,
+//! F19 a target that others move, F20 conflicts, F21 green alone and red together, F22 bad checks, F23 damage, F24 two of
+//! one, F25 another version. F14 comes with journals that many hosts share.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The cells that must be proved.
+const WANTED: &str = "
+f1  su cl pr sp st wk ga la cu re
+f2  cl pr sp wk ga la cu re
+f3  su cl pr sp st wk ga la cu re
+f4  sp st wk ga cu re
+f5  st ga
+f6  st wk ga
+f7  wk ga la cu re
+f8  st ga la cu re
+f9  pr wk ga la cu re
+f10 su cl pr sp st wk ga la cu re
+f11 pr sp st ga la re
+f12 su cl pr sp st wk ga la cu re
+f13 su cl st wk ga la cu re
+f15 su cl st wk ga la cu re
+f16 cl pr sp st wk ga la cu re
+f17 cl ga la re
+f18 su cl pr wk la re
+f19 ga la re
+f20 wk la re
+f21 ga la
+f22 ga la cu
+f23 pr la re
+f24 su cl pr wk la cu re
+f25 su cl re
+";
+
+/// Cells, and the tests that prove them.
+const PROVED: &[(&str, &[&str])] = &[
+    (
+        "f1 su cl pr sp st wk ga la cu re",
+        &["killed_at_every_point_it_comes_to_the_same"],
+    ),
+    (
+        "f2 cl pr sp wk ga la cu re",
+        &["killed_again_while_it_recovers_it_comes_to_the_same"],
+    ),
+    (
+        "f3 su cl pr sp st wk ga la cu re",
+        &[
+            "f3_signalled_twice_at_each_operation_it_goes_on_with_the_next_engine",
+            "ctrl_c_once_waits_and_twice_leaves",
+            "stop_can_leave_a_check_to_be_adopted",
+        ],
+    ),
+    (
+        "f4 sp st wk ga cu re",
+        &[
+            "an_agent_that_is_killed_is_stepped_again",
+            "done_without_a_commit_is_sent_back",
+            "a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing",
+            "a_step_that_ended_while_no_engine_ran_is_heard",
+            "kill_keeps_the_work_and_retry_goes_on_from_it",
+        ],
+    ),
+    (
+        "f5 st ga",
+        &[
+            "silence_is_stepped_again",
+            "a_check_that_takes_too_long_has_failed_and_leaves_nothing",
+        ],
+    ),
+    (
+        "f6 st wk ga",
+        &[
+            "a_flood_of_output_is_survived",
+            "output_that_is_no_text_is_survived",
+            "a_hundred_megabytes_are_cut_with_a_notice_and_their_end_kept",
+            "too_many_objects_are_refused",
+        ],
+    ),
+    (
+        "f7 wk ga la cu re",
+        &[
+            "what_is_left_uncommitted_lands_too",
+            "a_repository_inside_the_workspace_is_kept_apart",
+            "a_refused_submodule_names_its_path",
+            "modified_staged_untracked_and_deleted_are_committed_and_ignored_is_not",
+            "removing_keeps_commits_of_other_branches_stashes_and_leftovers",
+            "uncommitted_work_outlives_a_crash_of_everything",
+        ],
+    ),
+    (
+        "f8 st ga la cu re",
+        &[
+            "an_agent_that_ruins_its_workspace_hurts_only_itself",
+            "what_an_agent_plants_in_its_repository_is_not_run",
+            "nothing_planted_in_a_workspace_runs_in_crew",
+            "a_planted_index_hides_nothing",
+            "moving_main_and_replacing_objects_in_a_workspace_moves_nothing_of_the_users",
+            "a_workspace_without_its_git_directory_is_saved_as_files",
+        ],
+    ),
+    ("f9 pr", &["f9_pr_a_git_is_killed_as_it_makes_a_workspace"]),
+    ("f9 wk", &["f9_wk_a_git_is_killed_as_it_takes_the_branch_over"]),
+    ("f9 ga", &["f9_ga_a_git_is_killed_as_it_merges"]),
+    (
+        "f9 la re",
+        &["f9_la_f9_re_a_git_is_killed_as_it_lands_and_leaves_its_lock"],
+    ),
+    (
+        "f9 cu",
+        &["a_git_killed_as_it_deletes_a_ref_leaves_no_lock_for_good"],
+    ),
+    (
+        "f10 su",
+        &[
+            "f10_su_no_space_for_a_ticket",
+            "f10_su_no_space_for_a_command",
+            "f10_su_read_only_queue",
+        ],
+    ),
+    ("f10 cl", &["f10_cl_no_space_in_the_journal"]),
+    (
+        "f10 pr",
+        &[
+            "f10_pr_no_space_for_a_workspace",
+            "f10_pr_f10_la_read_only_repository",
+        ],
+    ),
+    ("f10 sp", &["f10_sp_no_space_for_a_run"]),
+    ("f10 st", &["f10_st_no_space_while_an_agent_works"]),
+    ("f10 wk", &["f10_wk_no_space_for_the_branch"]),
+    ("f10 ga", &["f10_ga_no_space_for_a_check"]),
+    ("f10 la", &["f10_la_no_space_while_landing"]),
+    (
+        "f10 cu",
+        &[
+            "f10_cu_no_space_to_keep_the_work",
+            "f10_cu_no_space_for_the_ticket_file",
+        ],
+    ),
+    (
+        "f10 re",
+        &[
+            "f10_re_no_space_when_an_engine_takes_over",
+            "f10_re_read_only_journal",
+        ],
+    ),
+    (
+        "f11 pr sp",
+        &["f11_pr_f11_sp_no_descriptors_while_work_is_given_out"],
+    ),
+    (
+        "f11 st ga la re",
+        &["f11_st_f11_ga_f11_la_f11_re_no_descriptors_while_an_agent_works"],
+    ),
+    ("f12 su cl pr sp st wk ga la cu re", &["one_seed_is_one_history"]),
+    (
+        "f15 su cl st wk ga la cu re",
+        &[
+            "an_ambiguous_append_is_resolved_by_its_key",
+            "an_io_error_is_resolved_by_the_key_once_there_is_room",
+        ],
+    ),
+    (
+        "f16 cl pr sp st wk ga la cu re",
+        &["f16_a_stopped_engine_goes_on_where_it_stood_and_no_other_takes_its_place"],
+    ),
+    (
+        "f17 cl ga la re",
+        &[
+            "f17_cl_f17_ga_f17_la_f17_re_a_clock_that_jumps_forward_ends_nothing_early",
+            "f17_cl_f17_ga_f17_la_f17_re_a_clock_that_jumps_back_holds_nothing_up",
+            "f17_cl_f17_ga_f17_la_f17_re_the_year_2038_is_a_year",
+        ],
+    ),
+    (
+        "f18 wk la re",
+        &[
+            "f18_la_f18_wk_f18_re_nothing_is_said_to_have_landed_before_it_is_on_the_disk",
+            "f23_re_a_log_cut_short_loses_no_more_than_was_cut",
+        ],
+    ),
+    (
+        "f19 ga la re",
+        &[
+            "f19_ga_f19_la_f19_re_a_target_that_was_rewritten_meanwhile_is_built_upon",
+            "f19_la_a_target_that_is_gone_is_waited_for",
+            "a_commit_by_hand_during_the_checks_is_built_upon",
+            "history_that_was_rewritten_is_told",
+        ],
+    ),
+    (
+        "f20 wk la re",
+        &[
+            "every_kind_of_conflict_names_its_paths",
+            "a_conflict_goes_to_its_agent_who_resolves_it",
+            "a_conflict_that_is_not_resolved_is_held",
+        ],
+    ),
+    ("f21 ga la", &["what_is_green_alone_and_red_together_never_lands"]),
+    (
+        "f22 ga la cu",
+        &[
+            "a_check_that_takes_too_long_has_failed_and_leaves_nothing",
+            "checks_that_cannot_be_run_fail_closed",
+            "processes_that_multiply_are_killed_all",
+            "tracked_files_are_exact_ignored_ones_stay_and_the_rest_goes",
+        ],
+    ),
+    ("f23 pr", &["a_workspace_that_vanished_is_made_anew"]),
+    (
+        "f23 la",
+        &["f23_la_a_missing_object_is_named_and_nothing_lands_without_it"],
+    ),
+    (
+        "f23 re",
+        &[
+            "f23_re_a_damaged_journal_is_refused_and_named",
+            "f23_re_a_log_cut_short_loses_no_more_than_was_cut",
+        ],
+    ),
+    (
+        "f24 su cl pr wk la cu re",
+        &[
+            "f24_two_engines_at_once_are_one",
+            "f24_a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing",
+            "a_second_engine_is_refused_and_told_who_runs",
+        ],
+    ),
+    (
+        "f25 su cl re",
+        &[
+            "a_newer_schema_is_refused",
+            "an_older_schema_is_brought_up_to_date_with_what_it_holds",
+        ],
+    ),
+];
+
+/// Cells that nothing proves with a real fault yet.
+const OPEN: &[(&str, &str)] = &[
+    (
+        "f13 su cl st wk ga la cu re",
+        "a journal that another process keeps busy: only simulated",
+    ),
+    (
+        "f18 su cl pr",
+        "power lost before a claim is landed: SQLite's own promise, with synchronous=FULL",
+    ),
+];
+
+fn cells(line: &str) -> Vec<String> {
+    let mut words = line.split_whitespace();
+    let fault = words.next().unwrap();
+    words.map(|operation| format!("{fault}_{operation}")).collect()
+}
+
+#[test]
+fn every_cell_has_a_test_or_is_said_to_have_none() {
+    let wanted: BTreeSet<String> = WANTED
+        .lines()
+        .filter(|line| !line.is_empty())
+        .flat_map(cells)
+        .collect();
+    let proved: BTreeSet<String> = PROVED.iter().flat_map(|(line, _)| cells(line)).collect();
+    let open: BTreeSet<String> = OPEN.iter().flat_map(|(line, _)| cells(line)).collect();
+    let said: BTreeSet<String> = proved.union(&open).cloned().collect();
+    assert_eq!(wanted, said);
+    let both: Vec<_> = proved.intersection(&open).collect();
+    assert!(both.is_empty(), "both proved and open: {both:?}");
+}
+
+#[test]
+fn every_test_of_the_table_is_there() {
+    let mut sources = String::new();
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    read(crates, &mut sources);
+    for (cells, tests) in PROVED {
+        for test in *tests {
+            assert!(
+                sources.contains(&format!("fn {test}(")),
+                "{cells}: there is no test {test}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_test_of_a_cell_is_in_the_table() {
+    let named: BTreeSet<&str> = PROVED
+        .iter()
+        .flat_map(|(_, tests)| tests.iter().copied())
+        .collect();
+    let mut sources = String::new();
+    read(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/matrix"),
+        &mut sources,
+    );
+    let of_a_cell = |name: &str| {
+        name.strip_prefix('f')
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    for name in sources
+        .split("fn ")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('('))
+        .map(|(name, _)| name)
+    {
+        assert!(!of_a_cell(name) || named.contains(name), "{name} is in no row");
+    }
+}
+
+/// Everything that the Rust files below a folder say.
+fn read(folder: &Path, sources: &mut String) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            read(&path, sources);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            sources.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+}

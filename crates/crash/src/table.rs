@@ -1,0 +1,273 @@
+//! Every point, what has happened there and what has not: reliability's list (A.7), in crew's own terms.
+
+/// A point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Its name.
+    pub name: &'static str,
+    /// The operation of A.7 that it is of.
+    pub operation: &'static str,
+    /// What has just become durable, or is about to.
+    pub says: &'static str,
+}
+
+/// A point of A.7 that is none here, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// The operation.
+    pub operation: &'static str,
+    /// A.7's words.
+    pub point: &'static str,
+    /// Why.
+    pub why: &'static str,
+}
+
+macro_rules! points {
+    ($($operation:literal { $($name:literal: $says:literal,)* })*) => {
+        /// All of them.
+        pub const POINTS: &[Point] = &[$($(Point { name: $name, operation: $operation, says: $says },)*)*];
+    };
+}
+
+points! {
+    "submit ticket" {
+        "ask.parsed": "a person's command is understood, and nobody else knows it",
+        "ask.asked": "a person's command is in the inbox, and they were not told",
+        "inbox.read": "the engine has read a command, and decided nothing",
+        "decided.created": "a ticket's file was seen, its event is not in the journal",
+        "durable.created": "its event is in the journal, and nothing came of it",
+        "decided.edited": "a ticket's file was changed, the event is missing",
+        "durable.edited": "the event is in the journal",
+        "decided.answered": "a question is answered, the event is missing",
+        "durable.answered": "the event is there, the command is not settled for whoever asked",
+        "decided.retried": "a held ticket is to go on, the event is missing",
+        "durable.retried": "the event is there, nobody was told",
+        "decided.dropped": "a ticket is given up, the event is missing",
+        "durable.dropped": "the event is there, its file is not written",
+    }
+    "journal" {
+        "journal.made": "a new journal is whole, under no name",
+        "journal.named": "it has its name, which is not durable",
+        "journal.begun": "a transaction is open",
+        "journal.written": "its rows are written, not committed",
+        "journal.committed": "it is committed, and nobody was answered",
+        "decided.initialized": "a new project is known to nobody else",
+        "durable.initialized": "a new project is in the journal",
+        "decided.opened": "an engine is up, the event is missing",
+        "durable.opened": "the event is there, and nothing else was done",
+        "decided.agents_busy": "work begins, the event is missing",
+        "durable.agents_busy": "the event is there",
+        "decided.agents_idle": "work pauses, the event is missing",
+        "durable.agents_idle": "the event is there",
+        "decided.agent_spawned": "an agent has a name, the event is missing",
+        "durable.agent_spawned": "the event is there",
+        "decided.closing": "an engine is about to end, the event is missing",
+        "durable.closing": "the event is there",
+        "decided.closed": "an engine has ended its work, the event is missing",
+        "durable.closed": "the event is there, the process goes on for a moment",
+    }
+    "claim" {
+        "decided.claimed": "a ticket was selected, and the journal does not know",
+        "durable.claimed": "the claim is committed, and nothing of it is performed",
+    }
+    "provision" {
+        "begun.prepare_workspace": "the intent is durable, nothing is there",
+        "prepare.refs": "pin and branch are there",
+        "prepare.gitdir": "the workspace's git directory and instructions are written, under a passing name",
+        "prepare.spare": "a checkout that was kept is taken, and not yet fitted",
+        "prepare.built": "all files are written, under a passing name",
+        "prepare.recorded": "whose it is stands beside it",
+        "prepare.renamed": "it has its name",
+        "performed.prepare_workspace": "all of it is done, the event is missing",
+        "decided.workspace_ready": "the report was judged, the event is missing",
+        "durable.workspace_ready": "the event is there, the next step was not ordered",
+    }
+    "spawn" {
+        "decided.step_started": "a step is to be started, the event is missing",
+        "durable.step_started": "the intent is durable, nothing is there",
+        "begun.start_step": "its turn has come",
+        "run.written": "the run's folder is written with the prompt, under a passing name",
+        "run.made": "it has its name, nothing runs",
+        "run.launched": "the shim is on its way, and has said nothing",
+        "shim.locked": "the shim has the run's lock, and nobody knows who it is",
+        "shim.known": "who it is stands there, the program was not started",
+        "shim.spawned": "the program runs, its number is not recorded",
+        "shim.child_known": "the number is recorded, the environment still on disk",
+        "run.begun": "the engine knows that the shim has begun",
+        "performed.start_step": "all of it is done, the event is missing",
+        "decided.worker_spawned": "the report was judged, the event is missing",
+        "durable.worker_spawned": "the event is there",
+    }
+    "stream" {
+        "shim.ended": "the program has ended, the record is missing",
+        "shim.recorded": "the record is there, the lock is held",
+        "stream.swept": "nothing of the run is alive, its output is not read",
+        "stream.read": "its output is read and understood, nobody was told",
+        "decided.step_finished": "the core knows how it ended, the journal does not",
+        "durable.step_finished": "the journal knows, and nothing came of it",
+        "decided.step_failed": "the core knows that it failed, the journal does not",
+        "durable.step_failed": "the journal knows, and nothing came of it",
+    }
+    "submit for merge" {
+        "begun.build_candidate": "the intent is durable",
+        "import.packed": "the agent's objects are in a pack of nobody's",
+        "import.unpacked": "the objects are in the repository, no ref has them",
+        "import.branch_moved": "the branch has them, the event is missing",
+        "save.committed": "what was not committed is a commit that no ref has",
+        "save.imported": "the branch has it, the workspace does not know",
+        "save.settled": "the workspace knows, crew's index of it is the old one",
+        "candidate.merged": "the merged tree is written",
+        "candidate.committed": "the merge is a commit that no ref has",
+        "performed.build_candidate": "all of it is done, the event is missing",
+        "decided.candidate_built": "the report was judged, the event is missing",
+        "durable.candidate_built": "the event is there",
+        "decided.conflicted": "there was a conflict, the event is missing",
+        "durable.conflicted": "the event is there, no step was started for it",
+    }
+    "gate" {
+        "decided.check_started": "a candidate is to be checked, the event is missing",
+        "durable.check_started": "the intent is durable",
+        "begun.run_checks": "its turn has come",
+        "check.begun": "the checkout is about to be brought to the candidate",
+        "check.read": "its files are, what else is there stands",
+        "check.ready": "the checkout is ready, the run is not made",
+        "check.made": "the run is made, and not noted as the checkout's",
+        "check.ended": "the exit code is known, the verdict is not",
+        "performed.run_checks": "the verdict is known, the event is missing",
+        "decided.checks_passed": "the report was judged, the event is missing",
+        "durable.checks_passed": "the event is there, landing was not begun",
+        "decided.checks_failed": "it failed, the event is missing",
+        "durable.checks_failed": "the event is there, the agent does not know",
+    }
+    "land" {
+        "begun.land": "the intent is durable, nothing was looked at",
+        "land.index_locked": "the checkout's index is locked",
+        "land.checked": "the checkout can follow",
+        "follow.written_out": "new files are written out, half their names missing",
+        "follow.staged": "new files and index wait beside the checkout",
+        "land.ready": "all is durable, the ref is not moved",
+        "land.moved": "the ref is moved, the event is missing, the checkout is behind",
+        "follow.index": "the index is the new one, the files are the old",
+        "follow.moved_aside": "a deleted file is out of the way, and was not looked at",
+        "follow.deleted": "a deletion is done",
+        "follow.exchanged": "a changed file is in place, the old one was not looked at",
+        "follow.written": "a file is done",
+        "follow.files": "all files are",
+        "follow.index_built": "the index with their times waits",
+        "follow.refreshed": "it is in place",
+        "follow.cleaned": "nothing is left beside the checkout, the lock is",
+        "land.followed": "a checkout has followed",
+        "performed.land": "all of it is done, the event is missing",
+        "decided.landed": "the report was judged, the event is missing",
+        "durable.landed": "the event is there, the ticket is not closed",
+        "begun.write_file": "a ticket's file is to be written",
+        "file.put": "its new content is durable, under a passing name",
+        "file.exchanged": "it is in place, what it displaced was not looked at",
+        "file.placed": "it is in place, and not durable",
+        "performed.write_file": "it is written, nobody was told: closed, and the branch is not archived",
+        "begun.add_note": "a note is to be written",
+        "performed.add_note": "it is written, nobody was told",
+    }
+    "clean-up" {
+        "decided.stop_ordered": "a run is to be stopped, the event is missing",
+        "durable.stop_ordered": "the intent is durable",
+        "begun.stop_run": "its turn has come",
+        "run.stop_wished": "the wish stands in the run's folder, the shim was not signalled",
+        "performed.stop_run": "the shim was signalled, the event is missing",
+        "sweep.half": "one of those that are left has its signal, the others have not",
+        "begun.keep_work": "the intent is durable",
+        "keep.kept": "a tip is kept under a ref",
+        "performed.keep_work": "all of it is done, the event is missing",
+        "begun.remove_workspace": "the intent is durable",
+        "remove.rescued": "whatever no ref had is kept",
+        "remove.renamed": "the workspace has lost its name",
+        "remove.half_spare": "its checkout is half-way to those that are kept",
+        "remove.half": "its files are gone or kept, what stood beside it is left",
+        "remove.removed": "all files are gone, branch and pin are left",
+        "remove.forgotten": "branch and pin are gone",
+        "performed.remove_workspace": "all of it is done, the event is missing",
+    }
+    "recovery" {
+        "recover.loaded": "an engine has read the journal, and done nothing",
+        "recover.released": "locks of crew's own that were left behind are gone",
+        "recover.adopted": "what still runs is watched, nothing was performed",
+        "recover.lock_cleared": "one stale lock of a dead git's is gone, others may stand",
+        "sweep.killed": "what a dead shim left is dead, the record is missing",
+        "sweep.recorded": "the record is there, the environment still on disk",
+    }
+}
+
+/// What A.7 names and crew does not have.
+pub const ABSENT: &[Absent] = &[
+    Absent {
+        operation: "spawn",
+        point: "launcher started, not sandboxed · cgroup/ns made",
+        why: "runs have no sandbox and no cgroup of their own: a shim is their reaper",
+    },
+    Absent {
+        operation: "stream",
+        point: "log rotated half-way",
+        why: "an output is one file with a hole in it, written by its shim alone; nothing is rotated",
+    },
+    Absent {
+        operation: "lease/heartbeat",
+        point: "renewed locally, not stored · stored, host paused",
+        why: "there is one host, and it holds a lock of the kernel's, no lease",
+    },
+    Absent {
+        operation: "schema migration, snapshot, retention",
+        point: "before/after swap of a migration and of a snapshot",
+        why: "there is one schema, brought up in one transaction, and no snapshot; making the journal is `journal.made` and \
+              `journal.named`",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    /// Those whose names the ring puts together from what is decided or performed.
+    const COMPOSED: [&str; 4] = ["decided.", "durable.", "begun.", "performed."];
+
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                sources(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_and_the_code_have_the_same_points() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut files = Vec::new();
+        for one in std::fs::read_dir(crates).unwrap() {
+            let one = one.unwrap();
+            if one.file_name() != "crash" && one.path().join("src").is_dir() {
+                sources(&one.path().join("src"), &mut files);
+            }
+        }
+        let text: String = files
+            .iter()
+            .map(|file| std::fs::read_to_string(file).unwrap())
+            .collect();
+        let code: Vec<&str> = text
+            .split("crash::point(\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap())
+            .collect();
+        let once: BTreeSet<&str> = code.iter().copied().collect();
+        assert_eq!(once.len(), code.len(), "a point is in one place: {code:?}");
+        let table: BTreeSet<&str> = POINTS.iter().map(|point| point.name).collect();
+        assert_eq!(table.len(), POINTS.len(), "a name stands twice in the table");
+        let fixed = |name: &&str| !COMPOSED.iter().any(|composed| name.starts_with(composed));
+        let fixed: BTreeSet<&str> = table.into_iter().filter(fixed).collect();
+        assert_eq!(fixed, once, "left: the table, right: the code");
+    }
+}

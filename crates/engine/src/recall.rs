@@ -1,0 +1,77 @@
+//! Tickets that lie behind: forgotten once they were archived, and recalled when something asks for them again.
+
+use std::collections::BTreeSet;
+
+use model::TicketId;
+use model::ticket::{FileStatus, Ticket};
+
+use crate::core::Core;
+use crate::{Input, Sighting};
+
+impl Core {
+    /// Tickets that must be known before this is heard, and are not: they may be archived. A ticket whose file is closed need not.
+    #[must_use]
+    pub fn unknown(&self, input: &Input) -> BTreeSet<TicketId> {
+        let mut asked: BTreeSet<&TicketId> = BTreeSet::new();
+        match input {
+            Input::Sighted { seen, .. } => {
+                for sighting in seen {
+                    match sighting {
+                        Sighting::Read {
+                            ticket, spec, status, ..
+                        } if *status != FileStatus::Closed => {
+                            asked.insert(ticket);
+                            asked.extend(spec.deps.iter().chain(&spec.recovers));
+                        }
+                        // Nobody waits for the file of a ticket that is over.
+                        Sighting::Unreadable { ticket, .. } => {
+                            asked.insert(ticket);
+                        }
+                        Sighting::Read { .. } | Sighting::Gone { .. } => {}
+                    }
+                }
+            }
+            Input::Commanded { command, .. } => asked.extend(command.ticket()),
+            Input::TimerDue(_)
+            | Input::Reported { .. }
+            | Input::RunEnded(_)
+            | Input::Sampled { .. }
+            | Input::GivenUp { .. }
+            | Input::Ticked => {}
+        }
+        self.not_here(asked)
+    }
+
+    /// Tickets that open ones depend on or recover, and that are not known: they may be archived.
+    #[must_use]
+    pub fn unknown_links(&self) -> BTreeSet<TicketId> {
+        let open = self.tickets.values().filter(|ticket| !ticket.is_done());
+        self.not_here(open.flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers)))
+    }
+
+    fn not_here<'a>(&self, ids: impl IntoIterator<Item = &'a TicketId>) -> BTreeSet<TicketId> {
+        let ids = ids.into_iter().filter(|id| !self.tickets.contains_key(*id));
+        ids.cloned().collect()
+    }
+
+    /// Takes up an archived ticket as the journal has it.
+    pub fn recall(&mut self, id: TicketId, version: u64, ticket: Ticket) {
+        if !self.tickets.contains_key(&id) {
+            self.put(id, ticket, version);
+        }
+    }
+
+    /// Forgets tickets that were archived, over and quiet as they are.
+    pub fn forget(&mut self, ids: &BTreeSet<TicketId>) {
+        for id in ids {
+            if self.tickets.get(id).is_none_or(|ticket| !ticket.is_done()) {
+                continue;
+            }
+            if let Some(ticket) = self.tickets.remove(id) {
+                self.spending.forgotten(&ticket);
+            }
+            self.versions.remove(id);
+            self.filing.remove(id);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! A ticket's file comes back byte for byte, and a change of one key changes nothing else.
+
+use std::path::Path;
+
+use tickets::{Document, Value};
+
+use crate::shown;
+
+pub(crate) fn check(bytes: &[u8]) {
+    let document = match Document::parse(Path::new("t-1.md"), bytes) {
+        Ok(document) => document,
+        Err(problem) => {
+            let lines = bytes.split(|byte| *byte == b'\n').count();
+            assert!(
+                problem.line.is_none_or(|line| (1..=lines).contains(&line)),
+                "{problem:?}"
+            );
+            shown::one_line(&problem.to_string());
+            assert!(!problem.hint().is_empty(), "{problem:?}");
+            return;
+        }
+    };
+    assert_eq!(document.render(), bytes, "untouched, it is the same");
+    let keys: Vec<(String, Value)> = document
+        .keys()
+        .map(|(key, value)| (key.to_owned(), value.clone()))
+        .collect();
+    for (key, value) in &keys {
+        untouched(&document, key, value);
+    }
+    let texts = [
+        "closed",
+        "Jo: Smith",
+        "# no comment",
+        "a\nb",
+        "",
+        "~",
+        "[a, b]",
+        "\"'",
+        "2",
+        " x ",
+    ];
+    let pick = bytes
+        .iter()
+        .fold(0usize, |sum, byte| sum.wrapping_add(usize::from(*byte)));
+    let text = texts[pick % texts.len()];
+    let names = ["status", "new-key"]
+        .into_iter()
+        .chain(keys.first().map(|(key, _)| key.as_str()));
+    for key in names {
+        let mut changed = document.clone();
+        changed.set_text(key, text);
+        other_keys(&document, &changed, key);
+        assert_eq!(
+            changed.get(key),
+            Some(&Value::Text(text.to_owned())),
+            "{key} of {}",
+            changed.text()
+        );
+        let mut changed = document.clone();
+        changed.set_list(key, &["a-1", "b: c", "d, e"]);
+        other_keys(&document, &changed, key);
+        let mut changed = document.clone();
+        changed.remove(key);
+        other_keys(&document, &changed, key);
+        assert_eq!(changed.get(key), None, "{key} of {}", changed.text());
+    }
+    let mut longer = document.clone();
+    longer.append("\n**note**\n\nDONE\n---\nstatus: closed\n");
+    assert!(longer.render().starts_with(bytes), "what was there stays");
+    other_keys(&document, &longer, "");
+}
+
+/// To set a key to what it is changes no byte.
+fn untouched(document: &Document, key: &str, value: &Value) {
+    let mut same = document.clone();
+    match value {
+        Value::Text(text) => same.set_text(key, text),
+        Value::List(items) => same.set_list(key, items),
+        Value::Empty | Value::Other => return,
+    }
+    assert_eq!(same, *document, "{key} set to what it is");
+}
+
+/// Every other key, in its order, and its bytes; the body; and that it reads back as it is held.
+#[track_caller]
+fn other_keys(before: &Document, after: &Document, key: &str) {
+    let others = |document: &Document| -> Vec<(String, Value)> {
+        let keys = document.keys().filter(|(name, _)| *name != key);
+        keys.map(|(name, value)| (name.to_owned(), value.clone()))
+            .collect()
+    };
+    assert_eq!(others(before), others(after), "{}", after.text());
+    assert!(after.body().starts_with(before.body()), "{}", after.text());
+    let again = Document::parse(Path::new("t-1.md"), after.render());
+    assert_eq!(again.as_ref(), Ok(after), "{}", after.text());
+}

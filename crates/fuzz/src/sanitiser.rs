@@ -1,0 +1,36 @@
+//! Whatever text comes, what is made of it acts on no terminal, and making it fit again changes nothing.
+
+use harness::sanitise;
+use unicode_width::UnicodeWidthStr as _;
+
+use crate::shown;
+
+type Make = fn(&str) -> String;
+
+pub(crate) fn check(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let makers: [(&str, Make); 4] = [
+        ("line", sanitise::line),
+        ("output_line", sanitise::output_line),
+        ("text", sanitise::text),
+        ("excerpt", sanitise::excerpt),
+    ];
+    for (name, make) in makers {
+        let once = make(&text);
+        shown::harmless(&once);
+        assert_eq!(make(&once), once, "{name} of what it made itself");
+    }
+    shown::one_line(&sanitise::line(&text));
+    shown::one_line(&sanitise::output_line(&text));
+    shown::harmless(&sanitise::told(&text).replace('\t', " "));
+    assert!(
+        sanitise::excerpt(&text).chars().count() <= sanitise::EXCERPT + 1,
+        "an excerpt is short"
+    );
+    let line = sanitise::line(&text);
+    for columns in [0, 1, 2, usize::from(bytes.first().copied().unwrap_or(7))] {
+        let fitted = sanitise::fit(&line, columns);
+        let width: usize = fitted.chars().map(|c| c.to_string().width()).sum();
+        assert!(width <= columns, "{width} columns of {columns}: {fitted:?}");
+    }
+}

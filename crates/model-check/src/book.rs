@@ -1,0 +1,192 @@
+//! Every ticket value that any history led to, numbered; each transition of the real machine is taken once and remembered.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use model::ticket::{Effect, Stage, State, Ticket};
+use model::{TicketId, Time, attempt};
+
+use crate::chain::{Chain, Chains};
+use crate::deed::{Deed, agent_name};
+use crate::order::{Order, commit_of, run_of};
+
+/// A ticket's value, as its place in the [`Book`].
+pub(crate) type Value = u16;
+
+/// A transition that the machine accepts.
+#[derive(Debug)]
+pub(crate) struct After {
+    /// The ticket after it.
+    pub(crate) value: Value,
+    /// How many events it was.
+    pub(crate) events: u8,
+    /// What it orders, in order.
+    pub(crate) orders: Vec<Order>,
+    /// The fence that it mints.
+    pub(crate) new_fence: Option<u8>,
+}
+
+/// What rules look at in a ticket's value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) stands: Stands,
+    pub(crate) fence: u8,
+    /// The attempt's number, 0 without one.
+    pub(crate) number: u8,
+    /// The agent whose slot it takes.
+    pub(crate) agent: Option<u8>,
+    /// The run whose process may be alive, from 1.
+    pub(crate) live: Option<u8>,
+    pub(crate) stopping: bool,
+}
+
+/// Where a ticket stands, as far as rules ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stands {
+    Open,
+    Held,
+    AtWork {
+        can_step: bool,
+    },
+    Queued,
+    /// Building or checking: it has the one place in which candidates are made.
+    Checked,
+    Landing {
+        candidate: Chain,
+        waiting: bool,
+    },
+    Landed {
+        candidate: Chain,
+    },
+    Over,
+}
+
+/// The values, and what is remembered of them.
+pub(crate) struct Book {
+    values: Vec<(Ticket, Facts)>,
+    known: BTreeMap<String, Value>,
+    after: BTreeMap<(Value, Deed), Option<Rc<After>>>,
+    pub(crate) chains: Chains,
+}
+
+impl Book {
+    /// A book with so many open tickets, and their values.
+    pub(crate) fn new(tickets: u8) -> (Self, Vec<Value>) {
+        let mut book = Self {
+            values: Vec::new(),
+            known: BTreeMap::new(),
+            after: BTreeMap::new(),
+            chains: Chains::default(),
+        };
+        let open = (0..tickets)
+            .map(|n| {
+                let id = TicketId::new(format!("t-{n}")).expect("an id");
+                let created = model::ticket::Event::Created {
+                    spec: model::ticket::Spec::default(),
+                };
+                let change = Ticket::new(id).after(&created, Time::default());
+                book.value(change.expect("a new ticket is created").ticket)
+            })
+            .collect();
+        (book, open)
+    }
+
+    /// What the machine makes of a deed; nothing when it refuses.
+    pub(crate) fn after(&mut self, value: Value, deed: Deed) -> Option<Rc<After>> {
+        if let Some(known) = self.after.get(&(value, deed)) {
+            return known.clone();
+        }
+        let after = self.take(value, deed).map(Rc::new);
+        self.after.insert((value, deed), after.clone());
+        after
+    }
+
+    fn take(&mut self, value: Value, deed: Deed) -> Option<After> {
+        let before = self.ticket(value).clone();
+        let mut ticket = before.clone();
+        let mut orders: Vec<Effect> = Vec::new();
+        let events = deed.events(&ticket);
+        for event in &events {
+            let change = ticket.after(event, Time::default()).ok()?;
+            ticket = change.ticket;
+            orders.extend(change.effects);
+        }
+        let fence = ticket.fence;
+        Some(After {
+            value: self.value(ticket),
+            events: u8::try_from(events.len()).expect("one or two"),
+            orders: orders.iter().filter_map(Order::of).collect(),
+            new_fence: (fence > before.fence).then(|| small(fence.0)),
+        })
+    }
+
+    fn value(&mut self, ticket: Ticket) -> Value {
+        let text = serde_json::to_string(&ticket).expect("a ticket is JSON");
+        if let Some(value) = self.known.get(&text) {
+            return *value;
+        }
+        let value = Value::try_from(self.values.len()).expect("a bounded exploration has few values");
+        let facts = facts(&ticket);
+        self.values.push((ticket, facts));
+        self.known.insert(text, value);
+        value
+    }
+
+    fn ticket(&self, value: Value) -> &Ticket {
+        &self.values[usize::from(value)].0
+    }
+
+    /// What rules look at.
+    pub(crate) fn facts(&self, value: Value) -> Facts {
+        self.values[usize::from(value)].1
+    }
+
+    /// The state's name, for people.
+    pub(crate) fn name(&self, value: Value) -> String {
+        let ticket = self.ticket(value);
+        format!("{} (fence {})", ticket.state_name(), ticket.fence)
+    }
+
+    /// How many values there are.
+    pub(crate) fn values(&self) -> usize {
+        self.values.len()
+    }
+}
+
+fn facts(ticket: &Ticket) -> Facts {
+    let attempt = ticket.attempt();
+    let stands = match &ticket.state {
+        State::New => unreachable!("the first value is of a created ticket"),
+        _ if ticket.held.is_some() => Stands::Held,
+        State::Open => Stands::Open,
+        State::InProgress(attempt) => Stands::AtWork {
+            can_step: attempt.can_step(Time::default()),
+        },
+        State::Verify(verify) => match &verify.stage {
+            Stage::Queued => Stands::Queued,
+            Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } => Stands::Checked,
+            Stage::Landing { candidate, waiting } => Stands::Landing {
+                candidate: commit_of(candidate),
+                waiting: waiting.is_some(),
+            },
+        },
+        State::Done(model::ticket::Done::Landed { commit, .. }) => Stands::Landed {
+            candidate: Chain::try_from(crate::chain::number(commit)).expect("a commit of ours"),
+        },
+        State::Done(_) => Stands::Over,
+    };
+    Facts {
+        stands,
+        fence: small(ticket.fence.0),
+        number: attempt.map_or(0, |a| small(a.number.into())),
+        agent: ticket
+            .seat()
+            .map(|seat| if *seat == agent_name(0) { 0 } else { 1 }),
+        live: ticket.live_run().map(run_of),
+        stopping: attempt.is_some_and(|a: &attempt::Attempt| a.stopping.is_some()),
+    }
+}
+
+fn small(number: u64) -> u8 {
+    u8::try_from(number).expect("a bounded exploration counts little")
+}

@@ -1,0 +1,53 @@
+//! What is explored: which guards stand, what a lease is worth, and how much may go wrong.
+
+/// The guards of the ring. All stand in crew; the proof takes them away one at a time to show that it would notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Guards {
+    /// The journal refuses an append that was decided on another version or fence.
+    pub admission: bool,
+    /// The target moves by compare-and-swap.
+    pub swap: bool,
+    /// What an earlier claim ordered is not heard for a later one.
+    pub claim: bool,
+}
+
+impl Guards {
+    /// As crew is.
+    pub const ALL: Self = Self {
+        admission: true,
+        swap: true,
+        claim: true,
+    };
+}
+
+/// What holding the repository is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lease {
+    /// The lock of one host: it ends with its holder and the holder's children, never before.
+    Lock,
+    /// A lease that runs out while its holder sleeps: another engine takes over, and the sleeper wakes knowing nothing.
+    RunsOut,
+}
+
+/// How much may go wrong in one history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    /// How many tickets, at most three.
+    pub tickets: u8,
+    /// How many agents, one or two.
+    pub agents: u8,
+    /// What a lease is worth.
+    pub lease: Lease,
+    /// Engines killed, or leases run out.
+    pub stops: u8,
+    /// Commits that somebody else pushes.
+    pub pushes: u8,
+    /// Pushes taken back by force.
+    pub rewinds: u8,
+    /// Steps whose process is lost.
+    pub losses: u8,
+    /// Tickets that a person drops.
+    pub drops: u8,
+    /// Times a person's edits are in the way of a landing.
+    pub edits: u8,
+}

@@ -1,0 +1,190 @@
+//! What an engine tells a ticket, and the event that it is.
+
+use model::attempt::{self, Class, Failure, Signal, Then, Usage};
+use model::ticket::{Candidate, Event, Released, Ticket};
+use model::{AgentName, Fence, RunId, SessionId, Time};
+
+use crate::chain::{self, Chain};
+
+/// An event without its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Deed {
+    Claim {
+        agent: u8,
+    },
+    WorkspaceReady,
+    StartStep,
+    Spawned,
+    WorkspaceLost,
+    /// The step said `DONE`.
+    Finish,
+    /// The step's process is gone.
+    Lose,
+    /// A person drops it while a step runs: the step is stopped first.
+    StopForDrop,
+    Drop,
+    StartCheck,
+    Build {
+        candidate: Chain,
+        on: Chain,
+        tip: u8,
+    },
+    NothingCommitted,
+    Pass {
+        candidate: Chain,
+    },
+    FailCheck,
+    Land {
+        candidate: Chain,
+    },
+    TargetMoved,
+    InTheWay,
+    RetryLanding,
+    /// The engine that took over says that no worker stands behind it.
+    WorkerLost,
+}
+
+impl Deed {
+    /// The events, told in one write.
+    pub(crate) fn events(self, ticket: &Ticket) -> Vec<Event> {
+        let attempt = |event| vec![Event::Attempt(event)];
+        let soon = Time::default();
+        let attempts_left = 3;
+        let steps_left = 3;
+        match self {
+            Self::Claim { agent } => {
+                let fence = ticket.fence.next();
+                vec![Event::Claimed {
+                    agent: agent_name(agent),
+                    fence,
+                    session: session(ticket, fence, 1),
+                    at: soon,
+                    eligible: true,
+                }]
+            }
+            Self::WorkspaceReady => attempt(attempt::Event::WorkspaceReady {
+                base: chain::oid('a', 0),
+                earlier_work: false,
+            }),
+            Self::StartStep => {
+                let runs = ticket.attempt().map_or(0, |a| a.runs);
+                attempt(attempt::Event::StepStarted {
+                    run: RunId::of_step(&ticket.id, ticket.fence, runs + 1),
+                    budget: None,
+                })
+            }
+            Self::Spawned => attempt(attempt::Event::WorkerSpawned),
+            Self::WorkspaceLost => {
+                let mut events = attempt(failed(ticket, Class::KilledByUs, "its workspace is gone"));
+                events.push(stopped_for(ticket).unwrap_or(Event::Released {
+                    why: Released::WorkspaceLost,
+                }));
+                events
+            }
+            Self::Finish if stopped_for(ticket).is_none() => attempt(attempt::Event::StepFinished {
+                usage: Usage::default(),
+                total_micro_usd: None,
+                signal: Signal::Done,
+                summary: None,
+                mode: None,
+                steps_left,
+                attempts_left,
+                reopen_at: soon,
+                answer_by: None,
+            }),
+            Self::Finish | Self::Lose => {
+                let class = match stopped_for(ticket) {
+                    Some(_) => Class::KilledByUs,
+                    None => Class::Lost,
+                };
+                let mut events = attempt(failed(ticket, class, "it is gone"));
+                events.extend(stopped_for(ticket));
+                events
+            }
+            Self::StopForDrop => attempt(attempt::Event::StopOrdered { then: dropped() }),
+            Self::Drop => vec![Event::Dropped {
+                by: "pat".to_owned(),
+                reason: "not wanted".to_owned(),
+            }],
+            Self::StartCheck => vec![Event::CheckStarted],
+            Self::Build { candidate, on, tip } => vec![Event::CandidateBuilt {
+                candidate: Candidate {
+                    commit: chain::oid('c', candidate.into()),
+                    tree: chain::oid('e', candidate.into()),
+                    target: chain::oid('c', on.into()),
+                    tip: chain::oid('b', tip.into()),
+                    passed: Vec::new(),
+                },
+            }],
+            Self::NothingCommitted => vec![Event::NoCommits {
+                steps_left,
+                reopen_at: soon,
+                again: None,
+            }],
+            Self::Pass { candidate } => vec![Event::ChecksPassed {
+                tree: chain::oid('e', candidate.into()),
+                passed: vec!["make check".to_owned()],
+                review: false,
+            }],
+            Self::FailCheck => vec![Event::ChecksFailed {
+                which: "make check".to_owned(),
+                output: String::new(),
+                steps_left,
+                reopen_at: soon,
+                again: None,
+            }],
+            Self::Land { candidate } => vec![Event::Landed {
+                commit: chain::oid('c', candidate.into()),
+            }],
+            Self::TargetMoved => vec![Event::TargetMoved],
+            Self::InTheWay => vec![Event::CheckoutEdited {
+                paths: Vec::new(),
+                retry_at: soon,
+            }],
+            Self::RetryLanding => vec![Event::LandingRetried],
+            Self::WorkerLost => vec![Event::WorkerLost],
+        }
+    }
+}
+
+/// The agents' names.
+pub(crate) fn agent_name(agent: u8) -> AgentName {
+    AgentName::new(["ada", "bob"][usize::from(agent)]).expect("a name")
+}
+
+fn failed(ticket: &Ticket, class: Class, message: &str) -> attempt::Event {
+    let sessions = ticket.attempt().map_or(0, |a| a.session.number);
+    attempt::Event::StepFailed {
+        usage: Usage::default(),
+        total_micro_usd: None,
+        failure: Failure::new(class, message),
+        retry_at: Time::default(),
+        errors_left: 3,
+        repeats_left: 3,
+        fresh: session(ticket, ticket.fence, sessions + 1),
+    }
+}
+
+fn dropped() -> Then {
+    Then::Drop {
+        by: "pat".to_owned(),
+        reason: "not wanted".to_owned(),
+    }
+}
+
+/// What the step was stopped for: it follows when the step is over.
+fn stopped_for(ticket: &Ticket) -> Option<Event> {
+    match ticket.attempt()?.stopping.as_ref()? {
+        Then::Drop { by, reason } => Some(Event::Dropped {
+            by: by.clone(),
+            reason: reason.clone(),
+        }),
+        Then::Retry { .. } | Then::Fail { .. } | Then::Pause | Then::Release { .. } | Then::Reap { .. } => {
+            None
+        }
+    }
+}
+
+fn session(ticket: &Ticket, fence: Fence, n: u32) -> SessionId {
+    SessionId::of_attempt(uuid::Uuid::nil(), &ticket.id, fence, n)
+}

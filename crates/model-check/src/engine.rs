@@ -1,0 +1,70 @@
+//! An engine: its picture of the journal, and what it is about to do.
+
+use crate::journal::{Journal, Ordered, Row};
+use crate::state::TICKETS;
+use crate::world::Report;
+
+/// An engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Engine {
+    /// It does not run.
+    #[default]
+    Down,
+    /// It runs, or sleeps in the middle of anything.
+    Up(Up),
+}
+
+/// An engine that is up.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Up {
+    /// The journal as it last saw it.
+    pub(crate) seen: [Row; TICKETS],
+    /// What it has to do, in order, and what came of it where that was not told yet.
+    pub(crate) todo: Vec<(Ordered, Option<Report>)>,
+    /// Tickets whose worker it may call lost: it took over from an engine whose lease had run out.
+    pub(crate) orphans: u8,
+}
+
+impl Up {
+    /// Starting up: loading the journal.
+    pub(crate) fn load(journal: &Journal, orphans: u8) -> Self {
+        Self {
+            seen: journal.rows,
+            todo: journal.outbox.iter().map(|ordered| (*ordered, None)).collect(),
+            orphans,
+        }
+    }
+
+    /// Forgets what cannot matter any more, so that states which differ in it alone are one: of a ticket that another engine has
+    /// moved on, everything but what the hands may still do. Whatever is written on such a picture is refused.
+    pub(crate) fn forget(&mut self, journal: &Journal) {
+        for (ticket, (seen, row)) in (0..).zip(self.seen.iter_mut().zip(&journal.rows)) {
+            if seen == row {
+                continue;
+            }
+            *seen = Row::BEHIND;
+            self.orphans &= !(1 << ticket);
+            let mut is_over = false;
+            self.todo.retain(|(ordered, report)| {
+                if ordered.ticket != ticket || is_over {
+                    return ordered.ticket != ticket;
+                }
+                let is_heard = ordered.order.is_reported();
+                is_over = is_heard;
+                !is_heard || (report.is_none() && ordered.order.changes_the_world())
+            });
+        }
+    }
+
+    /// What a ticket's line to the hands has first. A stop overtakes.
+    pub(crate) fn first(&self, ticket: u8) -> impl Iterator<Item = (usize, Ordered, Option<Report>)> {
+        let line = self.todo.iter().enumerate();
+        let mut line = line.filter(move |(_, (ordered, _))| ordered.ticket == ticket);
+        let first = line.next();
+        let stop = line.find(|(_, (ordered, _))| matches!(ordered.order, crate::order::Order::Stop { .. }));
+        first
+            .into_iter()
+            .chain(stop)
+            .map(|(place, (ordered, report))| (place, *ordered, *report))
+    }
+}

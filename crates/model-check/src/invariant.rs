@@ -1,0 +1,90 @@
+//! What holds in every state. The names are those of the design's one list of invariants.
+
+use crate::book::{Book, Stands};
+use crate::state::State;
+
+/// An invariant that does not hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Broken {
+    pub(crate) invariant: &'static str,
+    pub(crate) what: String,
+}
+
+impl Broken {
+    pub(crate) fn new(invariant: &'static str, what: String) -> Self {
+        Self { invariant, what }
+    }
+}
+
+/// Checks a state.
+pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
+    let (chains, target) = (&book.chains, state.world.target);
+    for chain in chains.back(target) {
+        let work = matches!(chains.commit(chain), Some(crate::chain::Commit::Work { .. }));
+        if work && state.world.passed.binary_search(&chain).is_err() {
+            return Err(Broken::new(
+                "I4",
+                "a tree is on the target that no check has passed".to_owned(),
+            ));
+        }
+    }
+    if !chains.is_green(target) {
+        return Err(Broken::new("G4", "the target is red".to_owned()));
+    }
+    for (row, ticket) in state.journal.rows.iter().zip(0..) {
+        let facts = book.facts(row.value);
+        let landed = chains.work_of(target, ticket).count();
+        let broken = |invariant, what: &str| Err(Broken::new(invariant, format!("t-{ticket} {what}")));
+        if landed > 1 {
+            return broken("G3", "is on the target twice");
+        }
+        match facts.stands {
+            Stands::Landed { candidate } if !chains.holds(target, candidate) => {
+                return broken("I3", "is closed as landed, and its merge is not on the target");
+            }
+            Stands::Landing { candidate, .. } if landed == 1 && !chains.holds(target, candidate) => {
+                return broken("G2", "is landing, and other work of its is on the target");
+            }
+            Stands::Landed { .. } | Stands::Landing { .. } => {}
+            Stands::Open
+            | Stands::Held
+            | Stands::AtWork { .. }
+            | Stands::Queued
+            | Stands::Checked
+            | Stands::Over => {
+                if landed > 0 {
+                    return broken(
+                        "G2",
+                        &format!("is {}, and its work is on the target", book.name(row.value)),
+                    );
+                }
+            }
+        }
+        let place = state.world.places[usize::from(ticket)];
+        for number in place.missing() {
+            let landed = chains.work_of(target, ticket).any(|(of, _)| of == number);
+            if !landed {
+                return broken("G7", &format!("has lost the work of its attempt {number}"));
+            }
+        }
+        // Under a lease that runs out, a process of the sleeper's may still run; nothing that it does is heard.
+        if !state.may_be_overtaken() && place.alive.count_ones() > 1 {
+            return broken("I7", "has two processes");
+        }
+        let waited = facts.live.map_or(0, |run| crate::world::run(facts.number, run));
+        if !state.may_be_overtaken() && place.alive & !waited != 0 {
+            return broken("I7", "has a process that no attempt waits for");
+        }
+    }
+    Ok(())
+}
+
+/// Whether everything has come to rest.
+pub(crate) fn is_at_rest(state: &State, book: &Book) -> bool {
+    let over = |row: &crate::journal::Row| {
+        matches!(book.facts(row.value).stands, Stands::Landed { .. } | Stands::Over)
+    };
+    state.journal.rows.iter().all(over)
+        && state.journal.outbox.is_empty()
+        && state.world.places.iter().all(|place| place.alive == 0)
+}

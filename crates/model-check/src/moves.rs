@@ -1,0 +1,172 @@
+//! What can happen next.
+
+use crate::book::{Book, Facts, Stands};
+use crate::bounds::Lease;
+use crate::deed::Deed;
+use crate::engine::{Engine, Up};
+use crate::journal::Row;
+use crate::order::Order;
+use crate::state::State;
+use crate::world;
+
+/// Something that can happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Move {
+    /// An engine starts: it takes the repository and loads the journal.
+    Start { engine: u8 },
+    /// An engine is killed.
+    Kill { engine: u8 },
+    /// The holder's lease runs out, and it does not know.
+    RunOut,
+    /// Somebody else commits to the target.
+    Push,
+    /// That is taken back by force.
+    Rewind,
+    /// A process ends: it has done its work.
+    End { ticket: u8, run: u16 },
+    /// A process is lost.
+    Vanish { ticket: u8, run: u16 },
+    /// An engine hears something, decides, and writes it down with all that follows.
+    Hear { engine: u8, ticket: u8, deed: Deed },
+    /// An engine that was overtaken tries to write, and is refused.
+    Notice { engine: u8 },
+    /// An engine's hand performs an effect.
+    Perform { engine: u8, place: u8, edited: bool },
+    /// What came of it is written down.
+    Tell { engine: u8, place: u8 },
+}
+
+impl Move {
+    /// Whether it belongs to the ordinary course of things: no fault, and nobody's interference.
+    pub(crate) fn is_ordinary(self) -> bool {
+        match self {
+            Self::Start { .. } | Self::End { .. } | Self::Tell { .. } | Self::Notice { .. } => true,
+            Self::Perform { edited, .. } => !edited,
+            Self::Hear { deed, .. } => !matches!(deed, Deed::Drop | Deed::StopForDrop | Deed::WorkerLost),
+            Self::Kill { .. } | Self::RunOut | Self::Push | Self::Rewind | Self::Vanish { .. } => false,
+        }
+    }
+}
+
+/// Everything that can happen in a state.
+pub(crate) fn moves(state: &State, book: &Book) -> Vec<Move> {
+    let mut out = Vec::new();
+    for engine in 0..2 {
+        match &state.engines[usize::from(engine)] {
+            Engine::Down => {
+                if state.holder.is_none_or(|holder| holder == engine) {
+                    out.push(Move::Start { engine });
+                }
+            }
+            Engine::Up(up) => {
+                if state.left.stops > 0 {
+                    out.push(Move::Kill { engine });
+                }
+                of_engine(state, engine, up, book, &mut out);
+            }
+        }
+    }
+    let left = state.left;
+    if left.lease == Lease::RunsOut && left.stops > 0 && state.holder.is_some() {
+        out.push(Move::RunOut);
+    }
+    if left.pushes > 0 {
+        out.push(Move::Push);
+    }
+    let top = book.chains.commit(state.world.target);
+    if left.rewinds > 0 && matches!(top, Some(crate::chain::Commit::Foreign(_))) {
+        out.push(Move::Rewind);
+    }
+    for (place, ticket) in state.world.places.iter().zip(0..) {
+        let runs = (0..16).map(|bit| 1 << bit).filter(|run| place.alive & run != 0);
+        for run in runs {
+            out.push(Move::End { ticket, run });
+            if left.losses > 0 {
+                out.push(Move::Vanish { ticket, run });
+            }
+        }
+    }
+    out
+}
+
+fn of_engine(state: &State, engine: u8, up: &Up, book: &Book, out: &mut Vec<Move>) {
+    if up.seen.contains(&Row::BEHIND) {
+        out.push(Move::Notice { engine });
+    }
+    for (row, ticket) in up.seen.iter().zip(0..) {
+        if *row == Row::BEHIND {
+            continue;
+        }
+        let facts = book.facts(row.value);
+        let mut hear = |deed| out.push(Move::Hear { engine, ticket, deed });
+        if let Stands::Landing { waiting: true, .. } = facts.stands {
+            hear(Deed::RetryLanding);
+        }
+        if let Some(run) = facts.live {
+            let place = state.world.places[usize::from(ticket)];
+            let bit = world::run(facts.number, run);
+            if place.finished & bit != 0 {
+                hear(Deed::Finish);
+            }
+            if place.lost & bit != 0 {
+                hear(Deed::Lose);
+            }
+        }
+        if state.left.drops > 0 && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over) {
+            match (facts.live, facts.stopping) {
+                (None, _) => hear(Deed::Drop),
+                (Some(_), false) => hear(Deed::StopForDrop),
+                (Some(_), true) => {}
+            }
+        }
+        if up.orphans & (1 << ticket) != 0 && matches!(facts.stands, Stands::AtWork { .. }) {
+            hear(Deed::WorkerLost);
+        }
+    }
+    for ticket in 0..3 {
+        for (place, ordered, report) in up.first(ticket) {
+            let place = u8::try_from(place).expect("a short line");
+            if report.is_some() {
+                out.push(Move::Tell { engine, place });
+                continue;
+            }
+            out.push(Move::Perform {
+                engine,
+                place,
+                edited: false,
+            });
+            if state.left.edits > 0 && matches!(ordered.order, Order::Land { .. }) {
+                out.push(Move::Perform {
+                    engine,
+                    place,
+                    edited: true,
+                });
+            }
+        }
+    }
+}
+
+/// What an engine begins by itself with what it sees: a deed for a ticket. The core does so after every input, in the same
+/// transaction. Who comes first is a policy; the first will do for any.
+pub(crate) fn next_deed(up: &Up, agents: u8, book: &Book) -> Option<(u8, Deed)> {
+    let seen = up.seen.iter().zip(0..).filter(|(row, _)| **row != Row::BEHIND);
+    let facts: Vec<(Facts, u8)> = seen
+        .map(|(row, ticket)| (book.facts(row.value), ticket))
+        .collect();
+    let first = |wanted: fn(&Facts) -> bool| facts.iter().find(|(f, _)| wanted(f)).map(|(_, ticket)| *ticket);
+    let is_checked =
+        |(f, _): &(Facts, u8)| matches!(f.stands, Stands::Checked | Stands::Landing { waiting: false, .. });
+    if let (Some(ticket), false) = (
+        first(|f| f.stands == Stands::Queued),
+        facts.iter().any(is_checked),
+    ) {
+        return Some((ticket, Deed::StartCheck));
+    }
+    if let Some(ticket) = first(|f| f.stands == Stands::AtWork { can_step: true }) {
+        return Some((ticket, Deed::StartStep));
+    }
+    let is_taken = |agent| facts.iter().any(|(f, _)| f.agent == Some(agent));
+    let ticket = first(|f| f.stands == Stands::Open)?;
+    let agent = (0..agents).find(|agent| !is_taken(*agent))?;
+    Some((ticket, Deed::Claim { agent }))
+}

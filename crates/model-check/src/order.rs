@@ -1,0 +1,121 @@
+//! What a ticket orders, as far as safety hangs on it.
+
+use model::attempt;
+use model::ticket::Effect;
+
+use crate::chain::{self, Chain};
+
+/// An effect without what only people read. The ticket's file is left out: it is a copy of the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Order {
+    Prepare { number: u8, fence: u8 },
+    Start { number: u8, fence: u8, run: u8 },
+    Stop { number: u8, run: u8 },
+    Build { number: u8, fence: u8 },
+    Check { candidate: Chain },
+    Land { candidate: Chain },
+    Keep { number: u8 },
+    Remove { number: u8 },
+}
+
+impl Order {
+    /// What of an effect is explored; nothing for a file or a note.
+    pub(crate) fn of(effect: &Effect) -> Option<Self> {
+        let small = |number: u32| u8::try_from(number).expect("a bounded exploration counts little");
+        let fence = |fence: model::Fence| u8::try_from(fence.0).expect("a bounded exploration claims little");
+        Some(match effect {
+            Effect::PrepareWorkspace {
+                fence: by, number, ..
+            } => Self::Prepare {
+                number: small(*number),
+                fence: fence(*by),
+            },
+            Effect::Attempt(attempt::Effect::StartStep {
+                run,
+                fence: by,
+                number,
+                ..
+            }) => Self::Start {
+                number: small(*number),
+                fence: fence(*by),
+                run: run_of(run),
+            },
+            Effect::Attempt(attempt::Effect::StopRun { run }) => Self::Stop {
+                // A claim and its attempt are numbered alike here: every claim begins one.
+                number: fence_of(run),
+                run: run_of(run),
+            },
+            Effect::BuildCandidate {
+                fence: by, number, ..
+            } => Self::Build {
+                number: small(*number),
+                fence: fence(*by),
+            },
+            Effect::RunChecks { candidate } => Self::Check {
+                candidate: commit_of(candidate),
+            },
+            Effect::Land { candidate, .. } => Self::Land {
+                candidate: commit_of(candidate),
+            },
+            Effect::KeepWork { number, .. } => Self::Keep {
+                number: small(*number),
+            },
+            Effect::RemoveWorkspace { number, .. } => Self::Remove {
+                number: small(*number),
+            },
+            Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => return None,
+        })
+    }
+
+    /// Whether what comes of it is told to the ticket.
+    pub(crate) fn is_reported(self) -> bool {
+        match self {
+            Self::Prepare { .. }
+            | Self::Start { .. }
+            | Self::Build { .. }
+            | Self::Check { .. }
+            | Self::Land { .. } => true,
+            Self::Stop { .. } | Self::Keep { .. } | Self::Remove { .. } => false,
+        }
+    }
+
+    /// Whether performing it changes anything outside the journal: a merged result is a commit that nobody has yet.
+    pub(crate) fn changes_the_world(self) -> bool {
+        !matches!(self, Self::Build { .. })
+    }
+
+    /// The claim that it belongs to, where the engine asks for it before it hears the report.
+    pub(crate) fn fence(self) -> Option<u8> {
+        match self {
+            Self::Prepare { fence, .. } | Self::Start { fence, .. } | Self::Build { fence, .. } => {
+                Some(fence)
+            }
+            Self::Stop { .. }
+            | Self::Check { .. }
+            | Self::Land { .. }
+            | Self::Keep { .. }
+            | Self::Remove { .. } => None,
+        }
+    }
+}
+
+/// The commit of a merged result.
+pub(crate) fn commit_of(candidate: &model::ticket::Candidate) -> Chain {
+    Chain::try_from(chain::number(&candidate.commit)).expect("a commit of ours")
+}
+
+/// A run's place among those of its attempt, from 1: the last part of its id.
+pub(crate) fn run_of(run: &model::RunId) -> u8 {
+    part(run, 0)
+}
+
+fn fence_of(run: &model::RunId) -> u8 {
+    part(run, 1)
+}
+
+fn part(run: &model::RunId, from_the_end: usize) -> u8 {
+    let part = run.as_str().rsplit('.').nth(from_the_end);
+    part.and_then(|n| n.parse().ok()).expect("<ticket>.<fence>.<n>")
+}

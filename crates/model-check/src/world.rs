@@ -1,0 +1,193 @@
+//! What is true outside the journal: the repository and the processes.
+
+use crate::chain::{Chain, Chains, Commit};
+use crate::journal::Ordered;
+use crate::order::Order;
+use crate::state::TICKETS;
+
+/// Runs of an attempt that are told apart.
+const RUNS: u8 = 4;
+
+/// One ticket's part of the world; a bit for each attempt, or for each run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Place {
+    /// Workspaces that are there.
+    pub(crate) spaces: u8,
+    /// Attempts whose work is kept under a ref.
+    pub(crate) kept: u8,
+    /// Attempts that made something.
+    pub(crate) made: u8,
+    /// Processes that live.
+    pub(crate) alive: u16,
+    /// Runs that said `DONE`.
+    pub(crate) finished: u16,
+    /// Runs that ended in any other way.
+    pub(crate) lost: u16,
+    /// Runs that were told to stop before they began.
+    pub(crate) wishes: u16,
+}
+
+/// Everything outside the journal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct World {
+    pub(crate) target: Chain,
+    /// Merged results that passed the checks, in order.
+    pub(crate) passed: Vec<Chain>,
+    pub(crate) places: [Place; TICKETS],
+}
+
+/// What came of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Report {
+    Ready,
+    Spawned,
+    NoWorkspace,
+    Built { candidate: Chain, on: Chain, tip: u8 },
+    NoCommits,
+    Passed,
+    Failed,
+    Landed,
+    Moved,
+    InTheWay,
+    Nothing,
+}
+
+/// The bit of a run.
+pub(crate) fn run(number: u8, run: u8) -> u16 {
+    assert!(
+        (1..=4).contains(&number) && (1..=RUNS).contains(&run),
+        "the bounds let too much go wrong for the bits there are"
+    );
+    1 << ((number - 1) * RUNS + run - 1)
+}
+
+fn attempt(number: u8) -> u8 {
+    assert!(
+        (1..=8).contains(&number),
+        "the bounds let too much go wrong for the bits there are"
+    );
+    1 << (number - 1)
+}
+
+impl World {
+    /// Performs an effect. `edited`: a person's edits are in the way of a landing.
+    pub(crate) fn perform(
+        &mut self,
+        effect: Ordered,
+        edited: bool,
+        swap: bool,
+        chains: &mut Chains,
+    ) -> Report {
+        let ticket = effect.ticket;
+        let target = self.target;
+        let place = &mut self.places[usize::from(ticket)];
+        match effect.order {
+            Order::Prepare { number, .. } => {
+                place.spaces |= attempt(number);
+                Report::Ready
+            }
+            Order::Start { number, run: n, .. } => {
+                let bit = run(number, n);
+                if (place.alive | place.finished | place.lost) & bit != 0 {
+                    return Report::Spawned;
+                }
+                if place.spaces & attempt(number) == 0 {
+                    return Report::NoWorkspace;
+                }
+                if place.wishes & bit == 0 {
+                    place.alive |= bit;
+                } else {
+                    place.lost |= bit;
+                }
+                Report::Spawned
+            }
+            Order::Stop { number, run: n } => {
+                let bit = run(number, n);
+                if place.alive & bit != 0 {
+                    place.alive &= !bit;
+                    place.lost |= bit;
+                } else if (place.finished | place.lost) & bit == 0 {
+                    place.wishes |= bit;
+                }
+                Report::Nothing
+            }
+            Order::Build { number, .. } => {
+                let steps = steps(place.finished, number);
+                let there = (place.spaces | place.kept) & attempt(number) != 0;
+                if steps == 0 || !there || chains.work_of(target, ticket).any(|work| work == (number, steps))
+                {
+                    return Report::NoCommits;
+                }
+                let work = Commit::Work {
+                    ticket,
+                    number,
+                    steps,
+                };
+                Report::Built {
+                    candidate: chains.on(target, work),
+                    on: target,
+                    tip: steps,
+                }
+            }
+            Order::Check { candidate } if chains.is_green(candidate) => {
+                if let Err(at) = self.passed.binary_search(&candidate) {
+                    self.passed.insert(at, candidate);
+                }
+                Report::Passed
+            }
+            Order::Check { .. } => Report::Failed,
+            Order::Land { candidate } => {
+                if chains.holds(target, candidate) {
+                    return Report::Landed;
+                }
+                if swap && chains.parent(candidate) != target {
+                    return Report::Moved;
+                }
+                if edited {
+                    return Report::InTheWay;
+                }
+                self.target = candidate;
+                Report::Landed
+            }
+            Order::Keep { number } => {
+                if place.spaces & attempt(number) != 0 {
+                    place.kept |= place.made & attempt(number);
+                    place.spaces &= !attempt(number);
+                }
+                Report::Nothing
+            }
+            Order::Remove { number } => {
+                place.spaces &= !attempt(number);
+                Report::Nothing
+            }
+        }
+    }
+
+    /// A process ends, having done its work or not.
+    pub(crate) fn end(&mut self, ticket: u8, bit: u16, well: bool) {
+        let place = &mut self.places[usize::from(ticket)];
+        place.alive &= !bit;
+        let number = u8::try_from(bit.trailing_zeros() / u32::from(RUNS)).expect("below 4") + 1;
+        if !well {
+            place.lost |= bit;
+            return;
+        }
+        place.finished |= bit;
+        if place.spaces & attempt(number) != 0 {
+            place.made |= attempt(number);
+        }
+    }
+}
+
+impl Place {
+    /// Attempts that made something which is neither in a workspace nor kept.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = u8> {
+        let gone = self.made & !(self.spaces | self.kept);
+        (1..=8).filter(move |number| gone & attempt(*number) != 0)
+    }
+}
+
+fn steps(finished: u16, number: u8) -> u8 {
+    let mine = finished >> ((number - 1) * RUNS) & 0b1111;
+    u8::try_from(mine.count_ones()).expect("at most four")
+}

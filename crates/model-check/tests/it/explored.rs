@@ -1,0 +1,176 @@
+//! What holds in every state, and what does not without a guard.
+
+use model_check::{Bounds, Found, Guards, Lease, Summary, explore};
+
+/// Nothing goes wrong: two engines that take turns, three tickets, two agents.
+const CALM: Bounds = Bounds {
+    tickets: 3,
+    agents: 2,
+    lease: Lease::Lock,
+    stops: 0,
+    pushes: 0,
+    rewinds: 0,
+    losses: 0,
+    drops: 0,
+    edits: 0,
+};
+
+/// Two engines at once, one of which does not know that it was overtaken.
+const OVERTAKEN: Bounds = Bounds {
+    agents: 1,
+    lease: Lease::RunsOut,
+    stops: 1,
+    ..CALM
+};
+
+fn holds(bounds: Bounds) -> Summary {
+    match explore(Guards::ALL, bounds) {
+        Ok(summary) => {
+            println!("{bounds:?}\n{summary:?}");
+            assert!(summary.at_rest > 0, "some history comes to rest");
+            summary
+        }
+        Err(found) => panic!("{bounds:?}\n{found}"),
+    }
+}
+
+fn falls(guards: Guards, bounds: Bounds) -> Found {
+    match explore(guards, bounds) {
+        Ok(summary) => panic!("nothing fell without a guard: {guards:?} {bounds:?} {summary:?}"),
+        Err(found) => {
+            println!("{guards:?}\n{found}");
+            found
+        }
+    }
+}
+
+#[test]
+fn three_tickets_an_engine_killed_and_a_foreign_push() {
+    let summary = holds(Bounds {
+        stops: 1,
+        pushes: 1,
+        ..CALM
+    });
+    assert!(summary.states > 500_000, "it explores what it says: {summary:?}");
+}
+
+#[test]
+fn three_tickets_an_engine_killed_and_a_process_lost() {
+    holds(Bounds {
+        stops: 1,
+        losses: 1,
+        ..CALM
+    });
+}
+
+#[test]
+fn three_tickets_an_engine_killed_and_a_ticket_dropped() {
+    let summary = holds(Bounds {
+        stops: 1,
+        drops: 1,
+        ..CALM
+    });
+    assert!(
+        summary.states > 1_000_000,
+        "it explores what it says: {summary:?}"
+    );
+}
+
+#[test]
+fn three_tickets_an_engine_killed_and_edits_in_the_way() {
+    holds(Bounds {
+        stops: 1,
+        edits: 1,
+        ..CALM
+    });
+}
+
+#[test]
+fn three_tickets_and_an_engine_that_was_overtaken() {
+    let summary = holds(OVERTAKEN);
+    assert!(
+        summary.states > 1_000_000,
+        "it explores what it says: {summary:?}"
+    );
+}
+
+#[test]
+fn one_ticket_and_everything_at_once() {
+    holds(Bounds {
+        tickets: 1,
+        stops: 3,
+        pushes: 2,
+        rewinds: 1,
+        losses: 2,
+        drops: 1,
+        edits: 1,
+        ..CALM
+    });
+}
+
+#[test]
+fn one_ticket_and_an_engine_that_was_overtaken_twice() {
+    holds(Bounds {
+        tickets: 1,
+        stops: 2,
+        pushes: 1,
+        losses: 1,
+        edits: 1,
+        ..OVERTAKEN
+    });
+}
+
+#[test]
+fn without_version_and_fence_it_falls() {
+    let unfenced = Guards {
+        admission: false,
+        ..Guards::ALL
+    };
+    assert_eq!(falls(unfenced, OVERTAKEN).invariant, "I13");
+}
+
+#[test]
+fn without_the_question_for_the_claim_it_falls() {
+    let deaf = Guards {
+        claim: false,
+        ..Guards::ALL
+    };
+    assert_eq!(falls(deaf, OVERTAKEN).invariant, "I1");
+}
+
+#[test]
+fn without_compare_and_swap_it_falls() {
+    let blunt = Guards {
+        swap: false,
+        ..Guards::ALL
+    };
+    let pushed = Bounds { pushes: 1, ..CALM };
+    assert_eq!(falls(blunt, pushed).invariant, "G5");
+}
+
+/// A landing that was ordered is not taken back by what is decided later: only the lock, which does not run out, keeps an
+/// engine from performing it after its ticket was dropped, or the target was put back. Hosts that share a repository need more.
+#[test]
+fn a_lease_that_runs_out_does_not_take_a_landing_back() {
+    let one = Bounds {
+        tickets: 1,
+        ..OVERTAKEN
+    };
+    let dropped = Bounds {
+        drops: 1,
+        edits: 1,
+        ..one
+    };
+    let put_back = Bounds {
+        pushes: 1,
+        rewinds: 1,
+        ..one
+    };
+    for bounds in [dropped, put_back] {
+        assert_eq!(falls(Guards::ALL, bounds).invariant, "G2");
+        holds(Bounds {
+            lease: Lease::Lock,
+            ..bounds
+        });
+    }
+}

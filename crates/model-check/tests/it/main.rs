@@ -1,0 +1,3 @@
+//! The exhaustive exploration.
+
+mod explored;

@@ -1,0 +1,224 @@
+//! What lies behind: tickets that are over and taken out of the fold, so that what is folded is as large as what goes on.
+//!
+//! Each leaves a [`Record`]. With all of them taken back, a view is what it would be had nothing been set aside; what is shown
+//! without them (counts, dependencies, the latest landings) is the same either way.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Charge, Crew, Landed, Work};
+use crate::attempt::Usage;
+use crate::ticket::{Done, State, Ticket};
+use crate::{TicketId, Time};
+
+/// The shape of a stored view and its records, and of what the fold makes of a row: one that was stored with another is made
+/// anew from the rows.
+pub const SHAPE: u32 = 1;
+
+/// How long a ticket has been over when it is set aside: what it cost then belongs to no day whose budget still counts.
+const REST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// So many of the latest landings stay in the view, whatever was set aside.
+pub const LANDINGS: usize = 100;
+
+/// What was set aside, as far as it is shown without its records.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Past {
+    /// Which tickets.
+    pub tickets: BTreeSet<TicketId>,
+    /// How many of them landed.
+    pub landed: u32,
+    /// How many ended in any other way.
+    pub ended: u32,
+    /// Landings that are in no view but with their records.
+    pub landings: u32,
+}
+
+/// A ticket that was set aside: what the view had of it beside its state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Which.
+    pub ticket: TicketId,
+    /// What it cost.
+    pub bill: Bill,
+    /// What was done for it.
+    pub deeds: Deeds,
+}
+
+/// What a ticket cost, step by step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bill {
+    /// Its title: text of its author, not sanitised.
+    pub title: String,
+    /// The oldest first.
+    pub charges: Vec<Charge>,
+}
+
+/// The attempts at a ticket, and its landings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Deeds {
+    /// By number.
+    pub works: Vec<Work>,
+    /// The oldest first.
+    pub landed: Vec<Landed>,
+}
+
+impl Crew {
+    /// Tickets that may be set aside, at most so many: over for a day, and no ticket that is not over depends on them or
+    /// recovers them.
+    #[must_use]
+    pub fn behind(&self, now: Time, most: usize) -> BTreeSet<TicketId> {
+        let open = self.tickets.values().filter(|ticket| !ticket.is_done());
+        let linked: BTreeSet<&TicketId> = open
+            .flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers))
+            .collect();
+        self.tickets
+            .values()
+            .filter(|ticket| ticket.is_done() && ticket.since + REST <= now && !linked.contains(&ticket.id))
+            .map(|ticket| ticket.id.clone())
+            .take(most)
+            .collect()
+    }
+
+    /// Takes tickets that are over out of the view; what is not there stays away.
+    pub fn set_aside(&mut self, tickets: &BTreeSet<TicketId>) -> Vec<Record> {
+        let mut charges: BTreeMap<TicketId, Vec<Charge>> = BTreeMap::new();
+        let all = std::mem::take(&mut self.charges);
+        for charge in all {
+            match tickets.contains(&charge.ticket) && self.tickets.contains_key(&charge.ticket) {
+                true => charges.entry(charge.ticket.clone()).or_default().push(charge),
+                false => self.charges.push(charge),
+            }
+        }
+        let mut landed: BTreeMap<TicketId, Vec<Landed>> = BTreeMap::new();
+        for one in &self.landed {
+            if tickets.contains(&one.ticket) {
+                landed.entry(one.ticket.clone()).or_default().push(one.clone());
+            }
+        }
+        let mut records = Vec::new();
+        for id in tickets {
+            let Some(ticket) = self.tickets.remove(id) else {
+                continue;
+            };
+            *self.past.counted(&ticket) += 1;
+            let works = self.works.range((id.clone(), 0)..=(id.clone(), u32::MAX));
+            let keys: Vec<_> = works.map(|(key, _)| key.clone()).collect();
+            records.push(Record {
+                ticket: id.clone(),
+                bill: Bill {
+                    title: ticket.spec.title,
+                    charges: charges.remove(id).unwrap_or_default(),
+                },
+                deeds: Deeds {
+                    works: keys.iter().filter_map(|key| self.works.remove(key)).collect(),
+                    landed: landed.remove(id).unwrap_or_default(),
+                },
+            });
+            self.past.tickets.insert(id.clone());
+        }
+        let mut old = self.landed.len().saturating_sub(LANDINGS);
+        let before = self.landed.len();
+        self.landed.retain(|one| {
+            let is_old = old > 0;
+            old = old.saturating_sub(1);
+            !is_old || !self.past.tickets.contains(&one.ticket)
+        });
+        self.past.landings += count(before - self.landed.len());
+        records
+    }
+
+    /// Puts a ticket back that was set aside, as it was.
+    pub fn take_back(&mut self, record: Record, ticket: Ticket) {
+        if !self.past.tickets.remove(&record.ticket) {
+            return;
+        }
+        let counted = self.past.counted(&ticket);
+        *counted = counted.saturating_sub(1);
+        self.tickets.insert(record.ticket.clone(), ticket);
+        self.charges.extend(record.bill.charges);
+        self.take_deeds(record.deeds);
+    }
+
+    fn take_deeds(&mut self, deeds: Deeds) {
+        for work in deeds.works {
+            self.works.insert((work.ticket.clone(), work.attempt), work);
+        }
+        for landed in deeds.landed {
+            if let Err(at) = self.landed.binary_search_by_key(&landed.seq, |one| one.seq) {
+                self.landed.insert(at, landed);
+                self.past.landings = self.past.landings.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Puts what was taken in where it belongs: charges are told the oldest first.
+    pub fn sort_charges(&mut self) {
+        self.charges.sort_by_key(|charge| charge.seq);
+    }
+
+    /// What all steps that ever ended used, as their agents were charged for them.
+    #[must_use]
+    pub fn paid(&self) -> Usage {
+        let mut paid = Usage::default();
+        self.members.values().for_each(|member| paid.add(member.usage));
+        paid
+    }
+
+    /// How many landings there ever were.
+    #[must_use]
+    pub fn landings(&self) -> usize {
+        self.landed.len() + self.past.landings as usize
+    }
+
+    /// Whether a ticket is over, set aside or not.
+    pub(super) fn is_over(&self, id: &TicketId) -> bool {
+        self.past.tickets.contains(id) || self.tickets.get(id).is_some_and(Ticket::is_done)
+    }
+}
+
+impl Past {
+    /// The number that such a ticket is counted in.
+    fn counted(&mut self, ticket: &Ticket) -> &mut u32 {
+        match &ticket.state {
+            State::Done(Done::Landed { .. }) => &mut self.landed,
+            State::Done(
+                Done::Failed { .. } | Done::NotNeeded | Done::Dropped { .. } | Done::ClosedByPerson,
+            )
+            | State::New
+            | State::Open
+            | State::InProgress(_)
+            | State::Verify(_) => &mut self.ended,
+        }
+    }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// Works as a list: a key of two parts is no name in JSON.
+pub(super) mod listed {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use crate::TicketId;
+    use crate::view::Work;
+
+    type Works = BTreeMap<(TicketId, u32), Work>;
+
+    pub(crate) fn serialize<S: Serializer>(works: &Works, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(works.values())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Works, D::Error> {
+        let works = Vec::<Work>::deserialize(from)?;
+        let keyed = works
+            .into_iter()
+            .map(|work| ((work.ticket.clone(), work.attempt), work));
+        Ok(keyed.collect())
+    }
+}

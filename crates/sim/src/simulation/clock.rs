@@ -1,0 +1,77 @@
+//! What happens to the machine under the engine: its clock is set, it is suspended, its disk fills, its repository is
+//! tampered with.
+
+use std::time::Duration;
+
+use model::Time;
+
+use super::Simulation;
+use crate::Who;
+use crate::chance::Site;
+use crate::rng::Rng;
+
+impl Simulation {
+    /// The machine's own faults of a turn.
+    pub(super) fn world_turns(&mut self) {
+        if let Some(rng) = self.chance.strikes(Site::ClockSet) {
+            self.set_clock(rng);
+        }
+        if let Some(mut rng) = self.chance.strikes(Site::Suspended) {
+            let to = Time(self.world.now.0 + rng.ms(1_000, 600_000));
+            self.note(Who::World, || "the engine is suspended for a while".to_owned());
+            self.world.advance(to);
+        }
+        if let Some(mut rng) = self.chance.strikes(Site::DiskFull)
+            && self.world.full_until.is_none()
+        {
+            self.world.full_until = Some(Time(self.world.now.0 + rng.ms(1_000, 120_000)));
+            self.note(Who::World, || "the disk is full".to_owned());
+        }
+        if let Some(mut rng) = self.chance.strikes(Site::Unborn)
+            && self.world.unborn_until.is_none()
+        {
+            self.world.unborn_until = Some(Time(self.world.now.0 + rng.ms(1_000, 120_000)));
+            self.note(Who::World, || {
+                "someone deletes the target's branch, for a while".to_owned()
+            });
+        }
+        if let Some(mut rng) = self.chance.strikes(Site::Rewrite) {
+            let commits = usize::try_from(rng.from(1, 2)).unwrap_or(1);
+            self.world.take_back(commits);
+            self.note(Who::World, || {
+                format!("someone takes {commits} commits back from the target")
+            });
+        }
+    }
+
+    /// The clock is set: an hour off, as by a wrong time zone, or a little, as by a time server. What waits by the clock waits
+    /// on; what goes on in the world, and what a driver measures by a clock that only runs on, is not touched.
+    pub(super) fn set_clock(&mut self, mut rng: Rng) {
+        let by = match rng.below(4) {
+            0 => 3_600_000,
+            1 => -3_600_000,
+            2 => rng.ms(0, 20_000) - 10_000,
+            _ => rng.ms(0, 7_200_000) - 3_600_000,
+        };
+        if by < 0 {
+            self.set_back += Duration::from_millis(by.unsigned_abs());
+        }
+        self.world.set_clock(by);
+        for at in [&mut self.boot_at]
+            .into_iter()
+            .chain(self.late.iter_mut().map(|told| &mut told.at))
+        {
+            at.0 += by;
+        }
+        if let Some((_, _, at)) = &mut self.zombie {
+            at.0 += by;
+        }
+        if let Some((_, _, patience)) = &mut self.errand {
+            patience.0 += by;
+        }
+        if let Some(driver) = &mut self.driver {
+            driver.set_clock(by);
+        }
+        self.note(Who::World, || format!("the clock is set by {by} ms"));
+    }
+}

@@ -1,0 +1,55 @@
+//! What happened in a run, line by line, as a person reads it.
+
+use std::fmt;
+
+/// Whose doing a line tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Someone who is not crew.
+    Person,
+    /// The machine, the disk, the clock: what goes wrong outside.
+    World,
+    /// A hand of the engine's.
+    Hand,
+    /// The engine: what it heard, and what it decided.
+    Engine,
+    /// A ticket that is in another state now.
+    Ticket,
+    /// An invariant that does not hold.
+    Broken,
+}
+
+impl Who {
+    /// Its name in a trace.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Who::Person => "person",
+            Who::World => "world",
+            Who::Hand => "hand",
+            Who::Engine => "engine",
+            Who::Ticket => "ticket",
+            Who::Broken => "BROKEN",
+        }
+    }
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Milliseconds since the run began, by the machine's clock.
+    pub at_ms: i64,
+    /// Whose doing.
+    pub who: Who,
+    /// What.
+    pub what: String,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at_ms, who, what } = self;
+        let (sign, ms) = (if *at_ms < 0 { "-" } else { "" }, at_ms.unsigned_abs());
+        let at = format!("{sign}{}.{:03}", ms / 1000, ms % 1000);
+        write!(f, "{at:>12} {:<6} {what}", who.name())
+    }
+}

@@ -1,0 +1,145 @@
+//! What is said in a trace, in a few words.
+
+use engine::{End, Input, Output, Report, Sighting, Verdict};
+use model::attempt::Signal;
+use model::command::Command;
+use model::ticket::Effect;
+
+/// What was decided, for the trace.
+pub(crate) fn facts(output: &Output) -> String {
+    let mut text = String::new();
+    for write in &output.writes {
+        for entry in &write.entries {
+            text.push_str(&format!("; {} {}", write.stream, entry.fact.name()));
+            for effect in &entry.effects {
+                text.push_str(&format!(" +{}", name(effect)));
+            }
+        }
+    }
+    for refused in &output.refused {
+        text.push_str(&format!("; refused: {refused}"));
+    }
+    for (id, answer) in output
+        .writes
+        .iter()
+        .filter_map(|w| w.answers.as_ref())
+        .chain(&output.answers)
+    {
+        text.push_str(&format!("; {id}: {answer:?}"));
+    }
+    text
+}
+
+/// An effect, in a few words.
+pub(crate) fn name(effect: &Effect) -> String {
+    use model::attempt::Effect as Step;
+    match effect {
+        Effect::PrepareWorkspace { agent, number, .. } => format!("prepare {agent}#{number}"),
+        Effect::Attempt(Step::StartStep { run, .. }) => format!("start {run}"),
+        Effect::Attempt(Step::StopRun { run }) => format!("stop {run}"),
+        Effect::Attempt(Step::InspectWorkspace { agent }) => format!("inspect {agent}"),
+        Effect::BuildCandidate { round, .. } => format!("build {round}"),
+        Effect::RunChecks { .. } => "check".to_owned(),
+        Effect::Land { .. } => "land".to_owned(),
+        Effect::KeepWork { number, .. } => format!("keep #{number}"),
+        Effect::RemoveWorkspace { number, .. } => format!("remove #{number}"),
+        Effect::WriteFile(filing) => format!("file {:?}", filing.status),
+        Effect::AddNote { .. } => "note".to_owned(),
+    }
+}
+
+/// What the core heard.
+pub(crate) fn heard(input: &Input) -> String {
+    match input {
+        Input::Reported {
+            ticket,
+            effect,
+            report,
+            ..
+        } => format!("{ticket} {} → {}", name(effect), came(report)),
+        Input::Sampled { run, .. } => format!("a look at {run}"),
+        Input::Sighted { seen, .. } => match seen.as_slice() {
+            [Sighting::Read { ticket, status, .. }] => format!("the file of {ticket} says {status:?}"),
+            [Sighting::Unreadable { ticket, .. }] => format!("the file of {ticket} cannot be read"),
+            [Sighting::Gone { ticket, .. }] => format!("the file of {ticket} is gone"),
+            many => format!("a look at {} files", many.len()),
+        },
+        Input::Commanded { id, by, command } => format!("{by} asks to {} ({id})", asked(command)),
+        Input::TimerDue(timer) => format!("the timer {} of {} is due", timer.key, timer.stream),
+        Input::RunEnded(ended) => {
+            let how = match &ended.end {
+                End::Finished(Signal::None) => "well".to_owned(),
+                End::Finished(Signal::Done) => "with DONE".to_owned(),
+                End::Finished(Signal::Blocked { .. }) => "blocked".to_owned(),
+                End::Finished(Signal::Asked { .. }) => "with a question".to_owned(),
+                End::Finished(Signal::WakeupSet { .. }) => "asleep".to_owned(),
+                End::Failed(failure) => format!("as {}: {}", failure.class.name(), failure.message),
+            };
+            format!("{} has ended {how}", ended.run)
+        }
+        Input::GivenUp { run, failure } => {
+            format!(
+                "{run} tries in vain: {}, {}",
+                failure.class.name(),
+                failure.message
+            )
+        }
+        Input::Ticked => "time has passed".to_owned(),
+    }
+}
+
+/// What came of an effect.
+pub(crate) fn came(report: &Report) -> String {
+    match report {
+        Report::WorkspaceReady { base, earlier_work } => {
+            let from = if *earlier_work {
+                ", with earlier work in it"
+            } else {
+                ""
+            };
+            format!("ready on {}{from}", base.short())
+        }
+        Report::WorkspaceFailed { why } => format!("it could not be made: {why}"),
+        Report::StepSpawned => "it runs".to_owned(),
+        Report::StepNotSpawned { failure } => format!("it did not start: {}", failure.message),
+        Report::WorkspaceMissing => "no workspace is there".to_owned(),
+        Report::Stopped => "told to stop".to_owned(),
+        Report::Inspected { workspace } => format!("the workspace is {workspace:?}"),
+        Report::Built { candidate } => {
+            format!("{} on {}", candidate.commit.short(), candidate.target.short())
+        }
+        Report::NoCommits => "nothing is committed".to_owned(),
+        Report::Conflicted { paths, .. } => format!("conflicts in {}", paths.join(", ")),
+        Report::ImportRefused { why } => format!("refused: {why}"),
+        Report::SensitivePaths { paths, .. } => format!("touches {}", paths.join(", ")),
+        Report::CouldNotRun { why } => format!("it could not run: {why}"),
+        Report::Hindered { why } => format!("hindered: {why}"),
+        Report::Checked(Verdict::Passed { .. }) => "passed".to_owned(),
+        Report::Checked(Verdict::Failed { which, .. }) => format!("`{which}` failed"),
+        Report::Checked(Verdict::CouldNotRun { why }) => format!("they could not run: {why}"),
+        Report::Checked(Verdict::TargetRed { which }) => format!("the target fails `{which}` too"),
+        Report::Landed { commit } => format!("the target is at {}", commit.short()),
+        Report::TargetMoved => "the target has moved".to_owned(),
+        Report::CheckoutEdited { paths } => format!("{} edits are in the way", paths.len()),
+        Report::Done => "done".to_owned(),
+    }
+}
+
+/// What a person asks for.
+pub(crate) fn asked(command: &Command) -> String {
+    match command {
+        Command::Spawn { name } => format!("spawn {name}"),
+        Command::SpawnMany { count } => format!("spawn {count} more"),
+        Command::Assign { agent, ticket } => format!("assign {ticket} to {agent}"),
+        Command::Kill { agent } => format!("kill {agent}"),
+        Command::Cleanup { agent } => format!("clean up after {agent}"),
+        Command::Merge { ticket } => format!("merge {ticket}"),
+        Command::Retry { ticket } => format!("retry {ticket}"),
+        Command::Drop { ticket, .. } => format!("drop {ticket}"),
+        Command::Waive { ticket, .. } => format!("waive {ticket}"),
+        Command::Approve { ticket } => format!("approve {ticket}"),
+        Command::Answer { agent, text, .. } => format!("answer {agent}: {text}"),
+        Command::Wake { agent } => format!("wake {agent}"),
+        Command::Stop { running } => format!("stop, running steps: {running:?}"),
+    }
+}

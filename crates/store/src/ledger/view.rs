@@ -1,0 +1,273 @@
+//! The view of a journal, without reading what lies behind: what was folded before, and the rows since.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::journal::{self, State};
+use model::ticket::Ticket;
+use model::view::{self, Bill, Crew, Deeds, Row};
+use model::{TicketId, Time};
+
+use super::{Fold, Ledger, PAGE, read, state, stream, text};
+use crate::{Error, Folded, Journal, Record, Result, Seq, StreamId, Version};
+
+/// Rows folded at a time.
+const ROWS: u32 = 250;
+/// So many tickets are set aside at a time: whoever does it has other work too.
+const ASIDE: usize = 500;
+
+impl Fold {
+    /// The row as the fold takes it.
+    #[must_use]
+    pub fn row(&self) -> Row<'_> {
+        Row {
+            seq: self.seq,
+            stream: &self.stream,
+            at: self.at,
+            fact: &self.fact,
+            after: &self.after,
+        }
+    }
+}
+
+impl<J: Journal> Ledger<J> {
+    /// What faces show, up to the last row; what was set aside is not read.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
+    pub async fn crew(&self) -> Result<Crew> {
+        let mut crew = self.kept().await?;
+        self.fold_on(&mut crew).await?;
+        Ok(crew)
+    }
+
+    /// What faces show, with everything that was set aside.
+    ///
+    /// # Errors
+    /// As [`Ledger::crew`].
+    pub async fn whole_crew(&self) -> Result<Crew> {
+        let mut crew = self.crew().await?;
+        let mut after: Option<StreamId> = None;
+        loop {
+            let page = self.0.records(after.as_ref(), PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.stream.clone());
+            let ids: Vec<StreamId> = page.iter().map(|record| record.stream.clone()).collect();
+            let mut tickets = self.tickets(&ids).await?;
+            for record in page {
+                let id = ticket_id(&record.stream)?;
+                if let Some((version, ticket)) = tickets.remove(&id)
+                    && version == record.version.0
+                    && crew.past.tickets.contains(&id)
+                {
+                    crew.take_back(record_of(id, &record)?, ticket);
+                }
+            }
+        }
+        // What is out by the fold and in by its stream is a row behind: it was taken up again since.
+        let left: Vec<TicketId> = crew.past.tickets.iter().cloned().collect();
+        for id in left {
+            self.take_back(&mut crew, &id, None).await?;
+        }
+        crew.sort_charges();
+        Ok(crew)
+    }
+
+    /// What every ticket cost that was set aside, one after the other.
+    ///
+    /// # Errors
+    /// As [`Ledger::crew`].
+    pub async fn bills(&self, crew: &Crew, mut each: impl FnMut(&Bill)) -> Result<()> {
+        let mut after: Option<StreamId> = None;
+        loop {
+            let page = self.0.briefs(after.as_ref(), PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(last.stream.clone());
+            for record in page {
+                let id = ticket_id(&record.stream)?;
+                if crew.past.tickets.contains(&id) {
+                    each(&read::<Bill>("record", &record.brief)?);
+                }
+            }
+        }
+    }
+
+    /// Puts a ticket back that was set aside; nothing for one that was not. `version`: as it was then, else as it is now.
+    ///
+    /// # Errors
+    /// As [`Ledger::crew`].
+    pub async fn take_back(&self, crew: &mut Crew, id: &TicketId, version: Option<u64>) -> Result<()> {
+        if !crew.past.tickets.contains(id) {
+            return Ok(());
+        }
+        let stream = StreamId(journal::Stream::Ticket(id.clone()).to_string());
+        let lost = || Error::Damaged {
+            what: format!("what was set aside of {id} is not there"),
+        };
+        let record = self.0.record(&stream).await?.ok_or_else(lost)?;
+        if version.is_some_and(|version| version != record.version.0) {
+            return Err(lost());
+        }
+        let before = Version(record.version.0.saturating_sub(1));
+        let row = self
+            .0
+            .events_of(&stream, before, 1)
+            .await?
+            .pop()
+            .ok_or_else(lost)?;
+        let State::Ticket(ticket) = state(&journal::Stream::Ticket(id.clone()), &row.state_after)? else {
+            return Err(lost());
+        };
+        crew.take_back(record_of(id.clone(), &record)?, ticket);
+        Ok(())
+    }
+
+    /// Folds the next row; a ticket of its that was set aside is taken back before.
+    ///
+    /// # Errors
+    /// As [`Ledger::crew`].
+    pub async fn fold_row(&self, crew: &mut Crew, fold: &Fold) -> Result<()> {
+        if let journal::Stream::Ticket(id) = &fold.stream
+            && fold.seq > crew.seq
+            && crew.past.tickets.contains(id)
+        {
+            self.take_back(crew, id, Some(fold.version.saturating_sub(1)))
+                .await?;
+            crew.sort_charges();
+        }
+        crew.apply(fold.row());
+        Ok(())
+    }
+
+    /// Keeps the view as it is folded, for the next who folds, without some of the tickets that lie behind at `now`: they are
+    /// set aside, in the view and in the journal. Gives those that were archived. A view that is not up to date is left alone.
+    ///
+    /// # Errors
+    /// The backend's failure: then the view is as it was.
+    pub async fn put_aside(&self, crew: &mut Crew, now: Time) -> Result<BTreeSet<TicketId>> {
+        if crew.seq == 0 || self.0.head().await? != Seq(crew.seq) {
+            return Ok(BTreeSet::new());
+        }
+        let behind = crew.behind(now, ASIDE);
+        let mut versions = BTreeMap::new();
+        for id in &behind {
+            let stream = StreamId(journal::Stream::Ticket(id.clone()).to_string());
+            if let Some(row) = self.0.load(&stream).await? {
+                versions.insert(id.clone(), row.version);
+            }
+        }
+        // What is taken out of the view is nowhere until it is durable.
+        let mut slim = crew.clone();
+        let records = slim.set_aside(&behind);
+        let records = records.into_iter().map(|record| {
+            let stream = StreamId(journal::Stream::Ticket(record.ticket.clone()).to_string());
+            Ok(Record {
+                stream,
+                version: versions.get(&record.ticket).copied().unwrap_or_default(),
+                brief: text("record", &record.bill)?,
+                rest: text("record", &record.deeds)?,
+            })
+        });
+        let records = records.collect::<Result<Vec<Record>>>()?;
+        let folded = Folded {
+            shape: view::SHAPE,
+            seq: Seq(slim.seq),
+            body: text("fold", &slim)?,
+        };
+        let archived = self.0.put_aside(folded, records).await?;
+        *crew = slim;
+        archived.iter().map(ticket_id).collect()
+    }
+
+    /// Those of these tickets that were archived, each with its version and state.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]; the backend's failure.
+    pub async fn archived(&self, ids: &BTreeSet<TicketId>) -> Result<Vec<(TicketId, u64, Ticket)>> {
+        let ids: Vec<StreamId> = ids
+            .iter()
+            .map(|id| StreamId(journal::Stream::Ticket(id.clone()).to_string()))
+            .collect();
+        let found = self.tickets(&ids).await?;
+        Ok(found
+            .into_iter()
+            .map(|(id, (version, ticket))| (id, version, ticket))
+            .collect())
+    }
+
+    /// Whether anything was archived.
+    ///
+    /// # Errors
+    /// The backend's failure.
+    pub async fn has_archived(&self) -> Result<bool> {
+        Ok(!self.0.briefs(None, 1).await?.is_empty())
+    }
+
+    async fn tickets(&self, ids: &[StreamId]) -> Result<BTreeMap<TicketId, (u64, Ticket)>> {
+        let rows = self.0.archived(ids).await?;
+        let read = rows.into_iter().filter_map(|row| {
+            let ticket = stream(&row.id).and_then(|stream| state(&stream, &row.state));
+            match ticket {
+                Ok(State::Ticket(ticket)) => Some(Ok((ticket.id.clone(), (row.version.0, ticket)))),
+                Ok(State::Project(_)) => None,
+                Err(error) => Some(Err(error)),
+            }
+        });
+        read.collect()
+    }
+
+    /// What was folded before; nothing where there is none, or one that this build does not know.
+    ///
+    /// # Errors
+    /// The backend's failure.
+    pub async fn kept(&self) -> Result<Crew> {
+        let Some(folded) = self.0.folded().await? else {
+            return Ok(Crew::default());
+        };
+        let known = folded.shape == view::SHAPE;
+        let crew = known.then(|| serde_json::from_str::<Crew>(&folded.body).ok());
+        Ok(crew.flatten().unwrap_or_default())
+    }
+
+    /// What was folded before, with everything that was set aside by then.
+    ///
+    /// # Errors
+    /// As [`Ledger::crew`].
+    pub async fn kept_whole(&self) -> Result<Crew> {
+        let mut crew = self.kept().await?;
+        let ids: Vec<TicketId> = crew.past.tickets.iter().cloned().collect();
+        for id in ids {
+            self.take_back(&mut crew, &id, None).await?;
+        }
+        crew.sort_charges();
+        Ok(crew)
+    }
+
+    async fn fold_on(&self, crew: &mut Crew) -> Result<()> {
+        loop {
+            let page = self.tail(crew.seq, ROWS).await?;
+            if page.is_empty() {
+                return Ok(());
+            }
+            for fold in &page {
+                self.fold_row(crew, fold).await?;
+            }
+        }
+    }
+}
+
+fn ticket_id(id: &StreamId) -> Result<TicketId> {
+    match stream(id)? {
+        journal::Stream::Ticket(id) => Ok(id),
+        journal::Stream::Project => Err(Error::Damaged {
+            what: "the project was set aside".to_owned(),
+        }),
+    }
+}
+
+fn record_of(ticket: TicketId, record: &Record) -> Result<view::Record> {
+    Ok(view::Record {
+        ticket,
+        bill: read::<Bill>("record", &record.brief)?,
+        deeds: read::<Deeds>("record", &record.rest)?,
+    })
+}

@@ -1,0 +1,100 @@
+//! Writes that are killed in the middle, by a real SIGKILL, in this very program started again.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tickets::*;
+
+use crate::{Queue, at, id};
+
+/// Runs [`killed_write`] in a process of its own, to be killed at `point`.
+fn killed_at(point: &str, queue: &Queue) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test's own program plays the crew that is killed"
+    )]
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "killed::killed_write", "--ignored"])
+        .env("CREW_TEST_QUEUE", queue.folder.path())
+        .env("CREW_CRASH_AT", point)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), None, "{point} is never reached");
+}
+
+#[test]
+#[ignore = "run, and killed, by the tests below"]
+fn killed_write() {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the parent test says where its queue is"
+    )]
+    let path = std::env::var_os("CREW_TEST_QUEUE").unwrap();
+    let folder = Folder::at(Path::new(&path)).unwrap();
+    folder.set_status(&id("ab-1"), Status::Closed).unwrap();
+}
+
+fn left(queue: &Queue) -> Vec<String> {
+    let entries = std::fs::read_dir(queue.folder.path()).unwrap().flatten();
+    let names = entries.map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(".crew")).collect()
+}
+
+#[test]
+fn a_write_is_killed_anywhere_and_repeated() {
+    for point in ["file.put", "file.exchanged", "file.placed"] {
+        let queue = Queue::new();
+        queue.plain("ab-1", "open", "");
+        killed_at(point, &queue);
+        let status = queue.folder.read(&id("ab-1")).unwrap().status;
+        assert_eq!(status == Status::Closed, point != "file.put", "{point}");
+        queue.folder.add_note(&id("ab-1"), "afterwards", at(0)).unwrap();
+        assert_eq!(left(&queue), Vec::<String>::new(), "{point}");
+        assert_eq!(queue.folder.read(&id("ab-1")).unwrap().status, status, "{point}");
+    }
+}
+
+/// An editor saved in the instant before the files changed places, and crew is killed in the next. The naive version removes what
+/// it finds under its own name.
+#[test]
+fn an_edit_that_a_killed_write_displaced_comes_back() {
+    let queue = Queue::new();
+    queue.plain("ab-1", "open", "");
+    let edited = queue.text("ab-1") + "by hand\n";
+    killed_at("file.exchanged", &queue);
+    queue.write(".crew.tmp", &edited);
+    drop(queue.folder.lock().unwrap());
+    assert_eq!(queue.text("ab-1"), edited);
+    assert_eq!(left(&queue), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_newer_than_a_displaced_edit_stays() {
+    let queue = Queue::new();
+    queue.plain("ab-1", "open", "");
+    let edited = queue.text("ab-1") + "by hand\n";
+    killed_at("file.exchanged", &queue);
+    queue.write(".crew.tmp", &edited);
+    let newer = queue.text("ab-1") + "by hand, and newer\n";
+    queue.write("ab-1.md", &newer);
+    drop(queue.folder.lock().unwrap());
+    assert_eq!(queue.text("ab-1"), newer);
+    assert_eq!(left(&queue), Vec::<String>::new());
+}
+
+/// A half-written content beside the note of an earlier write would be taken for somebody's edit.
+#[test]
+fn a_half_written_content_is_nobodys() {
+    let queue = Queue::new();
+    let before = queue.plain("ab-1", "open", "");
+    let text = queue.text(before.as_str());
+    queue.write(".crew.tmp", "---\nid: ab");
+    drop(queue.folder.lock().unwrap());
+    queue.write(".crew.was", "1 2");
+    drop(queue.folder.lock().unwrap());
+    assert_eq!(queue.text("ab-1"), text);
+    queue.folder.set_status(&before, Status::Closed).unwrap();
+    assert_eq!(left(&queue), Vec::<String>::new());
+}
