@@ -27,6 +27,14 @@ fn told(said: &Said, area: &str) -> String {
     says.join("\n")
 }
 
+/// Who landed a ticket: the two of [`landed`] may land in either order.
+fn agent_of(repo: &Repo, ticket: &str) -> String {
+    let queue = repo.crew(&["queue", "--json"]).ok().json();
+    let landed = queue["landed"].as_array().unwrap();
+    let entry = landed.iter().find(|entry| entry["id"] == ticket).unwrap();
+    entry["agent"].as_str().unwrap().to_owned()
+}
+
 fn wrong(said: &Said) -> Vec<Value> {
     let findings = said.json()["findings"].as_array().cloned().unwrap_or_default();
     findings
@@ -135,10 +143,7 @@ fn an_environment_that_outlived_its_step_is_told_and_removed() {
 #[test]
 fn nothing_is_wrong_while_an_engine_works_and_what_is_wrong_is_told_all_the_same() {
     let repo = landed();
-    let agent = repo.crew(&["queue", "--json"]).ok().json()["landed"][0]["agent"]
-        .as_str()
-        .unwrap()
-        .to_owned();
+    let agent = agent_of(&repo, "t-1");
     for n in 3..9 {
         repo.ticket(&format!("t-{n}"), "More", "");
     }
