@@ -31,7 +31,7 @@ fn told(said: &Said, area: &str) -> String {
 fn agent_of(repo: &Repo, ticket: &str) -> String {
     let queue = repo.crew(&["queue", "--json"]).ok().json();
     let landed = queue["landed"].as_array().unwrap();
-    let entry = landed.iter().find(|entry| entry["id"] == ticket).unwrap();
+    let entry = landed.iter().find(|entry| entry["ticket"] == ticket).unwrap();
     entry["agent"].as_str().unwrap().to_owned()
 }
 
