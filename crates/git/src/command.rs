@@ -1,9 +1,11 @@
 //! The one builder through which git is run.
 
+mod trial;
+mod watch;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::fd::AsFd;
+use std::io::{Seek, SeekFrom, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -12,10 +14,7 @@ use std::process::{Child, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
-
-use crate::clock::Deadline;
+use self::watch::{End, end_group, watch};
 use crate::error::{Error, Result, shortened};
 use crate::identity::{Identity, Time};
 use crate::oid::Oid;
@@ -26,10 +25,6 @@ use crate::version::Version;
 const DEADLINE: Duration = Duration::from_secs(60);
 /// Bytes of standard output that a call may print unless it says otherwise.
 const OUTPUT_LIMIT: u64 = 64 << 20;
-/// Bytes of standard error that are kept; the rest is read and dropped.
-const STDERR_KEPT: usize = 8 << 10;
-/// git takes its lock files away on TERM; this is how long it has for that before KILL.
-const TERM_GRACE: Duration = Duration::from_secs(2);
 
 /// Pinned on every call: nothing that a configuration file says about these counts (security.md R-2).
 const PINS: &[&str] = &[
@@ -234,6 +229,8 @@ pub(crate) struct Output {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
+    /// The machine had no more of something, and git said so.
+    lacking: bool,
     status: ExitStatus,
     command: String,
 }
@@ -454,6 +451,14 @@ impl Call {
     }
 
     fn execute(mut self, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> Result<Output> {
+        let mut output = self.carry_out(sink)?;
+        output.lacking = output.code != Some(0)
+            && trial::may_say_lacking(&output.stderr)
+            && self.is_lacking(&trial::Places::of(&self));
+        Ok(output)
+    }
+
+    fn carry_out(&mut self, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> Result<Output> {
         let command = self.described();
         let spawning = |source: std::io::Error| Error::Spawn {
             command: command.clone(),
@@ -501,6 +506,7 @@ impl Call {
             code: status.code(),
             stdout: Vec::new(),
             stderr,
+            lacking: false,
             status,
             command,
         })
@@ -580,6 +586,7 @@ impl Output {
             command: self.command,
             status,
             stderr,
+            lacking: self.lacking,
         }
     }
 
@@ -590,123 +597,10 @@ impl Output {
     }
 }
 
-enum End {
-    Exited(Vec<u8>),
-    TooLong,
-    TooMuch,
-}
-
-/// Reads both outputs until the child is gone. Ends with the *child*, not with its pipes: a grandchild may hold them.
-fn watch(
-    child: &mut Child,
-    time: Duration,
-    limit: u64,
-    sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
-) -> std::io::Result<End> {
-    let deadline = Deadline::after(time);
-    let Some(mut err) = child.stderr.take() else {
-        return Err(std::io::Error::other("no pipes"));
-    };
-    let mut out = child.stdout.take();
-    let exit = pidfd_open(pid_of(child)?, PidfdFlags::empty())?;
-    if let Some(out) = &out {
-        rustix::io::ioctl_fionbio(out, true)?;
-    }
-    rustix::io::ioctl_fionbio(&err, true)?;
-    let mut err_open = true;
-    let mut stderr = Vec::new();
-    let mut printed = 0_u64;
-    loop {
-        let left = deadline.left();
-        if left.is_zero() {
-            return Ok(End::TooLong);
-        }
-        let mut fds = vec![PollFd::new(&exit, PollFlags::IN)];
-        if let Some(out) = &out {
-            fds.push(PollFd::new(out, PollFlags::IN));
-        }
-        if err_open {
-            fds.push(PollFd::new(&err, PollFlags::IN));
-        }
-        let timeout = Timespec {
-            tv_sec: left.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        match poll(&mut fds, Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-        // Looked at before the pipes are emptied: what a dead child wrote is in them by now.
-        let exited = !fds[0].revents().is_empty();
-        drop(fds);
-        if let Some(pipe) = &mut out {
-            let open = drain(pipe, &mut |bytes| {
-                printed += bytes.len() as u64;
-                if printed <= limit { sink(bytes) } else { Ok(()) }
-            })?;
-            if printed > limit {
-                return Ok(End::TooMuch);
-            }
-            if !open {
-                out = None;
-            }
-        }
-        if err_open {
-            err_open = drain(&mut err, &mut |bytes| {
-                let room = STDERR_KEPT.saturating_sub(stderr.len());
-                stderr.extend_from_slice(&bytes[..bytes.len().min(room)]);
-                Ok(())
-            })?;
-        }
-        if exited {
-            return Ok(End::Exited(stderr));
-        }
-    }
-}
-
-/// Takes what is there, at most a few megabytes at a time; `false` when the other end is closed.
-fn drain(from: &mut impl Read, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<bool> {
-    let mut buffer = [0_u8; 64 << 10];
-    loop {
-        match from.read(&mut buffer) {
-            Ok(0) => return Ok(false),
-            Ok(count) => sink(&buffer[..count])?,
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return Ok(true),
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-fn pid_of(child: &Child) -> std::io::Result<Pid> {
-    i32::try_from(child.id())
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or_else(|| std::io::Error::other("no process id"))
-}
-
-/// TERM, so that git takes its locks away; then KILL. The child is not reaped yet, so its group's id is still its own.
-fn end_group(child: &mut Child) {
-    let Ok(pid) = pid_of(child) else { return };
-    if kill_process_group(pid, Signal::TERM).is_ok()
-        && let Ok(exit) = pidfd_open(pid, PidfdFlags::empty())
-    {
-        let grace = Timespec {
-            tv_sec: TERM_GRACE.as_secs().try_into().unwrap_or(2),
-            tv_nsec: 0,
-        };
-        poll(
-            &mut [PollFd::from_borrowed_fd(exit.as_fd(), PollFlags::IN)],
-            Some(&grace),
-        )
-        .ok();
-    }
-    kill_process_group(pid, Signal::KILL).ok();
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Deadline;
 
     fn fake(script: &str) -> (tempfile::TempDir, Git) {
         let folder = tempfile::tempdir().unwrap();
@@ -813,5 +707,24 @@ mod tests {
             assert!(!deadline.left().is_zero(), "the grandchild lives on");
             crate::clock::pause(Duration::from_millis(10));
         }
+    }
+
+    /// An agent chooses the names of its files, and git says them.
+    #[test]
+    fn names_in_what_git_says_are_not_taken_for_a_lack() {
+        let said = "error: x: No space left on device: unsupported file type\nfatal: Unable to process path write error";
+        let words = format!("printf '%s\\n' '{said}' >&2; exit 128");
+        let (folder, git) = fake(&format!("case \"$*\" in *hash-object*) exit 0;; esac; {words}"));
+        let failed = git.call("x").git_dir(folder.path()).ok().unwrap_err();
+        assert!(!failed.is_passing(), "{failed}");
+
+        let (folder, git) = fake(&words);
+        let failed = git.call("x").git_dir(folder.path()).ok().unwrap_err();
+        assert!(failed.is_passing(), "{failed}");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "a trial leaves nothing"
+        );
     }
 }

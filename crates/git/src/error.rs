@@ -54,6 +54,8 @@ pub enum Error {
         status: String,
         /// The beginning of its standard error.
         stderr: String,
+        /// It said that the machine has no more of something, and an act of crew's own at the same place failed as well.
+        lacking: bool,
     },
     /// git did not end in time and was killed.
     #[error("`git {command}` was stopped: not done after {} s", .after.as_secs_f32())]
@@ -316,9 +318,7 @@ impl Error {
         match self {
             Self::RefBusy { .. } | Self::IndexBusy { .. } | Self::CheckBusy { .. } => true,
             Self::Io { source, .. } | Self::Spawn { source, .. } => lacks(source),
-            Self::Failed { status, stderr, .. } => {
-                KILLED.contains(&status.as_str()) || LACKS.iter().any(|lack| stderr.contains(lack))
-            }
+            Self::Failed { status, lacking, .. } => *lacking || KILLED.contains(&status.as_str()),
             _ => false,
         }
     }
@@ -341,23 +341,8 @@ impl Error {
 
 /// Signals by which somebody else ends a git: HUP, INT, KILL, TERM.
 const KILLED: [&str; 4] = ["signal 1", "signal 2", "signal 9", "signal 15"];
-/// What the system says when it has no more of something, as git (in the C locale) passes it on.
-const LACKS: [&str; 10] = [
-    "No space left on device",
-    "Disk quota exceeded",
-    "Read-only file system",
-    "Too many open files",
-    "Cannot allocate memory",
-    "Resource temporarily unavailable",
-    "Out of memory",
-    // Where git leaves out what the system said.
-    "Out of diskspace",
-    "unable to write",
-    "write error",
-];
-
 /// Whether the system has no more of something.
-fn lacks(error: &io::Error) -> bool {
+pub(crate) fn lacks(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let lacking = [
         Errno::NOSPC,

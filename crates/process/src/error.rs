@@ -136,20 +136,16 @@ impl Error {
     }
 }
 
-/// Whether the text has the system's words for that.
+/// Whether the text ends with such an error of the system's, as `io::Error` is written. Only its end is looked at: names of
+/// folders and programs stand before it, and may be anything.
 pub(crate) fn says_lacking(text: &str) -> bool {
-    LACKS.iter().any(|lack| text.contains(lack))
+    let number = text
+        .trim_end()
+        .strip_suffix(')')
+        .and_then(|rest| rest.rsplit_once("(os error "))
+        .and_then(|(_, number)| number.parse().ok());
+    number.is_some_and(|number| lacks(&io::Error::from_raw_os_error(number)))
 }
-
-/// What the system says when it has no more of something.
-const LACKS: [&str; 6] = [
-    "No space left on device",
-    "Disk quota exceeded",
-    "Read-only file system",
-    "Too many open files",
-    "Cannot allocate memory",
-    "Resource temporarily unavailable",
-];
 
 /// Whether the system has no more of something: room, descriptors, memory, processes.
 #[must_use]
@@ -165,4 +161,22 @@ pub fn lacks(error: &io::Error) -> bool {
         Errno::AGAIN,
     ];
     Errno::from_io_error(error).is_some_and(|errno| lacking.contains(&errno))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_not_taken_for_the_systems_words() {
+        let lacking = io::Error::from(rustix::io::Errno::NOSPC);
+        assert!(says_lacking(&format!("cannot start /bin/true: {lacking}\n")));
+        let missing = io::Error::from(rustix::io::Errno::NOENT);
+        for name in ["No space left on device", "x (os error 28)", &lacking.to_string()] {
+            assert!(!says_lacking(&format!("cannot work in /w/{name}: {missing}")));
+            assert!(!says_lacking(&format!(
+                "cannot work in /w/{name}: it is not a directory"
+            )));
+        }
+    }
 }
