@@ -65,6 +65,24 @@ pub(crate) fn read(root: &OwnedFd, relative: &Path, limit: u64) -> io::Result<Op
     Ok(Some(content))
 }
 
+/// Whether an error of this module's tells of what the folder's writer made there, not of what the machine cannot do now.
+pub(crate) fn is_by_its_writer(error: &io::Error) -> bool {
+    let by_writer = [
+        Errno::NOENT,
+        Errno::NOTDIR,
+        Errno::ISDIR,
+        Errno::LOOP,
+        Errno::XDEV,
+        Errno::ACCESS,
+        Errno::PERM,
+        Errno::NAMETOOLONG,
+        Errno::INVAL,
+        Errno::NXIO,
+    ];
+    // What is not the system's is of our own making, above.
+    Errno::from_io_error(error).is_none_or(|errno| by_writer.contains(&errno))
+}
+
 /// Replaces a file in one rename; its folder must be there.
 pub(crate) fn replace(root: &OwnedFd, relative: &Path, content: &[u8]) -> io::Result<()> {
     let name = relative

@@ -240,7 +240,12 @@ impl ObjectsView {
             .strip_prefix(workspace.path())
             .unwrap_or(Path::new(".git/objects"));
         let mut has_packs = false;
-        if beneath::folder(&root, relative).is_ok() {
+        let stands = match beneath::folder(&root, relative) {
+            Ok(_) => true,
+            Err(error) if beneath::is_by_its_writer(&error) => false,
+            Err(error) => return Err(Error::io("open", &objects, error)),
+        };
+        if stands {
             // Of packs that cannot be listed there may be some.
             has_packs = objects
                 .join("pack")
@@ -249,8 +254,13 @@ impl ObjectsView {
             let fans = (0..=255_u8).map(|number| format!("{number:02x}"));
             for name in fans.chain(["pack".to_owned()]) {
                 let real = objects.join(&name);
-                if real.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
-                    symlink(&real, folder.path().join(&name)).doing("make in", folder.path())?;
+                match real.symlink_metadata() {
+                    Ok(meta) if meta.is_dir() => {
+                        symlink(&real, folder.path().join(&name)).doing("make in", folder.path())?;
+                    }
+                    Ok(_) => {}
+                    Err(error) if beneath::is_by_its_writer(&error) => {}
+                    Err(error) => return Err(Error::io("look at", &real, error)),
                 }
             }
         }

@@ -133,7 +133,7 @@ impl Repository {
             refusals: vec![refusal],
         };
         let head = AgentRefs::of(workspace)?
-            .head()
+            .head()?
             .map_err(|why| refused(Refusal::Head { why }))?;
         self.bring(workspace, &workspace.path(), &head, limits)?;
         self.judge(workspace, &head, limits)?;

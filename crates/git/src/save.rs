@@ -109,14 +109,15 @@ impl Repository {
         let refs = AgentRefs::of(workspace)?;
         let mut rescued = Rescued::default();
         let mut brought = BTreeSet::new();
-        for tip in refs.all() {
+        let head = refs.head()?;
+        for tip in refs.all()? {
             match self.bring(workspace, &workspace.path(), &tip, &limits) {
                 Ok(()) => {
                     brought.insert(tip);
                 }
                 // A reflog may name what is no longer there; only what a ref holds counts as work.
                 Err(Error::Refused { refusals, .. }) => {
-                    if refs.head().as_ref() == Ok(&tip) {
+                    if head.as_ref() == Ok(&tip) {
                         let why = crate::import::list(&refusals);
                         rescued.unsaved.push(Unsaved {
                             path: ".git".into(),
@@ -127,7 +128,7 @@ impl Repository {
                 Err(other) => return Err(other),
             }
         }
-        let parent = match refs.head() {
+        let parent = match head {
             Ok(head) if brought.contains(&head) => head,
             _ => self.last_known(workspace)?,
         };
@@ -219,7 +220,7 @@ impl Repository {
         let (mut kept, mut unsaved) = (Vec::new(), Vec::new());
         let mut open = folders.to_vec();
         while let Some(folder) = open.pop() {
-            let head = self.bring_nested(workspace, &folder, limits);
+            let head = self.bring_nested(workspace, &folder, limits)?;
             let snapshot = self.snapshot(workspace, &folder, head.as_ref(), limits)?;
             unsaved.extend(snapshot.unsaved.iter().cloned());
             open.extend(snapshot.nested.iter().cloned());
@@ -271,7 +272,7 @@ impl Repository {
             let branch = refs
                 .branch()
                 .filter(|branch| *branch == workspace.branch().full())?;
-            if refs.head().ok()? != *parent {
+            if refs.head().ok()?.ok()? != *parent {
                 return None;
             }
             let root = workspace.open().ok()?;

@@ -229,12 +229,21 @@ impl Repository {
         Ok(())
     }
 
-    /// The commit that HEAD of a nested repository means, brought over; `None` if that cannot be.
-    pub(crate) fn bring_nested(&self, workspace: &Workspace, folder: &Path, limits: &Limits) -> Option<Oid> {
-        let head = AgentRefs::nested(workspace, folder).ok()?.head().ok()?;
-        self.bring(workspace, &workspace.path().join(folder), &head, limits)
-            .ok()?;
-        Some(head)
+    /// The commit that HEAD of a nested repository means, brought over; `None` if it means none that may be.
+    pub(crate) fn bring_nested(
+        &self,
+        workspace: &Workspace,
+        folder: &Path,
+        limits: &Limits,
+    ) -> Result<Option<Oid>> {
+        let Ok(head) = AgentRefs::nested(workspace, folder)?.head()? else {
+            return Ok(None);
+        };
+        match self.bring(workspace, &workspace.path().join(folder), &head, limits) {
+            Ok(()) => Ok(Some(head)),
+            Err(Error::Refused { .. }) => Ok(None),
+            Err(other) => Err(other),
+        }
     }
 }
 

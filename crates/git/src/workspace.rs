@@ -191,7 +191,13 @@ impl Workspace {
     }
 
     pub(crate) fn open(&self) -> Result<std::os::fd::OwnedFd> {
-        beneath::root(&self.path()).map_err(|_| Error::WorkspaceMissing { path: self.path() })
+        beneath::root(&self.path()).map_err(|error| {
+            if beneath::is_by_its_writer(&error) {
+                Error::WorkspaceMissing { path: self.path() }
+            } else {
+                Error::io("open", self.path(), error)
+            }
+        })
     }
 
     /// Crew's own folder about this workspace, beside it: an agent has no business in it.
