@@ -43,6 +43,6 @@ pub(crate) fn branch(
     ticket: &TicketId,
     target: &Oid,
 ) -> Result<()> {
-    let proof = repository.prove(&Id::parse(ticket.as_str())?, tip, target)?;
+    let proof = repository.prove(&Id::parse(ticket.as_str())?, tip, Some(target))?;
     Ok(repository.delete_branch(branch, &proof)?)
 }

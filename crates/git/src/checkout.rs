@@ -105,6 +105,7 @@ impl Repository {
             return Ok(());
         }
         for (root, git_dir) in self.places()? {
+            crate::follow::forget_marks(&git_dir)?;
             if git_dir.join("index.lock").exists() {
                 let checkout = Checkout {
                     root,

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 pub(crate) use apply::Ready;
-pub(crate) use index_lock::IndexLock;
+pub(crate) use index_lock::{IndexLock, forget_marks};
 
 use crate::checkout::{Checkout, Operation};
 use crate::error::{Error, Result};

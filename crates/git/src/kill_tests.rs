@@ -330,11 +330,20 @@ fn an_index_lock_that_was_left_behind_is_given_back_and_a_users_stays() {
     let (world, _) = world_to_land();
     assert!(killed_at("land.index_locked", "killed_landing", &world));
     let lock = world.root().join(".git/index.lock");
+    // As an engine leaves it that is killed before the lock has its name.
+    let passing = world.root().join(".git/crew-lock-Ab3De9");
+    std::fs::copy(&lock, &passing).unwrap();
+    let theirs = world.root().join(".git/crew-lock-notes");
+    put(&theirs, "a person's\n");
     world.open().release_left_behind().unwrap();
-    assert!(lock.exists(), "only the holder of the repository's lock may");
+    assert!(
+        lock.exists() && passing.exists(),
+        "only the holder of the repository's lock may"
+    );
     let repository = world.open_locked();
     repository.release_left_behind().unwrap();
-    assert!(!lock.exists());
+    assert!(!lock.exists() && !passing.exists());
+    assert!(theirs.exists());
     put(&lock, "DIRC");
     repository.release_left_behind().unwrap();
     assert!(lock.exists());
@@ -402,9 +411,19 @@ fn a_checkout_that_is_kept_is_killed_anywhere_and_leaves_nothing() {
             dies_removing,
             "{point}"
         );
+        open().clear_half_spares(&world.workspaces()).unwrap();
+        let spares: Vec<String> = std::fs::read_dir(world.workspaces().join(".spare"))
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        assert!(
+            spares.iter().all(|name| !name.ends_with(".half")),
+            "{point}: {spares:?}"
+        );
         open().remove(&first).unwrap();
         let target = open().resolve("HEAD").unwrap();
-        open().forget_workspace(&first, &target).unwrap();
+        open().forget_workspace(&first, Some(&target)).unwrap();
         let dies_preparing = point.starts_with("prepare");
         assert_eq!(
             killed_at(point, "killed_preparing_again", &world),

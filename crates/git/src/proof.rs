@@ -28,13 +28,14 @@ impl Proof {
 }
 
 impl Repository {
-    /// Sees to it that the work of `commit` is not lost, and proves it: it is in `target`, or it is kept as an attempt of
-    /// `ticket`.
+    /// Sees to it that the work of `commit` is not lost, and proves it: it is in `target`, if there is one, or it is kept as an
+    /// attempt of `ticket`.
     ///
     /// # Errors
     /// [`Error::RefBusy`](crate::Error::RefBusy), [`Error::Failed`](crate::Error::Failed).
-    pub fn prove(&self, ticket: &Id, commit: &Oid, target: &Oid) -> Result<Proof> {
-        if !self.is_ancestor(commit, target)? {
+    pub fn prove(&self, ticket: &Id, commit: &Oid, target: Option<&Oid>) -> Result<Proof> {
+        let has_landed = target.map_or(Ok(false), |target| self.is_ancestor(commit, target))?;
+        if !has_landed {
             self.keep_attempt(ticket, commit)?;
         }
         Ok(Proof {

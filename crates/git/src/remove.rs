@@ -103,11 +103,12 @@ impl Repository {
     }
 
     /// Removes the branch of a workspace that is gone, and the pin of its base: the last trace of it, so it goes last. What the
-    /// branch has and `target` has not, somebody may have committed to it meanwhile, is kept as an attempt first.
+    /// branch has and `target` (`None`: there is no such branch now) has not, somebody may have committed to it meanwhile, is kept as
+    /// an attempt first.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`], [`Error::Failed`].
-    pub fn forget_workspace(&self, workspace: &Workspace, target: &Oid) -> Result<()> {
+    pub fn forget_workspace(&self, workspace: &Workspace, target: Option<&Oid>) -> Result<()> {
         let (branch, pin) = (workspace.branch(), workspace.base_ref());
         let (tip, base) = (self.branch_tip(&branch)?, self.ref_at(&pin)?);
         let proof = match &tip {

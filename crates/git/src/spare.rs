@@ -37,11 +37,27 @@ impl Repository {
         delete_tree(&root.join(SPARE))
     }
 
+    /// Removes those that an engine was killed over before they were whole; for start-up.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn clear_half_spares(&self, root: &Path) -> Result<()> {
+        let folder = root.join(SPARE);
+        // Where there is no such folder, none is left.
+        for spare in std::fs::read_dir(&folder).into_iter().flatten() {
+            let spare = spare.doing("list", &folder)?;
+            if !is_whole(&spare) {
+                delete_tree(&spare.path())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps a removed workspace's files and crew's own index of them; whether it did. The agent's git directory goes.
     pub(crate) fn keep_spare(&self, workspace: &Workspace, trash: &Path) -> Result<bool> {
         let folder = workspace.root().join(SPARE);
         let index = workspace.index();
-        let kept = std::fs::read_dir(&folder).map_or(0, Iterator::count);
+        let kept = std::fs::read_dir(&folder).map_or(0, |entries| entries.flatten().filter(is_whole).count());
         if kept >= self.spares || !index.exists() {
             return Ok(false);
         }
@@ -69,7 +85,7 @@ impl Repository {
     pub(crate) fn take_spare(&self, workspace: &Workspace, tree: &Path) -> Option<PathBuf> {
         let taken = workspace.beside().join("spare");
         for spare in std::fs::read_dir(workspace.root().join(SPARE)).ok()?.flatten() {
-            if spare.file_name().to_string_lossy().ends_with(HALF) {
+            if !is_whole(&spare) {
                 continue;
             }
             delete_tree(&taken).ok()?;
@@ -94,6 +110,10 @@ impl Repository {
         }
         None
     }
+}
+
+fn is_whole(spare: &std::fs::DirEntry) -> bool {
+    !spare.file_name().to_string_lossy().ends_with(HALF)
 }
 
 /// Takes everything away that is not as the index has it: an agent had it, so nothing is taken on trust but what the kernel

@@ -12,6 +12,9 @@ use crate::repository::Repository;
 /// What crew writes into `index.lock`. git writes an index there, which begins with `DIRC`, or nothing yet.
 const MARK: &[u8] = b"crew follows the landed branch here\n";
 
+/// What the file is called before it is `index.lock`.
+const PASSING: &str = "crew-lock-";
+
 /// Those that this process holds; any other with crew's mark was left by a killed engine.
 static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -32,7 +35,7 @@ impl IndexLock {
         }
         // Appears by a link, so that it never stands there without its mark.
         let mut file = tempfile::Builder::new()
-            .prefix("crew-lock-")
+            .prefix(PASSING)
             .tempfile_in(&checkout.git_dir)
             .doing("write in", &checkout.git_dir)?;
         file.write_all(MARK).doing("write", file.path())?;
@@ -83,6 +86,20 @@ impl Drop for IndexLock {
         }
         held.remove(&self.path);
     }
+}
+
+/// Removes what an engine left that was killed in the moment in which it took a lock. For the holder of the repository's lock.
+pub(crate) fn forget_marks(git_dir: &Path) -> Result<()> {
+    let _held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    for entry in std::fs::read_dir(git_dir).doing("list", git_dir)? {
+        let entry = entry.doing("list", git_dir)?;
+        if entry.file_name().to_string_lossy().starts_with(PASSING)
+            && std::fs::read(entry.path()).is_ok_and(|content| MARK.starts_with(&content))
+        {
+            crate::plain::remove_if_there(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn path_of(checkout: &Checkout) -> PathBuf {

@@ -227,7 +227,7 @@ fn a_git_killed_as_it_deletes_a_ref_leaves_no_lock_for_good() {
             drop(locked);
             world.open_locked().prepare(&spec).unwrap();
         } else {
-            locked.forget_workspace(&workspace, &world.head()).unwrap();
+            locked.forget_workspace(&workspace, Some(&world.head())).unwrap();
         }
         assert!(!branch.exists() && !pin.exists());
     }

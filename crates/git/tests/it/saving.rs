@@ -229,7 +229,9 @@ fn work_that_is_saved_already_is_not_kept_again() {
         (KeptKind::Attempt, 1, "refs/crew/attempts/t-1/1")
     );
     assert_eq!(repository.keep_attempt(workspace.ticket(), &tip).unwrap(), kept);
-    let proof = repository.prove(workspace.ticket(), &tip, &world.head()).unwrap();
+    let proof = repository
+        .prove(workspace.ticket(), &tip, Some(&world.head()))
+        .unwrap();
     assert_eq!(
         repository.kept(None).unwrap(),
         std::slice::from_ref(&kept),
@@ -263,7 +265,9 @@ fn where_an_attempt_began_is_not_kept_when_it_made_nothing() {
     // A person takes back the commit on which the attempt was begun.
     world.git(&["commit", "-q", "--amend", "--allow-empty", "-m", "another first"]);
     assert!(repository.remove(&workspace).unwrap().kept.is_empty());
-    repository.forget_workspace(&workspace, &world.head()).unwrap();
+    repository
+        .forget_workspace(&workspace, Some(&world.head()))
+        .unwrap();
     assert_eq!(repository.kept(None).unwrap(), []);
     assert_eq!(
         world.git(&["for-each-ref", "refs/heads/agent", "refs/crew/base"]),
@@ -279,7 +283,7 @@ fn a_branch_that_moved_is_not_deleted() {
     let seen = world.head();
     put(&workspace.path().join("a.txt"), "a\n");
     let saved = save(&repository, &workspace);
-    let proof = repository.prove(workspace.ticket(), &seen, &seen).unwrap();
+    let proof = repository.prove(workspace.ticket(), &seen, Some(&seen)).unwrap();
     match repository.delete_branch(&workspace.branch(), &proof) {
         Err(Error::RefMoved { now, .. }) => assert_eq!(now, Some(saved.imported.tip)),
         other => panic!("{other:?}"),
@@ -444,7 +448,9 @@ fn what_somebody_commits_to_a_branch_after_it_landed_is_kept_when_the_branch_goe
     let branch = workspace.branch();
     world.git(&["update-ref", &branch.full(), theirs.trim()]);
     repository.remove(&workspace).unwrap();
-    repository.forget_workspace(&workspace, &world.head()).unwrap();
+    repository
+        .forget_workspace(&workspace, Some(&world.head()))
+        .unwrap();
     let kept = repository.kept(None).unwrap();
     let commits: Vec<&str> = kept.iter().map(|kept| kept.commit.as_str()).collect();
     assert_eq!(commits, [theirs.trim()]);
@@ -460,6 +466,55 @@ fn a_branch_that_has_landed_leaves_nothing_behind() {
     let landed = save(&repository, &workspace).imported.tip;
     world.git(&["merge", "--quiet", "--ff-only", landed.as_str()]);
     repository.remove(&workspace).unwrap();
-    repository.forget_workspace(&workspace, &world.head()).unwrap();
+    repository
+        .forget_workspace(&workspace, Some(&world.head()))
+        .unwrap();
     assert!(repository.kept(None).unwrap().is_empty());
+}
+
+#[test]
+fn a_workspace_is_forgotten_though_the_target_is_gone() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("a.txt"), "a\n");
+    let landed = save(&repository, &workspace).imported.tip;
+    repository.remove(&workspace).unwrap();
+    repository.forget_workspace(&workspace, None).unwrap();
+    let kept = repository.kept(None).unwrap();
+    assert_eq!(kept.len(), 1, "it is in no branch any more");
+    assert_eq!((&kept[0].commit, kept[0].kind), (&landed, KeptKind::Attempt));
+    assert_eq!(repository.branch_tip(&workspace.branch()).unwrap(), None);
+}
+
+/// git names them in its errors; a machine that has no room is another thing.
+#[test]
+fn a_file_of_an_agents_cannot_pass_for_a_full_disk() {
+    let world = World::new();
+    world.write("write error", "mine\n");
+    world.write("a: No space left on device", "mine\n");
+    world.commit_all("names");
+    let repository = world.open();
+    let workspace = world.workspace(&repository);
+    for name in ["write error", "a: No space left on device"] {
+        let file = workspace.path().join(name);
+        std::fs::remove_file(&file).unwrap();
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &file,
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RUSR,
+            0,
+        )
+        .unwrap();
+    }
+    put(&workspace.path().join("work"), "done\n");
+    let saved = save(&repository, &workspace);
+    let left: Vec<_> = saved
+        .unsaved
+        .iter()
+        .map(|one| one.path.display().to_string())
+        .collect();
+    assert_eq!(left, ["a: No space left on device", "write error"]);
+    assert!(saved.leftovers.is_some());
 }

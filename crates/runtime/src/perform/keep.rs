@@ -58,8 +58,9 @@ impl Hands {
                 }
                 Err(error) => return Err(error),
             }
-            let target = self.repository.target(&self.target)?;
-            self.repository.forget_workspace(&workspace, &target)
+            // A target that somebody deleted keeps nothing, and nothing waits for it here.
+            let target = self.repository.branch_tip(&self.target)?;
+            self.repository.forget_workspace(&workspace, target.as_ref())
         });
         match ended {
             Ok(()) => Report::Done,
