@@ -2,18 +2,24 @@
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher as _};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
 
 use crate::beneath::{self, Failure};
+use crate::problem::What;
 use crate::write::NEW;
-use crate::{Error, Id, Lock};
+use crate::{Error, Folder, Id, Lock};
 
 /// Which file is about to change places with the new content, and what either holds. It is there only while the two do, so
 /// without it the new content's file is a half-written one.
 pub(crate) const NOTED: &str = ".crew.was";
+
+/// After the name of a ticket's file and before a number: what another program wrote into it, where something newer stands that
+/// may have been written without it.
+const KEPT: &str = ".kept-";
 
 /// A write, as it is noted.
 struct Noted {
@@ -33,35 +39,70 @@ impl Lock<'_> {
         File::from(fd).write_all(text.as_bytes()).map_err(failed)
     }
 
-    /// Brings a write that was killed to its end: what it displaced goes back if it is another program's, unless something newer
-    /// has come meanwhile. What crew itself had to write is written again by whoever ordered it.
+    /// Brings a write that was killed, or was not the only one, to its end: what it displaced goes back if it is another
+    /// program's, unless something newer has come meanwhile; then it is kept beside that. What crew itself had to write is
+    /// written again by whoever ordered it.
     pub(crate) fn settle(&self) -> Result<(), Error> {
         let noted = match beneath::read(self.dir.as_fd(), NOTED) {
             Ok(noted) => Noted::parse(&noted.bytes),
             Err(Failure::Missing) => return Ok(()),
+            // What it says is not known: the next to come reads it.
+            Err(Failure::Bad(What::Refused(why))) => {
+                return Err(self.failed("read", NOTED, io::Error::other(why)));
+            }
             // It is none of ours, and in the way of the next.
             Err(Failure::Bad(_)) => None,
         };
         if let Some(noted) = noted
-            && self.has_theirs(&noted)
+            && self.has_theirs(&noted)?
         {
-            let name = noted.id.file_name();
-            let stands = beneath::read(self.dir.as_fd(), &name);
-            if stands.is_ok_and(|stands| hash(&stands.bytes) == noted.ours) {
-                self.exchange(&name)?;
-            }
+            self.put_back(&noted)?;
         }
         self.discard();
         Ok(())
     }
 
+    /// Gives what another program wrote its place back from the content that displaced it.
+    fn put_back(&self, noted: &Noted) -> Result<(), Error> {
+        let name = noted.id.file_name();
+        match beneath::read(self.dir.as_fd(), &name) {
+            Ok(stands) if hash(&stands.bytes) == noted.ours => {
+                self.exchange(&name)?;
+                if self.has_theirs(noted)? {
+                    // It has come since the look just now: it is newer, and stands.
+                    self.exchange(&name)?;
+                }
+            }
+            // What crew wrote was replaced or taken away by somebody who may not have seen what it had displaced.
+            Ok(_) | Err(Failure::Missing | Failure::Bad(_)) => {}
+        }
+        if self.has_theirs(noted)? {
+            self.keep_aside(&name)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what is under the passing name, for a person to look at, under a name that tells whose content it was.
+    fn keep_aside(&self, name: &str) -> Result<(), Error> {
+        for number in 1..u32::MAX {
+            let kept = format!("{name}{KEPT}{number}");
+            match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, &kept, RenameFlags::NOREPLACE) {
+                Ok(()) => return Ok(()),
+                Err(Errno::EXIST) => {}
+                Err(source) => return Err(self.failed("keep", &kept, source.into())),
+            }
+        }
+        Ok(())
+    }
+
     /// Whether what is left under the passing name is neither what was to be replaced nor what was to replace it.
-    fn has_theirs(&self, noted: &Noted) -> bool {
+    fn has_theirs(&self, noted: &Noted) -> Result<bool, Error> {
         match beneath::read(self.dir.as_fd(), NEW) {
-            Ok(left) => ![noted.base, noted.ours].contains(&hash(&left.bytes)),
-            Err(Failure::Missing) => false,
+            Ok(left) => Ok(![noted.base, noted.ours].contains(&hash(&left.bytes))),
+            Err(Failure::Missing) => Ok(false),
+            Err(Failure::Bad(What::Refused(why))) => Err(self.failed("read", NEW, io::Error::other(why))),
             // A folder, a link, a flood: crew writes no such thing.
-            Err(Failure::Bad(_)) => true,
+            Err(Failure::Bad(_)) => Ok(true),
         }
     }
 
@@ -69,6 +110,30 @@ impl Lock<'_> {
     pub(crate) fn forget_note(&self) {
         // It is not there, or the next note says why it cannot go.
         let _ = rustix::fs::unlinkat(&self.dir, NOTED, AtFlags::empty());
+    }
+}
+
+impl Folder {
+    /// Ends a write that was killed, and names the files in which something was ever kept that was written into a ticket's file
+    /// at the same moment as something else: a person decides what of it they need.
+    ///
+    /// Errors: [`Error::Locked`], [`Error::Io`].
+    pub fn settle(&self) -> Result<Vec<String>, Error> {
+        drop(self.lock()?);
+        let failed = |source| Error::Io {
+            doing: "list",
+            path: self.path().to_owned(),
+            source,
+        };
+        let mut kept = Vec::new();
+        for entry in std::fs::read_dir(self.path()).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            if let Some(name) = name.to_str().filter(|name| name.contains(&format!(".md{KEPT}"))) {
+                kept.push(name.to_owned());
+            }
+        }
+        kept.sort();
+        Ok(kept)
     }
 }
 

@@ -22,8 +22,8 @@ const TRIES: u32 = 16;
 enum Swapped {
     /// It stands, and replaced what was expected.
     Done,
-    /// It does not stand: this does, which another program has put there.
-    NotYet(Vec<u8>),
+    /// Another program has written there.
+    NotYet,
 }
 
 impl Lock<'_> {
@@ -51,12 +51,15 @@ impl Lock<'_> {
             Document::parse(&path, document.render()).map_err(Error::WouldSpoil)?;
             self.put(document.render(), Some(current.mode))?;
             self.note(id, &base, document.render())?;
-            let swapped = self.swap(id, &name, &base, document.render());
-            self.discard();
-            match swapped? {
-                Swapped::Done => return self.sync().map(|()| result),
-                Swapped::NotYet(theirs) => base = theirs,
+            let swapped = self.swap(id, &name, &base);
+            if let Ok(Swapped::Done) = swapped {
+                self.discard();
+                return self.sync().map(|()| result);
             }
+            // What was displaced may be another program's, and goes back.
+            self.settle()?;
+            swapped?;
+            base = self.content(id, &name)?.bytes;
         }
         Err(Error::Busy { path })
     }
@@ -103,14 +106,13 @@ impl Lock<'_> {
         })
     }
 
-    /// Puts `ours` under the ticket's name, where `expected` should stand.
+    /// Puts the new content under the ticket's name, where `expected` should stand.
     ///
     /// The two files change places in one step, so what another program wrote since it was read is not overwritten but in our
-    /// hands, and goes back at once.
-    fn swap(&self, id: &Id, name: &str, expected: &[u8], ours: &[u8]) -> Result<Swapped, Error> {
-        let now = self.content(id, name)?;
-        if now.bytes != expected {
-            return Ok(Swapped::NotYet(now.bytes));
+    /// hands.
+    fn swap(&self, id: &Id, name: &str, expected: &[u8]) -> Result<Swapped, Error> {
+        if self.content(id, name)?.bytes != expected {
+            return Ok(Swapped::NotYet);
         }
         match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE) {
             Ok(()) => {}
@@ -130,20 +132,10 @@ impl Lock<'_> {
         }
         crash::point("file.exchanged");
         let displaced = beneath::read(self.dir.as_fd(), NEW);
-        if displaced
-            .as_ref()
-            .is_ok_and(|displaced| displaced.bytes == expected)
-        {
+        if displaced.is_ok_and(|displaced| displaced.bytes == expected) {
             return Ok(Swapped::Done);
         }
-        self.exchange(name)?;
-        // Something still newer than what was displaced: it stays, and is the new base.
-        let back = beneath::read(self.dir.as_fd(), NEW);
-        if back.as_ref().is_ok_and(|back| back.bytes != ours) {
-            self.exchange(name)?;
-        }
-        self.content(id, name)
-            .map(|content| Swapped::NotYet(content.bytes))
+        Ok(Swapped::NotYet)
     }
 
     pub(crate) fn exchange(&self, name: &str) -> Result<(), Error> {

@@ -79,8 +79,42 @@ fn what_is_newer_than_a_displaced_edit_stays() {
     queue.write(".crew.tmp", &edited);
     let newer = queue.text("ab-1") + "by hand, and newer\n";
     queue.write("ab-1.md", &newer);
-    drop(queue.folder.lock().unwrap());
+    assert_eq!(queue.folder.settle().unwrap(), ["ab-1.md.kept-1"]);
     assert_eq!(queue.text("ab-1"), newer);
+    assert_eq!(left(&queue), Vec::<String>::new());
+    let kept = std::fs::read_to_string(queue.folder.path().join("ab-1.md.kept-1")).unwrap();
+    assert_eq!(kept, edited, "whoever wrote the newer one may not have seen this");
+    assert_eq!(queue.folder.ids().unwrap().len(), 1, "it is no ticket");
+}
+
+/// The one that put a displaced edit back is killed too, in the instant after a further edit came: neither is lost.
+#[test]
+fn an_edit_that_comes_while_another_is_put_back_is_not_lost() {
+    let queue = Queue::new();
+    queue.plain("ab-1", "open", "");
+    let edited = queue.text("ab-1") + "by hand\n";
+    killed_at("file.exchanged", &queue);
+    // As it stands when the first edit has its place again and the one that came is not looked at.
+    let newer = edited.clone() + "and newer\n";
+    queue.write("ab-1.md", &edited);
+    queue.write(".crew.tmp", &newer);
+    assert_eq!(queue.folder.settle().unwrap(), ["ab-1.md.kept-1"]);
+    let kept = std::fs::read_to_string(queue.folder.path().join("ab-1.md.kept-1")).unwrap();
+    assert_eq!((queue.text("ab-1"), kept), (edited, newer));
+    assert_eq!(left(&queue), Vec::<String>::new());
+}
+
+#[test]
+fn a_write_that_is_killed_twice_gives_an_edit_back() {
+    let queue = Queue::new();
+    queue.plain("ab-1", "open", "");
+    let edited = queue.text("ab-1") + "by hand\n";
+    killed_at("file.exchanged", &queue);
+    // As it stands when the edit has its place again and crew's own content is still there.
+    queue.write(".crew.tmp", queue.text("ab-1"));
+    queue.write("ab-1.md", &edited);
+    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    assert_eq!(queue.text("ab-1"), edited);
     assert_eq!(left(&queue), Vec::<String>::new());
 }
 
