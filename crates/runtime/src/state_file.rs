@@ -9,7 +9,7 @@ use model::TicketId;
 use model::Time;
 use model::settings::Settings;
 use model::view::{Crew, state_json};
-use store::{Journal, Ledger};
+use store::{Journal, Ledger, is_worth_it};
 
 use crate::{Place, Result, clock};
 
@@ -90,7 +90,7 @@ impl StateFile {
         }
         let new = self.crew.seq.saturating_sub(self.kept);
         let many = MANY.max(self.crew.tickets.len() as u64);
-        if self.behind || (new < many && self.crew.behind(clock::now(), 1).is_empty()) {
+        if self.behind || (new < many && !is_worth_it(&self.crew, clock::now())) {
             return Ok(BTreeSet::new());
         }
         let archived = ledger.put_aside(&mut self.crew, clock::now()).await?;

@@ -13,6 +13,8 @@ use crate::{
 
 mod view;
 
+pub use view::is_worth_it;
+
 /// How many rows are read at a time.
 const PAGE: u32 = 1000;
 
@@ -130,6 +132,19 @@ impl<J: Journal> Ledger<J> {
                 })
             })
             .collect()
+    }
+
+    /// When an effect was decided on.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`]: nothing was decided there; the backend's failure.
+    pub async fn decided_at(&self, id: journal::EffectId) -> Result<Time> {
+        let row = self.0.events(Seq(id.seq.saturating_sub(1)), 1).await?.pop();
+        row.filter(|row| row.seq.0 == id.seq)
+            .map(|row| Time(row.at.0))
+            .ok_or_else(|| Error::Damaged {
+                what: format!("effect {}-{} was ordered by nothing", id.seq, id.index),
+            })
     }
 
     /// Notes that effects are finished without a fact.

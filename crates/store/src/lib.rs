@@ -19,7 +19,7 @@ pub use any::Any;
 pub use append::{Answer, Append, Appended, NewEvent, SlotChange, TimerChange};
 pub use error::{Error, Result};
 pub use journal::{Changes, Journal};
-pub use ledger::{Asked, Fold, Ledger, Ordered};
+pub use ledger::{Asked, Fold, Ledger, Ordered, is_worth_it};
 pub use memory::{Fault, Memory, Snapshot};
 pub use row::{Command, Effect, Event, Folded, NewCommand, Record, Slot, Stream, Submitted, Timer, Which};
 pub use sqlite::Sqlite;

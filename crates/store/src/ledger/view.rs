@@ -12,8 +12,17 @@ use crate::{Error, Folded, Journal, Record, Result, Seq, StreamId, Version};
 
 /// Rows folded at a time.
 const ROWS: u32 = 250;
-/// So many tickets are set aside at a time: whoever does it has other work too.
+/// So many tickets are set aside at a time, or a part of all: whoever does it has other work too.
 const ASIDE: usize = 500;
+/// Before this part of all tickets lies behind, it is not worth it to write the others anew.
+const WORTH: usize = 16;
+
+/// Whether so many tickets lie behind at `now` that it is worth to set them aside: the view is written anew then, all of it.
+#[must_use]
+pub fn is_worth_it(crew: &Crew, now: Time) -> bool {
+    let least = (crew.tickets.len() / WORTH).max(1);
+    crew.behind(now, least).len() == least
+}
 
 impl Fold {
     /// The row as the fold takes it.
@@ -124,8 +133,18 @@ impl<J: Journal> Ledger<J> {
     /// Folds the next row; a ticket of its that was set aside is taken back before.
     ///
     /// # Errors
-    /// As [`Ledger::crew`].
+    /// As [`Ledger::crew`]; the row is not folded then.
     pub async fn fold_row(&self, crew: &mut Crew, fold: &Fold) -> Result<()> {
+        self.make_ready(crew, fold).await?;
+        crew.apply(fold.row());
+        Ok(())
+    }
+
+    /// Takes a ticket back that was set aside and that the next row is about.
+    ///
+    /// # Errors
+    /// As [`Ledger::crew`].
+    pub async fn make_ready(&self, crew: &mut Crew, fold: &Fold) -> Result<()> {
         if let journal::Stream::Ticket(id) = &fold.stream
             && fold.seq > crew.seq
             && crew.past.tickets.contains(id)
@@ -134,7 +153,6 @@ impl<J: Journal> Ledger<J> {
                 .await?;
             crew.sort_charges();
         }
-        crew.apply(fold.row());
         Ok(())
     }
 
@@ -147,7 +165,7 @@ impl<J: Journal> Ledger<J> {
         if crew.seq == 0 || self.0.head().await? != Seq(crew.seq) {
             return Ok(BTreeSet::new());
         }
-        let behind = crew.behind(now, ASIDE);
+        let behind = crew.behind(now, ASIDE.max(crew.tickets.len() / WORTH));
         let mut versions = BTreeMap::new();
         for id in &behind {
             let stream = StreamId(journal::Stream::Ticket(id.clone()).to_string());
@@ -270,4 +288,70 @@ fn record_of(ticket: TicketId, record: &Record) -> Result<view::Record> {
         bill: read::<Bill>("record", &record.brief)?,
         deeds: read::<Deeds>("record", &record.rest)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use model::ticket::Done;
+
+    use super::*;
+
+    /// Tickets are over one by one, in a view of this many others: how much of it is written anew for each.
+    fn written_per_ticket(others: usize) -> usize {
+        let mut crew = Crew::default();
+        let long_ago = Time(0);
+        let ticket = |name: String, is_over: bool| {
+            let id = TicketId::new(&name).unwrap();
+            let mut ticket = Ticket::new(id.clone());
+            ticket.since = long_ago;
+            if is_over {
+                ticket.state = model::ticket::State::Done(Done::Failed {
+                    reason: "no".to_owned(),
+                });
+            }
+            ticket
+        };
+        for number in 0..others {
+            let ticket = ticket(format!("open-{number}"), false);
+            crew.tickets.insert(ticket.id.clone(), ticket);
+        }
+        let now = long_ago + Duration::from_hours(48);
+        let (mut written, over) = (0, 500);
+        for number in 0..over {
+            let ticket = ticket(format!("over-{number}"), true);
+            crew.tickets.insert(ticket.id.clone(), ticket);
+            if is_worth_it(&crew, now) {
+                let behind = crew.behind(now, usize::MAX);
+                drop(crew.set_aside(&behind));
+                written += crew.tickets.len();
+            }
+        }
+        written / over
+    }
+
+    #[test]
+    fn what_it_costs_to_set_a_ticket_aside_does_not_grow_with_the_others() {
+        for others in [0, 10, 100, 1000, 8000] {
+            let written = written_per_ticket(others);
+            assert!(
+                written <= 2 * WORTH,
+                "{written} tickets are written for one, beside {others}"
+            );
+        }
+    }
+
+    #[test]
+    fn in_a_small_view_a_ticket_is_set_aside_at_once() {
+        let mut crew = Crew::default();
+        assert!(!is_worth_it(&crew, Time(0)));
+        let id = TicketId::new("t-1").unwrap();
+        let mut ticket = Ticket::new(id.clone());
+        ticket.state = model::ticket::State::Done(Done::Failed {
+            reason: "no".to_owned(),
+        });
+        crew.tickets.insert(id, ticket);
+        assert!(is_worth_it(&crew, Time(0) + Duration::from_hours(48)));
+    }
 }
