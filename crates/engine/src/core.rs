@@ -13,7 +13,7 @@ use model::{AgentName, RunId, SessionId, TicketId, Time};
 
 use crate::line::Line;
 use crate::spending::Spending;
-use crate::{Error, Input, Output};
+use crate::{Error, Input, Output, failing};
 
 /// The engine's core.
 #[derive(Clone, Debug)]
@@ -35,8 +35,8 @@ pub struct Core {
     pub(crate) filing: BTreeMap<TicketId, u32>,
     /// Writings of files that were reported: one that is reported twice has arrived once.
     pub(crate) filed: BTreeSet<EffectId>,
-    /// What hinders a ticket's effect, as a person was told.
-    pub(crate) hindered: BTreeMap<TicketId, (Time, String)>,
+    /// Effects that fail and are performed again, as a person was told.
+    pub(crate) failing: BTreeMap<(TicketId, failing::Of), failing::Failing>,
     /// What was seen of the steps that run, since this core has been up.
     pub(crate) watches: BTreeMap<RunId, stall::Watch>,
     /// Whether the ticket folder was read since this core has been up: nothing is given out before.
@@ -114,7 +114,7 @@ impl Core {
             gone: BTreeMap::new(),
             filing: BTreeMap::new(),
             filed: BTreeSet::new(),
-            hindered: BTreeMap::new(),
+            failing: BTreeMap::new(),
             watches: BTreeMap::new(),
             read: false,
             dirty: true,

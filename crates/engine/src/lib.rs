@@ -9,6 +9,7 @@ mod commands;
 mod core;
 mod dispatch;
 mod error;
+mod failing;
 mod files;
 mod input;
 mod line;

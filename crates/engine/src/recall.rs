@@ -72,6 +72,8 @@ impl Core {
             }
             self.versions.remove(id);
             self.filing.remove(id);
+            self.gone.remove(id);
+            self.forget_failing(id);
         }
     }
 }

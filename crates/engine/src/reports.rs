@@ -17,6 +17,7 @@ impl Core {
             if self.filed.insert(id) {
                 self.filed(ticket, filing);
             }
+            self.works(ticket, effect);
             self.out.finished.push(id);
             self.heed_file(ticket);
             return;
@@ -43,36 +44,17 @@ impl Core {
             }
             meaning => meaning,
         };
-        if !matches!(meaning, Meaning::Hindered(_)) {
-            self.hindered.remove(ticket);
-        }
         let event = match meaning {
             Meaning::Event(event) => event,
             Meaning::Nothing => {
+                self.works(ticket, effect);
                 self.out.finished.push(id);
                 return;
             }
-            Meaning::Again(why) => {
-                self.out.refused.push(format!("{ticket}: {why}"));
-                self.out.again.push((id, self.now + backoff::EFFECT_RETRY));
-                return;
-            }
-            Meaning::Hindered(why) => {
-                let says = format!(
-                    "{ticket}: {why}\ntried again every {} s until it works",
-                    backoff::EFFECT_RETRY.as_secs()
-                );
-                // Once, however often it is tried.
-                let before = self.hindered.get(ticket);
-                let since = before.map_or(self.now, |(since, _)| *since);
-                if before.is_none_or(|(_, said)| *said != why) {
-                    self.out.warnings.push(says);
-                }
-                self.hindered.insert(ticket.clone(), (since, why));
-                self.out.again.push((id, self.now + backoff::EFFECT_RETRY));
-                return;
-            }
+            Meaning::Again(why) => return self.fails(id, ticket, effect, why, false),
+            Meaning::Hindered(why) => return self.fails(id, ticket, effect, why, true),
         };
+        self.works(ticket, effect);
         let answering = Answering {
             completes: Some(id),
             ..Answering::because(heard(effect))
@@ -238,14 +220,6 @@ impl Core {
             | Effect::WriteFile(_)
             | Effect::AddNote { .. } => Meaning::Again(why),
         }
-    }
-
-    /// Whether building or checking was hindered for so long that the others have waited enough: it may be something about the
-    /// branch itself that is taken for the machine's moment.
-    fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect) -> bool {
-        let in_line = matches!(effect, Effect::BuildCandidate { .. } | Effect::RunChecks { .. });
-        let since = self.hindered.get(id).map(|(since, _)| *since);
-        in_line && since.is_some_and(|since| self.now.since(since) > backoff::HINDERED)
     }
 
     /// When a landing that a person's edits are in the way of is tried again.

@@ -100,6 +100,17 @@ impl Core {
                 });
             }
         }
+        for id in self.failing.keys().map(|(id, _)| id) {
+            if let Some(why) = self.unwritten(id)
+                && rest.waits.iter().all(|waits| waits.ticket != *id)
+            {
+                rest.waits.push(Waits {
+                    ticket: id.clone(),
+                    title: self.ticket(id).map(|t| t.spec.title.clone()).unwrap_or_default(),
+                    why: format!("its file cannot be written: {why}"),
+                });
+            }
+        }
         rest
     }
 

@@ -1,5 +1,6 @@
 //! What is not tried again for ever: the service's refusals, and the same failure on unchanged input.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use model::Time;
@@ -384,4 +385,51 @@ fn a_first_step_that_fails_is_gone_on_with_if_its_service_had_answered() {
         "{}",
         world.prompt("t-2", 2)
     );
+}
+
+/// A folder stands where the tickets' lock should: no file can be written, and nothing about it passes by itself.
+fn without_lock(world: &World) -> PathBuf {
+    let lock = world.project(".tickets/.lock");
+    drop(std::fs::remove_file(&lock));
+    std::fs::create_dir(&lock).unwrap();
+    lock
+}
+
+#[test]
+fn a_ticket_whose_file_cannot_be_written_lands_and_is_told_once() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    let lock = without_lock(&world);
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert_eq!(world.landed(), ["t-1"], "its work does not wait for its file");
+    assert_eq!(
+        said.all().matches("tried again ever more rarely").count(),
+        1,
+        "{said}"
+    );
+    assert!(said.tells_of("t-1", "its file cannot be written"), "{said}");
+    std::fs::remove_dir(lock).unwrap();
+    world.drain_all();
+    assert_eq!(world.front("t-1", "status"), "closed");
+}
+
+#[test]
+fn merge_without_an_engine_tells_what_it_waits_for() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("work t x\necho 'QUESTION: is this enough?'")
+        .write();
+    world.drain_held();
+    let lock = without_lock(&world);
+    let said = world.crew(&["merge", "t-1"]);
+    assert_eq!(world.landed(), ["t-1"], "{said}");
+    assert!(
+        said.all().contains("warning: t-1: cannot open the lock"),
+        "{said}"
+    );
+    std::fs::remove_dir(lock).unwrap();
+    world.drain_all();
+    assert_eq!(world.front("t-1", "status"), "closed");
 }

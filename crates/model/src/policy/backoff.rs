@@ -14,6 +14,8 @@ pub const LONGEST_SERVICE: Duration = Duration::from_hours(24);
 
 /// The wait before an effect that failed outside anyone's reach (a full disk, say) is performed again.
 pub const EFFECT_RETRY: Duration = Duration::from_secs(5);
+/// The longest wait before one is performed again that fails for another reason than the machine's moment.
+const EFFECT_RETRY_LONGEST: Duration = Duration::from_mins(1);
 /// How long what is built or checked keeps its place in the line to the target while the machine hinders it.
 pub const HINDERED: Duration = Duration::from_mins(1);
 /// The shortest and the longest wait before landing is tried again while a person's edits are in the way.
@@ -58,6 +60,13 @@ pub fn review(tries: u32) -> Duration {
 pub fn landing(waited: Duration) -> Duration {
     let (shortest, longest) = LANDING;
     (waited / 4).clamp(shortest, longest)
+}
+
+/// The wait before an effect that has failed for `waited` already, for another reason than the machine's moment, is performed
+/// again: a quarter of that, from [`EFFECT_RETRY`] to a minute.
+#[must_use]
+pub fn effect(waited: Duration) -> Duration {
+    (waited / 4).clamp(EFFECT_RETRY, EFFECT_RETRY_LONGEST)
 }
 
 fn doubling((first, longest): (Duration, Duration), nth: u32) -> Duration {

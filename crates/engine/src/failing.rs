@@ -1,0 +1,112 @@
+//! Effects that fail outside anyone's reach: performed again, told of once, and a person's to mend when only a person can.
+
+use std::time::Duration;
+
+use model::journal::EffectId;
+use model::policy::backoff;
+use model::ticket::Effect;
+use model::{TicketId, Time};
+
+use crate::core::Core;
+
+/// Which of a ticket's effects: those of one kind are performed in order, so one of each fails at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Of {
+    Work,
+    File,
+}
+
+impl Of {
+    fn effect(effect: &Effect) -> Self {
+        match effect {
+            Effect::WriteFile(_) | Effect::AddNote { .. } => Self::File,
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(_)
+            | Effect::BuildCandidate { .. }
+            | Effect::RunChecks { .. }
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. } => Self::Work,
+        }
+    }
+}
+
+/// An effect that has failed since it was ordered.
+#[derive(Clone, Debug)]
+pub(crate) struct Failing {
+    since: Time,
+    /// How often it was tried in vain for another reason than the machine's moment.
+    tries: u32,
+    why: String,
+}
+
+/// So often is a ticket's file written in vain before it is a person's to mend: another program may have been at it.
+const TRIES: u32 = 2;
+
+impl Core {
+    /// An effect could not be performed: it is again, and a person is told why, once, however often it is tried. What only hinders
+    /// it passes by itself, so it is tried steadily; anything else ever more rarely.
+    pub(crate) fn fails(
+        &mut self,
+        id: EffectId,
+        ticket: &TicketId,
+        effect: &Effect,
+        why: String,
+        passing: bool,
+    ) {
+        let failing = self
+            .failing
+            .entry((ticket.clone(), Of::effect(effect)))
+            .or_insert(Failing {
+                since: self.now,
+                tries: 0,
+                why: String::new(),
+            });
+        failing.tries += u32::from(!passing);
+        let wait = if passing {
+            backoff::EFFECT_RETRY
+        } else {
+            backoff::effect(self.now.since(failing.since))
+        };
+        if failing.why != why {
+            let often = if passing {
+                format!("every {} s", backoff::EFFECT_RETRY.as_secs())
+            } else {
+                "ever more rarely".to_owned()
+            };
+            self.out
+                .warnings
+                .push(format!("{ticket}: {why}\ntried again {often} until it works"));
+            failing.why = why;
+        }
+        self.out.again.push((id, self.now + wait));
+    }
+
+    /// An effect came to something.
+    pub(crate) fn works(&mut self, ticket: &TicketId, effect: &Effect) {
+        self.failing.remove(&(ticket.clone(), Of::effect(effect)));
+    }
+
+    /// The ticket is not known here any more.
+    pub(crate) fn forget_failing(&mut self, id: &TicketId) {
+        for of in [Of::Work, Of::File] {
+            self.failing.remove(&(id.clone(), of));
+        }
+    }
+
+    /// Whether building or checking was hindered for so long that the others have waited enough: it may be something about the
+    /// branch itself that is taken for the machine's moment.
+    pub(crate) fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect) -> bool {
+        let in_line = matches!(effect, Effect::BuildCandidate { .. } | Effect::RunChecks { .. });
+        let waited = |failing: &Failing| self.now.since(failing.since);
+        let waited: Option<Duration> = self.failing.get(&(id.clone(), Of::Work)).map(waited);
+        in_line && waited.is_some_and(|waited| waited > backoff::HINDERED)
+    }
+
+    /// Why what the journal says cannot be written into the ticket's file, when that is a person's to mend.
+    #[must_use]
+    pub fn unwritten(&self, id: &TicketId) -> Option<&str> {
+        let failing = self.failing.get(&(id.clone(), Of::File))?;
+        (failing.tries >= TRIES).then_some(failing.why.as_str())
+    }
+}
