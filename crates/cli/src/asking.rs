@@ -1,5 +1,6 @@
 //! How a command reaches the engine: through the inbox; and when no engine runs, the ring is run for it here.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use model::TicketId;
@@ -13,6 +14,7 @@ use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::follow::Changes;
+use crate::notices::Notices;
 use crate::ui::Style;
 use crate::{clock, documents, ui};
 use runtime::Place;
@@ -27,7 +29,22 @@ const MOST: u32 = 1000;
 
 /// Asks, waits for the answer and prints it. Where the ring was run for it here, also what came of it.
 pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -> Result<Exit> {
-    let answer = Asker::new(context, place).ask(&command).await?;
+    let mut notices = Notices::listen(None)?;
+    let answer = {
+        let asker = Asker::new(context, place);
+        let mut asked = pin!(asker.ask(&command));
+        loop {
+            tokio::select! {
+                answer = &mut asked => break answer,
+                // Where the ring is run for it here, nobody else tells why it takes so long.
+                notice = notices.next() => ui::warn(&notice),
+            }
+        }
+    };
+    while let Some(notice) = notices.waiting() {
+        ui::warn(&notice);
+    }
+    let answer = answer?;
     let exit = report(context, &answer)?;
     if exit == Exit::Done && !answer.was_up && !context.json && goes_on(&command) {
         let says = "no engine runs here: `crew run` starts one, and it goes on then";

@@ -1,5 +1,6 @@
 //! An engine in the foreground, with what it does before one's eyes.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
@@ -57,6 +58,8 @@ pub(crate) struct Live<'a, T> {
     engine: Option<JoinHandle<Result<Vec<Waits>, runtime::Error>>>,
     ledger: Ledger<Sqlite>,
     rows: Follow,
+    /// Rows that were read and are not in the view yet.
+    unfolded: VecDeque<Fold>,
     ask: watch::Sender<Signal>,
     screen: Screen,
     notices: Notices,
@@ -89,6 +92,7 @@ impl<'a, T: Tell> Live<'a, T> {
             engine: Some(engine(place.clone(), options, asked)),
             place,
             rows,
+            unfolded: VecDeque::new(),
             ask,
             screen: Screen::new(),
             notices,
@@ -195,26 +199,28 @@ impl<'a, T: Tell> Live<'a, T> {
         out.flush()
     }
 
+    /// The next row, which the view is ready for. When it cannot be had, it is still the next.
+    async fn next_row(&mut self) -> Result<Option<Fold>> {
+        if self.unfolded.is_empty() {
+            self.unfolded.extend(self.rows.more().await?);
+        }
+        if let Some(fold) = self.unfolded.front() {
+            self.ledger.make_ready(&mut self.crew, fold).await?;
+        }
+        Ok(self.unfolded.pop_front())
+    }
+
     async fn show(&mut self) -> Result<()> {
         let is_live = self.context.is_live();
         let mut lines = Vec::new();
-        loop {
-            let more = match self.rows.more().await {
-                // The engine goes on whether it is watched or not; what it did is shown once it can be read.
-                Err(Error::Store(error)) if error.is_passing() => Vec::new(),
-                more => more?,
-            };
-            if more.is_empty() {
-                break;
-            }
-            for fold in more {
-                let told = self.teller.tell(&self.crew, &fold, is_live);
-                self.ledger.fold_row(&mut self.crew, &fold).await?;
-                if self.context.json {
-                    self.context.out.json_line(&documents::Event::of(&fold))?;
-                } else {
-                    lines.extend(told);
-                }
+        // The engine goes on whether it is watched or not; what it did is shown once it can be read.
+        while let Some(fold) = unless_passing(self.next_row().await)?.flatten() {
+            let told = self.teller.tell(&self.crew, &fold, is_live);
+            self.crew.apply(fold.row());
+            if self.context.json {
+                self.context.out.json_line(&documents::Event::of(&fold))?;
+            } else {
+                lines.extend(told);
             }
         }
         if !lines.is_empty() {
@@ -231,6 +237,14 @@ impl<'a, T: Tell> Live<'a, T> {
             self.screen.draw(&mut self.context.out, &frame)?;
         }
         self.context.out.flush()
+    }
+}
+
+/// What was found; nothing for now, when it is only the machine's moment that it cannot be.
+fn unless_passing<R>(found: Result<R>) -> Result<Option<R>> {
+    match found {
+        Err(Error::Store(error)) if error.is_passing() => Ok(None),
+        found => found.map(Some),
     }
 }
 

@@ -8,7 +8,7 @@ mod wrap;
 
 pub(crate) use model::view::{clock as clock_time, cost, left, span, tokens};
 pub(crate) use out::{Out, Style, Terminal};
-pub(crate) use problem::show as show_problem;
+pub(crate) use problem::{show as show_problem, warn};
 pub(crate) use screen::Screen;
 #[cfg(test)]
 pub(crate) use table::columns;

@@ -26,14 +26,31 @@ pub(crate) enum Ask {
     LookAnew(u64),
     /// Make a file say this.
     File(TicketId, Filing, Reply),
-    /// Add a note.
-    Note(TicketId, String, Reply),
+    /// Add a note that was decided on then.
+    Note(TicketId, String, Time, Reply),
     /// End.
     End,
 }
 
-/// Called with what came of it: an error in words, to be tried again.
-pub(crate) type Reply = Box<dyn FnOnce(Result<(), String>) + Send>;
+/// Called with what came of it.
+pub(crate) type Reply = Box<dyn FnOnce(Result<(), Unwritten>) + Send>;
+
+/// Why a file was not written; it is tried again.
+#[derive(Debug)]
+pub(crate) struct Unwritten {
+    pub(crate) why: String,
+    /// It is the machine's moment, which nobody has to mend.
+    pub(crate) passing: bool,
+}
+
+impl From<tickets::Error> for Unwritten {
+    fn from(error: tickets::Error) -> Self {
+        Self {
+            why: crate::perform::words(&error),
+            passing: matches!(&error, tickets::Error::Io { source, .. } if process::lacks(source)),
+        }
+    }
+}
 
 /// The thread's handle: it ends when this is dropped.
 #[derive(Debug)]
@@ -108,8 +125,8 @@ fn serve(
                     replies.push((reply, write(&folder, &id, &filing)));
                     named.insert(id.to_string());
                 }
-                Ask::Note(id, text, reply) => {
-                    replies.push((reply, note(&folder, &id, &text)));
+                Ask::Note(id, text, at, reply) => {
+                    replies.push((reply, note(&folder, &id, &text, at)));
                     named.insert(id.to_string());
                 }
             }
@@ -125,6 +142,9 @@ fn serve(
                 .into_iter()
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
             continue;
+        }
+        if first {
+            settle(&folder);
         }
         let mut seen = Seen::new(look, saw);
         let looked = if all {
@@ -143,6 +163,24 @@ fn serve(
         for (reply, outcome) in replies {
             reply(outcome);
         }
+    }
+}
+
+/// Brings to its end what an engine that was killed had begun to write, before it is read.
+fn settle(folder: &Folder) {
+    match folder.settle() {
+        Ok(kept) => {
+            for name in kept {
+                let file = folder.path().join(name);
+                tracing::warn!(
+                    "{} was written at the same moment as something else in its ticket's file: take over what you need of it, \
+                     and delete it",
+                    file.display()
+                );
+            }
+        }
+        // The first write says so too, with the ticket that it is about.
+        Err(error) => tracing::debug!(%error, "a write that was killed is ended later"),
     }
 }
 
@@ -180,26 +218,27 @@ impl<'s, S: Fn(u64, Vec<Sighting>, bool)> Seen<'s, S> {
 }
 
 /// The ticket's id in the folder; none when its file is gone, which is not an error: there is nothing to be written.
-fn resolve(folder: &Folder, id: &TicketId) -> Result<Option<tickets::Id>, String> {
-    let id = tickets::Id::new(id.as_str()).map_err(|e| e.to_string())?;
+fn resolve(folder: &Folder, id: &TicketId) -> Result<Option<tickets::Id>, Unwritten> {
+    let id = tickets::Id::new(id.as_str())?;
     Ok(folder.file(&id).exists().then_some(id))
 }
 
-/// Adds a note, once: performed again after a crash, it finds that the last note says so already.
-fn note(folder: &Folder, id: &TicketId, text: &str) -> Result<(), String> {
+/// Adds a note, once: performed again after a crash, it finds the one of that moment that says so already, whatever was written
+/// below it since.
+fn note(folder: &Folder, id: &TicketId, text: &str, at: Time) -> Result<(), Unwritten> {
     let Some(id) = resolve(folder, id)? else {
         return Ok(());
     };
-    let read = folder.read(&id).map_err(|e| e.to_string())?;
-    if read.notes.last().is_some_and(|last| last.text == text.trim()) {
+    let at = Timestamp::from_millisecond(at.0).unwrap_or_default();
+    let read = folder.read(&id)?;
+    let is_it = |note: &tickets::Note| note.text == text.trim() && note.at.as_second() == at.as_second();
+    if read.notes.iter().any(is_it) {
         return Ok(());
     }
-    folder
-        .add_note(&id, text, Timestamp::now())
-        .map_err(|e| e.to_string())
+    Ok(folder.add_note(&id, text, at)?)
 }
 
-fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), String> {
+fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), Unwritten> {
     let Some(id) = resolve(folder, id)? else {
         return Ok(());
     };
@@ -215,9 +254,7 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), String> 
         .map(String::as_str)
         .filter(|tag| !filing.tags.contains(*tag))
         .collect();
-    folder
-        .mark(&id, Some(status), &set, &unset)
-        .map_err(|e| e.to_string())
+    Ok(folder.mark(&id, Some(status), &set, &unset)?)
 }
 
 fn sighting(change: Change) -> Option<Sighting> {
@@ -255,16 +292,26 @@ mod tests {
             let read = folder.read(&file).unwrap();
             read.notes.into_iter().map(|note| note.text).collect()
         };
-        for said in [
-            "BLOCKED: no key\n\nand no door",
-            "BLOCKED: no lock",
-            "BLOCKED: no key\n\nand no door",
-        ] {
-            note(&folder, &id, said).unwrap();
-            note(&folder, &id, said).unwrap();
-            assert_eq!(texts().last().unwrap(), said);
+        let decided = [
+            (1_000, "BLOCKED: no key\n\nand no door"),
+            (60_000, "BLOCKED: no lock"),
+            (120_000, "BLOCKED: no key\n\nand no door"),
+        ];
+        for (at, said) in decided {
+            note(&folder, &id, said, Time(at)).unwrap();
+            // A person answers it before the engine that was killed is up again.
+            folder.add_note(&file, "look again", Timestamp::now()).unwrap();
+            note(&folder, &id, said, Time(at)).unwrap();
         }
-        assert_eq!(texts().len(), 3);
-        note(&folder, &TicketId::new("k-2").unwrap(), "its file is gone").unwrap();
+        let blocked = texts().into_iter().filter(|text| text.starts_with("BLOCKED"));
+        let expected: Vec<&str> = decided.iter().map(|(_, said)| *said).collect();
+        assert_eq!(blocked.collect::<Vec<_>>(), expected);
+        note(
+            &folder,
+            &TicketId::new("k-2").unwrap(),
+            "its file is gone",
+            Time(0),
+        )
+        .unwrap();
     }
 }

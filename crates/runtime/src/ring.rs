@@ -1,6 +1,11 @@
 //! The ring: hear, decide, make durable, perform, and hear again.
 
-use std::collections::BTreeSet;
+mod files;
+mod outlast;
+mod past;
+mod take_up;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,27 +13,24 @@ use std::time::Duration;
 use engine::{Core, Duty, Input, Loaded, Output, Report, Rest, Sighting};
 use model::attempt;
 use model::command::{Command, OnStop};
-use model::journal::TimerRef;
+use model::journal::{EffectId, TimerRef};
 use model::ticket::{Effect, Stage, State, Ticket, TimerChange};
-use model::{RunId, TicketId, Time};
-use notify::Watcher as _;
+use model::{RunId, Time};
 use store::{Journal as _, Ledger, Ordered, Sqlite};
 use tokio::sync::{Semaphore, mpsc, watch};
 
+use self::files::watch_files;
+use self::outlast::Health;
 use crate::clock::Stopwatch;
 use crate::hands::{Hands, Owner};
 use crate::lines::{Kind, Line, Lines, Turn};
-use crate::queue::{Ask, Queue};
-use crate::{Error, Options, Place, Result, Signal, clock, observe, points, state_file, timing};
+use crate::queue::{Ask, Queue, Unwritten};
+use crate::{Error, Options, Result, Signal, clock, observe, points, state_file, timing};
 
 /// Everything is looked at again this often, whatever was or was not told.
 const TICK: Duration = Duration::from_secs(30);
 /// The inbox is looked at this often, should the file system not tell of a write.
 const POLL: Duration = Duration::from_secs(2);
-/// A journal that cannot be written is tried again this often.
-const JOURNAL_RETRY: Duration = Duration::from_secs(1);
-/// One that is in trouble again so soon after it was well is the same trouble, and told once.
-const SAME_TROUBLE: Duration = Duration::from_mins(1);
 /// Effects performed at once. More would only wait for the same disk and cores.
 const HANDS: usize = 16;
 /// Inputs decided on in one transaction.
@@ -83,6 +85,8 @@ pub(crate) struct Ring {
     tell: mpsc::UnboundedSender<Heard>,
     queue: Queue,
     lines: Lines,
+    /// When the notes were decided on that are not written yet.
+    notes: BTreeMap<EffectId, Time>,
     /// Timers this core has heard of: one is told once.
     told: BTreeSet<TimerRef>,
     /// The journal was last asked for timers that are due then: every one that is due since is still to be told.
@@ -97,8 +101,8 @@ pub(crate) struct Ring {
     state_file: state_file::StateFile,
     /// Why the journal could not be taken up, or not be written, a moment ago.
     trouble: Option<Error>,
-    /// When it was last well again.
-    well_since: Option<Time>,
+    /// How it has been.
+    health: Health,
     /// Why the settings file as it is now is not in force; told once.
     settings_error: Option<String>,
     /// The journal's folder tells of commands; none when it cannot be watched, and then it is polled.
@@ -149,6 +153,7 @@ impl Ring {
             tell,
             queue,
             lines: Lines::default(),
+            notes: BTreeMap::new(),
             told: BTreeSet::new(),
             looked: Time::default(),
             inbox: 0,
@@ -158,7 +163,7 @@ impl Ring {
             watched: BTreeSet::new(),
             state_file,
             trouble: None,
-            well_since: None,
+            health: Health::default(),
             settings_error: None,
             watcher,
             watched_prompts: None,
@@ -174,77 +179,6 @@ impl Ring {
             loaded => loaded?,
         }
         Ok(ring)
-    }
-
-    /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
-    async fn load(&mut self) -> Result<()> {
-        let streams = self.ledger.streams().await?;
-        let pending = self.ledger.pending(Time(i64::MAX)).await?;
-        crash::point("recover.loaded");
-        let loaded = Loaded {
-            streams,
-            pending: pending
-                .iter()
-                .map(|o| (o.id, o.ticket.clone(), o.effect.clone()))
-                .collect(),
-        };
-        // Taking it up can fail half-way, and is begun again then.
-        self.asked_to_stop = self.core.stopping().or(self.asked_to_stop);
-        self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
-        self.has_archived = self.ledger.has_archived().await?;
-        self.recall(self.core.unknown_links()).await?;
-        self.lines.renew();
-        self.look += 1;
-        self.queue.ask(Ask::LookAnew(self.look));
-        self.told.clear();
-        self.looked = Time::default();
-        self.inbox = 0;
-        let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
-        if self.duty == Duty::Drain && !is_landing {
-            // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
-            self.hands.repository.release_left_behind()?;
-            crash::point("recover.released");
-        }
-        let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];
-        // Whoever asked the engine to stop asked this one too.
-        let stopping = self.asked_to_stop;
-        outputs.extend(stopping.map(|running| self.core.step(own_stop(running), clock::now())));
-        self.absorb(outputs).await?;
-        if let Duty::Drain = self.duty {
-            let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
-            // One whose start or stop is still to be performed is watched once that is done.
-            let later: BTreeSet<RunId> = pending.iter().filter_map(|o| run(&o.effect).cloned()).collect();
-            for run in live.into_iter().filter(|run| !later.contains(run)) {
-                self.watch(run);
-            }
-        }
-        crash::point("recover.adopted");
-        for ordered in pending {
-            if self.is_duty(&ordered) {
-                self.enqueue(ordered);
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and
-    /// lands nothing but what it was told to; the rest of what was begun it ends first, so that the command finds it whole.
-    fn is_duty(&self, ordered: &Ordered) -> bool {
-        let Duty::Command { lands } = &self.duty else {
-            return true;
-        };
-        match &ordered.effect {
-            Effect::Attempt(attempt::Effect::StartStep { .. }) => false,
-            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } | Effect::Land { .. } => {
-                lands.as_ref() == Some(&ordered.ticket)
-            }
-            Effect::PrepareWorkspace { .. }
-            | Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
-            | Effect::KeepWork { .. }
-            | Effect::RemoveWorkspace { .. }
-            | Effect::WriteFile(_)
-            | Effect::AddNote { .. } => true,
-        }
     }
 
     /// Turns until it is time to end; gives what waits for a person then.
@@ -334,53 +268,6 @@ impl Ring {
         Ok(true)
     }
 
-    /// Waits until the journal can be written again, and takes it up anew: what was decided and is not durable is decided
-    /// once more. Nothing begins meanwhile, and what runs runs on. Whoever asks the engine to stop is obeyed at once, since
-    /// that cannot be written either: the next one goes on.
-    async fn outlast(
-        &mut self,
-        mut error: Error,
-        signals: &mut Option<watch::Receiver<Signal>>,
-    ) -> Result<()> {
-        let is_news = self
-            .well_since
-            .is_none_or(|well| clock::now().since(well) > SAME_TROUBLE);
-        if is_news {
-            let why = crate::perform::words(&error);
-            let hint = error.hint().unwrap_or_default();
-            tracing::warn!(
-                "nothing new begins until the journal can be written: {why}\n{hint}; crew goes on by itself"
-            );
-        }
-        loop {
-            tokio::select! {
-                () = tokio::time::sleep(JOURNAL_RETRY) => {}
-                signal = signalled(signals) => {
-                    if signal != Signal::None {
-                        return Err(error);
-                    }
-                }
-            }
-            // Taking it up may need no write at all, and would prove nothing.
-            let at = clock::now();
-            let taken_up = match self.ledger.0.set_meta("written", &at.0.to_string()).await {
-                Ok(()) => self.load().await,
-                Err(error) => Err(Error::Store(error)),
-            };
-            match taken_up {
-                Ok(()) => {
-                    if is_news {
-                        tracing::warn!("the journal can be written again");
-                    }
-                    self.well_since = Some(at);
-                    return Ok(());
-                }
-                Err(again) if again.is_passing() => error = again,
-                Err(other) => return Err(other),
-            }
-        }
-    }
-
     /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too. A
     /// check that runs is treated as a step is. Nobody waits for what failed and is tried again later.
     fn is_finished(&self) -> bool {
@@ -400,8 +287,10 @@ impl Ring {
     }
 
     async fn is_over(&mut self, until: &Until) -> Result<bool> {
-        // A file that cannot be read is a person's to mend; what is to be written into it waits for the next engine too.
-        let unwritable = |(id, kind): &Line| *kind == Kind::File && self.core.is_unreadable(id);
+        // A file that cannot be read or written is a person's to mend; what is to be written into it waits for the next engine too.
+        let unwritable = |(id, kind): &Line| {
+            *kind == Kind::File && (self.core.is_unreadable(id) || self.core.unwritten(id).is_some())
+        };
         let quiet = self.lines.are_at_rest(unwritable) && self.heard.is_empty();
         Ok(match until {
             Until::Stopped => false,
@@ -466,6 +355,9 @@ impl Ring {
                         self.watch(run.clone());
                     }
                     let Ordered { id, ticket, effect } = ordered;
+                    if let Report::Done = report {
+                        self.notes.remove(&id);
+                    }
                     inputs.push(Input::Reported {
                         id,
                         ticket,
@@ -491,58 +383,6 @@ impl Ring {
             self.read_inbox().await?;
         }
         Ok(())
-    }
-
-    /// Reads `crew.toml` and the prompt templates again after a person's edit; a bad one keeps the last good ones and is told.
-    async fn reread_settings(&mut self) -> Result<()> {
-        match self.renewed_hands() {
-            Ok(None) => self.settings_error = None,
-            Ok(Some(hands)) => {
-                tracing::info!("{} read again", what(&hands, &self.hands));
-                self.settings_error = None;
-                self.core.set_settings(hands.settings.clone());
-                self.hands = Arc::new(hands);
-                self.watch_prompts();
-                self.step(vec![Input::Ticked]).await?;
-            }
-            Err(error) => {
-                let why = error.to_string();
-                if self.settings_error.as_ref() != Some(&why) {
-                    tracing::warn!("the last good settings stand: {why}");
-                    self.settings_error = Some(why);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The hands under the settings as they are now; none when these are in force.
-    fn renewed_hands(&self) -> Result<Option<Hands>> {
-        let settings = self.options.over(self.hands.place.settings()?);
-        let old = &self.hands.settings;
-        if settings == *old && self.hands.are_prompts_same()? {
-            return Ok(None);
-        }
-        if settings.project.target != old.project.target || settings.workspace_dir != old.workspace_dir {
-            return Err(Error::NeedsRestart);
-        }
-        self.hands.renewed(&settings, &self.options).map(Some)
-    }
-
-    /// Has changes of the templates told; where it cannot, they are seen at the next tick.
-    fn watch_prompts(&mut self) {
-        let dir = self.hands.prompts_dir();
-        if let Some(watcher) = &mut self.watcher
-            && dir != self.watched_prompts
-        {
-            if let Some(old) = &self.watched_prompts {
-                drop(watcher.unwatch(old));
-            }
-            if let Some(new) = &dir {
-                drop(watcher.watch(new, notify::RecursiveMode::NonRecursive));
-            }
-            self.watched_prompts = dir;
-        }
     }
 
     /// A moment that was waited for has come.
@@ -616,33 +456,6 @@ impl Ring {
         self.absorb(outputs).await
     }
 
-    /// Takes up archived tickets that are asked for.
-    async fn recall(&mut self, ids: BTreeSet<TicketId>) -> Result<()> {
-        if !self.has_archived || ids.is_empty() {
-            return Ok(());
-        }
-        for (id, version, ticket) in self.ledger.archived(&ids).await? {
-            self.core.recall(id, version, ticket);
-        }
-        Ok(())
-    }
-
-    /// Sets aside what lies behind, in the journal, the view and the core.
-    async fn put_aside(&mut self) -> Result<()> {
-        let archived = match self.state_file.put_aside(&self.ledger).await {
-            Ok(archived) => archived,
-            // It is derived, and kept another time.
-            Err(error) if error.is_passing() => {
-                tracing::debug!(%error, "what lies behind is set aside later");
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        };
-        self.has_archived |= !archived.is_empty();
-        self.core.forget(&archived);
-        Ok(())
-    }
-
     /// Makes decisions durable, then performs what they order.
     async fn absorb(&mut self, outputs: Vec<Output>) -> Result<()> {
         let now = clock::now();
@@ -700,9 +513,19 @@ impl Ring {
         }
         self.lines.settled();
         for ordered in ordered {
+            self.date(&ordered).await?;
             self.enqueue(ordered);
         }
         self.perform_what_can_be();
+        Ok(())
+    }
+
+    /// Finds out when a note was decided on: it is dated so, and found by that when it is written again.
+    async fn date(&mut self, ordered: &Ordered) -> Result<()> {
+        if let Effect::AddNote { .. } = &ordered.effect {
+            let at = self.ledger.decided_at(ordered.id).await?;
+            self.notes.insert(ordered.id, at);
+        }
         Ok(())
     }
 
@@ -729,7 +552,13 @@ impl Ring {
             }
             Effect::AddNote { text } => {
                 points::effect("begun", &ordered.effect);
-                let ask = Ask::Note(ordered.ticket.clone(), text.clone(), reply(ordered, turn, tell));
+                let at = self.notes.get(&ordered.id).copied().unwrap_or_else(clock::now);
+                let ask = Ask::Note(
+                    ordered.ticket.clone(),
+                    text.clone(),
+                    at,
+                    reply(ordered, turn, tell),
+                );
                 self.queue.ask(ask);
             }
             Effect::PrepareWorkspace { .. }
@@ -806,21 +635,13 @@ impl Ring {
     }
 }
 
-/// What is different in the new hands, in words.
-fn what(new: &Hands, old: &Hands) -> &'static str {
-    match (new.settings == old.settings, new.prompts.is_same(&old.prompts)) {
-        (false, true) => "crew.toml was",
-        (true, _) => "the prompt templates were",
-        (false, false) => "crew.toml and the prompt templates were",
-    }
-}
-
 fn reply(ordered: Ordered, turn: Turn, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::Reply {
     Box::new(move |outcome| {
         points::effect("performed", &ordered.effect);
         let report = match outcome {
             Ok(()) => Report::Done,
-            Err(why) => Report::CouldNotRun { why },
+            Err(Unwritten { why, passing: true }) => Report::Hindered { why },
+            Err(Unwritten { why, passing: false }) => Report::CouldNotRun { why },
         };
         drop(tell.send(Heard::Performed {
             ordered,
@@ -887,44 +708,4 @@ async fn signalled(signals: &mut Option<watch::Receiver<Signal>>) -> Signal {
         },
         None => std::future::pending().await,
     }
-}
-
-/// Watches the journal's folder and the repository's root, not the files: they are replaced, and come and go.
-fn watch_files(place: &Place, tell: mpsc::UnboundedSender<Heard>) -> Option<notify::RecommendedWatcher> {
-    let settings = place.settings_path.clone();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let Ok(event) = event else {
-            // Whatever was lost, a look finds it.
-            drop(tell.send(Heard::JournalChanged));
-            drop(tell.send(Heard::SettingsTouched));
-            return;
-        };
-        if event.kind.is_access() {
-            return;
-        }
-        // Which folder has the templates is a setting; elsewhere such a file comes seldom, and costs a look.
-        let may_be_template = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
-        if event
-            .paths
-            .iter()
-            .any(|path| *path == settings || may_be_template(path))
-        {
-            drop(tell.send(Heard::SettingsTouched));
-        }
-        let is_journal = |path: &PathBuf| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("journal.db"))
-        };
-        if event.paths.iter().any(is_journal) {
-            drop(tell.send(Heard::JournalChanged));
-        }
-    })
-    .ok()?;
-    watcher
-        .watch(&place.crew_dir, notify::RecursiveMode::NonRecursive)
-        .ok()?;
-    watcher
-        .watch(&place.root, notify::RecursiveMode::NonRecursive)
-        .ok()?;
-    Some(watcher)
 }

@@ -15,11 +15,29 @@ pub(crate) fn show(error: &Error) {
     if let Error::Closed = error {
         return;
     }
+    say(|terminal| render(error, terminal));
+}
+
+/// Prints what the engine warned of to standard error.
+pub(crate) fn warn(notice: &str) {
+    say(|terminal| {
+        let mut out = String::new();
+        let mut lines = notice.lines();
+        let first = lines.next().unwrap_or_default();
+        push(&mut out, "", ("warning:", Style::Yellow), first, terminal);
+        for line in lines {
+            push(&mut out, "  ", ("", Style::Plain), line, terminal);
+        }
+        out
+    });
+}
+
+fn say(text: impl FnOnce(&Terminal) -> String) {
     let stderr = io::stderr();
     let env = std::env::vars_os()
         .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
         .collect();
-    let text = render(error, &Terminal::of(&stderr, &env));
+    let text = text(&Terminal::of(&stderr, &env));
     // Nobody can be told that standard error is gone.
     let _ = stderr.lock().write_all(text.as_bytes());
 }

@@ -1,0 +1,89 @@
+//! Taking up the journal: at the start, and whenever a decision was refused. Recovery is the normal path.
+
+use std::collections::BTreeSet;
+
+use engine::{Core, Duty, Loaded};
+use model::attempt;
+use model::ticket::Effect;
+use model::{RunId, Time};
+use store::Ordered;
+
+use super::{Ring, own_stop, run};
+use crate::queue::Ask;
+use crate::{Result, clock};
+
+impl Ring {
+    /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
+    pub(super) async fn load(&mut self) -> Result<()> {
+        let streams = self.ledger.streams().await?;
+        let pending = self.ledger.pending(Time(i64::MAX)).await?;
+        crash::point("recover.loaded");
+        let loaded = Loaded {
+            streams,
+            pending: pending
+                .iter()
+                .map(|o| (o.id, o.ticket.clone(), o.effect.clone()))
+                .collect(),
+        };
+        // Taking it up can fail half-way, and is begun again then.
+        self.asked_to_stop = self.core.stopping().or(self.asked_to_stop);
+        self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
+        self.has_archived = self.ledger.has_archived().await?;
+        self.recall(self.core.unknown_links()).await?;
+        self.lines.renew();
+        self.look += 1;
+        self.queue.ask(Ask::LookAnew(self.look));
+        self.notes.clear();
+        self.told.clear();
+        self.looked = Time::default();
+        self.inbox = 0;
+        let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
+        if self.duty == Duty::Drain && !is_landing {
+            // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
+            self.hands.repository.release_left_behind()?;
+            self.hands.repository.clear_half_spares(&self.hands.workspaces)?;
+            crash::point("recover.released");
+        }
+        let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];
+        // Whoever asked the engine to stop asked this one too.
+        let stopping = self.asked_to_stop;
+        outputs.extend(stopping.map(|running| self.core.step(own_stop(running), clock::now())));
+        self.absorb(outputs).await?;
+        if let Duty::Drain = self.duty {
+            let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
+            // One whose start or stop is still to be performed is watched once that is done.
+            let later: BTreeSet<RunId> = pending.iter().filter_map(|o| run(&o.effect).cloned()).collect();
+            for run in live.into_iter().filter(|run| !later.contains(run)) {
+                self.watch(run);
+            }
+        }
+        crash::point("recover.adopted");
+        for ordered in pending {
+            if self.is_duty(&ordered) {
+                self.date(&ordered).await?;
+                self.enqueue(ordered);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and
+    /// lands nothing but what it was told to; the rest of what was begun it ends first, so that the command finds it whole.
+    fn is_duty(&self, ordered: &Ordered) -> bool {
+        let Duty::Command { lands } = &self.duty else {
+            return true;
+        };
+        match &ordered.effect {
+            Effect::Attempt(attempt::Effect::StartStep { .. }) => false,
+            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } | Effect::Land { .. } => {
+                lands.as_ref() == Some(&ordered.ticket)
+            }
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => true,
+        }
+    }
+}
