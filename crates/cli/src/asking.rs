@@ -100,6 +100,10 @@ impl Asker {
             .open_journal(true)
             .await
             .map_err(|error| context::lift(place, error))?;
+        if engine.is_none() {
+            // Nor is anything written to a journal that cannot be read: of a newer crew, say.
+            ledger.streams().await?;
+        }
         let before = ledger.0.head().await?.0;
         crash::point("ask.parsed");
         ledger.submit(&id, &self.person, clock::now(), command).await?;

@@ -12,6 +12,7 @@ mod leftovers;
 mod objects;
 mod patient;
 mod repository;
+mod secrets;
 mod settings;
 mod target;
 mod tickets;
@@ -24,7 +25,7 @@ use crate::context::Context;
 use crate::error::Result;
 
 /// Looks at everything that can be looked at here. A part that cannot be looked at since another is broken is left out.
-/// `deep`: every object of the repository too, which may take long.
+/// `deep`: every object of the repository and every byte that crew keeps too, which may take long.
 pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     let Some(place) = repository::find(context, &mut found) else {
@@ -34,6 +35,7 @@ pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> 
     repository::look(&place, settings.as_ref(), &mut found);
     if deep {
         objects::look(&place, &mut found);
+        secrets::look(context, &place, &mut found);
     }
     if let Some(settings) = &settings {
         harness::look(context, &place, settings, &mut found);

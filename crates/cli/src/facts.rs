@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::policy::budget::Pause;
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
-use model::ticket::{Event, FileStatus, Ticket};
+use model::ticket::{Done, Event, FileStatus, State, Ticket};
 use model::view::{BadFile, Crew};
 use model::{AgentName, TicketId, Time};
 use tickets::{Folder, Readings};
@@ -21,6 +21,8 @@ use tickets::What;
 pub(crate) struct Facts {
     /// The journal's tickets, and those that only have a file yet.
     pub(crate) tickets: BTreeMap<TicketId, Ticket>,
+    /// The same with those that were set aside and are recovered by one of them, as far as it matters how they ended.
+    with_past: Option<BTreeMap<TicketId, Ticket>>,
     files: BTreeMap<TicketId, route::File>,
     roster: BTreeSet<AgentName>,
     settle: std::time::Duration,
@@ -41,6 +43,7 @@ impl Facts {
         };
         let mut facts = Self {
             tickets: crew.tickets.clone(),
+            with_past: None,
             files: BTreeMap::new(),
             roster: crew
                 .project
@@ -89,7 +92,33 @@ impl Facts {
         for id in linked {
             facts.set_aside(id, FileStatus::Closed);
         }
+        facts.with_past = facts.with_past(crew);
         Ok(facts)
+    }
+
+    fn with_past(&self, crew: &Crew) -> Option<BTreeMap<TicketId, Ticket>> {
+        let recovered = self
+            .tickets
+            .values()
+            .filter_map(|ticket| ticket.spec.recovers.as_ref());
+        let past: BTreeSet<&TicketId> = recovered
+            .filter(|id| crew.past.tickets.contains(*id) && !self.tickets.contains_key(*id))
+            .collect();
+        if past.is_empty() {
+            return None;
+        }
+        let mut all = self.tickets.clone();
+        for id in past {
+            let mut ticket = Ticket::new(id.clone());
+            ticket.state = State::Done(match crew.past.failed.contains(id) {
+                true => Done::Failed {
+                    reason: String::new(),
+                },
+                false => Done::NotNeeded,
+            });
+            all.insert(id.clone(), ticket);
+        }
+        Some(all)
     }
 
     fn set_aside(&mut self, id: TicketId, status: FileStatus) {
@@ -128,7 +157,7 @@ impl Facts {
     /// As the policies take it.
     pub(crate) fn queue(&self) -> Queue<'_> {
         Queue {
-            tickets: &self.tickets,
+            tickets: self.with_past.as_ref().unwrap_or(&self.tickets),
             files: &self.files,
             roster: &self.roster,
             settle: self.settle,

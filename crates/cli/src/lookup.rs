@@ -44,7 +44,8 @@ pub(crate) fn agent(crew: &Crew, asked: &str) -> Result<AgentName> {
 
 /// A ticket of the journal or of the queue's folder, by its id or, as tk takes it, the only one that contains it.
 pub(crate) fn ticket(crew: &Crew, place: &Place, asked: &str) -> Result<TicketId> {
-    let wanted = TicketId::new(asked).map_err(|error| Error::usage(error.to_string(), TICKETS))?;
+    let wanted =
+        TicketId::try_from(asked.to_owned()).map_err(|error| Error::usage(error.to_string(), TICKETS))?;
     let mut known: BTreeSet<TicketId> = crew.tickets.keys().chain(&crew.past.tickets).cloned().collect();
     if let Ok(folder) = Folder::at(&place.tickets_dir) {
         known.extend(

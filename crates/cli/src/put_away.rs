@@ -27,6 +27,23 @@ pub(crate) fn workspace_of(
     }))
 }
 
+/// The commit that a workspace's work is compared with: the ticket's last pin, else what its journal says, else where HEAD is.
+/// Only the last can be missing, in a repository without a commit, or whose branch is gone.
+pub(crate) fn base_of(repository: &Repository, ticket: &TicketId, said: Option<&model::Oid>) -> Result<Oid> {
+    let pins = repository.pins()?;
+    let last = pins.into_iter().filter(|pin| pin.ticket == ticket.as_str());
+    if let Some(pin) = last.max_by_key(|pin| pin.attempt) {
+        return Ok(pin.commit);
+    }
+    if let Some(said) = said {
+        let said = Oid::parse(said.as_str())?;
+        if repository.tree_of(&said).is_ok() {
+            return Ok(said);
+        }
+    }
+    Ok(repository.resolve("HEAD")?)
+}
+
 /// Keeps what a workspace holds and removes it; one that holds what git cannot save is set aside.
 pub(crate) fn workspace(repository: &Repository, workspace: &Workspace) -> Result<()> {
     match repository.remove(workspace) {
@@ -36,13 +53,13 @@ pub(crate) fn workspace(repository: &Repository, workspace: &Workspace) -> Resul
     Ok(())
 }
 
-/// Keeps the tip of an agent's branch, unless the target has it, and deletes the branch.
+/// Keeps the tip of an agent's branch, unless the target is there and has it, and deletes the branch.
 pub(crate) fn branch(
     repository: &Repository,
     (branch, tip): (&Branch, &Oid),
     ticket: &TicketId,
-    target: &Oid,
+    target: Option<&Oid>,
 ) -> Result<()> {
-    let proof = repository.prove(&Id::parse(ticket.as_str())?, tip, Some(target))?;
+    let proof = repository.prove(&Id::parse(ticket.as_str())?, tip, target)?;
     Ok(repository.delete_branch(branch, &proof)?)
 }

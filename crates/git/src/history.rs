@@ -1,5 +1,7 @@
 //! What happened on a branch, for people.
 
+use std::collections::BTreeSet;
+
 use crate::error::{Error, Result};
 use crate::identity::Time;
 use crate::oid::{Oid, Tree};
@@ -62,13 +64,20 @@ impl Repository {
     /// # Errors
     /// [`Error::Failed`] when the commit does not exist.
     pub fn landed(&self, tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
-        let options = [
-            "--first-parent",
-            "--min-parents=2",
-            "--max-parents=2",
-            "--grep=^Ticket: ",
-        ];
-        let found = self.log(&options, &[tip.as_str()], limit)?;
+        self.merges(&["--first-parent"], tip, limit)
+    }
+
+    /// The same, on any line that leads to `tip`, each before its parents. All of the history is read.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn landed_on_any_line(&self, tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
+        self.merges(&["--topo-order"], tip, limit)
+    }
+
+    fn merges(&self, how: &[&str], tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
+        let merges = ["--min-parents=2", "--max-parents=2", "--grep=^Ticket: "];
+        let found = self.log(&[how, &merges].concat(), &[tip.as_str()], limit)?;
         let merges = found
             .into_iter()
             .filter_map(|(info, tree, parents, [ticket, agent, attempt])| {
@@ -83,6 +92,28 @@ impl Repository {
                 })
             });
         Ok(merges.collect())
+    }
+
+    /// Those of these commits that no ref leads to: git deletes them some day. One that is gone already is not among them.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub fn unreachable(&self, commits: &[Oid]) -> Result<BTreeSet<Oid>> {
+        if commits.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let asked: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        let said = self
+            .call("rev-list")
+            .args(["--ignore-missing", "--stdin", "--not", "--all"])
+            .input(asked.as_bytes())?
+            .ok()?;
+        let asked: BTreeSet<&str> = commits.iter().map(Oid::as_str).collect();
+        String::from_utf8_lossy(&said)
+            .lines()
+            .filter(|line| asked.contains(line))
+            .map(Oid::parse)
+            .collect()
     }
 
     /// The history of `tip` as git draws it: a line each, newest first, of at most `limit` commits.

@@ -31,6 +31,19 @@ pub struct Kept {
     pub commit: Oid,
 }
 
+/// A ref that keeps the base of an attempt's workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pin {
+    /// The full ref name.
+    pub name: String,
+    /// The ticket.
+    pub ticket: String,
+    /// The attempt's number; none where the name ends in something else.
+    pub attempt: Option<u32>,
+    /// The base.
+    pub commit: Oid,
+}
+
 /// What [`Repository::rescue`] kept and could not keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rescued {
@@ -101,19 +114,32 @@ impl Repository {
         Ok(found)
     }
 
-    /// The pins of workspaces' bases, each with the ticket it is for.
+    /// The pins of workspaces' bases.
     ///
     /// # Errors
     /// [`Error::Failed`].
-    pub fn pins(&self) -> Result<Vec<(String, String)>> {
+    pub fn pins(&self) -> Result<Vec<Pin>> {
         let found = self.refs_under("refs/crew/base/")?;
         Ok(found
             .into_iter()
-            .filter_map(|(name, _)| {
-                let (ticket, _) = name.strip_prefix("refs/crew/base/")?.split_once('/')?;
-                Some((name.clone(), ticket.to_owned()))
+            .filter_map(|(name, commit)| {
+                let (ticket, attempt) = name.strip_prefix("refs/crew/base/")?.split_once('/')?;
+                Some(Pin {
+                    ticket: ticket.to_owned(),
+                    attempt: attempt.parse().ok(),
+                    name: name.clone(),
+                    commit,
+                })
             })
             .collect())
+    }
+
+    /// Deletes a pin if it still is at the commit that was seen.
+    ///
+    /// # Errors
+    /// [`Error::RefMoved`], [`Error::RefBusy`].
+    pub fn forget_pin(&self, pin: &Pin) -> Result<()> {
+        self.move_ref(&pin.name, Some(&pin.commit), None, "crew: base no longer needed")
     }
 
     /// The branches of agents, with their tips: `agent/…`.

@@ -62,7 +62,7 @@ pub use history::{CommitInfo, LandedMerge};
 pub use id::{Branch, Id};
 pub use identity::{Identity, Time};
 pub use import::{Imported, Limits, Refusal};
-pub use keep::{Kept, KeptKind, Rescued};
+pub use keep::{Kept, KeptKind, Pin, Rescued};
 pub use land::{Intent, Landing};
 pub use lock::{Holder, Lock};
 pub use oid::{Oid, Tree};

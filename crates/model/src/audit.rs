@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use crate::journal::{Fact, State, Stream};
 use crate::machine::Machine as _;
+use crate::policy::budget::Purse;
 use crate::project::{self, Project};
-use crate::ticket::{Event, Ticket};
+use crate::ticket::{Event, Ticket, Why};
 use crate::view::Row;
-use crate::{AgentName, Oid, TicketId};
+use crate::{AgentName, Oid, TicketId, attempt};
 
 /// A promise that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +106,15 @@ impl Audit {
                 self.judged.insert(commit.clone(), candidate.tree.clone());
             }
         }
+        if let Event::Attempt(attempt::Event::StepStarted { .. }) = event {
+            let of_the_day = self.project.pause.map(|pause| pause.purse);
+            if let Some(purse) = spent(&before).or(of_the_day) {
+                return Some(Broken {
+                    invariant: "no step is started when its budget is spent",
+                    what: format!("{id} at event {}, with {purse} spent", row.seq),
+                });
+            }
+        }
         let next = before.after(event, row.at).map(|change| change.ticket);
         if next.as_ref() != Ok(stored) {
             return Some(Broken {
@@ -125,6 +135,24 @@ impl Audit {
                 row.seq, before.fence, stored.fence
             ),
         })
+    }
+}
+
+/// What is spent of a ticket's budget, while that holds it.
+fn spent(ticket: &Ticket) -> Option<Purse> {
+    match ticket.held.as_ref()?.why {
+        Why::Budget { purse } => Some(purse),
+        Why::Failed
+        | Why::Blocked
+        | Why::Killed
+        | Why::Reaped
+        | Why::CouldNotRun
+        | Why::TargetRed
+        | Why::SensitivePaths { .. }
+        | Why::Conflict
+        | Why::Auth
+        | Why::Breaker
+        | Why::Review => None,
     }
 }
 
@@ -164,6 +192,42 @@ mod tests {
         };
         let after = Ticket::new(id.clone()).after(&event, Time(5)).unwrap().ticket;
         (event, after)
+    }
+
+    #[test]
+    fn a_step_that_is_started_when_the_day_is_paid_for_is_found() {
+        use crate::policy::budget::Pause;
+        let purse = Purse {
+            spent_micro_usd: 5_000_000,
+            limit_micro_usd: 5_000_000,
+        };
+        let (id, run) = (
+            TicketId::new("t-1").unwrap(),
+            crate::RunId::new("t-1.1.1").unwrap(),
+        );
+        let (event, after) = created(&id);
+        let mut audit = Audit::default();
+        look(&mut audit, &id, event, after.clone());
+        audit.project.pause = Some(Pause {
+            purse,
+            until: Time(9),
+        });
+        let started = Event::Attempt(attempt::Event::StepStarted { run, budget: None });
+        let broken = look(&mut audit, &id, started.clone(), after.clone()).unwrap();
+        assert_eq!(broken.invariant, "no step is started when its budget is spent");
+        assert!(broken.what.contains("$5.00 of $5.00"), "{}", broken.what);
+        audit.project.pause = None;
+        let other = look(&mut audit, &id, started.clone(), after.clone()).unwrap();
+        assert_eq!(other.invariant, REPLAY);
+        let held = crate::ticket::Held {
+            why: Why::Budget { purse },
+            note: String::new(),
+            since: Time(5),
+            retry_at: None,
+        };
+        audit.tickets.get_mut(&id).unwrap().held = Some(held);
+        let broken = look(&mut audit, &id, started, after).unwrap();
+        assert_eq!(broken.invariant, "no step is started when its budget is spent");
     }
 
     fn look(audit: &mut Audit, id: &TicketId, event: Event, after: Ticket) -> Option<Broken> {

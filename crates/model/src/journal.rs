@@ -27,7 +27,7 @@ impl Stream {
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         match text.strip_prefix("ticket/") {
-            Some(id) => TicketId::new(id).ok().map(Stream::Ticket),
+            Some(id) => TicketId::try_from(id.to_owned()).ok().map(Stream::Ticket),
             None => (text == "project").then_some(Stream::Project),
         }
     }

@@ -1,24 +1,26 @@
 //! `crew clean`: takes away everything of crew's, and loses nothing of anybody's work.
 
+mod attempts;
 mod outputs;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use git::Lock;
+use model::Time;
 use model::ticket::{Filing, Ticket};
 use model::view::Crew;
-use model::{AgentName, TicketId, Time};
 use process::Run;
 use tickets::{Folder, Status};
 
 use crate::context::{Context, journal};
 use crate::doctor::fix::end_run;
 use crate::documents;
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui::Style;
-use crate::{clock, doctor, follow, put_away, ui};
+use crate::{clock, follow, ui};
+use attempts::remove;
 use runtime::Place;
 
 /// Remove everything of crew's here: agents, workspaces, journal; work that did not land is kept under refs
@@ -67,13 +69,12 @@ impl Clean {
         stop_runs(&place)?;
         let settings = crate::context::settings(&place)?;
         let workspaces = place.workspaces_dir(&settings)?;
-        for ticket in &unlanded {
-            keep(&repository, &workspaces, &settings.project.target, ticket)?;
-        }
-        left_over(&repository, &workspaces, &crew)?;
+        let target = repository.branch_tip(&git::Branch::parse(&settings.project.target)?)?;
+        let made = attempts::Made::of(&crew);
+        made.put_away(&repository, &workspaces, target.as_ref())?;
         reopen_files(&place, &crew)?;
         // The journal goes last: until then, everything above can be done again.
-        let aside = swept(&workspaces)?;
+        let aside = made.sweep(&repository, &workspaces)?;
         remove(&place.crew_dir)?;
         let kept = repository.kept(None)?;
         if context.json {
@@ -172,73 +173,6 @@ fn stop_runs(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Keeps and removes workspaces that no attempt uses any more: one that came back from a backup, say.
-fn left_over(repository: &git::Repository, workspaces: &Path, crew: &Crew) -> Result<()> {
-    let base = repository.resolve("HEAD")?;
-    let whose = |name: &str| {
-        name.match_indices('-').find_map(|(at, _)| {
-            let agent = AgentName::new(&name[..at]).ok()?;
-            let ticket = TicketId::new(&name[at + 1..]).ok()?;
-            let known = crew.members.contains_key(&agent) && crew.tickets.contains_key(&ticket);
-            known.then_some((agent, ticket))
-        })
-    };
-    for dir in doctor::folders(workspaces) {
-        let name = dir.file_name().unwrap_or_default().to_string_lossy();
-        let Some((agent, ticket)) = whose(&name) else {
-            continue;
-        };
-        let whose = (&agent, &ticket);
-        let workspace = put_away::workspace_of(workspaces, whose, 0, &base)?;
-        put_away::workspace(repository, &workspace)?;
-    }
-    Ok(())
-}
-
-/// Removes what crew keeps beside its workspaces, and their folder when nothing else is in it. What is: a workspace that was set
-/// aside, as all that there is of something, or what was never crew's.
-fn swept(workspaces: &Path) -> Result<Vec<PathBuf>> {
-    let mut left = Vec::new();
-    let entries = match std::fs::read_dir(workspaces) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(left),
-        other => other.doing("list", workspaces)?,
-    };
-    for entry in entries {
-        let entry = entry.doing("list", workspaces)?;
-        if entry.file_name().to_string_lossy().starts_with('.') {
-            remove(&entry.path())?;
-        } else {
-            left.push(entry.path());
-        }
-    }
-    left.sort();
-    if left.is_empty() {
-        remove(workspaces)?;
-    }
-    Ok(left)
-}
-
-/// Keeps what an attempt made, then removes its workspace and branch.
-fn keep(repository: &git::Repository, workspaces: &Path, target: &str, ticket: &Ticket) -> Result<()> {
-    let Some(attempt) = ticket.attempt() else {
-        return Ok(());
-    };
-    let landed = repository.target(&git::Branch::parse(target)?)?;
-    let base = match &attempt.base {
-        Some(base) => git::Oid::parse(base.as_str())?,
-        None => landed.clone(),
-    };
-    let whose = (&attempt.agent, &ticket.id);
-    let workspace = put_away::workspace_of(workspaces, whose, attempt.number, &base)?;
-    put_away::workspace(repository, &workspace)?;
-    let branch = workspace.branch();
-    if let Some(tip) = repository.branch_tip(&branch)? {
-        put_away::branch(repository, (&branch, &tip), &ticket.id, &landed)?;
-    }
-    repository.unpin(&workspace)?;
-    Ok(())
-}
-
 /// Gives tickets that crew held back to the queue: nothing would hold them for it any more.
 fn reopen_files(place: &Place, crew: &Crew) -> Result<()> {
     let Ok(folder) = Folder::at(&place.tickets_dir) else {
@@ -261,11 +195,4 @@ fn reopen_files(place: &Place, crew: &Crew) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).doing("remove", folder),
-        Ok(()) | Err(_) => Ok(()),
-    }
 }

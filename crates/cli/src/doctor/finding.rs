@@ -113,6 +113,21 @@ impl Finding {
     }
 }
 
+/// So many of a kind are told one by one.
+pub(super) const MOST: usize = 5;
+
+/// The first of many of a kind, and how many more there are: a journal with one break has many.
+pub(super) fn few(mut says: Vec<String>) -> Vec<String> {
+    let more = says.len().saturating_sub(MOST);
+    says.truncate(MOST);
+    if more > 0
+        && let Some(last) = says.last_mut()
+    {
+        last.push_str(&format!(" (and {more} more of the kind)"));
+    }
+    says
+}
+
 /// An error and all its causes.
 pub(crate) fn whole(error: &dyn std::error::Error) -> String {
     let mut says = error.to_string();

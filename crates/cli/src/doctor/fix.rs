@@ -73,7 +73,7 @@ impl Fix {
             Fix::EndRun(dir) => end_run(dir),
             Fix::RemoveWorkspace { root, agent, ticket } => {
                 // Its attempt is over, so there is no pin to be taken away.
-                let base = repository.resolve("HEAD")?;
+                let base = put_away::base_of(repository, ticket, None)?;
                 let workspace = put_away::workspace_of(root, (agent, ticket), 0, &base)?;
                 put_away::workspace(repository, &workspace)
             }
@@ -84,8 +84,8 @@ impl Fix {
                 target,
             } => {
                 let (branch, tip) = (Branch::parse(branch)?, Oid::parse(tip)?);
-                let target = repository.target(&Branch::parse(target)?)?;
-                put_away::branch(repository, (&branch, &tip), ticket, &target)
+                let target = repository.branch_tip(&Branch::parse(target)?)?;
+                put_away::branch(repository, (&branch, &tip), ticket, target.as_ref())
             }
             Fix::ReleaseLock(lock) => release(repository, lock),
         }

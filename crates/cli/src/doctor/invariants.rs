@@ -8,10 +8,12 @@ use model::attempt::State;
 use model::journal::Stream;
 use model::money::Usd;
 use model::time::Day;
-use store::{Journal as _, StreamId};
+use model::view::Work;
+use store::{Journal as _, Millis, StreamId};
 
 use super::finding::whole;
 use super::{Area, Finding, Patient, target};
+use crate::error::Error;
 
 const AREA: Area = Area::Invariants;
 
@@ -22,6 +24,7 @@ pub(super) async fn look(patient: &Patient, found: &mut Vec<Finding>) {
     timers(patient, found).await;
     target::look(patient, found);
     workspaces(patient, found);
+    work(patient, found);
     sums(patient, found);
     pins(patient, found);
     state_file(patient, found);
@@ -57,12 +60,17 @@ async fn slots(patient: &Patient, found: &mut Vec<Finding>) {
 
 /// A ticket that waits for a time has its timer, and no other has one.
 async fn timers(patient: &Patient, found: &mut Vec<Finding>) {
+    let Ok(rows) = patient.ledger.0.due(Millis(i64::MAX), u32::MAX).await else {
+        return;
+    };
+    let mut set: BTreeMap<StreamId, Vec<(String, i64)>> = BTreeMap::new();
+    for row in rows {
+        let timers = set.entry(row.timer.stream).or_default();
+        timers.push((row.timer.key, row.due.0));
+    }
     for ticket in patient.audit.tickets().values() {
         let stream = StreamId(Stream::Ticket(ticket.id.clone()).to_string());
-        let Ok(rows) = patient.ledger.0.timers_of(&stream).await else {
-            continue;
-        };
-        let set: Vec<(String, i64)> = rows.into_iter().map(|row| (row.timer.key, row.due.0)).collect();
+        let set = set.remove(&stream).unwrap_or_default();
         let wanted: Vec<(String, i64)> = ticket
             .deadline()
             .iter()
@@ -118,6 +126,35 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
     }
 }
 
+/// What an agent has submitted and no target has is under a ref, so that git does not delete it.
+fn work(patient: &Patient, found: &mut Vec<Finding>) {
+    let kept = patient.crew.works.values().filter(|work| work.landed.is_none());
+    let tips: Vec<(&Work, Oid)> = kept
+        .filter_map(|work| Some((work, Oid::parse(work.tip.as_ref()?.as_str()).ok()?)))
+        .collect();
+    let asked: Vec<Oid> = tips.iter().map(|(_, tip)| tip.clone()).collect();
+    let lost = match patient.place.repository.unreachable(&asked) {
+        Ok(lost) => lost,
+        Err(error) => {
+            found.push(Finding::error(AREA, &Error::Git(error)));
+            return;
+        }
+    };
+    for (work, tip) in tips.iter().filter(|(_, tip)| lost.contains(tip)) {
+        found.push(Finding::note(
+            AREA,
+            format!(
+                "{}: no ref leads to {}, what {} submitted in attempt {}: git deletes it some day",
+                work.ticket,
+                tip.short(),
+                work.agent,
+                work.attempt
+            ),
+            format!("if it is worth keeping: git branch kept-{} {tip}", work.ticket),
+        ));
+    }
+}
+
 /// What a ticket's state says that it has cost is the sum of its steps.
 fn sums(patient: &Patient, found: &mut Vec<Finding>) {
     let mut paid: BTreeMap<(&TicketId, Day), u64> = BTreeMap::new();
@@ -142,9 +179,9 @@ fn sums(patient: &Patient, found: &mut Vec<Finding>) {
 
 /// A pinned base is that of a ticket that the journal knows.
 fn pins(patient: &Patient, found: &mut Vec<Finding>) {
-    for (name, ticket) in patient.place.repository.pins().unwrap_or_default() {
-        let known = patient.crew.tickets.keys().any(|id| id.as_str() == ticket);
-        if !known {
+    for pin in patient.place.repository.pins().unwrap_or_default() {
+        if !patient.knows(&pin.ticket) {
+            let name = pin.name;
             found.push(Finding::wrong(
                 AREA,
                 format!("{name}: the base of a ticket that this journal does not know"),

@@ -8,14 +8,12 @@ use model::view::Crew;
 use runtime::Place;
 use store::{Journal as _, Ledger, Sqlite};
 
-use super::finding::whole;
+use super::finding::{few, whole};
 use super::{Area, Finding, Patient};
 use crate::error::{Error, Result};
 use crate::{clock, context, follow};
 
 const AREA: Area = Area::Journal;
-/// So many breaks of one kind are told; a journal with one has many.
-const FEW: usize = 5;
 
 /// The journal, when there is one that can be read.
 pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledger<Sqlite>> {
@@ -119,11 +117,11 @@ struct Kept {
 
 impl Kept {
     async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Self {
-        let aside = ledger.kept().await.map_or(0, |crew| crew.past.tickets.len());
-        let crew = ledger.kept_whole().await.unwrap_or_else(|error| {
+        let kept = ledger.kept_whole().await.unwrap_or_else(|error| {
             found.push(damaged(whole(&error)));
-            Crew::default()
+            None
         });
+        let (crew, aside) = kept.unwrap_or_default();
         Self { crew, aside }
     }
 
@@ -149,23 +147,9 @@ impl Kept {
 }
 
 fn damaged(says: String) -> Finding {
-    Finding::wrong(
-        AREA,
-        says,
-        "stop the engine and put a copy of .crew/journal.db (with its -wal file) aside. `crew clean --yes` keeps all \
-         work under refs/crew/ and begins anew",
-    )
-}
-
-fn few(mut says: Vec<String>) -> Vec<String> {
-    let more = says.len().saturating_sub(FEW);
-    says.truncate(FEW);
-    if more > 0
-        && let Some(last) = says.last_mut()
-    {
-        last.push_str(&format!(" (and {more} more of the kind)"));
-    }
-    says
+    let error = store::Error::Damaged { what: String::new() };
+    let hint = error.hint().unwrap_or_default();
+    Finding::wrong(AREA, says, format!("stop the engine; {hint}"))
 }
 
 /// What an engine that was killed, or stopped early, has left for the next.

@@ -181,7 +181,7 @@ fn kept(patient: &Patient, found: &mut Vec<Finding>) {
     let kept = patient.place.repository.kept(None).unwrap_or_default();
     let strange: Vec<&str> = kept
         .iter()
-        .filter(|kept| !patient.crew.tickets.keys().any(|id| id.as_str() == kept.ticket))
+        .filter(|kept| !patient.knows(&kept.ticket))
         .map(|kept| kept.name.as_str())
         .collect();
     if let Some(first) = strange.first() {

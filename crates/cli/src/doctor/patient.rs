@@ -37,6 +37,11 @@ impl Patient {
         self.place.workspaces_dir(self.settings.as_ref()?).ok()
     }
 
+    /// Whether the journal has a ticket of this name.
+    pub(crate) fn knows(&self, ticket: &str) -> bool {
+        TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.tickets.contains_key(&id))
+    }
+
     /// Whether an engine that runs may just be making or removing what belongs to a ticket.
     pub(crate) fn is_changing(&self, ticket: &TicketId) -> bool {
         self.holder.is_some() && self.changing.contains(ticket)

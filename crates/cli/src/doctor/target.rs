@@ -1,10 +1,12 @@
 //! The target against the journal: what landed is in it, once, in the order in which it landed, and with the tree that was judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use git::{Branch, LandedMerge, Repository};
-use model::Oid;
+use model::ticket::Ticket;
+use model::{Oid, TicketId};
 
+use super::finding::{MOST, few};
 use super::invariants::bug;
 use super::{Area, Finding, Patient};
 use crate::error::Error;
@@ -28,6 +30,24 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
             return;
         }
     };
+    let landed = patient.audit.landed();
+    let merges = match elsewhere(repository, (&merges, landed), &tip) {
+        Ok(None) => merges,
+        Ok(Some((all, beside))) => {
+            found.push(Finding::note(
+                AREA,
+                format!(
+                    "{beside} of what landed came into {target} by a merge from another line: git log --first-parent does not show it"
+                ),
+                "nothing to do: somebody merged what crew had landed into work of their own, and made that the target",
+            ));
+            all
+        }
+        Err(error) => {
+            found.push(Finding::error(AREA, &Error::Git(error)));
+            return;
+        }
+    };
     // Oldest first, as they landed.
     let place: BTreeMap<&str, usize> = merges
         .iter()
@@ -35,11 +55,10 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
         .enumerate()
         .map(|(n, merge)| (merge.info.commit.as_str(), n))
         .collect();
-    let landed = patient.audit.landed();
-    let mut last = None;
+    let (mut last, mut lost) = (None, Vec::new());
     for (ticket, commit) in landed {
         match place.get(commit.as_str()) {
-            None => found.push(gone(repository, ticket, commit, target)),
+            None => lost.push((ticket, commit)),
             Some(at) if last.is_some_and(|last| last > at) => found.push(bug(format!(
                 "{ticket} landed as {}, which stands in {target} before what landed earlier",
                 short(commit)
@@ -47,35 +66,100 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
             Some(at) => last = Some(at),
         }
     }
+    for (ticket, commit) in lost.iter().take(MOST) {
+        found.push(gone(repository, ticket, commit, target));
+    }
+    if let Some(more) = lost.len().checked_sub(MOST).filter(|more| *more > 0) {
+        found.push(Finding::wrong(
+            AREA,
+            format!("and {more} more that landed are no longer in {target}"),
+            "`crew queue --landed` lists what landed, with its commits",
+        ));
+    }
     trees(patient, &merges, found);
-    twice(&merges, target, found);
-    // What is newer than this journal's first landing, and not its own.
-    let first = landed
+    let before = before(patient);
+    let own: Vec<&LandedMerge> = merges
         .iter()
-        .filter_map(|(_, commit)| place.get(commit.as_str()))
-        .min();
+        .filter(|merge| !before.contains(merge.info.commit.as_str()))
+        .collect();
+    twice(&own, target, found);
     // An engine that works may have landed it since the journal was read.
-    if let Some(first) = first.filter(|_| patient.holder.is_none()) {
-        let known = |merge: &LandedMerge| {
-            landed
-                .iter()
-                .any(|(_, commit)| commit.as_str() == merge.info.commit.as_str())
-        };
-        for merge in merges.iter().rev().skip(*first).filter(|merge| !known(merge)) {
-            found.push(Finding::note(
-                AREA,
-                format!(
-                    "{} of {} is in {target}, and this journal has not landed it",
-                    merge.info.commit.short(),
-                    merge.ticket
-                ),
-                "another journal landed it, or this one is older than the repository, as from a backup: the ticket may be done twice",
-            ));
-        }
+    if patient.holder.is_none() {
+        others(patient, &own, target, found);
     }
 }
 
-fn gone(repository: &Repository, ticket: &model::TicketId, commit: &Oid, target: &str) -> Finding {
+/// Every landing on any line that leads to the target, and how many of them are not on its first-parent line; none when all are.
+fn elsewhere(
+    repository: &Repository,
+    (merges, landed): (&[LandedMerge], &[(TicketId, Oid)]),
+    tip: &git::Oid,
+) -> git::Result<Option<(Vec<LandedMerge>, usize)>> {
+    let on_line: BTreeSet<&str> = merges.iter().map(|merge| merge.info.commit.as_str()).collect();
+    let missing: BTreeSet<&str> = landed
+        .iter()
+        .map(|(_, commit)| commit.as_str())
+        .filter(|commit| !on_line.contains(commit))
+        .collect();
+    if missing.is_empty() {
+        return Ok(None);
+    }
+    let all = repository.landed_on_any_line(tip, ALL)?;
+    let beside = all
+        .iter()
+        .filter(|merge| missing.contains(merge.info.commit.as_str()))
+        .count();
+    Ok((beside > 0).then_some((all, beside)))
+}
+
+/// The merges that were in the target before this journal's first attempt began: another journal's, as one that was removed.
+fn before(patient: &Patient) -> BTreeSet<String> {
+    let works = patient.crew.works.values().filter(|work| work.base.is_some());
+    let first = works
+        .min_by_key(|work| (work.since, work.attempt))
+        .and_then(|work| git::Oid::parse(work.base.as_ref()?.as_str()).ok());
+    let merges = first.and_then(|base| patient.place.repository.landed(&base, ALL).ok());
+    let merges = merges.unwrap_or_default().into_iter();
+    merges.map(|merge| merge.info.commit.to_string()).collect()
+}
+
+/// Merges of crew's that are newer than this journal and not its own. One that is just being landed is: an engine that was killed
+/// has not said so yet.
+fn others(patient: &Patient, own: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
+    let landed = patient.audit.landed();
+    if landed.is_empty() {
+        return;
+    }
+    let landing = patient.crew.tickets.values().filter_map(Ticket::candidate);
+    let known: BTreeSet<&str> = landed
+        .iter()
+        .map(|(_, commit)| commit)
+        .chain(landing.map(|candidate| &candidate.commit))
+        .map(Oid::as_str)
+        .collect();
+    // Others have tickets too: crew's merges tell of an attempt of an agent.
+    let is_crews = |merge: &LandedMerge| !merge.agent.is_empty() && merge.attempt.parse::<u32>().is_ok();
+    let others = own
+        .iter()
+        .rev()
+        .filter(|merge| is_crews(merge) && !known.contains(merge.info.commit.as_str()));
+    let others = others.map(|merge| {
+        format!(
+            "{} of {} is in {target}, and this journal has not landed it",
+            merge.info.commit.short(),
+            merge.ticket
+        )
+    });
+    for says in few(others.collect()) {
+        found.push(Finding::note(
+            AREA,
+            says,
+            "another journal landed it, or this one is older than the repository, as from a backup: the ticket may be done twice",
+        ));
+    }
+}
+
+fn gone(repository: &Repository, ticket: &TicketId, commit: &Oid, target: &str) -> Finding {
     let short = short(commit);
     let there = git::Oid::parse(commit.as_str())
         .and_then(|commit| repository.tree_of(&commit))
@@ -111,7 +195,7 @@ fn trees(patient: &Patient, merges: &[LandedMerge], found: &mut Vec<Finding>) {
 }
 
 /// One attempt lands once.
-fn twice(merges: &[LandedMerge], target: &str, found: &mut Vec<Finding>) {
+fn twice(merges: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
     let mut times: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for merge in merges.iter().filter(|merge| !merge.attempt.is_empty()) {
         *times.entry((&merge.ticket, &merge.attempt)).or_default() += 1;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use store::{Append, Journal as _, Millis, NewEvent, Sqlite, Version};
+use store::{Append, Journal as _, Millis, NewEvent, Sqlite, StreamId, Version};
 
 use crate::support::Repo;
 
@@ -140,4 +140,76 @@ fn an_event_of_a_newer_crew_is_refused_and_nothing_is_written() {
         }
         assert!(std::fs::read(&path).unwrap() == before, "it was written to");
     }
+}
+
+/// What `crew explain` says of a ticket: its state, and why it is not given out.
+fn explained(repo: &Repo, id: &str) -> (String, String) {
+    let said = repo.crew(&["explain", id, "--json"]).ok().json();
+    let text = |key: &str| said[key].as_str().unwrap().to_owned();
+    (text("state"), text("says"))
+}
+
+#[test]
+fn a_ticket_that_was_set_aside_can_be_recovered() {
+    let (_, journal) = kept().remove(0);
+    let repo = with_journal(&journal);
+    repo.crew(&["run", "--until-idle"]).ok();
+    assert!(repo.crew(&["doctor"]).out.contains("tickets are set aside"));
+    let ended = |state: &str| {
+        let mut ids = (1..=36).map(|n| format!("t-{n}"));
+        ids.find(|id| explained(&repo, id).0 == state).unwrap()
+    };
+    let (failed, landed) = (ended("done/failed"), ended("done/landed"));
+    repo.ticket("r-1", "Recover what failed", &format!("recovers: {failed}"));
+    repo.ticket("r-2", "Recover what landed", &format!("recovers: {landed}"));
+    let (_, says) = explained(&repo, "r-1");
+    assert!(says.contains("nothing is in the way"), "{says}");
+    let (_, says) = explained(&repo, "r-2");
+    assert!(says.contains("not needed"), "{says}");
+}
+
+#[test]
+fn a_ticket_whose_name_would_be_refused_today_is_still_read() {
+    let (_, journal) = kept().remove(0);
+    let repo = with_journal(&journal);
+    let path = repo.root.join(".crew/journal.db");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let journal = Sqlite::open(&path).await.unwrap();
+        let old = StreamId("ticket/t-1".to_owned());
+        let rows = journal.events_of(&old, Version(0), 1_000).await.unwrap();
+        for (n, row) in (0..).zip(rows) {
+            let event = NewEvent {
+                kind: row.kind,
+                body: row.body,
+                schema: row.schema,
+                cause: None,
+                state_after: row.state_after.replace("\"t-1\"", "\"t-1.LOCK\""),
+                effects: Vec::new(),
+            };
+            let append = Append {
+                events: vec![event],
+                ..Append::new("ticket/t-1.LOCK", "ticket", Version(n), row.at)
+            };
+            journal.append(vec![append]).await.unwrap();
+        }
+        journal.close().await;
+    });
+    for args in [
+        &["ps"] as &[&str],
+        &["queue"],
+        &["events", "--all"],
+        &["history", "t-1.LOCK"],
+    ] {
+        repo.crew(args).ok();
+    }
+    let found = repo.crew(&["doctor"]);
+    assert!(found.out.contains("events, whole"), "{found}");
+    repo.ticket("t-2.LOCK", "New", "");
+    let said = repo.crew(&["queue"]).ok();
+    let told = said.to_string();
+    assert!(told.contains("'t-2.LOCK' cannot be a ticket's id"), "{told}");
 }

@@ -169,3 +169,162 @@ fn nothing_is_wrong_while_an_engine_works_and_what_is_wrong_is_told_all_the_same
     repo.crew(&["stop"]).ok();
     engine.ended();
 }
+
+/// A merge commit on HEAD with this message, checked out.
+fn merge_by_hand(repo: &Repo, message: &str) {
+    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    let identity = ["-c", "user.name=U", "-c", "user.email=u@example.org"];
+    let side = [
+        &identity[..],
+        &["commit-tree", "-p", "HEAD", "-m", "work", tree.trim()],
+    ]
+    .concat();
+    let side = repo.git(&side);
+    let made = [
+        "commit-tree",
+        "-p",
+        "HEAD",
+        "-p",
+        side.trim(),
+        "-m",
+        message,
+        tree.trim(),
+    ];
+    let merge = repo.git(&[&identity[..], &made].concat());
+    repo.git(&["merge", "--quiet", "--ff-only", merge.trim()]);
+}
+
+#[test]
+fn landings_that_a_person_merged_into_another_line_are_not_gone() {
+    let repo = landed();
+    let identity = ["-c", "user.name=U", "-c", "user.email=u@example.org"];
+    repo.git(&["checkout", "--quiet", "-b", "mine", "HEAD~2"]);
+    let own = [
+        &identity[..],
+        &["commit", "--quiet", "--allow-empty", "-m", "mine"],
+    ]
+    .concat();
+    repo.git(&own);
+    let merge = [
+        &identity[..],
+        &["merge", "--quiet", "--no-ff", "-m", "all of it", "main"],
+    ]
+    .concat();
+    repo.git(&merge);
+    repo.git(&["branch", "--force", "main", "mine"]);
+    repo.git(&["checkout", "--quiet", "main"]);
+    let said = repo.crew(&["doctor", "--json"]).ok();
+    let told = told(&said, "invariants");
+    assert!(
+        told.contains("2 of what landed came into main by a merge"),
+        "{told}"
+    );
+    assert!(!told.contains("rewritten"), "{told}");
+}
+
+#[test]
+fn a_ticket_that_another_journal_landed_before_may_land_again() {
+    let repo = landed();
+    repo.crew(&["clean", "--yes"]).ok();
+    repo.script("echo again >> $CREW_TICKET_ID; git add .; git commit -qm again; echo DONE");
+    repo.commit("another agent");
+    for id in ["t-1", "t-2"] {
+        repo.ticket(id, "Again", "");
+    }
+    repo.crew(&["run", "--until-idle"]).ok();
+    let merges = repo.git(&[
+        "log",
+        "--first-parent",
+        "--format=%(trailers:key=Ticket,valueonly)",
+    ]);
+    assert_eq!(merges.matches("t-1").count(), 2, "{merges}");
+    let said = repo.crew(&["doctor", "--json"]);
+    let told = told(&said, "invariants");
+    assert!(
+        !told.contains("times") && !told.contains("has not landed it"),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_attempt_that_is_in_the_target_twice_is_told() {
+    let repo = landed();
+    merge_by_hand(&repo, "Land t-1\n\nTicket: t-1\nAgent: bob\nAttempt: 1");
+    let said = repo.crew(&["doctor", "--json"]);
+    assert_eq!(said.code, 1, "{said}");
+    let told = told(&said, "invariants");
+    assert!(told.contains("attempt 1 of t-1 is in main 2 times"), "{told}");
+}
+
+#[test]
+fn merges_with_tickets_of_others_are_theirs() {
+    let repo = landed();
+    merge_by_hand(&repo, "Merge a branch\n\nTicket: JIRA-7");
+    merge_by_hand(&repo, "Merge a branch\n\nTicket: JIRA-7\nAttempt: last");
+    let said = repo.crew(&["doctor", "--json"]).ok();
+    assert_eq!(told(&said, "invariants"), "");
+}
+
+#[test]
+fn submitted_work_that_no_ref_leads_to_any_more_is_told() {
+    let repo = Repo::with_agent(
+        "[ ! -e x ] || { echo 'BLOCKED: it is red'; exit 0; }\necho x > x; git add .; git commit -qm x; echo DONE",
+    );
+    let settings = repo.read("crew.toml");
+    let guarded = settings.replace("commands = []", "commands = [\"test ! -e x\"]");
+    assert_ne!(settings, guarded);
+    repo.write("crew.toml", &guarded);
+    repo.commit("checks");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]);
+    repo.crew(&["drop", "t-1", "no"]).ok();
+    repo.crew(&["run", "--until-idle"]);
+    assert_eq!(told(&repo.crew(&["doctor", "--json"]), "invariants"), "");
+    let kept = repo.git(&["for-each-ref", "--format=%(refname)", "refs/crew/attempts/"]);
+    assert!(!kept.is_empty());
+    for name in kept.lines() {
+        repo.git(&["update-ref", "-d", name]);
+    }
+    let said = repo.crew(&["doctor", "--json"]).ok();
+    let told = told(&said, "invariants");
+    assert!(told.contains("t-1: no ref leads to"), "{told}");
+}
+
+#[test]
+fn a_secret_that_an_agent_printed_is_found_and_not_shown() {
+    let repo = Repo::with_agent("echo canary-0123456789; echo x > x; git add .; git commit -qm x; echo DONE");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    let deep = |variable: &str| {
+        let mut program = repo.program(&repo.root);
+        program.insert(program.len() - 1, variable.to_owned());
+        repo.run(&program, &["doctor", "--deep", "--json"])
+    };
+    let said = deep("SOME_TOKEN=canary-0123456789");
+    assert_eq!(said.code, 1, "{said}");
+    let told = told(&said, "invariants");
+    assert!(
+        told.contains("the value of SOME_TOKEN is in") && told.contains("/.crew/runs/t-1.1.1/"),
+        "{told}"
+    );
+    assert!(!said.out.contains("canary"), "{said}");
+    let said = deep("SOME_TOKEN=canary-that-nobody-printed").ok();
+    assert!(said.out.contains("no value of 1 secret"), "{said}");
+}
+
+#[test]
+fn a_landing_that_a_killed_engine_has_not_told_of_is_its_own() {
+    let repo = Repo::with_agent("echo x > $CREW_TICKET_ID; git add .; git commit -qm x; echo DONE");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    repo.ticket("t-2", "Two", "");
+    let mut program = repo.program(&repo.root);
+    program.insert(program.len() - 1, "CREW_CRASH_AT=land.moved".to_owned());
+    let killed = repo.run(&program, &["run", "--until-idle"]);
+    assert_eq!(killed.code, -1, "{killed}");
+    let merges = repo.git(&["log", "--format=%(trailers:key=Ticket,valueonly)", "main"]);
+    assert!(merges.contains("t-2"), "{merges}");
+    assert_eq!(told(&repo.crew(&["doctor", "--json"]), "invariants"), "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    assert_eq!(told(&repo.crew(&["doctor", "--json"]).ok(), "invariants"), "");
+}

@@ -15,7 +15,7 @@ use crate::{TicketId, Time};
 
 /// The shape of a stored view and its records, and of what the fold makes of a row: one that was stored with another is made
 /// anew from the rows.
-pub const SHAPE: u32 = 1;
+pub const SHAPE: u32 = 2;
 
 /// How long a ticket has been over when it is set aside: what it cost then belongs to no day whose budget still counts.
 const REST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -28,6 +28,8 @@ pub const LANDINGS: usize = 100;
 pub struct Past {
     /// Which tickets.
     pub tickets: BTreeSet<TicketId>,
+    /// Those of them that were found impossible: a ticket may recover one.
+    pub failed: BTreeSet<TicketId>,
     /// How many of them landed.
     pub landed: u32,
     /// How many ended in any other way.
@@ -104,6 +106,9 @@ impl Crew {
                 continue;
             };
             *self.past.counted(&ticket) += 1;
+            if has_failed(&ticket) {
+                self.past.failed.insert(id.clone());
+            }
             let works = self.works.range((id.clone(), 0)..=(id.clone(), u32::MAX));
             let keys: Vec<_> = works.map(|(key, _)| key.clone()).collect();
             records.push(Record {
@@ -135,6 +140,7 @@ impl Crew {
         if !self.past.tickets.remove(&record.ticket) {
             return;
         }
+        self.past.failed.remove(&record.ticket);
         let counted = self.past.counted(&ticket);
         *counted = counted.saturating_sub(1);
         self.tickets.insert(record.ticket.clone(), ticket);
@@ -177,6 +183,10 @@ impl Crew {
     pub(super) fn is_over(&self, id: &TicketId) -> bool {
         self.past.tickets.contains(id) || self.tickets.get(id).is_some_and(Ticket::is_done)
     }
+}
+
+fn has_failed(ticket: &Ticket) -> bool {
+    matches!(ticket.state, State::Done(Done::Failed { .. }))
 }
 
 impl Past {

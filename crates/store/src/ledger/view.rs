@@ -14,6 +14,8 @@ use crate::{Error, Folded, Journal, Record, Result, Seq, StreamId, Version};
 const ROWS: u32 = 250;
 /// So many tickets are set aside at a time, or a part of all: whoever does it has other work too.
 const ASIDE: usize = 500;
+/// So often is it tried to read what several tables have while nobody writes.
+const LOOKS: u32 = 4;
 /// Before this part of all tickets lies behind, it is not worth it to write the others anew.
 const WORTH: usize = 16;
 
@@ -55,6 +57,11 @@ impl<J: Journal> Ledger<J> {
     /// As [`Ledger::crew`].
     pub async fn whole_crew(&self) -> Result<Crew> {
         let mut crew = self.crew().await?;
+        self.take_all_back(&mut crew).await?;
+        Ok(crew)
+    }
+
+    async fn take_all_back(&self, crew: &mut Crew) -> Result<()> {
         let mut after: Option<StreamId> = None;
         loop {
             let page = self.0.records(after.as_ref(), PAGE).await?;
@@ -75,10 +82,10 @@ impl<J: Journal> Ledger<J> {
         // What is out by the fold and in by its stream is a row behind: it was taken up again since.
         let left: Vec<TicketId> = crew.past.tickets.iter().cloned().collect();
         for id in left {
-            self.take_back(&mut crew, &id, None).await?;
+            self.take_back(crew, &id, None).await?;
         }
         crew.sort_charges();
-        Ok(crew)
+        Ok(())
     }
 
     /// What every ticket cost that was set aside, one after the other.
@@ -246,18 +253,34 @@ impl<J: Journal> Ledger<J> {
         Ok(crew.flatten().unwrap_or_default())
     }
 
-    /// What was folded before, with everything that was set aside by then.
+    /// What was folded before, with everything that was set aside by then, and how many tickets that is. `None`: somebody went on
+    /// writing all the while, so that what was read is of several moments.
     ///
     /// # Errors
     /// As [`Ledger::crew`].
-    pub async fn kept_whole(&self) -> Result<Crew> {
-        let mut crew = self.kept().await?;
-        let ids: Vec<TicketId> = crew.past.tickets.iter().cloned().collect();
-        for id in ids {
-            self.take_back(&mut crew, &id, None).await?;
+    pub async fn kept_whole(&self) -> Result<Option<(Crew, usize)>> {
+        for _ in 0..LOOKS {
+            let before = self.0.head().await?;
+            let found = self.taken_back().await;
+            let after = self.0.head().await?;
+            let folded = self.0.folded().await?.map(|folded| folded.seq);
+            let is_of_one_moment = |crew: &Crew| folded.unwrap_or_default() == Seq(crew.seq);
+            match found {
+                Ok((crew, aside)) if before == after && is_of_one_moment(&crew) => {
+                    return Ok(Some((crew, aside)));
+                }
+                Err(error) if before == after => return Err(error),
+                Ok(_) | Err(_) => {}
+            }
         }
-        crew.sort_charges();
-        Ok(crew)
+        Ok(None)
+    }
+
+    async fn taken_back(&self) -> Result<(Crew, usize)> {
+        let mut crew = self.kept().await?;
+        let aside = crew.past.tickets.len();
+        self.take_all_back(&mut crew).await?;
+        Ok((crew, aside))
     }
 
     async fn fold_on(&self, crew: &mut Crew) -> Result<()> {

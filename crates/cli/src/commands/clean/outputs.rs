@@ -67,7 +67,7 @@ fn ticket_of(dir: &Path) -> Option<TicketId> {
     let mut parts = name.rsplitn(3, '.');
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     (is_number(parts.next()?) && is_number(parts.next()?)).then_some(())?;
-    TicketId::new(parts.next()?).ok()
+    TicketId::try_from(parts.next()?.to_owned()).ok()
 }
 
 /// The event that ordered a check, by which its run is named: `<seq>-<index>`.
