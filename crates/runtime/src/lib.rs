@@ -4,6 +4,7 @@
 //! * [`Reading`] is what a ticket's file says.
 //! * [`run`] is the engine in the foreground; [`carry_out`] runs the ring for one command while no engine runs.
 
+mod blocking;
 mod check;
 mod clock;
 mod error;

@@ -16,6 +16,7 @@ use process::{Beat, Exit, Run, Status, Stream, Tail};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::blocking::blocking;
 use crate::clock;
 use crate::hands::Hands;
 use crate::ring::Heard;
@@ -73,7 +74,7 @@ async fn end_of(
     let said = wait(&run, id, said, tell).await?;
     let reads = hands.harness.is_some();
     let (hands, ticket) = (Arc::clone(hands), ticket.clone());
-    let ended = tokio::task::spawn_blocking(move || {
+    let ended = blocking(move || {
         if let Status::Running { .. } = run.status()? {
             run.watch()?.wait(Duration::from_secs(5))?;
         }
@@ -97,7 +98,7 @@ async fn end_of(
         })
     })
     .await;
-    ended.unwrap_or_else(|_| Ok(failed(id, Class::Lost, "its record could not be read")))
+    ended.unwrap_or_else(|| Ok(failed(id, Class::Lost, "its record could not be read")))
 }
 
 /// Waits until a run's shim has ended; looks at it, and reads what it says, meanwhile. Gives back what was read so far.
@@ -125,7 +126,7 @@ async fn wait(
                 let heard = sample.heard;
                 drop(tell.send(Heard::Input(Input::Sampled { run: id.clone(), sample })));
                 if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
-                    said = tokio::task::spawn_blocking(move || behind.read_on(heard)).await.ok();
+                    said = blocking(move || behind.read_on(heard)).await;
                 }
                 // Told at every look: an engine that could not make it durable hears it again.
                 if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {

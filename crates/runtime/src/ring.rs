@@ -21,6 +21,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 use self::files::watch_files;
 use self::outlast::Health;
+use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::hands::{Hands, Owner};
 use crate::lines::{Kind, Line, Lines, Turn};
@@ -209,8 +210,8 @@ impl Ring {
         }
         if self.core.stopping() == Some(OnStop::Kill) {
             let hands = Arc::clone(&self.hands);
-            let ended = tokio::task::spawn_blocking(move || hands.end_check()).await;
-            if let Ok(Err(why)) = ended {
+            let ended = blocking(move || hands.end_check()).await;
+            if let Some(Err(why)) = ended {
                 tracing::warn!("a check may still run: {why}");
             }
         }
@@ -587,7 +588,7 @@ impl Ring {
                     };
                     let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
                     let effect = ordered.effect.clone();
-                    let performed = tokio::task::spawn_blocking(move || {
+                    let performed = blocking(move || {
                         let begun = Stopwatch::start();
                         points::effect("begun", &effect);
                         let report = hands.perform(&ticket, &effect, &key);
@@ -596,7 +597,7 @@ impl Ring {
                         report
                     })
                     .await;
-                    let report = performed.unwrap_or_else(|_| Report::CouldNotRun {
+                    let report = performed.unwrap_or_else(|| Report::CouldNotRun {
                         why: "it failed unexpectedly".to_owned(),
                     });
                     drop(tell.send(Heard::Performed {
