@@ -17,5 +17,6 @@ mod processes;
 mod rng;
 mod scenario;
 mod storm;
+#[path = "../shared/wait.rs"]
 mod wait;
 mod world;

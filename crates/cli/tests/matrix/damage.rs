@@ -1,10 +1,9 @@
-//! F9, F11, F16, F17, F19, F23, F24: what is broken, missing, stopped or doubled around an engine.
+//! F11, F19, F23, F24: what is broken, missing or doubled around an engine.
 
 use std::fs;
 
 use crate::mounts::{must, program};
 use crate::support::{DONE, Engine, World, crew};
-use crate::wait;
 
 const WAITS: &str = "until_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.txt\" done\necho DONE\n";
 
@@ -37,14 +36,6 @@ fn limit_files(pid: u32, limit: usize) {
     must("prlimit", &[pid.as_ref(), limit.as_ref()]);
 }
 
-fn stopped(engine: &Engine, is: bool) {
-    engine.signal(if is { "STOP" } else { "CONT" });
-    wait::until("the engine is as it was told", || {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", engine.pid())).unwrap();
-        (stat.contains(") T ") == is).then_some(())
-    });
-}
-
 #[test]
 fn f11_pr_f11_sp_no_descriptors_while_work_is_given_out() {
     let world = World::new();
@@ -74,31 +65,6 @@ fn f11_st_f11_ga_f11_la_f11_re_no_descriptors_while_an_agent_works() {
     });
     assert!(engine.is_up());
     limit_files(engine.pid(), 1024);
-    landed_at_once(&world, &mut engine, "t-1");
-}
-
-#[test]
-fn f16_a_stopped_engine_goes_on_where_it_stood_and_no_other_takes_its_place() {
-    let (world, mut engine) = at_work();
-    stopped(&engine, true);
-    world.open("go");
-    // Nobody is there to hear of the step's end.
-    world.wait("the step has ended", || {
-        world.project(".crew/runs/t-1.1.1/exit.json").exists()
-    });
-    let second = world.crew(&["run", "--until-idle"]);
-    assert_eq!(second.code, Some(4), "{second}");
-    assert!(
-        second.all().contains(&format!("process {}", engine.pid())),
-        "{second}"
-    );
-    stopped(&engine, false);
-    world.wait_for("t-1", "verify/checking");
-    stopped(&engine, true);
-    fs::write(world.path("home/checked"), "").unwrap();
-    let second = world.crew(&["run", "--until-idle"]);
-    assert_eq!(second.code, Some(4), "{second}");
-    stopped(&engine, false);
     landed_at_once(&world, &mut engine, "t-1");
 }
 

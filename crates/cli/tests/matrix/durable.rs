@@ -6,22 +6,67 @@
 //! the ref's folder; all of it before the journal is told.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 
+use model::attempt;
+use model::journal::{Fact, Stream};
+use model::ticket::Event;
+
 use crate::mounts::is_there;
-use crate::support::{DONE, World, crew, make_executable, path_variable};
+use crate::support::{DONE, Said, World, crew, make_executable, path_variable};
 
 /// Lists every file of the checkout with what is in it, beside the check's HOME.
 const LISTS: &str = "find . -path ./.git -prune -o -type f -print | sed 's,^./,,' | LC_ALL=C sort > \"$HOME/names.$$\" && \
                      git hash-object --no-filters --stdin-paths < \"$HOME/names.$$\" | paste -d' ' \"$HOME/names.$$\" - > \"$HOME/checked.$$\"";
 
 #[test]
-fn f18_la_f18_wk_f18_re_nothing_is_said_to_have_landed_before_it_is_on_the_disk() {
+fn f18_cl_f18_pr_f18_la_f18_wk_f18_re_nothing_is_said_to_have_landed_before_it_is_on_the_disk() {
     let (world, base, trace) = drained_under_strace(None);
     let landed = merges(&world, &base);
     assert_eq!(landed.len(), 4);
     in_order(&world, &landed, &base, &trace).unwrap();
     what_landed_had_passed(&world, &landed);
+    nothing_is_begun_before_it_is_decided(&world, &trace);
+}
+
+#[test]
+fn f18_su_nothing_is_answered_before_it_is_on_the_disk() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    let trace = strace(&world, &["drop", "t-1", "because"], path_variable());
+    assert_ne!(
+        trace.0.code,
+        Some(0),
+        "a ticket that has landed cannot be dropped"
+    );
+    let (said, trace) = strace(&world, &["spawn"], path_variable());
+    assert_eq!(said.code, Some(0), "{said}");
+    let name = world
+        .rows()
+        .into_iter()
+        .rev()
+        .find_map(|(_, _, fact)| match fact {
+            Fact::Project(model::project::Event::AgentSpawned { name }) => Some(name.to_string()),
+            Fact::Project(_) | Fact::Ticket(_) => None,
+        });
+    let name = name.unwrap();
+    assert!(said.out.contains(&name), "{said}");
+    let event = format!("\\\"agent_spawned\\\":{{\\\"name\\\":\\\"{name}");
+    let mut log = Log::default();
+    let mut is_answered = false;
+    for call in whole_calls(&trace) {
+        log.see(&call, |text| text.contains(&event).then(|| name.clone()));
+        if call.starts_with("write(1<") && call.contains(&name) {
+            assert!(
+                log.durable.contains(&name),
+                "answered before it is on the disk: {call}"
+            );
+            is_answered = true;
+        }
+    }
+    assert!(is_answered, "no answer was seen");
 }
 
 #[test]
@@ -44,7 +89,6 @@ fn drained_under_strace(wrapper: Option<&str>) -> (World, String, String) {
         world.ticket(id).agent(DONE).write();
     }
     let base = world.git(&["rev-parse", "main"]);
-    let trace = world.path("trace");
     let mut path = path_variable();
     if let Some(wrapper) = wrapper {
         let real = std::env::split_paths(&path)
@@ -59,7 +103,15 @@ fn drained_under_strace(wrapper: Option<&str>) -> (World, String, String) {
         folders.extend(std::env::split_paths(&path));
         path = std::env::join_paths(folders).unwrap();
     }
-    let calls = "trace=fsync,fdatasync,sync_file_range,link,linkat,rename,renameat,renameat2,write,pwrite64";
+    let (said, trace) = strace(&world, &["run", "--until-idle"], path);
+    assert_eq!(said.code, Some(0), "{said}");
+    (world, base, trace)
+}
+
+/// Runs crew, and gives what the system was asked, in order.
+fn strace(world: &World, args: &[&str], path: OsString) -> (Said, String) {
+    let trace = world.path("trace");
+    let calls = "trace=fsync,fdatasync,sync_file_range,link,linkat,rename,renameat,renameat2,mkdir,mkdirat,write,pwrite64";
     let traced = world
         .program("strace")
         .args([
@@ -76,21 +128,99 @@ fn drained_under_strace(wrapper: Option<&str>) -> (World, String, String) {
         ])
         .arg(&trace)
         .arg(crew())
-        .args(["run", "--until-idle"])
+        .args(args)
         .current_dir(world.path("project"))
         .env("PATH", path)
         .output();
     let traced = traced.unwrap_or_else(|error| {
         panic!("strace is needed for this test ({error}): install the package `strace`")
     });
-    let said = String::from_utf8_lossy(&traced.stderr).into_owned();
-    assert!(
-        traced.status.success(),
-        "{said}{}",
-        String::from_utf8_lossy(&traced.stdout)
-    );
-    let trace = String::from_utf8_lossy(&fs::read(&trace).unwrap()).into_owned();
-    (world, base, trace)
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let said = Said {
+        code: traced.status.code(),
+        out: text(&traced.stdout),
+        err: text(&traced.stderr),
+    };
+    (said, text(&fs::read(&trace).unwrap()))
+}
+
+/// The calls of a trace, each when it has ended and whole.
+fn whole_calls(trace: &str) -> Vec<String> {
+    let mut unfinished: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut calls = Vec::new();
+    for line in trace.lines() {
+        let (pid, call) = line.trim_start().split_once(' ').unwrap_or_default();
+        let call = call.trim_start();
+        if let Some(begun) = call.strip_suffix("<unfinished ...>") {
+            unfinished.insert(pid, begun);
+        } else if call.starts_with("<...") {
+            let begun = unfinished.remove(pid).unwrap_or_default();
+            let ended = call.split_once("resumed>").map_or("", |(_, ended)| ended);
+            calls.push(format!("{begun}{ended}"));
+        } else {
+            calls.push(call.to_owned());
+        }
+    }
+    calls
+}
+
+/// What the journal was told, and what of it is on the disk.
+#[derive(Default)]
+struct Log {
+    told: BTreeSet<String>,
+    durable: BTreeSet<String>,
+}
+
+impl Log {
+    /// Takes in a call. `what`: what a text that is written tells.
+    fn see(&mut self, call: &str, what: impl FnOnce(&str) -> Option<String>) {
+        let is_of_log = call.contains("/journal.db-wal>");
+        if is_of_log && (call.starts_with("write(") || call.starts_with("pwrite64(")) {
+            self.told.extend(what(call));
+        }
+        if is_of_log && (call.starts_with("fsync(") || call.starts_with("fdatasync(")) {
+            self.durable.append(&mut self.told);
+        }
+    }
+}
+
+/// What is done for a ticket comes after what was decided of it is on the disk: its workspace after the claim, its step after
+/// the step was decided.
+fn nothing_is_begun_before_it_is_decided(world: &World, trace: &str) {
+    let calls = whole_calls(trace);
+    let mut seen = 0;
+    for (stream, _, fact) in world.rows() {
+        let (Stream::Ticket(id), Fact::Ticket(event)) = (stream, fact) else {
+            continue;
+        };
+        let (event, mark) = match event {
+            Event::Claimed { session, .. } => (
+                format!("\\\"session\\\":\\\"{session}\\\""),
+                format!("/refs/crew/base/{id}/"),
+            ),
+            Event::Attempt(attempt::Event::StepStarted { run, .. }) => (
+                format!("\\\"step_started\\\":{{\\\"run\\\":\\\"{run}\\\""),
+                format!("/.crew/runs/{run}"),
+            ),
+            _ => continue,
+        };
+        let mut log = Log::default();
+        let mut begun = false;
+        for call in &calls {
+            log.see(call, |text| text.contains(&event).then(|| event.clone()));
+            let is_begun = !call.contains("/journal.db") && call.contains(&mark);
+            if is_begun && !begun {
+                assert!(
+                    log.durable.contains(&event),
+                    "{id}: {event} is not on the disk at {call}"
+                );
+                begun = true;
+                seen += 1;
+            }
+        }
+        assert!(begun, "{id}: nothing was seen of {mark}");
+    }
+    assert!(seen >= 8, "only {seen} beginnings were seen");
 }
 
 /// The merges on the target since, oldest first.

@@ -5,10 +5,8 @@ use std::fs;
 
 use crate::disk::{BALLAST, Disk, ReadOnly};
 use crate::mounts::{cells, is_there};
+use crate::struck::{self, At, WAITS, in_order, lands_at_once};
 use crate::support::{DONE, Engine, Said, World};
-
-/// An agent that waits in its work, and says that it is done.
-const WAITS: &str = "until_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.txt\" done\necho DONE\n";
 
 /// What a person reads when there is no room.
 const NO_ROOM: [&str; 2] = ["o room", "No space left on device"];
@@ -23,29 +21,64 @@ fn told(world: &World, engine: &Engine) {
     });
 }
 
-/// After the fault: it lands once, in its first attempt, by one step, and everything is in order.
-fn lands_at_once(world: &World, engine: &mut Engine, id: &str) {
-    world.wait_for(id, "done/landed");
-    assert!(engine.is_up());
-    engine.signal("TERM");
-    let said = engine.end();
-    assert_eq!(said.code, Some(130), "{said}");
-    assert_eq!(world.landed(), [id]);
-    assert_eq!(world.state(id).attempts, 1, "an attempt was lost to the disk");
-    assert_eq!(world.runs(id), 1, "a step was lost to the disk");
-    in_order(world);
-}
-
-fn in_order(world: &World) {
-    world.drain_all();
-    world.must(&["doctor", "--deep"]);
-}
-
 fn ticket(world: &World, id: &str, script: &str) {
     world.ticket(id).agent(script).write();
 }
 
+/// A disk that is full while a ticket goes on.
+struct Full {
+    /// The folder that is on it.
+    over: &'static str,
+    /// Where the ticket is when it fills up.
+    at: At,
+    /// What is so as long as there is no room.
+    holds: fn(&World) -> bool,
+}
+
+impl Full {
+    fn strike(&self) {
+        let world = struck::world(self.at);
+        let disk = Disk::over(&world.path(self.over));
+        let mut engine = struck::bring(&world, self.at);
+        let before = world.git(&["rev-parse", "main"]);
+        disk.fill();
+        struck::go_on(&world, self.at);
+        told(&world, &engine);
+        assert!((self.holds)(&world), "{}", world.state_name("t-1"));
+        assert_eq!(world.git(&["rev-parse", "main"]), before);
+        assert_eq!(world.git(&["diff", "--name-only", "main"]), "");
+        disk.free();
+        lands_at_once(&world, &mut engine, "t-1");
+    }
+}
+
 cells! {
+    fn f10_cl_no_space_in_the_journal() {
+        let holds = |world: &World| world.try_state("t-1").is_none_or(|ticket| ticket.attempts == 0);
+        Full { over: "project/.crew", at: At::Queue, holds }.strike();
+    }
+
+    fn f10_pr_no_space_for_a_workspace() {
+        let holds = |world: &World| world.state_name("t-1") == "in_progress/preparing";
+        Full { over: "home/.local/state/crew", at: At::Queue, holds }.strike();
+    }
+
+    fn f10_sp_no_space_for_a_run() {
+        Full { over: "project/.crew/runs", at: At::Queue, holds: |world| world.runs("t-1") == 0 }.strike();
+    }
+
+    fn f10_wk_no_space_for_the_branch() {
+        Full { over: "project/.git", at: At::Work, holds: |world| !world.is_landed("t-1") }.strike();
+    }
+
+    fn f10_ga_no_space_for_a_check() {
+        Full { over: "project/.crew/checks", at: At::Work, holds: |world| !world.is_landed("t-1") }.strike();
+    }
+
+    fn f10_la_no_space_while_landing() {
+        Full { over: "project/.git", at: At::Checks, holds: |world| !world.is_landed("t-1") }.strike();
+    }
+
     fn f10_su_no_space_for_a_ticket() {
         let world = World::new();
         let disk = Disk::over(&world.project(".tickets"));
@@ -75,45 +108,6 @@ cells! {
         lands_at_once(&world, &mut engine, "t-1");
     }
 
-    fn f10_cl_no_space_in_the_journal() {
-        let world = World::new();
-        let disk = Disk::over(&world.project(".crew"));
-        let mut engine = world.engine();
-        world.wait("the engine is up", || !world.rows().is_empty());
-        disk.fill();
-        ticket(&world, "t-1", DONE);
-        told(&world, &engine);
-        assert!(world.try_state("t-1").is_none_or(|ticket| ticket.attempts == 0));
-        disk.free();
-        lands_at_once(&world, &mut engine, "t-1");
-    }
-
-    fn f10_pr_no_space_for_a_workspace() {
-        let world = World::new();
-        let disk = Disk::over(&world.path("home/.local/state/crew"));
-        let mut engine = world.engine();
-        world.wait("the engine is up", || !world.rows().is_empty());
-        disk.fill();
-        ticket(&world, "t-1", DONE);
-        told(&world, &engine);
-        assert_eq!(world.state_name("t-1"), "in_progress/preparing");
-        disk.free();
-        lands_at_once(&world, &mut engine, "t-1");
-    }
-
-    fn f10_sp_no_space_for_a_run() {
-        let world = World::new();
-        let disk = Disk::over(&world.project(".crew/runs"));
-        let mut engine = world.engine();
-        world.wait("the engine is up", || !world.rows().is_empty());
-        disk.fill();
-        ticket(&world, "t-1", DONE);
-        told(&world, &engine);
-        assert_eq!(world.runs("t-1"), 0);
-        disk.free();
-        lands_at_once(&world, &mut engine, "t-1");
-    }
-
     fn f10_st_no_space_while_an_agent_works() {
         let world = World::new();
         let disk = Disk::over(&world.project(".crew"));
@@ -126,51 +120,6 @@ cells! {
         world.open("go");
         world.wait("the agent has said it all", || is_there(&world.path("gates/said")));
         assert!(engine.is_up());
-        disk.free();
-        lands_at_once(&world, &mut engine, "t-1");
-    }
-
-    fn f10_wk_no_space_for_the_branch() {
-        let world = World::new();
-        let disk = Disk::over(&world.project(".git"));
-        ticket(&world, "t-1", WAITS);
-        let mut engine = world.engine();
-        world.wait_for_run("t-1", 1);
-        disk.fill();
-        world.open("go");
-        told(&world, &engine);
-        assert!(!world.is_landed("t-1"));
-        disk.free();
-        lands_at_once(&world, &mut engine, "t-1");
-    }
-
-    fn f10_ga_no_space_for_a_check() {
-        let world = World::with(|settings| settings.checks = "commands = [\"test -e t-1.txt || test -e README\"]".to_owned());
-        let disk = Disk::over(&world.project(".crew/checks"));
-        ticket(&world, "t-1", WAITS);
-        let mut engine = world.engine();
-        world.wait_for_run("t-1", 1);
-        disk.fill();
-        world.open("go");
-        told(&world, &engine);
-        assert!(!world.is_landed("t-1"));
-        disk.free();
-        lands_at_once(&world, &mut engine, "t-1");
-    }
-
-    fn f10_la_no_space_while_landing() {
-        let check = World::until_home("checked");
-        let world = World::with(|settings| settings.checks = format!("commands = ['''{check}''']"));
-        let disk = Disk::over(&world.project(".git"));
-        ticket(&world, "t-1", DONE);
-        let mut engine = world.engine();
-        world.wait_for("t-1", "verify/checking");
-        let before = world.git(&["rev-parse", "main"]);
-        disk.fill();
-        fs::write(world.path("home/checked"), "").unwrap();
-        told(&world, &engine);
-        assert_eq!(world.git(&["rev-parse", "main"]), before);
-        assert_eq!(world.git(&["diff", "--name-only", "main"]), "");
         disk.free();
         lands_at_once(&world, &mut engine, "t-1");
     }

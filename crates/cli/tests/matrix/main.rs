@@ -13,10 +13,16 @@ mod support;
 mod wait;
 
 mod disk;
+mod gate;
 mod mounts;
+mod struck;
 
+mod busy;
+mod checks;
 mod damage;
 mod durable;
+mod few;
 mod full_disk;
 mod stops;
 mod table;
+mod versions;

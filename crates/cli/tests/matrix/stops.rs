@@ -1,12 +1,13 @@
-//! F3, F9, F17: an engine that is told to end again and again, whose git is killed, or whose clock jumps.
+//! F3, F9, F16, F17: an engine that is told to end again and again, whose git is killed, that stands still, or whose clock jumps.
 
 use std::fs;
 use std::path::PathBuf;
 
+use crate::gate::{Gate, real_git};
 use crate::mounts::{cells, inside, must};
+use crate::struck::{self, At, WAITS, lands_at_once};
 use crate::support::{DONE, Engine, World, make_executable};
-
-const WAITS: &str = "until_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.txt\" done\necho DONE\n";
+use crate::wait;
 
 /// What happens to a ticket on its way, each made durable before the next begins.
 const WAY: [&str; 8] = [
@@ -47,13 +48,6 @@ fn deadly_git(words: &str, lock: &str) {
     make_executable(&git);
 }
 
-fn real_git() -> PathBuf {
-    let path = crate::support::path_variable();
-    let mut all = std::env::split_paths(&path).map(|folder| folder.join("git"));
-    all.find(|git| git.exists() && !git.starts_with(inside()))
-        .unwrap()
-}
-
 /// One ticket to its end, with a git killed on the way.
 fn with_a_killed_git(words: &str, lock: &str) {
     let world = World::with(|settings| settings.checks = "commands = [\"test -e README\"]".to_owned());
@@ -66,6 +60,54 @@ fn with_a_killed_git(words: &str, lock: &str) {
     );
     in_order(&world, "t-1");
     assert!(world.workspaces().is_empty());
+}
+
+fn stopped(engine: &Engine, is: bool) {
+    engine.signal(if is { "STOP" } else { "CONT" });
+    wait::until("the engine is as it was told", || {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", engine.pid())).unwrap();
+        (stat.contains(") T ") == is).then_some(())
+    });
+}
+
+/// Nobody takes the place of an engine that stands still.
+fn no_other(world: &World, engine: &Engine) {
+    let second = world.crew(&["run", "--until-idle"]);
+    assert_eq!(second.code, Some(4), "{second}");
+    let by = format!("process {}", engine.pid());
+    assert!(second.all().contains(&by), "{second}");
+}
+
+/// The engine stands still while a ticket goes on from here, as far as it does without an engine.
+fn with_a_stop_at(at: At, goes_on: impl FnOnce(&World) -> bool + Copy) {
+    let world = struck::world(at);
+    let mut engine = struck::bring(&world, at);
+    stopped(&engine, true);
+    struck::go_on(&world, at);
+    world.wait("what needs no engine has gone on", || goes_on(&world));
+    no_other(&world, &engine);
+    stopped(&engine, false);
+    lands_at_once(&world, &mut engine, "t-1");
+}
+
+/// The engine stands still in the middle of an operation, with a git of its that waits there. `after`: it is the second one, and
+/// carries on what the first was killed at.
+fn with_a_stop_in(words: &str, after: Option<At>) {
+    let at = after.unwrap_or(At::Queue);
+    let world = struck::world(at);
+    let gate = Gate::at(words);
+    let mut engine = struck::bring(&world, at);
+    if after.is_some() {
+        drop(engine);
+        engine = world.engine();
+    }
+    struck::go_on(&world, at);
+    gate.reached(1);
+    stopped(&engine, true);
+    gate.open();
+    no_other(&world, &engine);
+    stopped(&engine, false);
+    lands_at_once(&world, &mut engine, "t-1");
 }
 
 /// An object that stands between a program and its clock, made of a few lines of C.
@@ -188,6 +230,39 @@ cells! {
 
     fn f9_la_f9_re_a_git_is_killed_as_it_lands_and_leaves_its_lock() {
         with_a_killed_git("refs/heads/main", ": > \"$GIT_DIR/refs/heads/main.lock\"");
+    }
+
+    fn f16_cl_an_engine_that_stands_still_as_a_ticket_comes() {
+        with_a_stop_at(At::Queue, |world| world.ticket_file("t-1").exists());
+    }
+
+    fn f16_st_an_engine_that_stands_still_as_a_step_ends() {
+        let ended = |world: &World| world.project(".crew/runs/t-1.1.1/exit.json").exists();
+        with_a_stop_at(At::Work, ended);
+    }
+
+    fn f16_ga_an_engine_that_stands_still_as_checks_pass() {
+        with_a_stop_at(At::Checks, |world| world.path("home/checked").exists());
+    }
+
+    fn f16_pr_f16_sp_an_engine_that_stands_still_as_a_workspace_is_made() {
+        with_a_stop_in("read-tree", None);
+    }
+
+    fn f16_wk_an_engine_that_stands_still_as_the_branch_is_taken_over() {
+        with_a_stop_in("unpack-objects", None);
+    }
+
+    fn f16_la_an_engine_that_stands_still_as_it_lands() {
+        with_a_stop_in("update-ref*crew: land", None);
+    }
+
+    fn f16_re_an_engine_that_stands_still_as_it_carries_on_a_landing() {
+        with_a_stop_in("update-ref*crew: land", Some(At::Checks));
+    }
+
+    fn f16_cu_an_engine_that_stands_still_as_the_workspace_goes() {
+        with_a_stop_in("workspace no longer needed", None);
     }
 
     fn f17_cl_f17_ga_f17_la_f17_re_a_clock_that_jumps_forward_ends_nothing_early() {

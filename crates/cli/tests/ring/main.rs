@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
+#[expect(dead_code, reason = "the matrix's tests use the rest of it")]
 #[path = "../shared/world.rs"]
 mod support;
 #[path = "../shared/wait.rs"]

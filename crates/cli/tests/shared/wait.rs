@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-/// Longer than anything here takes on a slow and busy machine: passing it is a failure.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longer than anything takes on a slow and busy machine: passing it is a failure.
+const PATIENCE: Duration = Duration::from_secs(240);
 
 /// What `look` finds, as soon as it finds something.
 #[track_caller]
@@ -25,10 +25,15 @@ pub(crate) fn within<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
         if begun.elapsed() > PATIENCE {
             return None;
         }
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "between two looks at a fact, never as proof of one"
-        )]
-        std::thread::sleep(Duration::from_millis(10));
+        pause(Duration::from_millis(10));
     }
+}
+
+/// Lets time pass: for the moment or the length of a fault, and between two looks. Never a proof.
+pub(crate) fn pause(time: Duration) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a fault comes by chance or lasts a while, and looks have a distance"
+    )]
+    std::thread::sleep(time);
 }

@@ -1,6 +1,6 @@
 //! A user's repository with a queue, agents that do what their script says, and eyes for what came of it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -76,6 +76,8 @@ pub(crate) struct World {
     written: std::cell::Cell<u32>,
     /// What is around crew beside the usual.
     around: std::cell::RefCell<Vec<(String, OsString)>>,
+    /// What every program is started by, and where crew is then.
+    by: std::cell::RefCell<Option<(Vec<String>, PathBuf)>>,
 }
 
 /// A ticket to be written.
@@ -126,6 +128,7 @@ impl World {
             folder: tempfile::tempdir().unwrap(),
             written: std::cell::Cell::new(0),
             around: std::cell::RefCell::default(),
+            by: std::cell::RefCell::default(),
         };
         // Nothing of this may reach an agent.
         world.around("CANARY_TOKEN", "canary-in-crews-environment");
@@ -414,15 +417,34 @@ impl World {
     }
 
     /// Sets a variable around every crew from now on.
-    pub(crate) fn around(&self, name: &str, value: impl AsRef<std::ffi::OsStr>) {
+    pub(crate) fn around(&self, name: &str, value: impl AsRef<OsStr>) {
         let mut around = self.around.borrow_mut();
         around.push((name.to_owned(), value.as_ref().to_owned()));
     }
 
+    /// Has every program started by another from now on, as by one that takes another user's part; crew is there then.
+    pub(crate) fn run_as(&self, by: &[&str], crew: &Path) {
+        let by = by.iter().map(|word| (*word).to_owned()).collect();
+        self.by.replace(Some((by, crew.to_owned())));
+    }
+
     /// A program as the person starts it.
     pub(crate) fn program(&self, name: &str) -> Command {
+        let by = self.by.borrow();
+        let line: Vec<&OsStr> = match &*by {
+            Some((by, at)) => {
+                let name = if name == crew() {
+                    at.as_os_str()
+                } else {
+                    OsStr::new(name)
+                };
+                by.iter().map(OsStr::new).chain([name]).collect()
+            }
+            None => vec![OsStr::new(name)],
+        };
         #[expect(clippy::disallowed_methods, reason = "a test plays the user")]
-        let mut command = Command::new(name);
+        let mut command = Command::new(line[0]);
+        command.args(&line[1..]);
         command
             .env_clear()
             .env("PATH", path_variable())

@@ -1,0 +1,49 @@
+//! F22: checks that do not always say the same, or want what they are not given.
+
+use std::fs;
+
+use crate::support::World;
+
+/// Another commit at each run: what was refused is tried again.
+const AGAIN: &str = "work \"$CREW_TICKET_ID.$RUN.txt\" done\necho DONE\n";
+
+#[test]
+fn f22_ga_f22_la_a_check_that_fails_one_time_in_ten_costs_steps_and_no_work() {
+    // Every tenth look, and the first.
+    let flaky = "n=$(cat \"$HOME/looks\" 2>/dev/null || echo 0); n=$((n+1)); echo $n > \"$HOME/looks\"; [ $((n % 10)) -ne 1 ]";
+    let world = World::with(|settings| settings.checks = format!("commands = ['''{flaky}''']"));
+    let ids = ["t-1", "t-2", "t-3", "t-4", "t-5", "t-6"];
+    for id in ids {
+        world.ticket(id).agent(AGAIN).write();
+    }
+    world.drain_all();
+    let mut landed = world.landed();
+    landed.sort();
+    assert_eq!(landed, ids);
+    let looks: u32 = fs::read_to_string(world.path("home/looks"))
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    let failed: usize = ids.iter().map(|id| world.count(id, "checks_failed")).sum();
+    assert!(failed >= 1, "no check failed in {looks}");
+    for id in ids {
+        // Sent back to its agent, in the same attempt, as often as a check failed and no oftener.
+        let (runs, failed) = (world.runs(id) as usize, world.count(id, "checks_failed"));
+        assert_eq!((world.state(id).attempts, runs), (1, 1 + failed), "{id}");
+        assert!(world.on_main(&format!("{id}.{runs}.txt")).is_some(), "{id}");
+    }
+    world.must(&["doctor", "--deep"]);
+}
+
+#[test]
+fn f22_ga_f22_cu_a_check_that_wants_a_terminal_is_told_that_there_is_none() {
+    let asks = "read answer < /dev/tty && test \"$answer\" = yes";
+    let world = World::with(|settings| settings.checks = format!("commands = ['''{asks}''']"));
+    world.ticket("t-1").agent(AGAIN).write();
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!(why, "target red", "{note}");
+    assert_eq!(world.runs("t-1"), 1, "its agent was blamed");
+    assert!(world.landed().is_empty());
+}

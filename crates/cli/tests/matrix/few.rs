@@ -1,0 +1,80 @@
+//! F11: no further process. The kernel says EAGAIN to whoever forks; root is not asked, so crew runs as somebody else.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use crate::mounts::{cells, inside, must};
+use crate::struck::{self, At, in_order};
+use crate::support::{Engine, World, crew};
+
+/// A user that no machine has.
+const NOBODY: &str = "63219";
+
+/// Makes everything of a world's the user's, and has every program run as they do.
+fn as_nobody(world: &World) {
+    let program = inside().join("bin/crew");
+    fs::write(&program, "").unwrap();
+    // Where it was built may be its owner's alone.
+    must(
+        "mount",
+        &[OsStr::new("--bind"), OsStr::new(&crew()), program.as_os_str()],
+    );
+    for folder in [inside(), inside().join("bin"), world.path("")] {
+        must("chmod", &[OsStr::new("755"), folder.as_os_str()]);
+    }
+    own(&world.path(""));
+    let user = format!("--reuid={NOBODY}");
+    let group = format!("--regid={NOBODY}");
+    world.run_as(&["setpriv", &user, &group, "--clear-groups"], &program);
+}
+
+fn own(folder: &Path) {
+    let user = format!("{NOBODY}:{NOBODY}");
+    must(
+        "chown",
+        &[OsStr::new("-R"), OsStr::new(&user), folder.as_os_str()],
+    );
+}
+
+/// How many processes and threads the user may have when the engine asks for one more. The user says it: the engine is theirs.
+fn limit(world: &World, engine: &Engine, limit: &str) {
+    let (pid, limit) = (format!("--pid={}", engine.pid()), format!("--nproc={limit}:"));
+    let said = world.program("prlimit").args([pid, limit]).output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+}
+
+fn without_processes(at: At) {
+    let world = struck::world(at);
+    as_nobody(&world);
+    let mut engine = struck::bring(&world, at);
+    limit(&world, &engine, "1");
+    struck::go_on(&world, at);
+    own(&world.project(".tickets"));
+    world.wait("it says what it lacks", || {
+        let said = engine.said().all();
+        said.contains("Resource temporarily unavailable") || said.contains("journal")
+    });
+    assert!(engine.is_up(), "{}", engine.said());
+    limit(&world, &engine, "4000");
+    world.wait_for("t-1", "done/landed");
+    engine.signal("TERM");
+    engine.end();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!((world.state("t-1").attempts, world.runs("t-1")), (1, 1));
+    in_order(&world);
+}
+
+cells! {
+    fn f11_cl_f11_pr_f11_sp_no_process_while_work_is_given_out() {
+        without_processes(At::Queue);
+    }
+
+    fn f11_st_f11_wk_no_process_while_an_agent_works() {
+        without_processes(At::Work);
+    }
+
+    fn f11_ga_f11_la_f11_re_no_process_while_checks_run() {
+        without_processes(At::Checks);
+    }
+}
