@@ -1,8 +1,8 @@
 //! The YAML of one key: the only place that knows the YAML library.
 //!
 //! tk writes texts as they are (`assignee: Jo: Smith`), which strict YAML refuses. A text on one line that does not begin like
-//! a YAML structure is therefore taken as tk takes it; everything else goes through the parser, with anchors, aliases and
-//! merge keys refused.
+//! a YAML structure is therefore taken as tk takes it, without the characters that YAML has no place for; everything else
+//! goes through the parser, with anchors, aliases and merge keys refused.
 
 use std::collections::BTreeMap;
 
@@ -39,6 +39,7 @@ pub(crate) struct Fault {
 /// line, `lines` how many lines it has.
 pub(crate) fn parse(entry: &str, first: &str, lines: usize) -> Result<Value, Fault> {
     let simple = if lines == 1 {
+        all_of_yaml(entry)?;
         simple(split_comment(first).0.trim())
     } else {
         None
@@ -50,6 +51,22 @@ pub(crate) fn parse(entry: &str, first: &str, lines: usize) -> Result<Value, Fau
             message: format!("a list of more than {MAX_ITEMS} items"),
         }),
         value => Ok(value),
+    }
+}
+
+/// Refuses, in the value or the comment behind it, what no YAML may hold: once the key is written anew, its line is read as
+/// YAML, and must be readable still.
+fn all_of_yaml(entry: &str) -> Result<(), Fault> {
+    let line = entry.strip_suffix('\n').unwrap_or(entry);
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    // YAML's c-printable, without the ends of lines.
+    let is_taken = |c: char| matches!(c, '\t' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    match line.chars().find(|c| !is_taken(*c)) {
+        None => Ok(()),
+        Some(c) => Err(Fault {
+            line: 0,
+            message: format!("an unprintable character (U+{:04X})", u32::from(c)),
+        }),
     }
 }
 
@@ -286,6 +303,37 @@ mod tests {
             let fault = parse(entry, first, entry.lines().count()).unwrap_err();
             assert!(fault.line >= line, "{entry:?} {fault:?}");
             assert!(!fault.message.is_empty());
+        }
+    }
+
+    /// What is taken as tk takes it is rewritten as YAML one day, with the comment that it had.
+    #[test]
+    fn a_character_that_is_taken_is_one_to_yaml_too() {
+        let few = ('\0'..'\u{300}')
+            .chain('\u{2000}'..'\u{2070}')
+            .chain([
+                '\u{d7ff}',
+                '\u{e000}',
+                '\u{feff}',
+                '\u{fffd}',
+                '\u{fffe}',
+                '\u{ffff}',
+                '\u{10000}',
+                '\u{10ffff}',
+            ])
+            .filter(|c| *c != '\n');
+        for c in few {
+            let taken = parse(&format!("k: a #b{c}c\n"), &format!(" a #b{c}c"), 1);
+            let strict = parsed(&format!("k: \"a\" #b{c}c\n"));
+            assert_eq!(taken.is_ok(), strict.is_ok(), "{c:?} {strict:?}");
+            if let Err(fault) = taken {
+                assert_eq!(
+                    fault.message,
+                    format!("an unprintable character (U+{:04X})", u32::from(c))
+                );
+            }
+            let inside = parse(&format!("k: a{c}b\n"), &format!(" a{c}b"), 1);
+            assert_eq!(inside.is_ok(), strict.is_ok(), "{c:?}");
         }
     }
 
