@@ -229,7 +229,7 @@ impl Words {
                     self.usage.add(usage);
                     self.news.usage.add(usage);
                 }
-                Err(why) => self.note(format!("a line of usage that does not count: {why}")),
+                Err(why) => self.unread("usage", &why),
             }
             return true;
         }
@@ -238,7 +238,7 @@ impl Words {
                 Ok(failure) => {
                     (self.failure, self.news.failure) = (Some(failure.clone()), Some(failure));
                 }
-                Err(why) => self.note(format!("a line of failure that does not count: {why}")),
+                Err(why) => self.unread("failure", &why),
             }
             return true;
         }
@@ -255,6 +255,14 @@ impl Words {
             }
         }
         false
+    }
+
+    /// A line for crew that cannot be taken; why it cannot may quote it.
+    fn unread(&mut self, what: &str, why: &str) {
+        self.note(format!(
+            "a line of {what} that does not count: {}",
+            sanitise::line(why)
+        ));
     }
 
     fn note(&mut self, text: String) {
@@ -309,15 +317,19 @@ fn is_meant(line: &[u8], word: &[u8]) -> bool {
     line.first() == Some(&b'{') && contains(b"\"crew\"") && contains(word)
 }
 
+fn json(line: &str) -> Result<Value, String> {
+    serde_json::from_str(line).map_err(|error| format!("it is no JSON: {error}"))
+}
+
 /// Says how the step has failed: `{"crew":"failure","class":"rate_limited","message":"…","until_ms":N}`.
 fn failure(line: &str) -> Result<Failure, String> {
-    let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let value = json(line)?;
     if value.get("crew").and_then(Value::as_str) != Some("failure") {
         return Err("\"crew\" is not \"failure\"".into());
     }
     let class = value.get("class").cloned().unwrap_or_default();
-    let class: Class =
-        serde_json::from_value(class).map_err(|error| sanitise::fit(&error.to_string(), 300))?;
+    let class: Class = serde_json::from_value(class.clone())
+        .map_err(|_| format!("{} is no class of failure", sanitise::fit(&class.to_string(), 40)))?;
     // Its own to tell: not what only crew can know, and what costs nothing however often it comes.
     if let Class::Lost | Class::KilledByUs | Class::Timeout = class {
         return Err("that is for crew to say".into());
@@ -342,7 +354,7 @@ fn failure(line: &str) -> Result<Failure, String> {
 }
 
 fn usage(line: &str) -> Result<Usage, String> {
-    let value: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let value = json(line)?;
     if value.get("crew").and_then(Value::as_str) != Some("usage") {
         return Err("\"crew\" is not \"usage\"".into());
     }
