@@ -77,6 +77,28 @@ pub enum Error {
         /// The system's answer, or what it is instead of a file.
         source: std::io::Error,
     },
+    /// The settings could have been written by anybody.
+    #[error("everybody on this machine can change {}, and what it names is run as you", .path.display())]
+    SettingsOpenToAll {
+        /// Where they are.
+        path: PathBuf,
+    },
+    /// The settings are another user's.
+    #[error("{} belongs to another user (number {owner}), and what it names is run as you", .path.display())]
+    SettingsForeign {
+        /// Where they are.
+        path: PathBuf,
+        /// Whose.
+        owner: u32,
+    },
+    /// There is something else where crew's own folder belongs.
+    #[error("{} is {}: crew keeps its journal in a folder of that name", .path.display(), if *.is_link { "a symbolic link" } else { "no folder" })]
+    CrewDir {
+        /// Where it is.
+        path: PathBuf,
+        /// Whether it leads elsewhere.
+        is_link: bool,
+    },
     /// A file of crew's own.
     #[error("cannot {doing} {}", .path.display())]
     Io {
@@ -124,6 +146,20 @@ impl Error {
             Error::SettingsFile { .. } => {
                 Some("it must be a plain file that you may read, of at most 1 MiB".to_owned())
             }
+            Error::SettingsOpenToAll { path } => Some(format!(
+                "read it through, then take the right from the others: chmod o-w {}",
+                path.display()
+            )),
+            Error::SettingsForeign { path, .. } => Some(format!(
+                "read it through, then make it yours: sudo chown \"$(id -u)\" {}",
+                path.display()
+            )),
+            Error::CrewDir { is_link: true, .. } => Some(
+                "if a journal stands behind the link, move its folder here in the link's place; if not, delete the link".to_owned(),
+            ),
+            Error::CrewDir { is_link: false, .. } => {
+                Some("move it away: crew makes the folder when it is needed".to_owned())
+            }
             Error::Io { path, .. } => Some(format!(
                 "look at what is there and whose it is: ls -ld {}",
                 path.display()
@@ -146,6 +182,9 @@ impl Error {
             | Error::Harness(_)
             | Error::Engine(_)
             | Error::NotInitialised { .. }
+            | Error::SettingsOpenToAll { .. }
+            | Error::SettingsForeign { .. }
+            | Error::CrewDir { .. }
             | Error::Settings(_)
             | Error::Held { .. }
             | Error::NoHarness

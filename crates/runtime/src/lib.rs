@@ -19,6 +19,7 @@ mod queue;
 mod reading;
 mod ring;
 mod room;
+mod settings_file;
 mod start;
 mod state_file;
 mod timing;

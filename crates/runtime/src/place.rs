@@ -8,13 +8,11 @@ use git::{Git, Repository, Surroundings};
 use model::settings::{self, Settings};
 use store::{Ledger, Sqlite};
 
+use crate::settings_file::{self, Refused};
 use crate::{Error, Result};
 
 /// Where the queue is, unless `TICKETS_DIR` says otherwise.
 const TICKETS_DIR: &str = ".tickets";
-
-/// The largest settings file that is read, in bytes.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// One repository, and where crew keeps what belongs to it.
 #[derive(Clone, Debug)]
@@ -77,7 +75,8 @@ impl Place {
     /// The place of the repository that `dir` (absolute) is in: its root, a folder of it, or a linked worktree.
     ///
     /// # Errors
-    /// No git, git too old, no repository, or one that crew cannot work on; each distinct, nothing written.
+    /// No git, git too old, no repository, or one that crew cannot work on; a `.crew` that is no folder; each distinct,
+    /// nothing written.
     pub fn find(dir: &Path, env: &BTreeMap<String, String>) -> Result<Self> {
         let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
         let git = Git::find(Surroundings {
@@ -88,6 +87,7 @@ impl Place {
         let repository = Repository::open(&git, dir)?;
         let root = repository.root().to_owned();
         let crew_dir = root.join(".crew");
+        its_own_folder(&crew_dir)?;
         let tickets_dir = match set("TICKETS_DIR") {
             Some(given) => dir.join(given),
             None => root.join(TICKETS_DIR),
@@ -108,22 +108,20 @@ impl Place {
     /// The settings.
     ///
     /// # Errors
-    /// [`Error::NotInitialised`]; [`Error::Settings`] with every diagnostic; [`Error::SettingsFile`].
+    /// [`Error::NotInitialised`]; [`Error::Settings`] with every diagnostic; [`Error::SettingsFile`];
+    /// [`Error::SettingsOpenToAll`] and [`Error::SettingsForeign`] where others could have written them.
     pub fn settings(&self) -> Result<Settings> {
-        let bytes = match plain_file(&self.settings_path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(Error::NotInitialised {
+        let path = self.settings_path.clone();
+        let bytes = settings_file::read(&path, &self.root).map_err(|refused| match refused {
+            Refused::Unreadable(source) if source.kind() == std::io::ErrorKind::NotFound => {
+                Error::NotInitialised {
                     root: self.root.clone(),
-                });
+                }
             }
-            Err(source) => {
-                return Err(Error::SettingsFile {
-                    path: self.settings_path.clone(),
-                    source,
-                });
-            }
-        };
+            Refused::Unreadable(source) => Error::SettingsFile { path, source },
+            Refused::OpenToAll => Error::SettingsOpenToAll { path },
+            Refused::Foreign { owner } => Error::SettingsForeign { path, owner },
+        })?;
         Settings::parse_bytes(&bytes, settings::FILE_NAME).map_err(Error::Settings)
     }
 
@@ -187,14 +185,16 @@ impl Place {
     }
 }
 
-/// The bytes of a file of a bearable size. What is no file is not opened: a pipe would be waited for, a device has no end.
-fn plain_file(path: &Path) -> std::io::Result<Vec<u8>> {
-    let meta = path.metadata()?;
-    if !meta.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
+/// Refuses a `.crew` that leads elsewhere: two repositories would share a journal, or its folder be readable by others.
+fn its_own_folder(dir: &Path) -> Result<()> {
+    let Ok(meta) = dir.symlink_metadata() else {
+        return Ok(());
+    };
+    if meta.is_dir() {
+        return Ok(());
     }
-    if meta.len() > MOST_BYTES {
-        return Err(std::io::Error::other("it is larger than 1 MiB"));
-    }
-    std::fs::read(path)
+    Err(Error::CrewDir {
+        path: dir.to_owned(),
+        is_link: meta.is_symlink(),
+    })
 }

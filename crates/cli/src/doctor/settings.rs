@@ -1,5 +1,8 @@
 //! `crew.toml`.
 
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
 use model::settings::Settings;
 use runtime::Place;
 
@@ -13,6 +16,7 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> 
     match crate::context::settings(place) {
         Ok(settings) => {
             found.push(Finding::fine(AREA, "crew.toml can be used"));
+            found.extend(open_to_a_group(&place.settings_path));
             if settings.checks.commands.is_empty() {
                 let target = &settings.project.target;
                 found.push(Finding::note(
@@ -47,4 +51,20 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> 
             None
         }
     }
+}
+
+/// What is written under a umask of 002 belongs to the user's own group; another was chosen, and is said.
+fn open_to_a_group(path: &Path) -> Option<Finding> {
+    let meta = path.metadata().ok()?;
+    let is_open = meta.mode() & 0o020 != 0 && meta.gid() != rustix::process::getegid().as_raw();
+    is_open.then(|| {
+        Finding::note(
+            AREA,
+            format!(
+                "everybody in the group {} can change crew.toml, and what it names is run as you",
+                meta.gid()
+            ),
+            "if that is not meant: chmod g-w crew.toml",
+        )
+    })
 }

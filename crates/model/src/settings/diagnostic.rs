@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use serde::Serialize;
 
+use super::names::is_unseen;
+
 /// One problem of a settings file. Displayed as `file:line:column: message`, with the hint on a second line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
@@ -41,10 +43,27 @@ impl Diagnostic {
             span: start..end,
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
-            message,
-            hint,
+            message: seen(message),
+            hint: hint.map(seen),
         }
     }
+}
+
+/// What a message quotes of the file cannot act on a terminal or hide in it.
+fn seen(text: String) -> String {
+    let hides = |c: char| c != ' ' && is_unseen(c);
+    if !text.contains(hides) {
+        return text;
+    }
+    let mut seen = String::with_capacity(text.len());
+    for c in text.chars() {
+        if hides(c) {
+            seen.extend(c.escape_unicode());
+        } else {
+            seen.push(c);
+        }
+    }
+    seen
 }
 
 impl fmt::Display for Diagnostic {

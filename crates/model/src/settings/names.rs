@@ -84,7 +84,7 @@ pub fn branch_name(name: &str) -> Result<(), &'static str> {
 }
 
 /// White space, controls, and what is there without being seen or changes the order of what is.
-fn is_unseen(c: char) -> bool {
+pub(super) fn is_unseen(c: char) -> bool {
     c.is_control()
         || c.is_whitespace()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

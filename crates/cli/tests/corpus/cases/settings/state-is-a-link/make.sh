@@ -1,0 +1,3 @@
+mkdir ../elsewhere
+ln -s ../elsewhere .crew
+ticket t-1
