@@ -72,6 +72,7 @@ async fn end_of(
         .as_deref()
         .map(|harness| Said::new(&run, harness, session));
     let said = wait(&run, id, said, tell).await?;
+    let noticed = clock::now();
     let reads = hands.harness.is_some();
     let (hands, ticket) = (Arc::clone(hands), ticket.clone());
     let ended = blocking(move || {
@@ -82,6 +83,7 @@ async fn end_of(
         let exit = run.sweep()?.exit;
         crash::point("stream.swept");
         timing::read(&run_id, watch);
+        timing::noticed(&run_id, ended_at(&exit), noticed);
         Ok(match said {
             Some(said) => match said.end(&exit) {
                 Ok(outcome) => {

@@ -1,9 +1,9 @@
 //! Where the time goes, for whoever measures: spans of the target `timing`. Without a subscriber that asks for them they
 //! cost nothing.
 
-use model::TicketId;
 use model::attempt;
 use model::ticket::Effect;
+use model::{TicketId, Time};
 
 use crate::clock::Stopwatch;
 
@@ -24,6 +24,11 @@ pub(crate) fn recorded(writes: usize, watch: Stopwatch) {
     if writes > 0 {
         tracing::trace!(target: "timing", what = "record", writes, took = watch.micros());
     }
+}
+
+/// The end of a run's processes was heard of; both by the clock, in whole milliseconds.
+pub(crate) fn noticed(run: &model::RunId, ended: Time, noticed: Time) {
+    tracing::trace!(target: "timing", what = "exit notice", %run, took = noticed.since(ended).as_micros());
 }
 
 /// A run that has ended was swept and read.

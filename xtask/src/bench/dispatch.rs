@@ -72,7 +72,13 @@ pub(crate) struct Engine(std::process::Child);
 impl Engine {
     /// Starts it, and waits until it has taken the repository up.
     pub(crate) fn start(place: &Place, dir: &Path) -> Result<Self, String> {
+        Self::start_timed(place, dir, None)
+    }
+
+    /// The same; what things take is written into this file.
+    pub(crate) fn start_timed(place: &Place, dir: &Path, timings: Option<&Path>) -> Result<Self, String> {
         let mut command = place.command(&place.crew, None);
+        command.envs(timings.map(|path| ("CREW_TIMINGS", path)));
         let child = command
             .arg("run")
             .current_dir(dir)

@@ -317,7 +317,8 @@ fn count(all: &[(f64, f64)]) -> f64 {
     all.len() as f64
 }
 
-fn number(line: &str, name: &str) -> Option<f64> {
+/// The value of a field of a line of timings.
+pub(crate) fn number(line: &str, name: &str) -> Option<f64> {
     line.split_whitespace()
         .find_map(|field| field.strip_prefix(name))?
         .parse()

@@ -1,4 +1,4 @@
-//! What an engine costs that has nothing to do but a long queue.
+//! What an engine costs that has nothing to do: but a long queue, or but to watch its agents.
 
 use std::fs;
 use std::time::Duration;
@@ -15,6 +15,9 @@ pub(crate) const AGENTS: usize = 20;
 
 const SETTINGS: &str = "[agents]\ncount = 20";
 
+/// Agents that work, where it is watched what that costs.
+pub(crate) const LIVE: usize = 200;
+
 /// What it costs.
 pub(crate) struct Idled {
     pub(crate) time: Duration,
@@ -24,6 +27,30 @@ pub(crate) struct Idled {
     pub(crate) memory: f64,
     /// MiB of them that are the program's own, not a file's.
     pub(crate) anonymous: f64,
+}
+
+/// Watches an engine whose agents all work, for a time: each is one silent process.
+pub(crate) fn watching(place: &Place, time: Duration) -> Result<Idled, String> {
+    repository::make(place, "idle", SMALL)?;
+    let settings = format!("[run]\nsettle = \"0s\"\non_stop = \"kill\"\n[agents]\ncount = {LIVE}");
+    repository::set_up(place, "idle", "#!/bin/sh\nexec sleep 100000\n", &settings)?;
+    for i in 1..=LIVE {
+        let id = format!("t-{i}");
+        place.write(
+            &format!("idle/.tickets/{id}.md"),
+            &repository::ticket(&id, "open", ""),
+        )?;
+    }
+    let mut engine = Engine::start(place, &place.path("idle"))?;
+    let runs = place.path("idle/.crew/runs");
+    super::until("all agents are at work", || {
+        fs::read_dir(&runs).is_ok_and(|runs| runs.count() == LIVE)
+    })?;
+    let idled = watched(&engine, time)?;
+    engine.end()?;
+    place.remove("idle")?;
+    place.remove("state")?;
+    Ok(idled)
 }
 
 /// Watches an idle engine for a time.
@@ -42,14 +69,19 @@ pub(crate) fn run(place: &Place, time: Duration) -> Result<Idled, String> {
         )?;
     }
     let mut engine = Engine::start(place, &place.path("idle"))?;
-    settle(&engine)?;
-    let (begun, used) = (now(), ticks(&engine)?);
-    rest(time);
-    let (took, used) = (begun.elapsed(), ticks(&engine)? - used);
-    let (memory, anonymous) = memory(&engine)?;
+    let idled = watched(&engine, time)?;
     engine.end()?;
     place.remove("idle")?;
     place.remove("state")?;
+    Ok(idled)
+}
+
+fn watched(engine: &Engine, time: Duration) -> Result<Idled, String> {
+    settle(engine)?;
+    let (begun, used) = (now(), ticks(engine)?);
+    rest(time);
+    let (took, used) = (begun.elapsed(), ticks(engine)? - used);
+    let (memory, anonymous) = memory(engine)?;
     Ok(Idled {
         time: took,
         // A tick is a hundredth of a second wherever Linux runs.
@@ -64,7 +96,7 @@ fn settle(engine: &Engine) -> Result<(), String> {
     for _ in 0..60 {
         let before = ticks(engine)?;
         rest(Duration::from_secs(1));
-        if ticks(engine)? - before < 2.0 {
+        if ticks(engine)? - before < 3.0 {
             return Ok(());
         }
     }

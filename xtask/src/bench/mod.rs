@@ -6,6 +6,7 @@
 mod append;
 mod dispatch;
 mod drain;
+mod exits;
 mod idle;
 mod place;
 mod recover;
@@ -30,7 +31,7 @@ pub(crate) struct Options {
 }
 
 /// What can be measured alone.
-const PARTS: [&str; 5] = ["drain", "dispatch", "idle", "recover", "append"];
+const PARTS: [&str; 6] = ["drain", "dispatch", "exits", "idle", "recover", "append"];
 
 impl Options {
     /// From the command line; `None`: they make no sense.
@@ -87,11 +88,19 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         println!("{}", report::dispatched(&dispatched));
         report.dispatch = Some(dispatched);
     }
+    if wants("exits") {
+        let noticed = exits::run(&place, if options.quick { 4 } else { 20 })?;
+        println!("{}", report::noticed(&noticed));
+        report.exits = Some(noticed);
+    }
     if wants("idle") {
         let time = Duration::from_secs(if options.quick { 10 } else { 60 });
         let idled = idle::run(&place, time)?;
         println!("{}", report::idled(&idled));
         report.idle = Some(idled);
+        let idled = idle::watching(&place, time)?;
+        println!("{}", report::watched(&idled));
+        report.watching = Some(idled);
     }
     if wants("recover") {
         let writer = example(root, &built, options.crew.is_some(), "sim", "journal")?;
