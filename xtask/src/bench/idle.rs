@@ -43,9 +43,11 @@ pub(crate) fn watching(place: &Place, time: Duration) -> Result<Idled, String> {
     }
     let mut engine = Engine::start(place, &place.path("idle"))?;
     let runs = place.path("idle/.crew/runs");
-    super::until("all agents are at work", || {
-        fs::read_dir(&runs).is_ok_and(|runs| runs.count() == LIVE)
-    })?;
+    for some in (AGENTS..=LIVE).step_by(AGENTS) {
+        super::until(&format!("{some} agents are at work"), || {
+            fs::read_dir(&runs).is_ok_and(|runs| runs.count() >= some)
+        })?;
+    }
     let idled = watched(&engine, time)?;
     engine.end()?;
     place.remove("idle")?;
