@@ -1,5 +1,7 @@
 //! `crew run`: the engine in the foreground, with what it does before one's eyes.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use model::attempt::Usage;
 use model::journal::{Fact, State as JournalState};
@@ -7,6 +9,7 @@ use model::project::Event as Project;
 use model::settings::OnStop;
 use model::ticket::Event;
 use model::view::{self, Act, Crew, Item};
+use model::{Oid, TicketId};
 use store::Fold;
 
 use crate::commands::events;
@@ -156,18 +159,17 @@ impl Live<'_, Log> {
         )?;
         if !landed.is_empty() {
             let mut table = Table::bare(3);
+            let works = self.crew.works.values();
+            let said: BTreeMap<&Oid, &str> = works
+                .filter_map(|work| Some((work.landed.as_ref()?, work.said.as_deref()?)))
+                .collect();
             for landed in &landed {
                 table.row([
                     format!("  {}", landed.commit.short()).into(),
                     landed.ticket.to_string().into(),
                     landed.title.as_str().into(),
                 ]);
-                let work = self
-                    .crew
-                    .works
-                    .values()
-                    .find(|work| work.landed.as_ref() == Some(&landed.commit));
-                if let Some(said) = work.and_then(|work| work.said.as_deref()) {
+                if let Some(said) = said.get(&landed.commit) {
                     table.below(2, said, Style::Dim);
                 }
             }
@@ -182,10 +184,14 @@ impl Live<'_, Log> {
             };
             out.styled(&format!("{n} {what} {wait} for a person"), Style::Yellow)?;
             let mut table = Table::bare(2);
+            let mut items: BTreeMap<&TicketId, &Item> = BTreeMap::new();
+            for item in &inbox {
+                if let Some(ticket) = &item.ticket {
+                    items.entry(ticket).or_insert(item);
+                }
+            }
             for waits in waits {
-                let item = inbox
-                    .iter()
-                    .find(|item| item.ticket.as_ref() == Some(&waits.ticket));
+                let item = items.get(&waits.ticket).copied();
                 let (title, why) = match item {
                     Some(item) => (&item.title, &item.why),
                     None => (&waits.title, &waits.why),
