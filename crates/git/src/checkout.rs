@@ -99,23 +99,24 @@ impl Repository {
     /// a landed change back). Does nothing without the repository's lock. Locks of other gits stay.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io).
+    /// [`Error::Io`](crate::Error::Io): one could not be given back; the others are.
     pub fn release_left_behind(&self) -> Result<()> {
         if self.lock().is_none() {
             return Ok(());
         }
+        let mut outcome = Ok(());
         for (root, git_dir) in self.places()? {
-            crate::follow::forget_marks(&git_dir)?;
-            if git_dir.join("index.lock").exists() {
-                let checkout = Checkout {
-                    root,
-                    git_dir,
-                    operation: None,
-                };
-                drop(crate::follow::IndexLock::take(self, &checkout)?);
+            let checkout = Checkout {
+                root,
+                git_dir,
+                operation: None,
+            };
+            if checkout.git_dir.join("index.lock").exists() {
+                outcome = outcome.and(crate::follow::IndexLock::take(self, &checkout).map(drop));
             }
+            outcome = outcome.and(crate::follow::forget_marks(&checkout.git_dir));
         }
-        Ok(())
+        outcome
     }
 
     /// Root and git directory of every checkout.

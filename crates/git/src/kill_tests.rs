@@ -341,12 +341,34 @@ fn an_index_lock_that_was_left_behind_is_given_back_and_a_users_stays() {
         "only the holder of the repository's lock may"
     );
     let repository = world.open_locked();
+    // It would be waited for, and the next look at the checkouts never end.
+    let pipe = world.root().join(".git/crew-lock-x");
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     repository.release_left_behind().unwrap();
     assert!(!lock.exists() && !passing.exists());
-    assert!(theirs.exists());
+    assert!(theirs.exists() && pipe.symlink_metadata().is_ok());
     put(&lock, "DIRC");
     repository.release_left_behind().unwrap();
     assert!(lock.exists());
+}
+
+/// A failure that is tried again and again is told once: so it has the same words each time.
+#[test]
+fn an_index_lock_that_cannot_be_taken_fails_with_the_same_words() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let checkout = crate::checkout::Checkout {
+        root: world.root(),
+        git_dir: world.root().join("gone"),
+        operation: None,
+    };
+    let fails = || match crate::follow::IndexLock::take(&repository, &checkout) {
+        Err(error) => format!("{error:?}"),
+        Ok(_) => panic!("a lock in a folder that is not there"),
+    };
+    assert_eq!(fails(), fails());
+    crate::follow::forget_marks(&checkout.git_dir).unwrap();
 }
 
 #[test]

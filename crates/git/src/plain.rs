@@ -1,7 +1,11 @@
 //! Files of crew's own, replaced whole.
 
+use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use crate::error::{Error, IoContext, Result};
 
@@ -10,10 +14,7 @@ use crate::error::{Error, IoContext, Result};
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(folder).doing("make the folder", folder)?;
-    let mut file = tempfile::Builder::new()
-        .prefix(".crew-")
-        .tempfile_in(folder)
-        .doing("write in", folder)?;
+    let file = passing(folder, ".crew-")?;
     if let Ok(old) = path.metadata() {
         file.as_file()
             .set_permissions(old.permissions())
@@ -24,12 +25,24 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
             .set_permissions(std::fs::Permissions::from_mode(0o644))
             .doing("write", path)?;
     }
-    file.write_all(content)
+    file.as_file()
+        .write_all(content)
         .and_then(|()| file.as_file().sync_all())
         .doing("write", path)?;
     file.persist(path)
         .map_err(|error| Error::io("write", path, error.error))?;
     Ok(())
+}
+
+/// A new file under a passing name. What fails names the folder only: with another name in it each time, the same failure
+/// would look like a new one.
+pub(crate) fn passing(folder: &Path, prefix: &str) -> Result<NamedTempFile<File>> {
+    let mut flags = File::options();
+    flags.write(true).create_new(true).mode(0o600);
+    tempfile::Builder::new()
+        .prefix(prefix)
+        .make_in(folder, |path| flags.open(path))
+        .doing("write in", folder)
 }
 
 /// Removes a file; one that is not there is as good.

@@ -37,20 +37,21 @@ impl Repository {
         delete_tree(&root.join(SPARE))
     }
 
-    /// Removes those that an engine was killed over before they were whole; for start-up.
+    /// Removes those that an engine was killed over before they were whole; for start-up, before any workspace is removed: one
+    /// that is just being put there looks the same.
     ///
     /// # Errors
-    /// [`crate::Error::Io`].
+    /// [`crate::Error::Io`]: one could not be removed; the others are.
     pub fn clear_half_spares(&self, root: &Path) -> Result<()> {
         let folder = root.join(SPARE);
+        let mut outcome = Ok(());
         // Where there is no such folder, none is left.
-        for spare in std::fs::read_dir(&folder).into_iter().flatten() {
-            let spare = spare.doing("list", &folder)?;
+        for spare in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             if !is_whole(&spare) {
-                delete_tree(&spare.path())?;
+                outcome = outcome.and(delete_tree(&spare.path()));
             }
         }
-        Ok(())
+        outcome
     }
 
     /// Keeps a removed workspace's files and crew's own index of them; whether it did. The agent's git directory goes.

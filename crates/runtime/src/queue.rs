@@ -47,7 +47,11 @@ impl From<tickets::Error> for Unwritten {
     fn from(error: tickets::Error) -> Self {
         Self {
             why: crate::perform::words(&error),
-            passing: matches!(&error, tickets::Error::Io { source, .. } if process::lacks(source)),
+            passing: match &error {
+                tickets::Error::Io { source, .. } => process::lacks(source),
+                tickets::Error::Locked { .. } => true,
+                _ => false,
+            },
         }
     }
 }
@@ -59,9 +63,13 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Starts the thread. `saw` is called on it, with the number of the last [`Ask::LookAnew`] and whether what was seen is every
+    /// Starts the thread. `tells`: a person is told of the edits that were put aside. `saw` is called on it, with the number of the last [`Ask::LookAnew`] and whether what was seen is every
     /// file there is.
-    pub(crate) fn open(dir: &Path, saw: impl Fn(u64, Vec<Sighting>, bool) + Send + 'static) -> Result<Self> {
+    pub(crate) fn open(
+        dir: &Path,
+        tells: bool,
+        saw: impl Fn(u64, Vec<Sighting>, bool) + Send + 'static,
+    ) -> Result<Self> {
         let folder = Folder::at(dir)?;
         let (asks, asked) = channel();
         let told = asks.clone();
@@ -76,7 +84,7 @@ impl Queue {
         let mut scan = Scan::new(folder);
         let spawned = std::thread::Builder::new()
             .name("tickets".to_owned())
-            .spawn(move || serve(&mut scan, watch.as_mut(), &asked, &saw));
+            .spawn(move || serve(&mut scan, watch.as_mut(), Aside::new(tells), &asked, &saw));
         spawned.map_err(|source| crate::Error::Io {
             doing: "start the thread for",
             path: dir.to_owned(),
@@ -99,6 +107,7 @@ impl Drop for Queue {
 fn serve(
     scan: &mut Scan,
     mut watch: Option<&mut Watch>,
+    mut aside: Aside,
     asked: &Receiver<Ask>,
     saw: &impl Fn(u64, Vec<Sighting>, bool),
 ) {
@@ -122,11 +131,13 @@ fn serve(
                 }
                 Ask::End => return,
                 Ask::File(id, filing, reply) => {
-                    replies.push((reply, write(&folder, &id, &filing)));
+                    let written = aside.watching(&folder, &id, || write(&folder, &id, &filing));
+                    replies.push((reply, written));
                     named.insert(id.to_string());
                 }
                 Ask::Note(id, text, at, reply) => {
-                    replies.push((reply, note(&folder, &id, &text, at)));
+                    let written = aside.watching(&folder, &id, || note(&folder, &id, &text, at));
+                    replies.push((reply, written));
                     named.insert(id.to_string());
                 }
             }
@@ -143,9 +154,7 @@ fn serve(
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
             continue;
         }
-        if first {
-            settle(&folder);
-        }
+        aside.settle(&folder);
         let mut seen = Seen::new(look, saw);
         let looked = if all {
             scan.rescan_each(Timestamp::now(), |change| seen.push(change))
@@ -166,21 +175,61 @@ fn serve(
     }
 }
 
-/// Brings to its end what an engine that was killed had begun to write, before it is read.
-fn settle(folder: &Folder) {
-    match folder.settle() {
-        Ok(kept) => {
-            for name in kept {
-                let file = folder.path().join(name);
-                tracing::warn!(
-                    "{} was written at the same moment as something else in its ticket's file: take over what you need of it, \
-                     and delete it",
-                    file.display()
-                );
-            }
+/// The edits that were put aside because something else came into their ticket's file at the same moment: a person is told of
+/// each once, by an engine only.
+struct Aside {
+    tells: bool,
+    /// What a killed engine had begun to write was brought to its end.
+    settled: bool,
+}
+
+impl Aside {
+    fn new(tells: bool) -> Self {
+        Self {
+            tells,
+            settled: false,
         }
-        // The first write says so too, with the ticket that it is about.
-        Err(error) => tracing::debug!(%error, "a write that was killed is ended later"),
+    }
+
+    /// Brings to its end what an engine that was killed had begun to write, before it is read, and tells of what was ever put
+    /// aside.
+    fn settle(&mut self, folder: &Folder) {
+        if self.settled {
+            return;
+        }
+        match folder.settle() {
+            Ok(kept) => {
+                self.settled = true;
+                self.tell(folder, &kept);
+            }
+            // The first write says so too, with the ticket that it is about.
+            Err(error) => tracing::debug!(%error, "a write that was killed is ended later"),
+        }
+    }
+
+    /// Writes, and tells of what was put aside by that.
+    fn watching<R>(&self, folder: &Folder, id: &TicketId, write: impl FnOnce() -> R) -> R {
+        let kept = || -> Vec<String> {
+            let id = tickets::Id::new(id.as_str()).ok().filter(|_| self.tells);
+            id.map(|id| folder.kept(&id)).unwrap_or_default()
+        };
+        let before = kept();
+        let written = write();
+        let mut after = kept();
+        after.retain(|name| !before.contains(name));
+        self.tell(folder, &after);
+        written
+    }
+
+    fn tell(&self, folder: &Folder, kept: &[String]) {
+        for name in kept.iter().filter(|_| self.tells) {
+            let file = folder.path().join(name);
+            tracing::warn!(
+                "{} was written at the same moment as something else in its ticket's file: take over what you need of it, \
+                 and delete it",
+                file.display()
+            );
+        }
     }
 }
 
@@ -279,6 +328,15 @@ fn sighting(change: Change) -> Option<Sighting> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_that_another_process_holds_passes() {
+        let locked = tickets::Error::Locked {
+            path: ".lock".into(),
+            seconds: 30,
+        };
+        assert!(Unwritten::from(locked).passing);
+    }
 
     #[test]
     fn a_note_that_is_added_again_after_a_crash_is_there_once() {

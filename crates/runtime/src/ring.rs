@@ -137,9 +137,13 @@ impl Ring {
         hands.owner = Owner::new(journal, &place.crew_dir);
         let (tell, heard) = mpsc::unbounded_channel();
         let saw = tell.clone();
-        let queue = Queue::open(&place.tickets_dir, move |look, seen, whole| {
-            drop(saw.send(Heard::Sighted { look, seen, whole }));
-        })?;
+        let queue = Queue::open(
+            &place.tickets_dir,
+            duty == Duty::Drain,
+            move |look, seen, whole| {
+                drop(saw.send(Heard::Sighted { look, seen, whole }));
+            },
+        )?;
         let watcher = watch_files(&place, tell.clone());
         let core = Core::load(settings.clone(), journal, Loaded::default())?;
         let state_file = state_file::StateFile::new(&place, settings)?;
@@ -174,6 +178,7 @@ impl Ring {
         };
         ring.watch_prompts();
         ring.state_file.take_up(&ring.ledger).await?;
+        ring.clear_half_spares();
         match ring.load().await {
             // An engine waits for room; a person who asked for one thing wants to know.
             Err(error) if error.is_passing() && ring.duty == Duty::Drain => ring.trouble = Some(error),

@@ -45,12 +45,13 @@ pub(crate) enum Failure {
     Missing,
     /// It is there and no good.
     Bad(What),
+    /// The system refused to read it, maybe only for the moment.
+    Refused(io::Error),
 }
 
 /// Reads a regular file of at most [`MAX_BYTES`].
 pub(crate) fn read(dir: BorrowedFd<'_>, name: &str) -> Result<Content, Failure> {
     const TRIES: u32 = 3;
-    let refused = |error: io::Error| Failure::Bad(What::Refused(error.to_string()));
     let mut tries = 0;
     loop {
         // NONBLOCK: to open a pipe must not wait for its writer.
@@ -58,9 +59,9 @@ pub(crate) fn read(dir: BorrowedFd<'_>, name: &str) -> Result<Content, Failure> 
             Ok(fd) => File::from(fd),
             Err(Errno::NOENT) => return Err(Failure::Missing),
             Err(Errno::LOOP | Errno::NXIO | Errno::XDEV) => return Err(Failure::Bad(What::NotAFile)),
-            Err(error) => return Err(refused(error.into())),
+            Err(error) => return Err(Failure::Refused(error.into())),
         };
-        let before = file.metadata().map_err(refused)?;
+        let before = file.metadata().map_err(Failure::Refused)?;
         if !before.is_file() {
             return Err(Failure::Bad(What::NotAFile));
         }
@@ -71,8 +72,8 @@ pub(crate) fn read(dir: BorrowedFd<'_>, name: &str) -> Result<Content, Failure> 
         (&file)
             .take(MAX_BYTES + 1)
             .read_to_end(&mut bytes)
-            .map_err(refused)?;
-        let after = file.metadata().map_err(refused)?;
+            .map_err(Failure::Refused)?;
+        let after = file.metadata().map_err(Failure::Refused)?;
         let stamp = Stamp::of(&after);
         tries += 1;
         // Written while it was read: what was read may be half of each.

@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher as _};
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::os::fd::AsFd;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::beneath::{self, Failure};
-use crate::problem::What;
 use crate::write::NEW;
 use crate::{Error, Folder, Id, Lock};
 
@@ -17,8 +16,8 @@ use crate::{Error, Folder, Id, Lock};
 /// without it the new content's file is a half-written one.
 pub(crate) const NOTED: &str = ".crew.was";
 
-/// After the name of a ticket's file and before a number: what another program wrote into it, where something newer stands that
-/// may have been written without it.
+/// After the name of a ticket's file and before a number: what another program wrote into it and could not stand there, because
+/// another edit does. Which of the two is the newer is not always known.
 const KEPT: &str = ".kept-";
 
 /// A write, as it is noted.
@@ -47,9 +46,7 @@ impl Lock<'_> {
             Ok(noted) => Noted::parse(&noted.bytes),
             Err(Failure::Missing) => return Ok(()),
             // What it says is not known: the next to come reads it.
-            Err(Failure::Bad(What::Refused(why))) => {
-                return Err(self.failed("read", NOTED, io::Error::other(why)));
-            }
+            Err(Failure::Refused(source)) => return Err(self.failed("read", NOTED, source)),
             // It is none of ours, and in the way of the next.
             Err(Failure::Bad(_)) => None,
         };
@@ -75,6 +72,8 @@ impl Lock<'_> {
             }
             // What crew wrote was replaced or taken away by somebody who may not have seen what it had displaced.
             Ok(_) | Err(Failure::Missing | Failure::Bad(_)) => {}
+            // Whether it was is not known: the next to come looks.
+            Err(Failure::Refused(source)) => return Err(self.failed("read", &name, source)),
         }
         if self.has_theirs(noted)? {
             self.keep_aside(&name)?;
@@ -100,7 +99,7 @@ impl Lock<'_> {
         match beneath::read(self.dir.as_fd(), NEW) {
             Ok(left) => Ok(![noted.base, noted.ours].contains(&hash(&left.bytes))),
             Err(Failure::Missing) => Ok(false),
-            Err(Failure::Bad(What::Refused(why))) => Err(self.failed("read", NEW, io::Error::other(why))),
+            Err(Failure::Refused(source)) => Err(self.failed("read", NEW, source)),
             // A folder, a link, a flood: crew writes no such thing.
             Err(Failure::Bad(_)) => Ok(true),
         }
@@ -114,12 +113,14 @@ impl Lock<'_> {
 }
 
 impl Folder {
-    /// Ends a write that was killed, and names the files in which something was ever kept that was written into a ticket's file
+    /// Ends a write that was killed, unless another process is writing, which is not waited for, and names the files in which something was ever kept that was written into a ticket's file
     /// at the same moment as something else: a person decides what of it they need.
     ///
     /// Errors: [`Error::Locked`], [`Error::Io`].
     pub fn settle(&self) -> Result<Vec<String>, Error> {
-        drop(self.lock()?);
+        if self.path().join(NOTED).symlink_metadata().is_ok() {
+            drop(self.try_lock()?);
+        }
         let failed = |source| Error::Io {
             doing: "list",
             path: self.path().to_owned(),
@@ -134,6 +135,13 @@ impl Folder {
         }
         kept.sort();
         Ok(kept)
+    }
+
+    /// Those of one ticket's, found by their names: the work does not grow with the queue.
+    pub fn kept(&self, id: &Id) -> Vec<String> {
+        let names = (1..u32::MAX).map(|number| format!("{}{KEPT}{number}", id.file_name()));
+        let is_there = |name: &String| self.path().join(name).symlink_metadata().is_ok();
+        names.take_while(is_there).collect()
     }
 }
 

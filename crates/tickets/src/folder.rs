@@ -204,11 +204,15 @@ impl Folder {
         let path = self.file(id);
         let content = beneath::read(dir, &id.file_name()).map_err(|failure| match failure {
             Failure::Missing => None,
-            Failure::Bad(what) => Some(Problem {
+            Failure::Bad(what) => Some(what),
+            Failure::Refused(source) => Some(What::Refused(source.to_string())),
+        });
+        let content = content.map_err(|what| {
+            what.map(|what| Problem {
                 path: path.clone(),
                 line: None,
                 what,
-            }),
+            })
         })?;
         let document = Document::parse(&path, &content.bytes).map_err(Some)?;
         Ok(Ticket::read(id.clone(), &path, document, content.stamp))

@@ -29,13 +29,22 @@ pub struct Lock<'a> {
 impl Folder {
     /// Takes the folder's lock, waiting at most 30 s ([`Error::Locked`]).
     pub fn lock(&self) -> Result<Lock<'_>, Error> {
+        self.lock_within(PATIENCE)
+    }
+
+    /// Takes the folder's lock unless another has it.
+    pub(crate) fn try_lock(&self) -> Result<Lock<'_>, Error> {
+        self.lock_within(Duration::ZERO)
+    }
+
+    fn lock_within(&self, patience: Duration) -> Result<Lock<'_>, Error> {
         let path = self.path().join(FILE);
         let failed = |doing, source: Errno| Error::Io {
             doing,
             path: path.clone(),
             source: source.into(),
         };
-        let mut wait = Wait::new();
+        let mut wait = Wait::new(patience);
         loop {
             let dir = self.open()?;
             let flags = OFlags::RDWR | OFlags::CREATE;
@@ -48,7 +57,7 @@ impl Folder {
                     Err(Errno::WOULDBLOCK | Errno::INTR) => {
                         return Err(Error::Locked {
                             path: path.clone(),
-                            seconds: PATIENCE.as_secs(),
+                            seconds: patience.as_secs(),
                         });
                     }
                     Err(source) => return Err(failed("lock", source)),
@@ -66,7 +75,7 @@ impl Folder {
             if !wait.again() {
                 return Err(Error::Locked {
                     path,
-                    seconds: PATIENCE.as_secs(),
+                    seconds: patience.as_secs(),
                 });
             }
         }
@@ -91,9 +100,9 @@ impl Wait {
         clippy::disallowed_methods,
         reason = "a lock that another program holds is waited for with a deadline"
     )]
-    fn new() -> Wait {
+    fn new(patience: Duration) -> Wait {
         Wait {
-            until: Instant::now() + PATIENCE,
+            until: Instant::now() + patience,
             milliseconds: 1,
         }
     }

@@ -95,6 +95,11 @@ impl Lock<'_> {
                 asked: id.to_string(),
             },
             Failure::Bad(what) => self.bad(id, what),
+            // That is about the file; anything else is the machine's moment.
+            Failure::Refused(source) if source.kind() == io::ErrorKind::PermissionDenied => {
+                self.bad(id, What::Refused(source.to_string()))
+            }
+            Failure::Refused(source) => self.failed("read", name, source),
         })
     }
 

@@ -1,9 +1,12 @@
 //! git's own lock of a checkout's index, held by crew in a way that crew can recognise.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::checkout::Checkout;
 use crate::error::{Error, IoContext, Result};
@@ -34,11 +37,10 @@ impl IndexLock {
             return Ok(None);
         }
         // Appears by a link, so that it never stands there without its mark.
-        let mut file = tempfile::Builder::new()
-            .prefix(PASSING)
-            .tempfile_in(&checkout.git_dir)
+        let file = crate::plain::passing(&checkout.git_dir, PASSING)?;
+        file.as_file()
+            .write_all(MARK)
             .doing("write in", &checkout.git_dir)?;
-        file.write_all(MARK).doing("write", file.path())?;
         for _ in 0..2 {
             match std::fs::hard_link(file.path(), &path) {
                 Ok(()) => {
@@ -81,7 +83,7 @@ impl IndexLock {
 impl Drop for IndexLock {
     fn drop(&mut self) {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.stays && std::fs::read(&self.path).is_ok_and(|content| content == MARK) {
+        if !self.stays && is_marked(&self.path) {
             std::fs::remove_file(&self.path).ok();
         }
         held.remove(&self.path);
@@ -91,10 +93,15 @@ impl Drop for IndexLock {
 /// Removes what an engine left that was killed in the moment in which it took a lock. For the holder of the repository's lock.
 pub(crate) fn forget_marks(git_dir: &Path) -> Result<()> {
     let _held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    for entry in std::fs::read_dir(git_dir).doing("list", git_dir)? {
+    let entries = match std::fs::read_dir(git_dir) {
+        // The checkout was removed meanwhile.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        entries => entries.doing("list", git_dir)?,
+    };
+    for entry in entries {
         let entry = entry.doing("list", git_dir)?;
         if entry.file_name().to_string_lossy().starts_with(PASSING)
-            && std::fs::read(entry.path()).is_ok_and(|content| MARK.starts_with(&content))
+            && beginning(&entry.path()).is_some_and(|content| MARK.starts_with(&content))
         {
             crate::plain::remove_if_there(&entry.path())?;
         }
@@ -107,5 +114,22 @@ fn path_of(checkout: &Checkout) -> PathBuf {
 }
 
 fn is_left_behind(repository: &Repository, path: &Path) -> bool {
-    repository.lock().is_some() && std::fs::read(path).is_ok_and(|content| content == MARK)
+    repository.lock().is_some() && is_marked(path)
+}
+
+fn is_marked(path: &Path) -> bool {
+    beginning(path).is_some_and(|content| content == MARK)
+}
+
+/// What a file holds that is no longer than the mark; no other is crew's. Somebody else may have made it: a pipe would be waited
+/// for, and a flood be read.
+fn beginning(path: &Path) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let limit = u64::try_from(MARK.len()).ok()?;
+    let is_ours = |meta: &std::fs::Metadata| meta.is_file() && meta.len() <= limit;
+    file.metadata().ok().filter(is_ours)?;
+    let mut content = Vec::new();
+    file.take(limit).read_to_end(&mut content).ok()?;
+    Some(content)
 }

@@ -1,4 +1,4 @@
-//! Taking up the journal: at the start, and whenever a decision was refused. Recovery is the normal path.
+//! Taking up the journal.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,24 @@ use model::{RunId, Time};
 use store::Ordered;
 
 use super::{Ring, own_stop, run};
+use crate::perform::words;
 use crate::queue::Ask;
 use crate::{Result, clock};
 
 impl Ring {
+    /// Removes what a killed engine left of a checkout that it was about to keep: at the start only, while no hand keeps one.
+    pub(super) fn clear_half_spares(&self) {
+        let hands = &self.hands;
+        if self.duty == Duty::Drain
+            && let Err(error) = hands.repository.clear_half_spares(&hands.workspaces)
+        {
+            tracing::warn!(
+                "a checkout that was half put aside takes room for nothing: {}",
+                words(&error)
+            );
+        }
+    }
+
     /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
     pub(super) async fn load(&mut self) -> Result<()> {
         let streams = self.ledger.streams().await?;
@@ -40,8 +54,13 @@ impl Ring {
         let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
         if self.duty == Duty::Drain && !is_landing {
             // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
-            self.hands.repository.release_left_behind()?;
-            self.hands.repository.clear_half_spares(&self.hands.workspaces)?;
+            match self.hands.repository.release_left_behind() {
+                // Room comes again, and this is begun again then.
+                Err(error) if error.is_passing() => return Err(error.into()),
+                // Where a checkout's own git directory forbids it, the rest of the work need not stand still.
+                Err(error) => tracing::warn!("a killed engine's lock may stay: {}", words(&error)),
+                Ok(()) => {}
+            }
             crash::point("recover.released");
         }
         let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];

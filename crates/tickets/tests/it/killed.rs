@@ -1,39 +1,54 @@
 //! Writes that are killed in the middle, by a real SIGKILL, in this very program started again.
 
+use std::fs::{File, Permissions};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use tickets::*;
 
 use crate::{Queue, at, id};
 
 /// Runs [`killed_write`] in a process of its own, to be killed at `point`.
 fn killed_at(point: &str, queue: &Queue) {
+    let code = runs("killed_write", point, queue);
+    assert_eq!(code, None, "{point} is never reached");
+}
+
+fn runs(test: &str, point: &str, queue: &Queue) -> Option<i32> {
     #[expect(
         clippy::disallowed_methods,
         reason = "the test's own program plays the crew that is killed"
     )]
     let status = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "killed::killed_write", "--ignored"])
+        .args(["--exact", &format!("killed::{test}"), "--ignored"])
         .env("CREW_TEST_QUEUE", queue.folder.path())
         .env("CREW_CRASH_AT", point)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
         .unwrap();
-    assert_eq!(status.code(), None, "{point} is never reached");
+    status.code()
 }
 
 #[test]
 #[ignore = "run, and killed, by the tests below"]
 fn killed_write() {
+    let folder = given_folder();
+    folder.set_status(&id("ab-1"), Status::Closed).unwrap();
+}
+
+fn given_folder() -> Folder {
     #[expect(
         clippy::disallowed_methods,
         reason = "the parent test says where its queue is"
     )]
     let path = std::env::var_os("CREW_TEST_QUEUE").unwrap();
-    let folder = Folder::at(Path::new(&path)).unwrap();
-    folder.set_status(&id("ab-1"), Status::Closed).unwrap();
+    Folder::at(Path::new(&path)).unwrap()
 }
 
 fn left(queue: &Queue) -> Vec<String> {
@@ -131,4 +146,72 @@ fn a_half_written_content_is_nobodys() {
     assert_eq!(queue.text("ab-1"), text);
     queue.folder.set_status(&before, Status::Closed).unwrap();
     assert_eq!(left(&queue), Vec::<String>::new());
+}
+
+/// What cannot be read for a moment is not taken for somebody else's.
+#[test]
+fn a_ticket_that_cannot_be_read_now_keeps_its_displaced_edit_for_later() {
+    let queue = Queue::new();
+    queue.plain("ab-1", "open", "");
+    let edited = queue.text("ab-1") + "by hand\n";
+    killed_at("file.exchanged", &queue);
+    queue.write(".crew.tmp", &edited);
+    let file = queue.folder.file(&id("ab-1"));
+    let allow = |mode| std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+    allow(0o000);
+    // Root reads what it may not.
+    let mut sets = capabilities(None).unwrap();
+    sets.effective -= CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
+    set_capabilities(None, sets).unwrap();
+    let refused = queue.folder.lock().map(drop).unwrap_err();
+    assert!(matches!(refused, Error::Io { doing: "read", .. }), "{refused:?}");
+    allow(0o600);
+    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    assert_eq!(queue.text("ab-1"), edited);
+}
+
+#[test]
+fn a_look_at_what_was_killed_does_not_wait_for_a_writer() {
+    let queue = Queue::new();
+    queue.plain("ab-1", "open", "");
+    let held = queue.folder.lock().unwrap();
+    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    queue.write(".crew.was", "1 2");
+    let locked = queue.folder.settle().unwrap_err();
+    assert!(matches!(locked, Error::Locked { seconds: 0, .. }), "{locked:?}");
+    drop(held);
+    queue.folder.settle().unwrap();
+    assert_eq!(left(&queue), Vec::<String>::new());
+    queue.write("ab-1.md.kept-1", "");
+    queue.write("ab-1.md.kept-2", "");
+    queue.write("ab-10.md.kept-1", "");
+    assert_eq!(
+        queue.folder.kept(&id("ab-1")),
+        ["ab-1.md.kept-1", "ab-1.md.kept-2"]
+    );
+}
+
+#[test]
+fn a_lack_of_open_files_is_told_as_what_it_is() {
+    let queue = Queue::new();
+    queue.plain("ab-1", "open", "");
+    assert_eq!(runs("write_without_files", "", &queue), Some(0));
+}
+
+#[test]
+#[ignore = "run, in a process of its own, by the test above"]
+fn write_without_files() {
+    let folder = given_folder();
+    let next = File::open("/dev/null").unwrap().as_raw_fd();
+    // Enough for the folder and its lock.
+    let limit = Rlimit {
+        current: Some(u64::try_from(next + 2).unwrap()),
+        ..getrlimit(Resource::Nofile)
+    };
+    setrlimit(Resource::Nofile, limit).unwrap();
+    let lacking = folder.set_status(&id("ab-1"), Status::Closed).unwrap_err();
+    let Error::Io { source, .. } = lacking else {
+        panic!("{lacking:?}")
+    };
+    assert_eq!(Errno::from_io_error(&source), Some(Errno::MFILE));
 }
