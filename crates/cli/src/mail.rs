@@ -26,6 +26,7 @@ pub(crate) fn folder(crew: &Crew, place: &Place, now: Time) -> Result<(BTreeMap<
     let beside = Beside {
         refusals: refusals(&facts, &settings),
         files: facts.bad,
+        no_room: place.lacks_room(&settings),
     };
     Ok((facts.tickets, beside))
 }

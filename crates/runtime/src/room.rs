@@ -1,24 +1,39 @@
 //! Room on the disks: a step that could not commit what it makes is paid for in vain, so that none is begun without some.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use model::settings::Settings;
+
+use crate::Place;
 use crate::hands::Hands;
 
 /// With less than this, nothing new begins. What an agent writes takes more as a rule; this is for crew's own part.
 const LEAST: u64 = 4 << 20;
 
-impl Hands {
+impl Place {
     /// Where there is no room for a further workspace or step, in words; nothing where there is.
-    pub(crate) fn lacks_room(&self) -> Option<String> {
+    #[must_use]
+    pub fn lacks_room(&self, settings: &Settings) -> Option<String> {
+        self.lacks_room_with(self.workspaces_dir(settings).ok().as_ref())
+    }
+
+    fn lacks_room_with(&self, workspaces: Option<&PathBuf>) -> Option<String> {
         [
-            self.place.crew_dir.as_path(),
-            &self.place.runs_dir,
-            &self.place.checks_dir,
-            &self.workspaces,
+            self.crew_dir.as_path(),
+            &self.runs_dir,
+            &self.checks_dir,
             self.repository.common_dir(),
         ]
         .into_iter()
+        .chain(workspaces.map(PathBuf::as_path))
         .find_map(lacks)
+    }
+}
+
+impl Hands {
+    /// As [`Place::lacks_room`] says, with the folder that the workspaces of this engine stand in.
+    pub(crate) fn lacks_room(&self) -> Option<String> {
+        self.place.lacks_room_with(Some(&self.workspaces))
     }
 }
 

@@ -71,6 +71,10 @@ impl Explain {
         if let Some(waits) = agent.and_then(|agent| agent.waiting(clock::now())) {
             context.out.line(&format!("  it {waits}"))?;
         }
+        let over = ticket.is_some_and(|ticket| ticket.is_done() || ticket.held.is_some());
+        if let Some(why) = place.lacks_room(&settings).filter(|_| !over) {
+            context.out.line(&format!("  {why}"))?;
+        }
         if let Some(failure) = failure {
             let rule = failure::says(failure.class);
             let errors = agent.map_or(0, |agent| agent.errors);
@@ -83,7 +87,7 @@ impl Explain {
             context.out.line(&format!("  rule: {rule}"))?;
         }
         // An agent that waits for it says so itself.
-        if agent.is_none() && !ticket.is_some_and(|t| t.is_done() || t.held.is_some()) {
+        if agent.is_none() && !over {
             for bar in crew.bars(clock::now()) {
                 context.out.line(&format!("  no step is started: {bar}"))?;
             }

@@ -120,7 +120,7 @@ fn list(out: &mut Out, items: &[Item], now: Time) -> Result<()> {
 pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
     let name = match &item.kind {
         Kind::Held(why) => format!("held, {why}"),
-        Kind::Question | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File => {
+        Kind::Question | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => {
             item.kind.name().to_owned()
         }
     };
@@ -140,7 +140,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
         let span = ui::left(until.since(now));
         let says = match item.kind {
             Kind::Question => format!("  goes on without an answer in {span}"),
-            Kind::Held(_) | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File => {
+            Kind::Held(_) | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => {
                 format!("  tried again by itself in {span}")
             }
         };
@@ -175,6 +175,6 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
 fn style(item: &Item) -> Style {
     match item.kind {
         Kind::Question | Kind::Checkout => Style::Yellow,
-        Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File => Style::Red,
+        Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => Style::Red,
     }
 }

@@ -43,6 +43,10 @@ impl Ps {
         for bar in crew.bars(now) {
             out.wrapped(&bar, 2, Style::Yellow)?;
         }
+        let settings = crate::context::settings(&place).unwrap_or_default();
+        if let Some(why) = place.lacks_room(&settings) {
+            out.wrapped(&why, 2, Style::Yellow)?;
+        }
         out.wrapped(&engine(holder.as_ref(), now), 2, Style::Dim)?;
         out.wrapped(&format!("queue: {}", counts(&queue)), 2, Style::Dim)?;
         if let Some(paid) = paid(&crew, now) {

@@ -67,12 +67,18 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
         );
     }
     private(&place.crew_dir, found);
-    if let Some(free) = free(&place.root).filter(|free| *free < LITTLE) {
+    if let Some(why) = place.lacks_room(settings.unwrap_or(&Settings::default())) {
+        found.push(Finding::wrong(
+            AREA,
+            why,
+            "make room: nothing is lost when the disk is full, and nothing moves either",
+        ));
+    } else if let Some(free) = free(&place.root).filter(|free| *free < LITTLE) {
         let mib = free >> 20;
         found.push(Finding::note(
             AREA,
             format!("{mib} MiB are free where {} stands", place.root.display()),
-            "make room: nothing is lost when the disk is full, and nothing moves either",
+            "make room before it is full: then nothing new begins",
         ));
     }
     let lock = place.repository.common_dir().join("index.lock");

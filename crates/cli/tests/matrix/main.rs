@@ -25,4 +25,5 @@ mod few;
 mod full_disk;
 mod stops;
 mod table;
+mod told;
 mod versions;

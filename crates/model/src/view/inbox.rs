@@ -54,6 +54,8 @@ pub enum Kind {
     Dependency,
     /// A file cannot be read as a ticket, or cannot be one.
     File,
+    /// A disk is full: nothing new begins.
+    Disk,
 }
 
 impl Kind {
@@ -67,6 +69,7 @@ impl Kind {
             Kind::Stuck => "stuck",
             Kind::Dependency => "dependency",
             Kind::File => "file",
+            Kind::Disk => "disk",
         }
     }
 }
@@ -90,6 +93,8 @@ pub struct Beside {
     pub refusals: BTreeMap<TicketId, Refusal>,
     /// Files in the ticket folder that are no tickets.
     pub files: Vec<BadFile>,
+    /// Where there is no room for anything new, in words; nothing where there is.
+    pub no_room: Option<String>,
 }
 
 /// A file in the ticket folder that is no ticket.
@@ -121,6 +126,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Ticket>, beside: &Beside) -> Vec<Item>
         .filter_map(|ticket| one(ticket, beside.refusals.get(&ticket.id)))
         .collect();
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
+    items.extend(beside.no_room.as_deref().map(full));
     for item in &mut items {
         if let Some(since) = item.since {
             item.id.push_str(&format!(":{}", since.0));
@@ -178,7 +184,9 @@ fn one(ticket: &Ticket, refusal: Option<&Refusal>) -> Option<Item> {
 fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
     let group = match &kind {
         Kind::Held(_) => "held",
-        Kind::Question | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File => kind.name(),
+        Kind::Question | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => {
+            kind.name()
+        }
     };
     Item {
         id: format!("{group}:{}", ticket.id),
@@ -330,6 +338,24 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Option<Item> {
         acts,
         ..item(ticket, Kind::Dependency, Urgency::Parked)
     })
+}
+
+/// A disk that is full, which no ticket is to blame for.
+fn full(why: &str) -> Item {
+    Item {
+        id: Kind::Disk.name().to_owned(),
+        kind: Kind::Disk,
+        urgency: Urgency::Everyone,
+        ticket: None,
+        agent: None,
+        title: "the disk is full".to_owned(),
+        since: None,
+        why: why.to_owned(),
+        until: None,
+        acts: vec![Act::ByHand {
+            what: "make room: everything goes on by itself".to_owned(),
+        }],
+    }
 }
 
 fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Ticket>) -> Item {

@@ -158,6 +158,7 @@ fn beside() -> Beside {
             what: "'my notes' cannot be a ticket's id".to_owned(),
             hint: "rename it".to_owned(),
         }],
+        no_room: Some("no room where /home/me/project/.crew stands".to_owned()),
     }
 }
 

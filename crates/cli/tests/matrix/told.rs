@@ -1,0 +1,30 @@
+//! What a person who asks hears of a disk that is full: it is no fact of the journal, and no ticket's fault.
+
+use crate::disk::Disk;
+use crate::mounts::cells;
+use crate::support::{DONE, World};
+
+const SAYS: &str = "nothing new begins with less than";
+
+cells! {
+    fn every_face_tells_of_a_full_disk_for_as_long_as_it_is_full() {
+        let world = World::new();
+        let faces: [&[&str]; 4] = [&["inbox"], &["ps"], &["explain", "t-1"], &["doctor"]];
+        let disk = Disk::over(&world.project(".crew"));
+        world.drain();
+        world.ticket("t-1").agent(DONE).write();
+        disk.fill();
+        for face in faces {
+            let said = world.crew(face);
+            assert!(said.all().contains(SAYS), "{face:?}: {said}");
+        }
+        assert_eq!(world.crew(&["inbox"]).code, Some(3));
+        assert_eq!(world.crew(&["doctor"]).code, Some(1));
+        disk.free();
+        for face in faces {
+            let said = world.crew(face);
+            assert!(!said.all().contains(SAYS), "{face:?}: {said}");
+        }
+        assert_eq!(world.crew(&["inbox"]).code, Some(0));
+    }
+}
