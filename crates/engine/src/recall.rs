@@ -77,3 +77,44 @@ impl Core {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::Time;
+    use model::ticket::{Done, Effect, State};
+
+    use super::*;
+    use crate::Loaded;
+
+    /// A crew that has been up for years has forgotten most of what it ever saw.
+    #[test]
+    fn nothing_is_left_of_a_ticket_that_is_forgotten() {
+        let settings = model::settings::Settings::default();
+        let mut core = Core::load(settings, uuid::Uuid::nil(), Loaded::default()).unwrap();
+        let id = TicketId::new("t-1").unwrap();
+        let mut ticket = Ticket::new(id.clone());
+        ticket.state = State::Done(Done::Failed {
+            reason: "no".to_owned(),
+        });
+        core.recall(id.clone(), 1, ticket);
+        let gone = Sighting::Gone {
+            ticket: id.clone(),
+            at: Time(0),
+        };
+        let heard = Input::Sighted {
+            seen: vec![gone],
+            whole: false,
+        };
+        drop(core.step(heard, Time(0)));
+        let note = Effect::AddNote {
+            text: "why".to_owned(),
+        };
+        let effect = model::journal::EffectId { seq: 1, index: 0 };
+        core.fails(effect, &id, &note, "no".to_owned(), false);
+        assert!(core.gone.contains_key(&id) && !core.failing.is_empty());
+
+        core.forget(&[id].into());
+        assert!(core.tickets.is_empty() && core.versions.is_empty());
+        assert!(core.gone.is_empty() && core.failing.is_empty());
+    }
+}
