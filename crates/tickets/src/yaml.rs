@@ -165,6 +165,15 @@ fn told(error: &serde_saphyr::Error) -> String {
     if first.contains("recursion limit exceeded") {
         return format!("nested more than {MAX_DEPTH} deep");
     }
+    if first.contains("quoted scalar") {
+        return if first.contains("trailing content") {
+            "something behind the closing quote".to_owned()
+        } else if first.contains("indentation") || first.contains("document indicator") {
+            "a quote that is never closed".to_owned()
+        } else {
+            "an escape (`\\…`) that YAML does not have".to_owned()
+        };
+    }
     first
         .rsplit_once(" at line ")
         .map_or(first, |(what, _)| what)
@@ -284,6 +293,19 @@ mod tests {
             parse("k: |\n  two\n  lines\n", " |", 3).unwrap(),
             text("two\nlines\n")
         );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_quoted_text_is_told_in_words() {
+        for (text, wanted) in [
+            ("\"open", "a quote that is never closed"),
+            ("'open", "a quote that is never closed"),
+            ("\"a\" b", "something behind the closing quote"),
+            ("\"C:\\q\"", "an escape (`\\…`) that YAML does not have"),
+        ] {
+            let fault = parse(&format!("k: {text}\n"), &format!(" {text}"), 1).unwrap_err();
+            assert_eq!(fault.message, wanted, "{text}");
+        }
     }
 
     #[test]
