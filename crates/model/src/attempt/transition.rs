@@ -512,7 +512,10 @@ impl Attempt {
         Ok(Raised::Nothing)
     }
 
-    /// Working again, with `next` to say; the mode and the last chance do not outlive what interrupted them.
+    /// Working again, with `next` to say; the mode and the last chance do not outlive what interrupted them. The last chance is
+    /// told to whoever knows the task: a new session hears the task first, and what there is already, and the step after that
+    /// is its last chance. That is one step more for each recovery, of which there are few, each after as many failures as an
+    /// agent may have in a row.
     fn work(&mut self, next: Prompt) {
         self.state = State::Working(Working {
             mode: Mode::default(),

@@ -39,7 +39,7 @@ impl Witness {
             Event::Retried { .. } | Event::Reopened { .. } => *free = (0, free.1),
             Event::Claimed { .. } => free.1 = 0,
             Event::Conflicted { .. } => free.1 += 2,
-            // What interrupts a last chance ends it: whoever is recovered from that has a step, and then the last chance.
+            // The machine means it so: a new session hears the task first, and the step after that is its last chance.
             Event::Attempt(attempt::Event::Recovered { .. }) => free.1 += 1,
             _ => {}
         }

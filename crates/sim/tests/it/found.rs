@@ -28,22 +28,7 @@ impl Crew {
         };
         let opened = crew.core.open(crew.now, Duty::Drain);
         crew.take(&opened);
-        let spec = Spec {
-            title: "One".to_owned(),
-            kind: "task".to_owned(),
-            ..Spec::default()
-        };
-        let sighting = Sighting::Read {
-            ticket: ticket(),
-            spec,
-            status: FileStatus::Open,
-            tags: BTreeSet::new(),
-            changed_at: Time(0),
-        };
-        crew.hear(Input::Sighted {
-            seen: vec![sighting],
-            whole: true,
-        });
+        crew.hear(an_open_file());
         crew.report(
             |effect| matches!(effect, Effect::PrepareWorkspace { .. }),
             Report::WorkspaceReady {
@@ -121,6 +106,30 @@ impl Crew {
 
 fn ticket() -> TicketId {
     TicketId::new("t-1").unwrap()
+}
+
+/// All that is in the folder: the ticket's file, open.
+fn an_open_file() -> Input {
+    let spec = Spec {
+        title: "One".to_owned(),
+        kind: "task".to_owned(),
+        ..Spec::default()
+    };
+    let sighting = Sighting::Read {
+        ticket: ticket(),
+        spec,
+        status: FileStatus::Open,
+        tags: BTreeSet::new(),
+        changed_at: Time(0),
+    };
+    Input::Sighted {
+        seen: vec![sighting],
+        whole: true,
+    }
+}
+
+fn writes(effect: &Effect) -> bool {
+    matches!(effect, Effect::WriteFile(_))
 }
 
 fn starts(effect: &Effect) -> bool {
@@ -220,7 +229,6 @@ fn an_agent_out_of_steps_cannot_go_on_by_asking_or_sleeping() {
 
 #[test]
 fn a_writing_that_is_reported_twice_has_arrived_once() {
-    let writes = |effect: &Effect| matches!(effect, Effect::WriteFile(_));
     let mut crew = Crew::at_work(Settings::default());
     crew.report(writes, Report::Done);
     // It is submitted and dropped: two more writings are on their way, and a hand of an earlier core tells of the first.
@@ -323,4 +331,32 @@ fn a_client_that_ends_well_before_the_stop_has_not_failed() {
     });
     crew.ended(Signal::Done);
     assert_eq!(crew.state(), "verify/checking");
+}
+
+#[test]
+fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name() {
+    let mut crew = Crew::at_work(Settings::default());
+    crew.report(writes, Report::Done);
+    let ordered_before = crew.ordered.len();
+    let gone = Sighting::Gone {
+        ticket: ticket(),
+        at: crew.now,
+    };
+    crew.hear(Input::Sighted {
+        seen: vec![gone],
+        whole: false,
+    });
+    // It has been gone for long enough, and its agent is stopped.
+    crew.hear(Input::Ticked);
+    crew.failed(Failure::new(Class::KilledByUs, "it was stopped"));
+    assert_eq!(crew.state(), "done/dropped");
+    // A writing would be performed whenever there is a file again, and close it.
+    let written = crew.ordered[ordered_before..].iter();
+    assert_eq!(written.filter(|(_, _, effect)| writes(effect)).count(), 0);
+    crew.hear(an_open_file());
+    assert!(
+        !crew.core.ticket(&ticket()).unwrap().is_done(),
+        "{}",
+        crew.state()
+    );
 }

@@ -538,6 +538,31 @@ fn stuck_is_recovered_by_what_is_found_and_only_so_often() {
 }
 
 #[test]
+fn who_is_recovered_hears_the_task_before_its_last_chance_and_no_step_more() {
+    let mut story = Story::running();
+    story.finish(Signal::None, 0);
+    assert_eq!(story.started().0, Prompt::LastChance);
+    story.fail(Class::Crash, 0);
+    story.of(Of::Recovered {
+        workspace: Workspace::Changed,
+        fresh: session(Fence(1), 2),
+        recoveries_left: 1,
+        attempts_left: 2,
+        reopen_at: Time(500_000),
+    });
+    assert_eq!(
+        story.started().0,
+        Prompt::Resume,
+        "a new session knows of no task"
+    );
+    story.finish(Signal::None, 0);
+    assert_eq!(story.started().0, Prompt::LastChance);
+    story.finish(Signal::None, 0);
+    assert_eq!(story.name(), "open");
+    assert!(story.ticket.labels.contains(&Label::AgentIncomplete));
+}
+
+#[test]
 fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
     let mut story = Story::submitted();
     story.then(Event::CheckStarted);
