@@ -27,7 +27,8 @@ impl Options {
             ["--seed", seed] => Self::Seeds(number(seed)?, number(seed)?),
             ["--seeds", seeds] => {
                 let (first, last) = seeds.split_once("..")?;
-                Self::Seeds(number(first)?, number(last)?)
+                let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+                (first <= last).then(|| Self::Seeds(first.to_string(), last.to_string()))?
             }
             ["--hours", hours] => {
                 let some = hours.parse::<f64>().is_ok_and(|hours| hours > 0.0 && hours < 1e4);
@@ -87,7 +88,13 @@ mod tests {
             Options::read(&["--hours", "0.5"]),
             Some(Options::Hours("0.5".to_owned()))
         );
-        for wrong in [&["--hours", "0"][..], &["--seeds", "5"], &["--seed", "x"], &["7"]] {
+        for wrong in [
+            &["--hours", "0"][..],
+            &["--seeds", "5"],
+            &["--seeds", "9..5"],
+            &["--seed", "x"],
+            &["7"],
+        ] {
             assert_eq!(Options::read(wrong), None, "{wrong:?}");
         }
     }

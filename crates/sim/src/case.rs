@@ -111,7 +111,7 @@ impl Case {
         let mut case = Self::default();
         let mut seeded = false;
         for (key, value) in &table {
-            let wrong = || format!("`{key}` cannot be {value:?}");
+            let wrong = || format!("`{key}` cannot be {value}");
             let number = || {
                 value
                     .as_integer()
