@@ -57,6 +57,14 @@ pub enum Error {
         /// It said that the machine has no more of something, and an act of crew's own at the same place failed as well.
         lacking: bool,
     },
+    /// git refuses to work with the repository at all.
+    #[error("git cannot use the repository at {}: {says}", .path.display())]
+    Unusable {
+        /// Where git was asked.
+        path: PathBuf,
+        /// Why not, in git's words.
+        says: String,
+    },
     /// git did not end in time and was killed.
     #[error("`git {command}` was stopped: not done after {} s", .after.as_secs_f32())]
     Deadline {
@@ -306,7 +314,7 @@ impl Error {
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",
             Self::Refused { .. } => "take these paths out of the branch's commits",
-            Self::Failed { .. } => "what git says must be mended first",
+            Self::Failed { .. } | Self::Unusable { .. } => "what git says must be mended first",
             _ => return None,
         })
     }

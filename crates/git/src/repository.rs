@@ -74,7 +74,14 @@ impl Repository {
             } else if found.stderr.contains("not a git repository") {
                 Error::NotARepository { path }
             } else {
-                found.failed()
+                let said = found.stderr.clone();
+                match found.failed() {
+                    failed if failed.is_passing() => failed,
+                    _ => Error::Unusable {
+                        path,
+                        says: in_a_line(&said),
+                    },
+                }
             });
         }
         let common = found.path();
@@ -436,5 +443,16 @@ impl Repository {
             name: shortened(name, 80),
             path: self.root.clone(),
         }
+    }
+}
+
+/// What git says on standard error, as one line and without its own word for an error.
+fn in_a_line(said: &str) -> String {
+    let said: Vec<&str> = said.split_whitespace().collect();
+    let said = said.join(" ");
+    match said.strip_prefix("fatal: ") {
+        Some(why) => why.to_owned(),
+        None if said.is_empty() => "it does not say why".to_owned(),
+        None => said,
     }
 }

@@ -126,13 +126,13 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::NoFolder { .. } => {
-                "`crew init` or `ticket create` makes one; or set TICKETS_DIR".to_owned()
+                "`crew init` or `crew ticket create` makes one; or set TICKETS_DIR".to_owned()
             }
             Error::NotAFolder { .. } => {
-                "make it with `crew init` or `ticket create`, or let TICKETS_DIR name a folder".to_owned()
+                "`crew ticket create` makes it, once nothing else stands there; or let TICKETS_DIR name another folder".to_owned()
             }
             Error::BadId { .. } => "rename the file to an id such as `abc-1x2y`".to_owned(),
-            Error::NotFound { .. } => "`ticket ls` lists the ids".to_owned(),
+            Error::NotFound { .. } => "`crew ticket ls` lists the ids".to_owned(),
             Error::Ambiguous { matches, .. } => {
                 let shown: Vec<&str> = matches.iter().take(10).map(Id::as_str).collect();
                 let more = matches.len().saturating_sub(shown.len());
