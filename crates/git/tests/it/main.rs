@@ -7,6 +7,7 @@ mod check_checkouts;
 mod following;
 mod hostile;
 mod locking;
+mod removing;
 mod repositories;
 mod saving;
 mod support;

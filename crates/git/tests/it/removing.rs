@@ -1,0 +1,180 @@
+//! A workspace goes only when what is in it is kept: every kind of work, one by one (G7).
+
+use std::path::Path;
+
+use crate::support::{World, put};
+
+/// Work that an agent leaves in its workspace, and the file with which it must be found under a kept ref.
+struct Kind {
+    name: &'static str,
+    leave: fn(&World, &Path),
+    file: &'static str,
+    says: &'static str,
+}
+
+fn commit(world: &World, at: &Path) {
+    world.git_at(at, &["add", "-A"]);
+    let who = ["-c", "user.name=x", "-c", "user.email=x@x"];
+    world.git_at(at, &[&who[..], &["commit", "-q", "-m", "work"]].concat());
+}
+
+const KINDS: [Kind; 11] = [
+    Kind {
+        name: "committed and not landed",
+        leave: |world, at| {
+            put(&at.join("new.txt"), "committed\n");
+            commit(world, at);
+        },
+        file: "new.txt",
+        says: "committed\n",
+    },
+    Kind {
+        name: "not committed",
+        leave: |_, at| put(&at.join("README"), "edited\n"),
+        file: "README",
+        says: "edited\n",
+    },
+    Kind {
+        name: "staged",
+        leave: |world, at| {
+            put(&at.join("new.txt"), "staged\n");
+            world.git_at(at, &["add", "new.txt"]);
+        },
+        file: "new.txt",
+        says: "staged\n",
+    },
+    Kind {
+        name: "untracked, in a folder of its own",
+        leave: |_, at| put(&at.join("deep/er/new.txt"), "untracked\n"),
+        file: "deep/er/new.txt",
+        says: "untracked\n",
+    },
+    Kind {
+        name: "on another branch",
+        leave: |world, at| {
+            world.git_at(at, &["checkout", "-q", "-b", "other"]);
+            put(&at.join("new.txt"), "elsewhere\n");
+            commit(world, at);
+            world.git_at(at, &["checkout", "-q", "agent/ada-t-1"]);
+        },
+        file: "new.txt",
+        says: "elsewhere\n",
+    },
+    Kind {
+        name: "on no branch",
+        leave: |world, at| {
+            world.git_at(at, &["checkout", "-q", "--detach"]);
+            put(&at.join("new.txt"), "detached\n");
+            commit(world, at);
+        },
+        file: "new.txt",
+        says: "detached\n",
+    },
+    Kind {
+        name: "under a tag alone",
+        leave: |world, at| {
+            world.git_at(at, &["checkout", "-q", "--detach"]);
+            put(&at.join("new.txt"), "tagged\n");
+            commit(world, at);
+            world.git_at(at, &["tag", "mine"]);
+            world.git_at(at, &["checkout", "-q", "agent/ada-t-1"]);
+        },
+        file: "new.txt",
+        says: "tagged\n",
+    },
+    Kind {
+        name: "stashed, what was staged too",
+        leave: |world, at| {
+            put(&at.join("README"), "stashed\n");
+            world.git_at(at, &["add", "README"]);
+            world.git_at(at, &["stash", "-q"]);
+        },
+        file: "README",
+        says: "stashed\n",
+    },
+    Kind {
+        name: "committed in a repository inside",
+        leave: |world, at| {
+            let inside = at.join("inside");
+            put(&inside.join("new.txt"), "nested\n");
+            world.git_at(&inside, &["init", "-q"]);
+            commit(world, &inside);
+        },
+        file: "new.txt",
+        says: "nested\n",
+    },
+    Kind {
+        name: "edited in a repository inside",
+        leave: |world, at| {
+            let inside = at.join("inside");
+            put(&inside.join("new.txt"), "first\n");
+            world.git_at(&inside, &["init", "-q"]);
+            commit(world, &inside);
+            put(&inside.join("new.txt"), "nested and edited\n");
+        },
+        file: "new.txt",
+        says: "nested and edited\n",
+    },
+    Kind {
+        name: "committed in a submodule",
+        leave: |world, at| {
+            let other = world.home().join("other");
+            put(&other.join("theirs.txt"), "theirs\n");
+            world.git_at(&other, &["init", "-q"]);
+            commit(world, &other);
+            let (from, allow) = (other.to_str().unwrap(), "protocol.file.allow=always");
+            world.git_at(at, &["-c", allow, "submodule", "--quiet", "add", from, "module"]);
+            commit(world, at);
+            let module = at.join("module");
+            put(&module.join("new.txt"), "in the submodule\n");
+            commit(world, &module);
+        },
+        file: "new.txt",
+        says: "in the submodule\n",
+    },
+];
+
+/// Whether a kept ref has the file with this content.
+fn is_kept(world: &World, file: &str, says: &str) -> bool {
+    let refs = world.git(&[
+        "for-each-ref",
+        "--format=%(refname)",
+        "refs/crew/rescue/",
+        "refs/crew/attempts/",
+    ]);
+    refs.lines().any(|name| {
+        let said = world.try_git_at(&world.root(), &["show", &format!("{name}:{file}")]);
+        said.status.success() && String::from_utf8_lossy(&said.stdout) == says
+    })
+}
+
+#[test]
+fn a_workspace_goes_only_when_every_kind_of_work_in_it_is_kept() {
+    for kind in KINDS {
+        let world = World::new();
+        let repository = world.open_locked();
+        let workspace = world.workspace(&repository);
+        (kind.leave)(&world, &workspace.path());
+        assert!(!is_kept(&world, kind.file, kind.says), "{}", kind.name);
+
+        let rescued = repository.remove(&workspace).unwrap();
+        assert!(rescued.unsaved.is_empty(), "{}: {:?}", kind.name, rescued.unsaved);
+        assert!(!workspace.exists(), "{}", kind.name);
+        assert!(is_kept(&world, kind.file, kind.says), "{}", kind.name);
+        world.git(&["gc", "-q", "--prune=now"]);
+        assert!(is_kept(&world, kind.file, kind.says), "{}, after gc", kind.name);
+        world.git(&["fsck", "--strict"]);
+    }
+}
+
+#[test]
+fn what_the_project_ignores_goes_with_the_workspace() {
+    let world = World::new();
+    world.write(".gitignore", "*.log\n");
+    world.commit_all("ignore logs");
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("run.log"), "noise\n");
+    assert_eq!(repository.remove(&workspace).unwrap(), git::Rescued::default());
+    assert!(!workspace.exists());
+}
