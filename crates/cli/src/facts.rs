@@ -3,6 +3,7 @@
 //! The engine has its own reading of the files; this one answers questions while no engine runs, and is thrown away.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use model::policy::budget::Pause;
 use model::policy::route::{self, Queue};
@@ -10,7 +11,7 @@ use model::settings::Settings;
 use model::ticket::{Done, Event, FileStatus, State, Ticket};
 use model::view::{BadFile, Crew};
 use model::{AgentName, TicketId, Time};
-use tickets::{Folder, Readings};
+use tickets::Folder;
 
 use crate::error::Result;
 use runtime::{Place, Reading};
@@ -20,9 +21,9 @@ use tickets::What;
 #[derive(Debug)]
 pub(crate) struct Facts {
     /// The journal's tickets, and those that only have a file yet.
-    pub(crate) tickets: BTreeMap<TicketId, Ticket>,
+    pub(crate) tickets: BTreeMap<TicketId, Arc<Ticket>>,
     /// The same with those that were set aside and are recovered by one of them, as far as it matters how they ended.
-    with_past: Option<BTreeMap<TicketId, Ticket>>,
+    with_past: Option<BTreeMap<TicketId, Arc<Ticket>>>,
     files: BTreeMap<TicketId, route::File>,
     roster: BTreeSet<AgentName>,
     settle: std::time::Duration,
@@ -37,10 +38,6 @@ pub(crate) struct Facts {
 impl Facts {
     /// Gathers them.
     pub(crate) fn gather(crew: &Crew, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
-        let readings = match Folder::at(&place.tickets_dir) {
-            Ok(folder) => folder.load()?,
-            Err(_) => Readings::default(),
-        };
         let mut facts = Self {
             tickets: crew.tickets.clone(),
             with_past: None,
@@ -55,14 +52,19 @@ impl Facts {
             settle: settings.run.settle,
             pause: crew.project.pause.filter(|pause| pause.until > now),
             now,
-            problems: readings.problems().map(ToString::to_string).collect(),
+            problems: Vec::new(),
             bad: Vec::new(),
         };
-        for reading in &readings.0 {
+        let folder = Folder::at(&place.tickets_dir).ok();
+        let readings = folder.as_ref().map(Folder::each).transpose()?;
+        for reading in readings.into_iter().flatten() {
+            facts
+                .problems
+                .extend(reading.problems().iter().map(ToString::to_string));
             let read = reading.outcome.as_ref().ok();
             let understood = read.and_then(|read| Some((read, Reading::of(read)?)));
             if understood.is_none() {
-                facts.bad.push(bad(reading));
+                facts.bad.push(bad(&reading));
             }
             let Ok(id) = TicketId::new(reading.name.as_str()) else {
                 continue;
@@ -142,13 +144,13 @@ impl Facts {
         );
         match self.tickets.get_mut(&id) {
             // What was edited since an engine last looked counts already.
-            Some(known) if !known.is_done() => known.spec = spec,
+            Some(known) if !known.is_done() && known.spec != spec => Arc::make_mut(known).spec = spec,
             Some(_) => {}
             None if status == FileStatus::Closed => {}
             None => {
                 let created = Ticket::new(id.clone()).after(&Event::Created { spec }, self.now);
                 if let Ok(change) = created {
-                    self.tickets.insert(id, change.ticket);
+                    self.tickets.insert(id, Arc::new(change.ticket));
                 }
             }
         }

@@ -137,7 +137,7 @@ pub(crate) fn agent_at(crew: &Crew, place: &Place, asked: &str) -> Result<AgentN
         Either::Ticket(id) => id,
     };
     let ticket = crew.tickets.get(&id);
-    if let Some(agent) = ticket.and_then(Ticket::seat) {
+    if let Some(agent) = ticket.and_then(|ticket| ticket.seat()) {
         return Ok(agent.clone());
     }
     let (stands, helps) = match ticket {

@@ -1,6 +1,7 @@
 //! What waits for a person, gathered from the journal and the ticket folder.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::settings::Settings;
 use model::ticket::Ticket;
@@ -20,7 +21,11 @@ pub(crate) fn gather(crew: &Crew, place: &Place) -> Result<Vec<Item>> {
 }
 
 /// The tickets, with those that only have a file yet, and what else the ticket folder says: what [`view::inbox`] takes.
-pub(crate) fn folder(crew: &Crew, place: &Place, now: Time) -> Result<(BTreeMap<TicketId, Ticket>, Beside)> {
+pub(crate) fn folder(
+    crew: &Crew,
+    place: &Place,
+    now: Time,
+) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Beside)> {
     let settings = settings(place);
     let facts = Facts::gather(crew, place, &settings, now)?;
     let beside = Beside {

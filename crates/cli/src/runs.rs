@@ -60,7 +60,7 @@ pub(crate) fn concerns(crew: &Crew, fold: &Fold, agent: &AgentName) -> bool {
         (Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }), _) => name == agent,
         (Fact::Ticket(_), State::Ticket(after)) => {
             let is = |ticket: &Ticket| ticket.attempt().is_some_and(|attempt| attempt.agent == *agent);
-            is(after) || crew.tickets.get(&after.id).is_some_and(is)
+            is(after) || crew.tickets.get(&after.id).is_some_and(|ticket| is(ticket))
         }
         (Fact::Project(_) | Fact::Ticket(_), _) => false,
     }

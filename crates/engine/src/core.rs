@@ -1,6 +1,7 @@
 //! The core's picture of the journal, and the one way in which it changes: a write.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use model::command::{OnStop, Outcome};
 use model::journal::{EffectId, Entry, Fact, State, Stream, TimerRef, Write};
@@ -23,7 +24,7 @@ pub struct Core {
     pub(crate) journal: uuid::Uuid,
     pub(crate) project: Project,
     pub(crate) project_version: u64,
-    pub(crate) tickets: BTreeMap<TicketId, Ticket>,
+    pub(crate) tickets: BTreeMap<TicketId, Arc<Ticket>>,
     pub(crate) versions: BTreeMap<TicketId, u64>,
     /// The files that exist.
     pub(crate) files: BTreeMap<TicketId, route::File>,
@@ -196,6 +197,12 @@ impl Core {
     /// The ticket as the journal has it.
     #[must_use]
     pub fn ticket(&self, id: &TicketId) -> Option<&Ticket> {
+        self.tickets.get(id).map(Arc::as_ref)
+    }
+
+    /// The same, for whoever keeps it too.
+    #[must_use]
+    pub fn shared(&self, id: &TicketId) -> Option<&Arc<Ticket>> {
         self.tickets.get(id)
     }
 
@@ -213,7 +220,7 @@ impl Core {
 
     /// Every ticket, by id.
     pub fn tickets(&self) -> impl Iterator<Item = &Ticket> {
-        self.tickets.values()
+        self.tickets.values().map(Arc::as_ref)
     }
 
     /// The project.
@@ -267,15 +274,15 @@ impl Core {
             .tickets
             .get(id)
             .cloned()
-            .unwrap_or_else(|| Ticket::new(id.clone()));
+            .unwrap_or_else(|| Ticket::new(id.clone()).into());
         let fence = ticket.fence;
         let (mut entries, mut timers, mut slots) = (Vec::new(), Vec::new(), Vec::new());
         for event in events {
             let change = ticket.after(&event, self.now)?;
-            ticket = change.ticket;
+            ticket = Arc::new(change.ticket);
             timers.extend(change.timers);
             slots.extend(change.slots);
-            let after = State::Ticket(ticket.clone());
+            let after = State::Ticket(Arc::clone(&ticket));
             let mut effects = change.effects;
             if self.gone.contains_key(id) {
                 // Whoever writes a file of that name next begins anew: what is said of the old one would be said of it.
@@ -311,13 +318,13 @@ impl Core {
         Ok(())
     }
 
-    pub(crate) fn put(&mut self, id: TicketId, ticket: Ticket, version: u64) {
+    pub(crate) fn put(&mut self, id: TicketId, ticket: Arc<Ticket>, version: u64) {
         self.dirty = true;
         self.versions.insert(id.clone(), version);
-        let old = self.tickets.get(&id);
+        let old = self.tickets.get(&id).map(Arc::as_ref);
         self.line.moved(old, &ticket);
         self.spending.moved(old, &ticket);
-        if let Some(old) = self.tickets.get(&id).and_then(Ticket::deadline)
+        if let Some(old) = old.and_then(Ticket::deadline)
             && let Some(there) = self.deadlines.get_mut(&old.at)
         {
             there.remove(&id);

@@ -298,11 +298,15 @@ impl Core {
 
     /// Tickets with an attempt.
     pub(crate) fn at_work(&self) -> impl Iterator<Item = &Ticket> + Clone {
-        self.active.iter().filter_map(|id| self.tickets.get(id))
+        self.active.iter().filter_map(|id| self.ticket(id))
     }
 
     /// Tickets with an attempt, by id.
     pub(crate) fn active_tickets(&self) -> impl Iterator<Item = (&TicketId, &Ticket)> {
-        self.active.iter().filter_map(|id| self.tickets.get_key_value(id))
+        let at = |id| self.tickets.get_key_value(id);
+        self.active
+            .iter()
+            .filter_map(at)
+            .map(|(id, ticket)| (id, ticket.as_ref()))
     }
 }

@@ -191,6 +191,8 @@ fn seen_by_others(ticket: &Ticket) -> (bool, Option<&'static str>, Option<bool>)
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use model::AgentName;
     use model::policy::budget::Spent;
     use model::policy::route::File;
@@ -247,11 +249,13 @@ mod tests {
         (0..IDS, spec, state, rest).prop_map(|(n, spec, state, (why, due, spent))| Ticket {
             spec,
             state,
-            held: why.map(|why| Held {
-                why,
-                note: String::new(),
-                since: Time(0),
-                retry_at: None,
+            held: why.map(|why| {
+                Box::new(Held {
+                    why,
+                    note: String::new(),
+                    since: Time(0),
+                    retry_at: None,
+                })
             }),
             due: due.map(Time),
             spent: Spent {
@@ -288,15 +292,15 @@ mod tests {
         #[test]
         fn the_line_is_what_a_look_at_the_whole_queue_says(changes in vec(change(), 1..40)) {
             let (mut line, mut spending) = (Line::default(), Spending::default());
-            let (mut tickets, mut files) = (BTreeMap::new(), BTreeMap::new());
+            let (mut tickets, mut files) = (BTreeMap::<_, Arc<Ticket>>::new(), BTreeMap::new());
             let roster = BTreeSet::from([AgentName::new("ann").unwrap()]);
             let (mut now, mut settle) = (Time(0), Duration::ZERO);
             for change in changes {
                 match change {
                     Change::Ticket(ticket) => {
-                        line.moved(tickets.get(&ticket.id), &ticket);
-                        spending.moved(tickets.get(&ticket.id), &ticket);
-                        tickets.insert(ticket.id.clone(), *ticket);
+                        line.moved(tickets.get(&ticket.id).map(Arc::as_ref), &ticket);
+                        spending.moved(tickets.get(&ticket.id).map(Arc::as_ref), &ticket);
+                        tickets.insert(ticket.id.clone(), Arc::new(*ticket));
                     }
                     Change::File(n, file) => {
                         match file {

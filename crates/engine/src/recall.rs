@@ -1,6 +1,7 @@
 //! Tickets that lie behind: forgotten once they were archived, and recalled when something asks for them again.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use model::TicketId;
 use model::ticket::{FileStatus, Ticket};
@@ -55,7 +56,7 @@ impl Core {
     }
 
     /// Takes up an archived ticket as the journal has it.
-    pub fn recall(&mut self, id: TicketId, version: u64, ticket: Ticket) {
+    pub fn recall(&mut self, id: TicketId, version: u64, ticket: Arc<Ticket>) {
         if !self.tickets.contains_key(&id) {
             self.put(id, ticket, version);
         }

@@ -4,6 +4,7 @@
 //! the repository or the processes is for whoever can see those.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::journal::{Fact, State, Stream};
 use crate::machine::Machine as _;
@@ -26,7 +27,7 @@ pub struct Broken {
 #[derive(Clone, Debug, Default)]
 pub struct Audit {
     project: Project,
-    tickets: BTreeMap<TicketId, Ticket>,
+    tickets: BTreeMap<TicketId, Arc<Ticket>>,
     landed: Vec<(TicketId, Oid)>,
     /// Of what landed, the tree that was judged.
     judged: BTreeMap<Oid, Oid>,
@@ -81,7 +82,7 @@ impl Audit {
 
     /// Every ticket as its last row left it.
     #[must_use]
-    pub fn tickets(&self) -> &BTreeMap<TicketId, Ticket> {
+    pub fn tickets(&self) -> &BTreeMap<TicketId, Arc<Ticket>> {
         &self.tickets
     }
 
@@ -98,7 +99,7 @@ impl Audit {
     }
 
     fn ticket(&mut self, id: &TicketId, event: &Event, stored: &Ticket, row: &Row<'_>) -> Option<Broken> {
-        let new = || Ticket::new(id.clone());
+        let new = || Arc::new(Ticket::new(id.clone()));
         let before = self.tickets.get(id).cloned().unwrap_or_else(new);
         if let Event::Landed { commit } = event {
             self.landed.push((id.clone(), commit.clone()));
@@ -236,7 +237,7 @@ mod tests {
             stream: &Stream::Ticket(id.clone()),
             at: Time(5),
             fact: &Fact::Ticket(event),
-            after: &State::Ticket(after),
+            after: &State::Ticket(after.into()),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Checked names: what may stand in a ref, a path and an argument is decided here, once.
 
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,7 +97,7 @@ macro_rules! name {
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(try_from = "String", into = "String")]
         #[schemars(inline)]
-        pub struct $name(String);
+        pub struct $name(#[schemars(with = "String")] Arc<str>);
 
         impl $name {
             /// Checks `text` against the grammar.
@@ -106,7 +107,7 @@ macro_rules! name {
             pub fn new(text: impl Into<String>) -> Result<Self, Error> {
                 let text = text.into();
                 check($what, &text, $limit)?;
-                Ok(Self(text))
+                Ok(Self(text.into()))
             }
 
             /// The name as text.
@@ -127,7 +128,7 @@ macro_rules! name {
 
         impl From<$name> for String {
             fn from(name: $name) -> String {
-                name.0
+                name.0.as_ref().to_owned()
             }
         }
 
@@ -169,7 +170,7 @@ impl RunId {
     /// what lets a repeated effect find the run it already started.
     #[must_use]
     pub fn of_step(ticket: &TicketId, fence: Fence, n: u32) -> Self {
-        Self(format!("{ticket}.{}.{n}", fence.0))
+        Self(format!("{ticket}.{}.{n}", fence.0).into())
     }
 }
 

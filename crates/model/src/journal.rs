@@ -1,6 +1,7 @@
 //! What is made durable: the typed form of the journal's rows, which the store writes down and reads back.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -53,12 +54,11 @@ impl fmt::Display for Stream {
 
 /// A stream's state.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
 pub enum State {
     /// The project's.
     Project(Project),
-    /// A ticket's.
-    Ticket(Ticket),
+    /// A ticket's: shared with whoever keeps it as it is now.
+    Ticket(Arc<Ticket>),
 }
 
 /// A fact.

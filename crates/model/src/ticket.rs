@@ -33,7 +33,7 @@ pub struct Ticket {
     /// Since when.
     pub since: Time,
     /// Set when it needs a person, or waits for something outside crew.
-    pub held: Option<Held>,
+    pub held: Option<Box<Held>>,
     /// What is true of it now. History says what was.
     pub labels: BTreeSet<Label>,
     /// The last token minted for it.
@@ -86,19 +86,15 @@ pub struct Spec {
 /// Where a ticket stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one value per ticket, and most of the queue's life is spent in the large ones"
-)]
 pub enum State {
     /// Not created yet: no event has been stored.
     New,
     /// In the queue.
     Open,
     /// An agent has it.
-    InProgress(Attempt),
+    InProgress(Box<Attempt>),
     /// Submitted.
-    Verify(Verify),
+    Verify(Box<Verify>),
     /// Over.
     Done(Done),
 }
@@ -437,6 +433,15 @@ impl Ticket {
         match &self.state {
             State::InProgress(attempt) => Some(attempt),
             State::Verify(verify) => Some(&verify.attempt),
+            State::New | State::Open | State::Done(_) => None,
+        }
+    }
+
+    /// The attempt behind it, to be changed.
+    pub(crate) fn attempt_mut(&mut self) -> Option<&mut Attempt> {
+        match &mut self.state {
+            State::InProgress(attempt) => Some(attempt),
+            State::Verify(verify) => Some(&mut verify.attempt),
             State::New | State::Open | State::Done(_) => None,
         }
     }

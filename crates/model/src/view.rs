@@ -18,6 +18,7 @@ mod words;
 mod work;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +62,7 @@ pub struct Crew {
     /// Since when the project is in its state.
     pub project_since: Option<Time>,
     /// Every ticket that was not set aside, done ones too.
-    pub tickets: BTreeMap<TicketId, Ticket>,
+    pub tickets: BTreeMap<TicketId, Arc<Ticket>>,
     /// What is remembered of each agent that ever was, beyond its present attempt.
     pub members: BTreeMap<AgentName, Member>,
     /// What landed and was not set aside, and the latest in any case; oldest first.
@@ -146,8 +147,8 @@ impl Crew {
         self.project.clone_from(after);
     }
 
-    fn ticket_row(&mut self, event: &ticket::Event, after: &Ticket, row: Row<'_>) {
-        let before = self.tickets.get(&after.id);
+    fn ticket_row(&mut self, event: &ticket::Event, after: &Arc<Ticket>, row: Row<'_>) {
+        let before = self.tickets.get(&after.id).map(Arc::as_ref);
         let agent = before
             .and_then(Ticket::attempt)
             .or_else(|| after.attempt())
@@ -182,7 +183,7 @@ impl Crew {
             }
         }
         self.worked(event, after, row.at);
-        self.tickets.insert(after.id.clone(), after.clone());
+        self.tickets.insert(after.id.clone(), Arc::clone(after));
     }
 }
 

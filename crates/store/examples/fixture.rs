@@ -97,7 +97,7 @@ async fn ticket(ledger: &Ledger<Sqlite>, number: usize, way: Way, at: &mut Time)
             new_fence: minted.then_some(ticket.fence),
             entries: vec![Entry {
                 fact: Fact::Ticket(event),
-                after: State::Ticket(ticket.clone()),
+                after: State::Ticket(ticket.clone().into()),
                 effects: change.effects,
             }],
             at: *at,

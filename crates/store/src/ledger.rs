@@ -320,7 +320,7 @@ fn append(write: Write) -> Result<Append> {
             cause: cause.clone(),
             state_after: match &entry.after {
                 State::Project(project) => text("state", project)?,
-                State::Ticket(ticket) => text("state", ticket)?,
+                State::Ticket(ticket) => text("state", ticket.as_ref())?,
             },
             effects: entry
                 .effects

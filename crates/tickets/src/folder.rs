@@ -56,6 +56,16 @@ pub struct Reading {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readings(pub Vec<Reading>);
 
+impl Reading {
+    /// Everything wrong with it.
+    pub fn problems(&self) -> &[Problem] {
+        match &self.outcome {
+            Ok(ticket) => ticket.problems.as_slice(),
+            Err(problem) => std::slice::from_ref(problem),
+        }
+    }
+}
+
 impl Readings {
     /// The tickets that could be read.
     pub fn tickets(&self) -> impl Iterator<Item = &Ticket> {
@@ -64,10 +74,7 @@ impl Readings {
 
     /// Everything wrong: unreadable files, and what is wrong in readable ones.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
-        self.0.iter().flat_map(|reading| match &reading.outcome {
-            Ok(ticket) => ticket.problems.as_slice(),
-            Err(problem) => std::slice::from_ref(problem),
-        })
+        self.0.iter().flat_map(Reading::problems)
     }
 
     /// The ticket of that very id, if it could be read.
@@ -170,14 +177,16 @@ impl Folder {
 
     /// Reads every ticket file. A bad file is a problem in its place; only a folder that cannot be listed is an error.
     pub fn load(&self) -> Result<Readings, Error> {
+        Ok(Readings(self.each()?.collect()))
+    }
+
+    /// As [`Folder::load`], one file at a time: nothing of a long queue need be in memory at once.
+    pub fn each(&self) -> Result<impl Iterator<Item = Reading>, Error> {
         let dir = self.open()?;
         let names = self.names()?;
-        Ok(Readings(
-            names
-                .into_iter()
-                .filter_map(|name| self.reading(dir.as_fd(), name))
-                .collect(),
-        ))
+        Ok(names
+            .into_iter()
+            .filter_map(move |name| self.reading(dir.as_fd(), name)))
     }
 
     /// Reads the file of that name; `None` when it is gone.

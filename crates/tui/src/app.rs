@@ -287,7 +287,7 @@ impl App {
 
     /// A ticket, by its id.
     pub(crate) fn ticket(&self, id: &TicketId) -> Option<&Ticket> {
-        self.crew.tickets.get(id)
+        self.crew.tickets.get(id).map(AsRef::as_ref)
     }
 
     /// The list whose choice is looked at: where it is empty, the agents.

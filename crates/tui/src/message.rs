@@ -1,6 +1,7 @@
 //! What the dashboard is told, and what it wants done.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use model::command::{Command, Outcome};
 use model::ticket::Ticket;
@@ -86,7 +87,7 @@ pub enum Key {
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     /// Tickets that no engine has seen yet.
-    pub unseen: BTreeMap<TicketId, Ticket>,
+    pub unseen: BTreeMap<TicketId, Arc<Ticket>>,
     /// Why the tickets that are not given out are not, and the files that are no tickets.
     pub beside: Beside,
     /// What git says of the work on tickets of which no agent said anything, in a line: not sanitised.

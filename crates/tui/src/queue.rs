@@ -141,7 +141,8 @@ impl Standing {
 /// Everything there is to choose from in the queue: what is not over, nearest to the target first; then what is over,
 /// latest first.
 pub(crate) fn order(crew: &Crew) -> Vec<TicketId> {
-    let mut over: Vec<&Ticket> = crew.tickets.values().filter(|ticket| ticket.is_done()).collect();
+    let mut over: Vec<&Ticket> = crew.tickets.values().map(AsRef::as_ref).collect();
+    over.retain(|ticket| ticket.is_done());
     over.sort_by_key(|ticket| (std::cmp::Reverse(ticket.since), &ticket.id));
     crew.order()
         .into_iter()

@@ -66,6 +66,7 @@ impl Answer {
 fn asks<'c>(crew: &'c Crew, agent: &AgentName) -> Option<&'c Ticket> {
     crew.tickets
         .values()
+        .map(AsRef::as_ref)
         .find(|ticket| ticket.seat() == Some(agent) && Question::of(ticket).is_some())
 }
 

@@ -48,6 +48,7 @@ impl Clean {
         let unlanded: Vec<&Ticket> = crew
             .tickets
             .values()
+            .map(AsRef::as_ref)
             .filter(|ticket| ticket.attempt().is_some())
             .collect();
         if !unlanded.is_empty() && !self.yes {

@@ -42,7 +42,7 @@ impl Explain {
             None if runs => "nothing is in the way: it is given out next".to_owned(),
             None => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
         };
-        let ticket = facts.tickets.get(&id);
+        let ticket = facts.tickets.get(&id).map(AsRef::as_ref);
         let agents = crew.agents();
         let agent = agents.iter().find(|agent| agent.ticket.as_ref() == Some(&id));
         let failure = agent
@@ -150,15 +150,16 @@ pub(crate) fn refusals(facts: &Facts, settings: &Settings) -> BTreeMap<TicketId,
 /// Asks with those who are idle and how many more may be busy; agents that crew would name count as idle ones.
 fn among_the_idle<T>(facts: &Facts, settings: &Settings, ask: impl FnOnce(&[&AgentName], u32) -> T) -> T {
     let queue = facts.queue();
+    let tickets = || facts.tickets.values().map(AsRef::as_ref);
     let limits = capacity::Limits::new(&settings.agents, &settings.run);
     let work = route::order(queue).len();
-    let more = capacity::further(facts.tickets.values(), queue.roster, limits, work);
+    let more = capacity::further(tickets(), queue.roster, limits, work);
     let named: Vec<AgentName> = (0..more)
         .filter_map(|n| AgentName::new(format!("_next-{n}")).ok())
         .collect();
-    let mut idle = capacity::idle(facts.tickets.values(), queue.roster);
+    let mut idle = capacity::idle(tickets(), queue.roster);
     idle.extend(&named);
-    ask(&idle, capacity::free(facts.tickets.values(), limits))
+    ask(&idle, capacity::free(tickets(), limits))
 }
 
 /// What else helps: the state of what it waits for, and what a person can do.
@@ -171,7 +172,7 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
                 let state = facts
                     .tickets
                     .get(dep)
-                    .map_or_else(|| "unreadable".to_owned(), Ticket::state_name);
+                    .map_or_else(|| "unreadable".to_owned(), |ticket| ticket.state_name());
                 (dep.to_string(), state)
             })
             .collect(),
@@ -181,7 +182,9 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
         Some(Refusal::MissingDependency { id: missing }) => {
             hint(format!("create it, or `crew ticket undep {id} {missing}`"))
         }
-        Some(Refusal::Held { retry_at: None, .. }) => hint(held(id, facts.tickets.get(id))),
+        Some(Refusal::Held { retry_at: None, .. }) => {
+            hint(held(id, facts.tickets.get(id).map(AsRef::as_ref)))
+        }
         Some(Refusal::DayBudget { .. }) => {
             hint("raise `day_usd` in crew.toml, and it goes on at once".to_owned())
         }

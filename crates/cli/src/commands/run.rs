@@ -258,7 +258,7 @@ fn milestone(before: &Crew, fold: &Fold) -> bool {
             let was_done = before
                 .tickets
                 .get(&after.id)
-                .is_some_and(model::ticket::Ticket::is_done);
+                .is_some_and(|ticket| ticket.is_done());
             (after.held.is_some() && !was_held) || (after.is_done() && !was_done)
         }
         (Fact::Project(event), _) => stops_steps(event),

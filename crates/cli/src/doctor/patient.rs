@@ -52,6 +52,7 @@ impl Patient {
         self.crew
             .tickets
             .get(ticket)
+            .map(AsRef::as_ref)
             .filter(|ticket| ticket.attempt().is_some_and(|attempt| attempt.agent == *agent))
     }
 
@@ -65,7 +66,7 @@ impl Patient {
 
     /// The ticket whose attempt waits for the end of a run.
     pub(crate) fn waits_for(&self, run: &RunId) -> Option<&Ticket> {
-        let mut tickets = self.crew.tickets.values();
+        let mut tickets = self.crew.tickets.values().map(AsRef::as_ref);
         tickets.find(|ticket| ticket.live_run() == Some(run))
     }
 }

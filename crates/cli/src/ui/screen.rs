@@ -189,7 +189,7 @@ mod tests {
                 apply(
                     Stream::Ticket(id.clone()),
                     Fact::Ticket(event),
-                    State::Ticket(after.clone()),
+                    State::Ticket(after.clone().into()),
                 );
             }
         }

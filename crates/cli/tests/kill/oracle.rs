@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 
 use model::attempt;
 use model::journal::{Fact, State, Stream};
@@ -362,12 +363,12 @@ pub(crate) fn engines(world: &World) -> usize {
 }
 
 /// A ticket as the journal has it.
-pub(crate) fn ticket(world: &World, id: &str) -> Option<ticket::Ticket> {
+pub(crate) fn ticket(world: &World, id: &str) -> Option<Arc<ticket::Ticket>> {
     tickets(world).remove(id)
 }
 
 /// Every ticket as the journal has it.
-pub(crate) fn tickets(world: &World) -> BTreeMap<String, ticket::Ticket> {
+pub(crate) fn tickets(world: &World) -> BTreeMap<String, Arc<ticket::Ticket>> {
     let last = facts(world).into_iter().filter_map(|fold| match fold.after {
         State::Ticket(ticket) => Some((ticket.id.to_string(), ticket)),
         State::Project(_) => None,

@@ -395,7 +395,7 @@ impl World {
         engine.end()
     }
 
-    fn start_at(&self, folder: &Path, args: &[&str]) -> Engine {
+    pub(crate) fn start_at(&self, folder: &Path, args: &[&str]) -> Engine {
         self.start_reading(folder, args, Stdio::null())
     }
 
@@ -491,7 +491,7 @@ impl World {
             .into_iter()
             .flatten()
             .find_map(|(_, _, state)| match state {
-                Kind::Ticket(ticket) if ticket.id == id => Some(ticket),
+                Kind::Ticket(ticket) if ticket.id == id => Some(ticket.as_ref().clone()),
                 Kind::Ticket(_) | Kind::Project(_) => None,
             })
     }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,7 +130,7 @@ pub fn stands(spent_micro_usd: u64, limit: Option<Usd>) -> Standing {
 
 /// What all steps that ended on `day` have cost, in millionths of a US dollar.
 #[must_use]
-pub fn of_day(tickets: &BTreeMap<TicketId, Ticket>, day: Day) -> u64 {
+pub fn of_day(tickets: &BTreeMap<TicketId, Arc<Ticket>>, day: Day) -> u64 {
     let spent = tickets.values().filter_map(|ticket| ticket.spent.days.get(&day));
     spent.fold(0, |sum, cost| sum.saturating_add(*cost))
 }

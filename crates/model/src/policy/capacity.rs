@@ -135,7 +135,7 @@ mod tests {
         let session = SessionId(uuid::Uuid::from_u128(1));
         let mut attempt = Attempt::new(name(agent), Fence(1), 1, From::Target, session, Time(0));
         attempt.state = state;
-        let state = State::InProgress(attempt);
+        let state = State::InProgress(Box::new(attempt));
         (
             id.clone(),
             Ticket {

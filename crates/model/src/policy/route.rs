@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -27,7 +28,7 @@ pub struct File {
 #[derive(Clone, Copy, Debug)]
 pub struct Queue<'a> {
     /// The journal's tickets.
-    pub tickets: &'a BTreeMap<TicketId, Ticket>,
+    pub tickets: &'a BTreeMap<TicketId, Arc<Ticket>>,
     /// The files that exist.
     pub files: &'a BTreeMap<TicketId, File>,
     /// Everyone who can be given a ticket.
@@ -349,7 +350,7 @@ impl Place {
 /// The ticket's place in the line; none if the journal does not have it.
 #[must_use]
 pub fn place(queue: Queue<'_>, id: &TicketId) -> Option<Place> {
-    queue.tickets.get(id).map(Place::of)
+    queue.tickets.get(id).map(|ticket| Place::of(ticket))
 }
 
 /// Every eligible ticket, first to be given out first.
@@ -358,6 +359,7 @@ pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
     let mut line: Vec<&Ticket> = queue
         .tickets
         .values()
+        .map(Arc::as_ref)
         .filter(|t| eligible(queue, &t.id).is_ok())
         .collect();
     line.sort_by_cached_key(|ticket| Place::of(ticket));

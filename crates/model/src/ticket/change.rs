@@ -165,8 +165,7 @@ impl Ticket {
         let standing = |t: &Ticket| t.attempt().map(|a| (a.fence, a.state.name()));
         let (before, now) = (standing(self), standing(&ticket));
         if before != now
-            && let State::InProgress(attempt) | State::Verify(super::Verify { attempt, .. }) =
-                &mut ticket.state
+            && let Some(attempt) = ticket.attempt_mut()
         {
             attempt.since = at;
         }

@@ -4,7 +4,7 @@ mod hold;
 mod verify;
 mod work;
 
-use super::{Done, Effect, Event, Label, Stage, State, Ticket, Verify, Waiting, Why};
+use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why};
 use crate::attempt::{self, Attempt, Prompt};
 use crate::machine::{self, Rejected, Step};
 
@@ -123,9 +123,9 @@ impl Draft<'_> {
                 // Its host is gone, and so is its worker: nothing is left to be stopped.
                 let attempt = Attempt {
                     worker: None,
-                    ..attempt
+                    ..*attempt
                 };
-                self.ticket.state = State::InProgress(attempt);
+                self.ticket.state = State::InProgress(Box::new(attempt));
                 self.ticket.labels.insert(Label::AutoRecovered);
                 self.back_to_open()
             }
@@ -340,9 +340,7 @@ impl Draft<'_> {
             // Another text is another input.
             self.ticket.again = None;
         }
-        if text_changed
-            && let State::InProgress(attempt) | State::Verify(Verify { attempt, .. }) = &mut self.ticket.state
-        {
+        if text_changed && let Some(attempt) = self.ticket.attempt_mut() {
             *attempt = attempt.after(&attempt::Event::TicketEdited)?.0;
         }
         Ok(())

@@ -1,6 +1,7 @@
 //! What was paid: one charge per step that ended, and sums of them. Every surface's figures come from here.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -226,7 +227,7 @@ impl Crew {
             let dear = |line: &Line| (line.sum.usage.cost_micro_usd, line.sum.usage.tokens());
             lines.sort_by_key(|line| std::cmp::Reverse(dear(line)));
         }
-        let runs = |ticket: &&Ticket| {
+        let runs = |ticket: &&Arc<Ticket>| {
             let of = |attempt: &Attempt| filter.agent.as_ref().is_none_or(|agent| *agent == attempt.agent);
             ticket.live_run().is_some()
                 && ticket.attempt().is_some_and(of)

@@ -1,6 +1,7 @@
 //! What waits for a person: one list for every surface, each entry with what may be typed next.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -120,7 +121,7 @@ impl Crew {
 
 /// What waits for a person: by urgency, then the oldest first. `tickets` may hold those that only have a file yet.
 #[must_use]
-pub fn inbox(tickets: &BTreeMap<TicketId, Ticket>, beside: &Beside) -> Vec<Item> {
+pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Beside) -> Vec<Item> {
     let mut items: Vec<Item> = tickets
         .values()
         .filter_map(|ticket| one(ticket, beside.refusals.get(&ticket.id)))
@@ -358,7 +359,7 @@ fn full(why: &str) -> Item {
     }
 }
 
-fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Ticket>) -> Item {
+fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item {
     let known = file.ticket.as_ref().and_then(|id| tickets.get(id));
     Item {
         id: format!("file:{}", file.name),

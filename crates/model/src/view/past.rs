@@ -4,6 +4,7 @@
 //! without them (counts, dependencies, the latest landings) is the same either way.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -114,7 +115,7 @@ impl Crew {
             records.push(Record {
                 ticket: id.clone(),
                 bill: Bill {
-                    title: ticket.spec.title,
+                    title: ticket.spec.title.clone(),
                     charges: charges.remove(id).unwrap_or_default(),
                 },
                 deeds: Deeds {
@@ -136,7 +137,7 @@ impl Crew {
     }
 
     /// Puts a ticket back that was set aside, as it was.
-    pub fn take_back(&mut self, record: Record, ticket: Ticket) {
+    pub fn take_back(&mut self, record: Record, ticket: Arc<Ticket>) {
         if !self.past.tickets.remove(&record.ticket) {
             return;
         }
@@ -181,7 +182,7 @@ impl Crew {
 
     /// Whether a ticket is over, set aside or not.
     pub(super) fn is_over(&self, id: &TicketId) -> bool {
-        self.past.tickets.contains(id) || self.tickets.get(id).is_some_and(Ticket::is_done)
+        self.past.tickets.contains(id) || self.tickets.get(id).is_some_and(|ticket| ticket.is_done())
     }
 }
 

@@ -1,5 +1,7 @@
 //! The queue as it is counted and told.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -92,7 +94,7 @@ impl Crew {
     /// What is held, by id.
     #[must_use]
     pub fn held(&self) -> Vec<Held> {
-        let held = |ticket: &Ticket| {
+        let held = |ticket: &Arc<Ticket>| {
             ticket
                 .held
                 .as_ref()
@@ -123,6 +125,7 @@ impl Crew {
         let mut open: Vec<&Ticket> = self
             .tickets
             .values()
+            .map(Arc::as_ref)
             .filter(|t| !t.is_done() && !matches!(t.state, State::New))
             .collect();
         open.sort_by_key(|t| (rank(t), t.spec.priority, t.spec.created, &t.id));

@@ -51,9 +51,13 @@ impl Told {
             .tickets
             .get(&id(of))
             .cloned()
-            .unwrap_or_else(|| Ticket::new(id(of)));
+            .unwrap_or_else(|| Ticket::new(id(of)).into());
         let after = before.after(&event, self.now()).unwrap().ticket;
-        let (fact, after, stream) = (Fact::Ticket(event), State::Ticket(after), Stream::Ticket(id(of)));
+        let (fact, after, stream) = (
+            Fact::Ticket(event),
+            State::Ticket(after.into()),
+            Stream::Ticket(id(of)),
+        );
         self.row(&stream, &fact, &after);
     }
 

@@ -116,7 +116,7 @@ impl Crew {
     }
 
     pub(super) fn worked(&mut self, event: &ticket::Event, after: &Ticket, at: Time) {
-        let before = self.tickets.get(&after.id).and_then(Ticket::attempt);
+        let before = self.tickets.get(&after.id).and_then(|ticket| ticket.attempt());
         let now = after.attempt();
         let over = before.filter(|before| now.is_none_or(|now| now.number != before.number));
         if let Some(over) = over

@@ -1,6 +1,7 @@
 //! The view of a journal, without reading what lies behind: what was folded before, and the rows since.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use model::journal::{self, State};
 use model::ticket::Ticket;
@@ -207,7 +208,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// [`Error::Damaged`]; the backend's failure.
-    pub async fn archived(&self, ids: &BTreeSet<TicketId>) -> Result<Vec<(TicketId, u64, Ticket)>> {
+    pub async fn archived(&self, ids: &BTreeSet<TicketId>) -> Result<Vec<(TicketId, u64, Arc<Ticket>)>> {
         let ids: Vec<StreamId> = ids
             .iter()
             .map(|id| StreamId(journal::Stream::Ticket(id.clone()).to_string()))
@@ -227,7 +228,7 @@ impl<J: Journal> Ledger<J> {
         Ok(!self.0.briefs(None, 1).await?.is_empty())
     }
 
-    async fn tickets(&self, ids: &[StreamId]) -> Result<BTreeMap<TicketId, (u64, Ticket)>> {
+    async fn tickets(&self, ids: &[StreamId]) -> Result<BTreeMap<TicketId, (u64, Arc<Ticket>)>> {
         let rows = self.0.archived(ids).await?;
         let read = rows.into_iter().filter_map(|row| {
             let ticket = stream(&row.id).and_then(|stream| state(&stream, &row.state));
@@ -338,13 +339,13 @@ mod tests {
         };
         for number in 0..others {
             let ticket = ticket(format!("open-{number}"), false);
-            crew.tickets.insert(ticket.id.clone(), ticket);
+            crew.tickets.insert(ticket.id.clone(), ticket.into());
         }
         let now = long_ago + Duration::from_hours(48);
         let (mut written, over) = (0, 500);
         for number in 0..over {
             let ticket = ticket(format!("over-{number}"), true);
-            crew.tickets.insert(ticket.id.clone(), ticket);
+            crew.tickets.insert(ticket.id.clone(), ticket.into());
             if is_worth_it(&crew, now) {
                 let behind = crew.behind(now, usize::MAX);
                 drop(crew.set_aside(&behind));
@@ -374,7 +375,7 @@ mod tests {
         ticket.state = model::ticket::State::Done(Done::Failed {
             reason: "no".to_owned(),
         });
-        crew.tickets.insert(id, ticket);
+        crew.tickets.insert(id, ticket.into());
         assert!(is_worth_it(&crew, Time(0) + Duration::from_hours(48)));
     }
 }

@@ -278,7 +278,7 @@ fn a_ticket_that_only_has_a_file_is_listed_until_the_journal_knows_it() {
     let mut scene = Scene::new(80, 24);
     let mut other = Scene::new(80, 24);
     other.create("t-file", "Only a file", 1);
-    let unseen = [(id("t-file"), other.now("t-file"))].into();
+    let unseen = [(id("t-file"), other.now("t-file").into())].into();
     scene.tell(Msg::Files(tui::Files {
         unseen,
         ..tui::Files::default()

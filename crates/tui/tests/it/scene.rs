@@ -156,7 +156,7 @@ impl Scene {
         self.row(
             Stream::Ticket(id(name)),
             Fact::Ticket(event),
-            State::Ticket(change.ticket),
+            State::Ticket(change.ticket.into()),
         );
         true
     }

@@ -5,7 +5,7 @@ use crate::ticket::{Held, Spec};
 
 /// A queue that can be changed.
 struct World {
-    tickets: BTreeMap<TicketId, Ticket>,
+    tickets: BTreeMap<TicketId, Arc<Ticket>>,
     files: BTreeMap<TicketId, File>,
     roster: BTreeSet<AgentName>,
     now: Time,
@@ -33,7 +33,7 @@ impl World {
                 state: State::Open,
                 ..Ticket::new(id(name))
             };
-            world.tickets.insert(id(name), ticket);
+            world.tickets.insert(id(name), Arc::new(ticket));
             let file = File {
                 status: FileStatus::Open,
                 changed_at: Time(0),
@@ -57,7 +57,7 @@ impl World {
     }
 
     fn ticket(&mut self, name: &str) -> &mut Ticket {
-        self.tickets.get_mut(&id(name)).unwrap()
+        Arc::make_mut(self.tickets.get_mut(&id(name)).unwrap())
     }
 
     fn file(&mut self, name: &str) -> &mut File {
@@ -76,12 +76,12 @@ impl World {
     }
 
     fn hold(&mut self, name: &str, why: Why) {
-        self.ticket(name).held = Some(Held {
+        self.ticket(name).held = Some(Box::new(Held {
             why,
             note: "so".to_owned(),
             since: Time(0),
             retry_at: None,
-        });
+        }));
     }
 
     fn assigned(&self, idle: &[&str], free: u32) -> Vec<(String, String)> {
@@ -169,7 +169,7 @@ fn every_refusal_says_why() {
     world.file("t-shut").status = FileStatus::Closed;
     let session = crate::SessionId(uuid::Uuid::from_u128(1));
     let attempt = Attempt::new(agent("ann"), Fence(1), 1, From::Target, session, Time(0));
-    world.ticket("t-busy").state = State::InProgress(attempt);
+    world.ticket("t-busy").state = State::InProgress(Box::new(attempt));
     world.ticket("t-over").state = State::Done(Done::ClosedByPerson);
 
     assert_eq!(world.why("t-ok"), "no agent is free; it is the next");

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::attempt::{self, Attempt};
+use crate::attempt;
 use crate::samples::ticket::{alphabet, first};
 use crate::ticket::{
     Change, Deadline, Done, Effect, Event, Filing, SlotChange, Stage, State, Ticket, TimerChange, TimerKey,
@@ -361,26 +361,24 @@ fn deadlines(ticket: &Ticket) {
     match &ticket.state {
         State::New | State::Done(_) => assert_eq!(key, None),
         State::Open => assert_eq!(key, ticket.due.map(|_| TimerKey::Due)),
-        State::InProgress(Attempt {
-            state: attempt::State::WaitingForWakeup { at, .. },
-            ..
-        }) => {
-            assert_eq!(
-                ticket.deadline(),
-                Some(Deadline {
-                    key: TimerKey::Wakeup,
-                    at: *at
-                })
-            );
-        }
-        State::InProgress(Attempt {
-            state: attempt::State::WaitingForInput { until, .. },
-            ..
-        }) => assert_eq!(key, until.map(|_| TimerKey::Answer)),
-        State::InProgress(attempt) => {
-            let waits = matches!(&attempt.state, attempt::State::Working(w) if w.due.is_some());
-            assert_eq!(key, waits.then_some(TimerKey::Step));
-        }
+        State::InProgress(attempt) => match &attempt.state {
+            attempt::State::WaitingForWakeup { at, .. } => {
+                assert_eq!(
+                    ticket.deadline(),
+                    Some(Deadline {
+                        key: TimerKey::Wakeup,
+                        at: *at
+                    })
+                );
+            }
+            attempt::State::WaitingForInput { until, .. } => {
+                assert_eq!(key, until.map(|_| TimerKey::Answer));
+            }
+            state => {
+                let waits = matches!(state, attempt::State::Working(w) if w.due.is_some());
+                assert_eq!(key, waits.then_some(TimerKey::Step));
+            }
+        },
         State::Verify(verify) => {
             let wanted = match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) => None,

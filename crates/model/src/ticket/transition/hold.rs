@@ -3,17 +3,17 @@
 use super::{Draft, Taken};
 use crate::attempt::{self};
 use crate::policy::budget::Purse;
-use crate::ticket::{Again, Held, Stage, State, Verify, Why};
+use crate::ticket::{Again, Held, Stage, State, Why};
 use crate::{SessionId, Time};
 
 impl Draft<'_> {
     pub(super) fn hold(&mut self, why: Why, note: String, retry_at: Option<Time>) {
-        self.ticket.held = Some(Held {
+        self.ticket.held = Some(Box::new(Held {
             why,
             note,
             since: self.ticket.since,
             retry_at,
-        });
+        }));
     }
 
     /// Notes what came of submitted work; whether it was the same once too often.
@@ -68,7 +68,7 @@ impl Draft<'_> {
                         by: String::new(),
                         fresh: fresh.clone(),
                     };
-                    *attempt = attempt.after(&event)?.0;
+                    **attempt = attempt.after(&event)?.0;
                 }
                 attempt.seated = true;
                 Ok(())
@@ -84,7 +84,7 @@ impl Draft<'_> {
 
     pub(super) fn grant(&mut self) {
         self.ticket.spent.since_grant_micro_usd = 0;
-        if let State::InProgress(attempt) | State::Verify(Verify { attempt, .. }) = &mut self.ticket.state {
+        if let Some(attempt) = self.ticket.attempt_mut() {
             attempt.session.warned = None;
         }
     }
@@ -136,12 +136,14 @@ impl Draft<'_> {
     }
 
     pub(super) fn retry_due(&mut self) -> Taken {
-        let Some(Held {
-            retry_at: Some(_), ..
-        }) = &self.ticket.held
-        else {
+        if self
+            .ticket
+            .held
+            .as_ref()
+            .is_none_or(|held| held.retry_at.is_none())
+        {
             return self.no("it waits for a person");
-        };
+        }
         let State::Verify(verify) = &mut self.ticket.state else {
             return self.no("nothing of it is submitted");
         };

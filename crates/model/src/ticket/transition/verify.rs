@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::Time;
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
-use crate::ticket::{Candidate, Done, Effect, Held, Label, Stage, State, Verify, Why};
+use crate::ticket::{Candidate, Done, Effect, Label, Stage, State, Verify, Why};
 
 impl Draft<'_> {
     pub(super) fn verify(&mut self) -> Result<&mut Verify, Rejected> {
@@ -140,7 +140,7 @@ impl Draft<'_> {
             return self.back_to_open();
         }
         let attempt = verify.attempt.after(&attempt::Event::Returned { prompt })?.0;
-        self.ticket.state = State::InProgress(attempt);
+        self.ticket.state = State::InProgress(Box::new(attempt));
         Ok(())
     }
 
@@ -238,11 +238,8 @@ impl Draft<'_> {
     }
 
     pub(super) fn approve_paths(&mut self) -> Taken {
-        let Some(Held {
-            why: Why::SensitivePaths { tip, .. },
-            ..
-        }) = &self.ticket.held
-        else {
+        let why = self.ticket.held.as_ref().map(|held| &held.why);
+        let Some(Why::SensitivePaths { tip, .. }) = why else {
             return self.no("no paths of it wait for approval");
         };
         let tip = tip.clone();

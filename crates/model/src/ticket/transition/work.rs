@@ -46,7 +46,7 @@ impl Draft<'_> {
         ticket.attempts += 1;
         let (number, from) = (ticket.attempts, ticket.from.clone());
         let attempt = Attempt::new(agent.clone(), *fence, number, from.clone(), session.clone(), *at);
-        ticket.state = State::InProgress(attempt);
+        ticket.state = State::InProgress(Box::new(attempt));
         self.effects.push(Effect::PrepareWorkspace {
             agent: agent.clone(),
             fence: *fence,
@@ -88,7 +88,7 @@ impl Draft<'_> {
         self.effects.extend(effects.into_iter().map(Effect::Attempt));
         let agent = attempt.agent.to_string();
         let since = attempt.since;
-        self.ticket.state = State::InProgress(attempt.clone());
+        self.ticket.state = State::InProgress(Box::new(attempt.clone()));
         match raised {
             Raised::Nothing => Ok(()),
             Raised::Submitted => {
@@ -132,14 +132,14 @@ impl Draft<'_> {
         }
         self.ticket.held = None;
         let round = attempt.rounds;
-        self.ticket.state = State::Verify(Verify {
+        self.ticket.state = State::Verify(Box::new(Verify {
             attempt,
             by,
             submitted_at,
             round,
             approved: None,
             stage: Stage::Queued,
-        });
+        }));
     }
 
     /// A person closed its file. What an agent has is submitted instead; what is submitted closes when it has landed.
@@ -243,7 +243,7 @@ impl Draft<'_> {
 
     /// A held ticket frees its agent.
     pub(super) fn unseat(&mut self) {
-        if let State::InProgress(attempt) | State::Verify(Verify { attempt, .. }) = &mut self.ticket.state {
+        if let Some(attempt) = self.ticket.attempt_mut() {
             attempt.seated = false;
         }
     }

@@ -71,7 +71,8 @@ fn the_latest_landings_stay_and_the_older_ones_are_counted() {
             Ticket {
                 state: ticket::State::Done(ticket::Done::NotNeeded),
                 ..Ticket::new(ticket.clone())
-            },
+            }
+            .into(),
         );
         crew.landed.push(Landed {
             seq: n as u64,
