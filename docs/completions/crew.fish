@@ -121,9 +121,9 @@ complete -c crew -n "__fish_crew_using_subcommand cleanup" -l json -d 'Print one
 complete -c crew -n "__fish_crew_using_subcommand cleanup" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand clean" -l older -d 'Only what steps and checks have printed, of tickets that have been closed for longer than this: `30d`, `12h`' -r
 complete -c crew -n "__fish_crew_using_subcommand clean" -s C -d 'Work in this folder instead of the current one' -r -F
-complete -c crew -n "__fish_crew_using_subcommand clean" -s y -l yes -d 'Also while there is work that has not landed'
+complete -c crew -n "__fish_crew_using_subcommand clean" -s y -l yes -d 'Also while there is work that has not landed; with --older, forget the commits that it lists'
 complete -c crew -n "__fish_crew_using_subcommand clean" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
-complete -c crew -n "__fish_crew_using_subcommand clean" -s h -l help -d 'Print help'
+complete -c crew -n "__fish_crew_using_subcommand clean" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c crew -n "__fish_crew_using_subcommand merge" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand merge" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand merge" -s h -l help -d 'Print help'

@@ -98,7 +98,7 @@ impl Facts {
         Ok(facts)
     }
 
-    fn with_past(&self, crew: &Crew) -> Option<BTreeMap<TicketId, Ticket>> {
+    fn with_past(&self, crew: &Crew) -> Option<BTreeMap<TicketId, Arc<Ticket>>> {
         let recovered = self
             .tickets
             .values()

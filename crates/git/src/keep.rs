@@ -1,5 +1,7 @@
 //! Refs that keep work which no branch has: `refs/crew/rescue/<ticket>/<n>` and `refs/crew/attempts/<ticket>/<n>`.
 
+use std::time::SystemTime;
+
 use crate::error::{Error, Result};
 use crate::id::{Branch, Id};
 use crate::oid::Oid;
@@ -112,6 +114,13 @@ impl Repository {
         }
         found.sort_by(|a, b| (a.kind, &a.ticket, a.number).cmp(&(b.kind, &b.ticket, b.number)));
         Ok(found)
+    }
+
+    /// When a ref of a kept commit was last written, as its file says; none where git has packed it away since.
+    #[must_use]
+    pub fn kept_at(&self, kept: &Kept) -> Option<SystemTime> {
+        let file = self.common_dir().join(&kept.name);
+        file.metadata().and_then(|file| file.modified()).ok()
     }
 
     /// The pins of workspaces' bases.

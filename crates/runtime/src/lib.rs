@@ -11,6 +11,7 @@ mod error;
 mod hands;
 mod lines;
 mod observe;
+mod outputs;
 mod perform;
 mod place;
 mod points;

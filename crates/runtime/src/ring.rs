@@ -112,6 +112,8 @@ pub(crate) struct Ring {
     watched_prompts: Option<PathBuf>,
     /// Whether the journal has tickets that the core does not know.
     has_archived: bool,
+    /// What was printed was last looked through then.
+    trimmed: Option<Time>,
     /// The look at the ticket folder that was begun for this core.
     look: u64,
     /// What the engine was asked to stop for, while it is taken up anew.
@@ -173,6 +175,7 @@ impl Ring {
             watcher,
             watched_prompts: None,
             has_archived: false,
+            trimmed: None,
             look: 0,
             asked_to_stop: None,
         };
@@ -260,6 +263,7 @@ impl Ring {
                 self.reread_settings().await?;
                 self.wake().await?;
                 self.put_aside().await?;
+                self.trim_outputs();
             }
             _ = poll.tick() => self.read_inbox().await?,
             signal = signalled(signals) => {

@@ -1,6 +1,7 @@
 //! `crew clean`: takes away everything of crew's, and loses nothing of anybody's work.
 
 mod attempts;
+mod kept;
 mod outputs;
 
 use std::path::PathBuf;
@@ -26,11 +27,13 @@ use runtime::Place;
 /// Remove everything of crew's here: agents, workspaces, journal; work that did not land is kept under refs
 #[derive(Debug, Args)]
 pub(crate) struct Clean {
-    /// Also while there is work that has not landed.
+    /// Also while there is work that has not landed; with --older, forget the commits that it lists.
     #[arg(short, long)]
     yes: bool,
     /// Only what steps and checks have printed, of tickets that have been closed for longer than this: `30d`, `12h`.
-    #[arg(long, value_name = "SPAN", conflicts_with = "yes")]
+    ///
+    /// Lists the commits that are kept for these tickets, too; `--yes` forgets them.
+    #[arg(long, value_name = "SPAN")]
     older: Option<String>,
 }
 
@@ -38,7 +41,7 @@ impl Clean {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         if let Some(older) = &self.older {
-            return outputs_older(context, &place, older).await;
+            return outputs_older(context, &place, older, self.yes).await;
         }
         if let Some(by) = place.holder()? {
             return Err(runtime::Error::Held { by }.into());
@@ -117,7 +120,7 @@ impl Clean {
 }
 
 /// Removes what was printed long ago. An engine may run meanwhile: it reads none of it.
-async fn outputs_older(context: &mut Context, place: &Place, older: &str) -> Result<Exit> {
+async fn outputs_older(context: &mut Context, place: &Place, older: &str, yes: bool) -> Result<Exit> {
     let span = model::settings::duration(older).map_err(|why| {
         Error::usage(
             format!("`{}` is no span of time: it {why}", ui::clean(older)),
@@ -126,21 +129,31 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str) -> Res
     })?;
     let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
     let before = Time(clock::now().0.saturating_sub(millis));
-    let removed = match journal(place).await? {
+    let (removed, old) = match journal(place).await? {
         Some(ledger) => {
             let crew = follow::crew(Some(&ledger)).await?;
-            outputs::remove(place, &crew, &ledger, before).await?
+            let removed = outputs::remove(place, &crew, &ledger, before).await?;
+            (removed, kept::old(&place.repository, &crew, before)?)
         }
-        None => outputs::Removed::default(),
+        None => (outputs::Removed::default(), Vec::new()),
     };
     let outputs::Removed { steps, checks, bytes } = removed;
+    let (forgotten, old) = if yes {
+        (kept::forget(&place.repository, old)?, Vec::new())
+    } else {
+        (Vec::new(), old)
+    };
     if context.json {
         context.out.json(&documents::Removed {
             steps,
             checks,
             freed_bytes: bytes,
+            forgotten: forgotten.into_iter().filter_map(documents::Kept::of).collect(),
+            old: old.into_iter().filter_map(documents::Kept::of).collect(),
         })?;
-    } else if steps + checks == 0 {
+        return Ok(Exit::Done);
+    }
+    if steps + checks == 0 {
         let says =
             format!("nothing to remove: no ticket with outputs has been closed for longer than {older}");
         context.out.wrapped(&says, 0, Style::Plain)?;
@@ -153,6 +166,23 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str) -> Res
             ui::bytes(bytes)
         );
         context.out.wrapped(&says, 0, Style::Plain)?;
+    }
+    for (commits, says) in [
+        (&forgotten, "forgotten, as nobody asked for it since"),
+        (&old, "kept for tickets that have been closed for as long"),
+    ] {
+        if !commits.is_empty() {
+            context.out.line(&format!("{says} ({}):", commits.len()))?;
+        }
+        for kept in commits {
+            context
+                .out
+                .line(&format!("  {}  {}", kept.commit.short(), kept.name))?;
+        }
+    }
+    if !old.is_empty() {
+        let says = format!("  git log <ref> shows one; crew clean --older {older} --yes forgets them");
+        context.out.styled(&says, Style::Dim)?;
     }
     Ok(Exit::Done)
 }

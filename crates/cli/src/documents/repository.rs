@@ -35,7 +35,7 @@ pub(crate) struct Clean {
     pub(crate) aside: Vec<String>,
 }
 
-/// The outputs that were removed.
+/// The outputs that were removed, and the commits that are kept for as long.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Removed {
     /// Folders of steps.
@@ -44,6 +44,10 @@ pub(crate) struct Removed {
     pub(crate) checks: usize,
     /// What that freed, in bytes.
     pub(crate) freed_bytes: u64,
+    /// Kept commits of long closed tickets that are kept no longer.
+    pub(crate) forgotten: Vec<Kept>,
+    /// Those that `--yes` would forget.
+    pub(crate) old: Vec<Kept>,
 }
 
 /// A commit that is kept.

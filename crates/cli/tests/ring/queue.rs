@@ -511,3 +511,35 @@ fn outputs_of_tickets_that_were_closed_long_ago_can_be_removed() {
     world.must(&["history", "t-1"]);
     world.must(&["retry", "t-2"]);
 }
+
+#[test]
+fn commits_that_are_kept_for_long_closed_tickets_are_listed_and_forgotten_only_on_demand() {
+    let world = World::new();
+    for id in ["t-1", "t-2"] {
+        world
+            .ticket(id)
+            .agent("work $CREW_TICKET_ID.txt half\necho 'BLOCKED: no'")
+            .write();
+    }
+    world.drain_held();
+    world.must(&["drop", "t-1", "no longer needed"]);
+    let is_kept = |id| world.kept(id, 1).is_some();
+    assert!(is_kept("t-1") && is_kept("t-2"));
+
+    let young = world.must(&["clean", "--older", "1d", "--yes"]).out;
+    assert!(!young.contains("refs/crew"), "{young}");
+    let said = world.must(&["clean", "--older", "0s"]).out;
+    assert!(
+        said.contains("refs/crew/attempts/t-1/1") && said.contains("crew clean --older 0s --yes"),
+        "{said}"
+    );
+    assert!(!said.contains("t-2"), "{said}");
+    assert!(is_kept("t-1"), "nobody said yes");
+
+    let said = world.must(&["clean", "--older", "0s", "--yes"]).out;
+    assert!(said.contains("refs/crew/attempts/t-1/1"), "{said}");
+    assert!(!is_kept("t-1"));
+    assert!(is_kept("t-2"), "it is open");
+    assert!(world.project(".crew/journal.db").exists());
+    world.must(&["doctor", "--deep"]);
+}

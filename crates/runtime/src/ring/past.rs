@@ -1,11 +1,15 @@
 //! What lies behind: set aside when it is over, and recalled when something asks for it.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use model::TicketId;
 
 use super::Ring;
-use crate::Result;
+use crate::{Result, clock, outputs};
+
+/// What was printed is looked through this often: folders of old runs are many.
+const TRIM: Duration = Duration::from_mins(10);
 
 impl Ring {
     /// Takes up archived tickets that are asked for.
@@ -33,5 +37,27 @@ impl Ring {
         self.has_archived |= !archived.is_empty();
         self.core.forget(&archived);
         Ok(())
+    }
+
+    /// Keeps what steps and checks have printed within its bound, beside everything else.
+    pub(super) fn trim_outputs(&mut self) {
+        let now = clock::now();
+        if self.trimmed.is_some_and(|at| at + TRIM > now && at <= now) {
+            return;
+        }
+        self.trimmed = Some(now);
+        let over = self.core.tickets().filter(|ticket| ticket.is_done());
+        let mut closed: BTreeSet<TicketId> = over.map(|ticket| ticket.id.clone()).collect();
+        closed.extend(self.state_file.set_aside().iter().cloned());
+        let place = &self.hands.place;
+        let (runs, checks) = (place.runs_dir.clone(), place.checks_dir.join("runs"));
+        tokio::task::spawn_blocking(move || {
+            let removed = outputs::trim(&runs, &checks, &closed, outputs::MOST, now);
+            if removed > 0 {
+                tracing::info!(
+                    "the outputs of {removed} old runs were removed: there is a bound for all together"
+                );
+            }
+        });
     }
 }
