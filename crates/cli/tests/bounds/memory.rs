@@ -1,0 +1,48 @@
+//! The most memory that a process ever had.
+
+use std::fs;
+
+use crate::support::{Engine, Said, World};
+
+/// What no process of crew's may ever have, in MiB.
+pub(crate) const MOST: u64 = 150;
+
+/// The most memory that the process has had, in KiB; 0 when it is gone.
+fn most(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok())
+        .unwrap_or(0)
+}
+
+/// Asserts that an engine that is up never had more than so many MiB.
+#[track_caller]
+pub(crate) fn assert_bounded(engine: &mut Engine, limit: u64) {
+    assert!(engine.is_up(), "{}", engine.said());
+    let most = most(engine.pid());
+    assert!(
+        0 < most && most / 1024 < limit,
+        "the engine had {} MiB",
+        most / 1024
+    );
+}
+
+/// Runs a command to its end; it never had more than it may have, as far as looks every few milliseconds tell.
+#[track_caller]
+pub(crate) fn bounded(world: &World, args: &[&str]) -> Said {
+    let mut asked = world.start_at(&world.path("project"), args);
+    let mut peak = 0;
+    while asked.is_up() {
+        peak = peak.max(most(asked.pid()));
+        #[expect(clippy::disallowed_methods, reason = "between two looks at a fact")]
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let said = asked.end();
+    assert_eq!(said.code, Some(0), "crew {args:?}: {}", said.err);
+    assert!(
+        0 < peak && peak / 1024 < MOST,
+        "crew {args:?} had {} MiB",
+        peak / 1024
+    );
+    said
+}
