@@ -118,7 +118,7 @@ impl Facts {
                 },
                 false => Done::NotNeeded,
             });
-            all.insert(id.clone(), ticket);
+            all.insert(id.clone(), Arc::new(ticket));
         }
         Some(all)
     }

@@ -97,7 +97,7 @@ mod tests {
         ticket.state = State::Done(Done::Failed {
             reason: "no".to_owned(),
         });
-        core.recall(id.clone(), 1, ticket);
+        core.recall(id.clone(), 1, ticket.into());
         let gone = Sighting::Gone {
             ticket: id.clone(),
             at: Time(0),

@@ -3,6 +3,8 @@
 mod trial;
 mod watch;
 
+pub(crate) use trial::may_say_lacking;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -179,6 +181,7 @@ impl Git {
             cwd: PathBuf::from("/"),
             deadline: self.deadline,
             limit: OUTPUT_LIMIT,
+            needs: 0,
             settings: Settings::Own,
             lock: None,
             silent: false,
@@ -218,6 +221,8 @@ pub(crate) struct Call {
     cwd: PathBuf,
     deadline: Duration,
     limit: u64,
+    /// Bytes that it writes, where that is known.
+    needs: u64,
     settings: Settings,
     lock: Option<Arc<File>>,
     silent: bool,
@@ -249,6 +254,12 @@ impl Call {
 
     pub(crate) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    /// How many bytes it writes, for finding out whether the disk is too full for it.
+    pub(crate) fn needs(mut self, bytes: u64) -> Self {
+        self.needs = bytes;
         self
     }
 
@@ -453,7 +464,7 @@ impl Call {
     fn execute(mut self, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> Result<Output> {
         let mut output = self.carry_out(sink)?;
         output.lacking = output.code != Some(0)
-            && trial::may_say_lacking(&output.stderr)
+            && may_say_lacking(&output.stderr)
             && self.is_lacking(&trial::Places::of(&self));
         Ok(output)
     }
@@ -715,11 +726,16 @@ mod tests {
         let said = "error: x: No space left on device: unsupported file type\nfatal: Unable to process path write error";
         let words = format!("printf '%s\\n' '{said}' >&2; exit 128");
         let (folder, git) = fake(&format!("case \"$*\" in *hash-object*) exit 0;; esac; {words}"));
-        let failed = git.call("x").git_dir(folder.path()).ok().unwrap_err();
+        let of_files = |git: &Git, folder: &Path| git.call("x").git_dir(folder).work_tree(folder);
+        let failed = of_files(&git, folder.path()).ok().unwrap_err();
         assert!(!failed.is_passing(), "{failed}");
+        let too_much = of_files(&git, folder.path()).needs(1 << 60).ok().unwrap_err();
+        assert!(too_much.is_passing(), "{too_much}");
+        let of_objects = git.call("x").git_dir(folder.path()).ok().unwrap_err();
+        assert!(of_objects.is_passing(), "{of_objects}");
 
         let (folder, git) = fake(&words);
-        let failed = git.call("x").git_dir(folder.path()).ok().unwrap_err();
+        let failed = of_files(&git, folder.path()).ok().unwrap_err();
         assert!(failed.is_passing(), "{failed}");
         assert_eq!(
             std::fs::read_dir(folder.path()).unwrap().count(),

@@ -74,9 +74,9 @@ impl Repository {
             } else if found.stderr.contains("not a git repository") {
                 Error::NotARepository { path }
             } else {
-                let said = found.stderr.clone();
+                let (code, said) = (found.code, found.stderr.clone());
                 match found.failed() {
-                    failed if failed.is_passing() => failed,
+                    failed if failed.is_passing() || code.is_none() => failed,
                     _ => Error::Unusable {
                         path,
                         says: in_a_line(&said),

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::agent_refs::AgentRefs;
-use crate::command::Call;
+use crate::command::{Call, may_say_lacking};
 use crate::diff::path_of;
 use crate::error::{Error, IoContext, Result, shortened};
 use crate::import::Limits;
@@ -188,12 +188,14 @@ impl Repository {
         }
         let update = |paths: &[&PathBuf]| -> Result<()> {
             let mut list = Vec::new();
+            let size = |path: &&PathBuf| at.join(path).symlink_metadata().map_or(0, |meta| meta.len());
             for path in paths {
                 list.extend_from_slice(path.as_os_str().as_bytes());
                 list.push(0);
             }
             call("update-index")
                 .args(["--add", "--remove", "--replace", "-z", "--stdin"])
+                .needs(paths.iter().map(size).sum())
                 .input(&list)?
                 .ok()?;
             Ok(())
@@ -203,7 +205,7 @@ impl Repository {
         }
         match update(&taken) {
             Ok(()) => return Ok(()),
-            Err(error @ Error::Failed { .. }) if !error.is_passing() => {}
+            Err(error @ Error::Failed { .. }) if !is_passing(&error, &taken) => {}
             Err(other) => return Err(other),
         }
         // One unreadable file fails them all: find it by halves.
@@ -212,7 +214,7 @@ impl Repository {
             match update(part) {
                 Ok(()) => {}
                 // What is left out does not land: a full disk must not leave anything out.
-                Err(error) if error.is_passing() => return Err(error),
+                Err(error) if is_passing(&error, part) => return Err(error),
                 Err(Error::Failed { stderr, .. }) if part.len() == 1 => {
                     unsaved.push(Unsaved {
                         path: part[0].clone(),
@@ -241,10 +243,21 @@ impl Repository {
         };
         match self.bring(workspace, &workspace.path().join(folder), &head, limits) {
             Ok(()) => Ok(Some(head)),
-            Err(Error::Refused { .. }) => Ok(None),
+            // What takes too long or is too much would be so at every try: its files are saved without its history.
+            Err(Error::Refused { .. } | Error::Deadline { .. } | Error::OutputTooLarge { .. }) => Ok(None),
             Err(other) => Err(other),
         }
     }
+}
+
+/// Whether it was the machine's moment that these files could not be added in. Words for a lack that no name of theirs has are git's
+/// own: a lack may have passed by when it is looked for.
+fn is_passing(error: &Error, paths: &[&PathBuf]) -> bool {
+    let Error::Failed { stderr, .. } = error else {
+        return error.is_passing();
+    };
+    let named = || paths.iter().any(|path| may_say_lacking(&path.to_string_lossy()));
+    error.is_passing() || (may_say_lacking(stderr) && !named())
 }
 
 /// What stands in a folder beside what its index says.
@@ -325,4 +338,29 @@ pub(crate) fn lines_of<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<u8>
         lines.push(b'\n');
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A big file did not fit, and by the time of a look somebody has made room.
+    #[test]
+    fn a_lack_that_has_passed_by_leaves_no_file_out_and_a_name_is_no_lack() {
+        let said = |words: &str| Error::Failed {
+            command: "update-index".to_owned(),
+            status: "exit 128".to_owned(),
+            stderr: format!("error: {words}\nfatal: adding files failed"),
+            lacking: false,
+        };
+        let (big, named) = (PathBuf::from("big.bin"), PathBuf::from("No space left on device"));
+        let full = said("big.bin: failed to insert into database: No space left on device");
+        assert!(is_passing(&full, &[&big]));
+        let unreadable = said("open(\"No space left on device\"): Permission denied");
+        assert!(!is_passing(&unreadable, &[&big, &named]));
+        assert!(!is_passing(
+            &said("open(\"big.bin\"): Permission denied"),
+            &[&big]
+        ));
+    }
 }

@@ -226,7 +226,7 @@ mod tests {
             since: Time(5),
             retry_at: None,
         };
-        audit.tickets.get_mut(&id).unwrap().held = Some(held);
+        Arc::make_mut(audit.tickets.get_mut(&id).unwrap()).held = Some(Box::new(held));
         let broken = look(&mut audit, &id, started, after).unwrap();
         assert_eq!(broken.invariant, "no step is started when its budget is spent");
     }

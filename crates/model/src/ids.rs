@@ -122,7 +122,7 @@ macro_rules! name {
             type Error = Error;
             fn try_from(text: String) -> Result<Self, Error> {
                 check_stored($what, &text, $limit)?;
-                Ok(Self(text))
+                Ok(Self(text.into()))
             }
         }
 

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -202,6 +203,8 @@ fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String,
     let mut file = std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
+        // Whatever the umask: settings that others may change are refused.
+        .mode(0o644)
         .open(path)
         .doing("write", path)?;
     file.write_all(text.as_bytes()).doing("write", path)?;

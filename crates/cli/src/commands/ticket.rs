@@ -81,9 +81,12 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
     };
     let given = context.var("TICKETS_DIR").map(PathBuf::from);
     let start = match whose {
-        Whose::Crew => {
-            Place::find(&context.dir, &context.env).map_or_else(|_| context.dir.clone(), |place| place.root)
-        }
+        Whose::Crew => match Place::find(&context.dir, &context.env) {
+            Ok(place) => place.root,
+            // The tickets of this repository are the engine's, and another folder's would be written to nobody's use.
+            Err(error @ runtime::Error::CrewDir { .. }) => return Err(error.into()),
+            Err(_) => context.dir.clone(),
+        },
         Whose::Tk => context.dir.clone(),
     };
     let mut call = Call {

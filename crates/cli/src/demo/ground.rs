@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -107,5 +110,13 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).doing("make", parent)?;
     }
-    std::fs::write(path, text).doing("write", path)
+    // Whatever the umask: settings that others may change are refused.
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o644)
+        .open(path)
+        .doing("write", path)?;
+    file.write_all(text.as_bytes()).doing("write", path)
 }

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use git::{Branch, LandedMerge, Repository};
-use model::ticket::Ticket;
 use model::{Oid, TicketId};
 
 use super::finding::{MOST, few};
@@ -130,7 +129,11 @@ fn others(patient: &Patient, own: &[&LandedMerge], target: &str, found: &mut Vec
     if landed.is_empty() {
         return;
     }
-    let landing = patient.crew.tickets.values().filter_map(Ticket::candidate);
+    let landing = patient
+        .crew
+        .tickets
+        .values()
+        .filter_map(|ticket| ticket.candidate());
     let known: BTreeSet<&str> = landed
         .iter()
         .map(|(_, commit)| commit)

@@ -1,6 +1,7 @@
 //! Whether the machine lacks what git says it lacks, found out by an act of crew's own.
 //!
-//! What git says holds names of files, which an agent chooses, so its words alone prove nothing.
+//! What git says of files holds their names, which an agent chooses, so its words alone prove nothing there. What it says of objects
+//! and refs holds none.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use rustix::fs::StatVfsMountFlags;
 use super::Call;
 use crate::error::{IoContext, Result};
 
-/// Bytes that are written on trial, and that must be free where git writes.
+/// Bytes that must be free where git writes, and that are written on trial where no more is known to be needed.
 const LEAST: u64 = 4 << 20;
 
 /// What the system says when it has no more of something, as git (in the C locale) passes it on.
@@ -29,14 +30,16 @@ const LACKS: [&str; 10] = [
 ];
 
 /// Whether the system's words for a lack are in it, wherever.
-pub(super) fn may_say_lacking(stderr: &str) -> bool {
-    LACKS.iter().any(|lack| stderr.contains(lack))
+pub(crate) fn may_say_lacking(text: &str) -> bool {
+    LACKS.iter().any(|lack| text.contains(lack))
 }
 
 /// Where a call reads and writes.
 pub(super) struct Places {
     git_dir: Option<PathBuf>,
     all: Vec<PathBuf>,
+    /// Whether it looks at files, whose names may be in what git says.
+    has_files: bool,
 }
 
 impl Places {
@@ -46,8 +49,12 @@ impl Places {
             Some(PathBuf::from(value))
         };
         let git_dir = value("GIT_DIR");
-        let others = ["GIT_INDEX_FILE", "GIT_WORK_TREE"].into_iter().filter_map(value);
+        let others: Vec<PathBuf> = ["GIT_INDEX_FILE", "GIT_WORK_TREE"]
+            .into_iter()
+            .filter_map(value)
+            .collect();
         Self {
+            has_files: !others.is_empty(),
             all: git_dir.iter().cloned().chain(others).collect(),
             git_dir,
         }
@@ -55,18 +62,21 @@ impl Places {
 }
 
 impl Call {
-    /// Whether nothing can be written there now, whoever tries: the disk is full or read-only, or a git that stores an object
-    /// whose name and content nobody else chose fails too.
+    /// Whether it is so when git says that something lacks: its words cannot be another's, or what it needs cannot be written there
+    /// now, whoever tries: the disk is full or read-only, or a git that stores an object whose name and content nobody else chose
+    /// fails too.
     pub(super) fn is_lacking(&self, places: &Places) -> bool {
-        places.all.iter().any(|place| is_full(place))
+        let needs = self.needs.max(LEAST);
+        !places.has_files
+            || places.all.iter().any(|place| is_full(place, needs))
             || places
                 .git_dir
                 .as_ref()
-                .is_some_and(|git_dir| !matches!(self.store_on_trial(git_dir), Ok(true)))
+                .is_some_and(|git_dir| !matches!(self.store_on_trial(git_dir, needs), Ok(true)))
     }
 
     /// Stores an object in a store of its own, which is taken away again; a gc of the user's knows the name should this be killed.
-    fn store_on_trial(&self, git_dir: &Path) -> Result<bool> {
+    fn store_on_trial(&self, git_dir: &Path, bytes: u64) -> Result<bool> {
         let objects = git_dir.join("objects");
         let beside = if objects.is_dir() { &objects } else { git_dir };
         let store = tempfile::Builder::new()
@@ -76,7 +86,7 @@ impl Call {
         let content = rustix::fs::memfd_create("crew-git-trial", rustix::fs::MemfdFlags::CLOEXEC)
             .map(File::from)
             .doing("make", "crew-git-trial")?;
-        content.set_len(LEAST).doing("make", "crew-git-trial")?;
+        content.set_len(bytes).doing("make", "crew-git-trial")?;
         let stored = self
             .git
             .call("hash-object")
@@ -90,7 +100,7 @@ impl Call {
     }
 }
 
-fn is_full(place: &Path) -> bool {
+fn is_full(place: &Path, needs: u64) -> bool {
     // A file that is still to be made stands where its folder does.
     let Some(stat) = place
         .ancestors()
@@ -99,5 +109,7 @@ fn is_full(place: &Path) -> bool {
         return false;
     };
     let free = stat.f_bavail.saturating_mul(stat.f_frsize);
-    (free < LEAST && stat.f_blocks > 0) || stat.f_flag.contains(StatVfsMountFlags::RDONLY)
+    (free < needs && stat.f_blocks > 0)
+        || (stat.f_favail == 0 && stat.f_files > 0)
+        || stat.f_flag.contains(StatVfsMountFlags::RDONLY)
 }
