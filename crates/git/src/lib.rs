@@ -67,6 +67,7 @@ pub use land::{Intent, Landing};
 pub use lock::{Holder, Lock};
 pub use oid::{Oid, Tree};
 pub use proof::Proof;
+pub use remove::delete_tree;
 pub use repository::Repository;
 pub use save::Saved;
 pub use snapshot::{NestedWork, Unsaved};

@@ -159,7 +159,10 @@ impl Repository {
 
 /// Deletes a folder and all in it, also folders that forbid it (Go's module cache does). Follows no symlink. What is
 /// not there is as good.
-pub(crate) fn delete_tree(path: &Path) -> Result<()> {
+///
+/// # Errors
+/// [`Error::Io`]: a part of it may be gone.
+pub fn delete_tree(path: &Path) -> Result<()> {
     match std::fs::remove_dir_all(path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),

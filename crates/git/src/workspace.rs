@@ -76,6 +76,20 @@ impl Workspace {
         }
     }
 
+    /// Whether what stands below `root` for an agent's work on a ticket is a workspace: by the record that was made beside it. Anybody
+    /// can give a folder of their own such a name.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when the record cannot be read.
+    pub fn is_made(root: &Path, agent: &Id, ticket: &Id) -> Result<bool> {
+        let record = root.join(format!(".{agent}-{ticket}")).join("made");
+        match std::fs::read_to_string(&record) {
+            Ok(says) => Ok(says.starts_with(&format!("agent={agent}\nticket={ticket}\n"))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(Error::io("read", record, error)),
+        }
+    }
+
     /// `<agent>-<ticket>`.
     #[must_use]
     pub fn name(&self) -> String {

@@ -1,6 +1,8 @@
 //! `crew clean`: takes away everything of crew's, and loses nothing of anybody's work.
 
 mod attempts;
+mod begun;
+mod folder;
 mod kept;
 mod outputs;
 
@@ -21,7 +23,6 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui::Style;
 use crate::{clock, follow, ui};
-use attempts::remove;
 use runtime::Place;
 
 /// Remove everything of crew's here: agents, workspaces, journal; work that did not land is kept under refs
@@ -46,6 +47,8 @@ impl Clean {
         if let Some(by) = place.holder()? {
             return Err(runtime::Error::Held { by }.into());
         }
+        // Before the journal is read: what is decided by it must not change any more.
+        let lock = Lock::take(&place.repository.lock_path())?;
         let ledger = journal(&place).await?;
         let crew = follow::crew(ledger.as_ref()).await?;
         let unlanded: Vec<&Ticket> = crew
@@ -65,21 +68,21 @@ impl Clean {
                 ),
             ));
         }
-        let lock = Lock::take(&place.repository.lock_path())?;
         if let Some(ledger) = ledger {
             ledger.0.close().await;
         }
         let repository = place.repository.clone().locked(&lock);
-        stop_runs(&place)?;
         let settings = crate::context::settings(&place)?;
         let workspaces = place.workspaces_dir(&settings)?;
+        begun::begin(&place, &crew, &workspaces)?;
+        stop_runs(&place)?;
         let target = repository.branch_tip(&git::Branch::parse(&settings.project.target)?)?;
         let made = attempts::Made::of(&crew);
         made.put_away(&repository, &workspaces, target.as_ref())?;
         reopen_files(&place, &crew)?;
         // The journal goes last: until then, everything above can be done again.
         let aside = made.sweep(&repository, &workspaces)?;
-        remove(&place.crew_dir)?;
+        folder::remove(&place)?;
         let kept = repository.kept(None)?;
         if context.json {
             let folder = |folder: &PathBuf| folder.to_string_lossy().into_owned();

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use git::Oid;
 use model::TicketId;
-use model::attempt::State;
 use model::journal::Stream;
 use model::money::Usd;
 use model::time::Day;
@@ -14,6 +13,7 @@ use store::{Journal as _, Millis, StreamId};
 use super::finding::whole;
 use super::{Area, Finding, Patient, target};
 use crate::error::Error;
+use crate::put_away::has_workspace;
 
 const AREA: Area = Area::Invariants;
 
@@ -90,19 +90,11 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
     let Some(root) = patient.workspaces() else { return };
     for ticket in patient.crew.tickets.values() {
         let Some(attempt) = ticket.attempt() else { continue };
-        let at_work = match attempt.state {
-            State::Ready
-            | State::Working(_)
-            | State::WaitingForInput { .. }
-            | State::WaitingForWakeup { .. }
-            | State::Stuck { .. } => true,
-            State::Preparing | State::Verifying | State::Done | State::Reaped { .. } => false,
-        };
         if patient.is_changing(&ticket.id) {
             continue;
         }
         let folder = root.join(format!("{}-{}", attempt.agent, ticket.id));
-        if at_work && !folder.is_dir() {
+        if has_workspace(attempt) && !folder.is_dir() {
             found.push(Finding::note(
                 AREA,
                 format!("{}: the workspace of {} is gone", ticket.id, attempt.agent),

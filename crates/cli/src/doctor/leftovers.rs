@@ -7,6 +7,7 @@ use process::{Run, Status};
 
 use super::fix::Fix;
 use super::{Area, Finding, Patient};
+use crate::put_away::is_crews;
 use crate::ui;
 
 const AREA: Area = Area::Leftovers;
@@ -101,7 +102,8 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match known.get(&name) {
             Some((_, ticket)) if patient.is_changing(ticket) => {}
-            Some((agent, ticket)) if patient.at_work(agent, ticket).is_none() => found.push(
+            Some((agent, ticket)) if patient.at_work(agent, ticket).is_some() => {}
+            Some((agent, ticket)) if is_crews(&root, (agent, ticket)).unwrap_or(false) => found.push(
                 Finding::wrong(
                     AREA,
                     format!("{}: a workspace that no attempt uses", dir.display()),
@@ -113,7 +115,6 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
                     ticket: ticket.clone(),
                 }),
             ),
-            Some(_) => {}
             None if name.contains('~') => found.push(Finding::note(
                 AREA,
                 format!(
@@ -122,7 +123,7 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
                 ),
                 "take out what you need and remove the folder",
             )),
-            None => found.push(Finding::note(
+            Some(_) | None => found.push(Finding::note(
                 AREA,
                 format!("{}: a folder that is not crew's", dir.display()),
                 "look what it is; crew leaves it alone",

@@ -30,9 +30,10 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
         }
     };
     let landed = patient.audit.landed();
-    let merges = match elsewhere(repository, (&merges, landed), &tip) {
-        Ok(None) => merges,
-        Ok(Some((all, beside))) => {
+    let aside = match elsewhere(repository, (&merges, landed), &tip) {
+        Ok(None) => Vec::new(),
+        Ok(Some(aside)) => {
+            let beside = aside.len();
             found.push(Finding::note(
                 AREA,
                 format!(
@@ -40,14 +41,15 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
                 ),
                 "nothing to do: somebody merged what crew had landed into work of their own, and made that the target",
             ));
-            all
+            aside
         }
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
             return;
         }
     };
-    // Oldest first, as they landed.
+    let there: BTreeSet<&str> = aside.iter().map(|merge| merge.info.commit.as_str()).collect();
+    // Oldest first, as they landed. Between lines there is no order.
     let place: BTreeMap<&str, usize> = merges
         .iter()
         .rev()
@@ -57,6 +59,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
     let (mut last, mut lost) = (None, Vec::new());
     for (ticket, commit) in landed {
         match place.get(commit.as_str()) {
+            None if there.contains(commit.as_str()) => {}
             None => lost.push((ticket, commit)),
             Some(at) if last.is_some_and(|last| last > at) => found.push(bug(format!(
                 "{ticket} landed as {}, which stands in {target} before what landed earlier",
@@ -75,7 +78,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
             "`crew queue --landed` lists what landed, with its commits",
         ));
     }
-    trees(patient, &merges, found);
+    trees(patient, merges.iter().chain(&aside), found);
     let before = before(patient);
     let own: Vec<&LandedMerge> = merges
         .iter()
@@ -88,12 +91,12 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
     }
 }
 
-/// Every landing on any line that leads to the target, and how many of them are not on its first-parent line; none when all are.
+/// What landed and is in the target, but not on its first-parent line; none when all of it is on that.
 fn elsewhere(
     repository: &Repository,
     (merges, landed): (&[LandedMerge], &[(TicketId, Oid)]),
     tip: &git::Oid,
-) -> git::Result<Option<(Vec<LandedMerge>, usize)>> {
+) -> git::Result<Option<Vec<LandedMerge>>> {
     let on_line: BTreeSet<&str> = merges.iter().map(|merge| merge.info.commit.as_str()).collect();
     let missing: BTreeSet<&str> = landed
         .iter()
@@ -103,12 +106,9 @@ fn elsewhere(
     if missing.is_empty() {
         return Ok(None);
     }
-    let all = repository.landed_on_any_line(tip, ALL)?;
-    let beside = all
-        .iter()
-        .filter(|merge| missing.contains(merge.info.commit.as_str()))
-        .count();
-    Ok((beside > 0).then_some((all, beside)))
+    let mut aside = repository.landed_on_any_line(tip, ALL)?;
+    aside.retain(|merge| missing.contains(merge.info.commit.as_str()));
+    Ok((!aside.is_empty()).then_some(aside))
 }
 
 /// The merges that were in the target before this journal's first attempt began: another journal's, as one that was removed.
@@ -182,7 +182,7 @@ fn gone(repository: &Repository, ticket: &TicketId, commit: &Oid, target: &str) 
 }
 
 /// The landed tree is the tree that the checks, or a person, let pass.
-fn trees(patient: &Patient, merges: &[LandedMerge], found: &mut Vec<Finding>) {
+fn trees<'a>(patient: &Patient, merges: impl Iterator<Item = &'a LandedMerge>, found: &mut Vec<Finding>) {
     for merge in merges {
         let judged = Oid::new(merge.info.commit.as_str())
             .ok()

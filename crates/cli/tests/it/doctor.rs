@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
+use crate::clean::{BACKED_UP, restored};
 use crate::support::{Repo, Said};
 
 /// What it found of an area at a level.
@@ -114,23 +115,16 @@ fn each_part_says_what_is_wrong_with_it() {
 
 #[test]
 fn what_can_be_mended_is_mended_and_no_work_is_lost() {
-    let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
+    let repo = Repo::with_agent(BACKED_UP);
     repo.ticket("t-1", "One", "");
     repo.crew(&["run", "--until-idle"]).ok();
     // A workspace and a branch come back, as from a backup; and somebody opened crew's folder to everyone.
-    let spaces = std::fs::read_dir(repo.home().join(".local/state/crew"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
     let agent = repo.crew(&["queue", "--json"]).ok().json()["landed"][0]["agent"]
         .as_str()
         .unwrap()
         .to_owned();
     let name = format!("{agent}-t-1");
-    let space = spaces.join(&name);
-    repo.git(&["clone", "--quiet", ".", space.to_str().unwrap()]);
+    let space = restored(&repo, &agent);
     std::fs::write(space.join("unsaved.txt"), "precious\n").unwrap();
     repo.git(&["checkout", "--quiet", "-b", &format!("agent/{name}")]);
     repo.write("branch.txt", "work\n");

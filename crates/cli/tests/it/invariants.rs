@@ -223,6 +223,28 @@ fn landings_that_a_person_merged_into_another_line_are_not_gone() {
 }
 
 #[test]
+fn between_lines_that_a_person_merged_there_is_no_order() {
+    let repo = Repo::with_agent("echo x > $CREW_TICKET_ID; git add .; git commit -qm x; echo DONE");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    repo.git(&["branch", "aside"]);
+    repo.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    repo.ticket("t-2", "Two", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    // What landed first comes in last, by a line of its own.
+    let identity = ["-c", "user.name=U", "-c", "user.email=u@example.org"];
+    let merge = ["merge", "--quiet", "--no-ff", "-m", "both", "aside"];
+    repo.git(&[&identity[..], &merge].concat());
+    let said = repo.crew(&["doctor", "--json"]).ok();
+    let told = told(&said, "invariants");
+    assert!(
+        told.contains("1 of what landed came into main by a merge"),
+        "{told}"
+    );
+    assert!(!told.contains("before what landed earlier"), "{told}");
+}
+
+#[test]
 fn a_ticket_that_another_journal_landed_before_may_land_again() {
     let repo = landed();
     repo.crew(&["clean", "--yes"]).ok();

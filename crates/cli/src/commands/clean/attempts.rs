@@ -1,13 +1,14 @@
 //! What attempts have made beside the journal: workspaces, branches, pins.
 
 use std::collections::BTreeMap;
+use std::fs::DirEntry;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use git::{Oid, Repository};
 use model::TicketId;
 use model::view::{Crew, Work};
 
-use crate::doctor;
 use crate::error::{Doing as _, Result};
 use crate::put_away;
 
@@ -38,11 +39,15 @@ impl<'a> Made<'a> {
         workspaces: &Path,
         target: Option<&Oid>,
     ) -> Result<()> {
-        for dir in doctor::folders(workspaces) {
-            let name = dir.file_name().unwrap_or_default().to_string_lossy();
-            let Some(work) = self.by_name.get(&*name) else {
+        for entry in listed(workspaces)? {
+            let name = entry.file_name();
+            let Some(work) = name.to_str().and_then(|name| self.by_name.get(name)) else {
                 continue;
             };
+            let is_folder = entry.file_type().doing("look at", entry.path())?.is_dir();
+            if !is_folder || !put_away::is_crews(workspaces, (&work.agent, &work.ticket))? {
+                continue;
+            }
             let base = put_away::base_of(repository, &work.ticket, work.base.as_ref())?;
             let whose = (&work.agent, &work.ticket);
             let workspace = put_away::workspace_of(workspaces, whose, work.attempt, &base)?;
@@ -78,31 +83,35 @@ impl<'a> Made<'a> {
     pub(super) fn sweep(&self, repository: &Repository, workspaces: &Path) -> Result<Vec<PathBuf>> {
         repository.clear_spares(workspaces)?;
         let mut left = Vec::new();
-        let entries = match std::fs::read_dir(workspaces) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(left),
-            other => other.doing("list", workspaces)?,
-        };
-        for entry in entries {
-            let entry = entry.doing("list", workspaces)?;
+        for entry in listed(workspaces)? {
             let name = entry.file_name();
             let beside = name.to_str().and_then(|name| name.strip_prefix('.'));
             if beside.is_some_and(|name| self.by_name.contains_key(name)) {
-                remove(&entry.path())?;
+                git::delete_tree(&entry.path())?;
             } else {
                 left.push(entry.path());
             }
         }
-        left.sort();
-        if left.is_empty() {
-            remove(workspaces)?;
+        match std::fs::remove_dir(workspaces) {
+            // What somebody has put there, and a link to where they want the workspaces, is theirs.
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::DirectoryNotEmpty => Ok(left),
+                _ => Err(error).doing("remove", workspaces),
+            },
+            Ok(()) => Ok(left),
         }
-        Ok(left)
     }
 }
 
-pub(super) fn remove(folder: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).doing("remove", folder),
-        Ok(()) | Err(_) => Ok(()),
-    }
+/// What is in the workspaces' folder, by name; nothing if there is no such folder.
+fn listed(folder: &Path) -> Result<Vec<DirEntry>> {
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.doing("list", folder)?,
+    };
+    let mut listed = entries
+        .collect::<std::io::Result<Vec<_>>>()
+        .doing("list", folder)?;
+    listed.sort_by_key(DirEntry::file_name);
+    Ok(listed)
 }

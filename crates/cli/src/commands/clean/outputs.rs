@@ -101,7 +101,7 @@ fn is_over(dir: &Path) -> bool {
 
 fn take_away(dir: &Path) -> Result<u64> {
     let bytes = size(dir);
-    super::remove(dir)?;
+    git::delete_tree(dir)?;
     Ok(bytes)
 }
 

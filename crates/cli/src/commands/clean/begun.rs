@@ -1,0 +1,60 @@
+//! What a clean has begun to take away: one that was killed half-way goes on, and none goes by another folder than the engine's.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use model::view::Crew;
+use runtime::Place;
+
+use crate::error::{Doing as _, Error, Result};
+use crate::put_away::{has_workspace, is_crews};
+
+/// Attempts whose workspaces were seen when a clean began, one a line; in `.crew`.
+const BEGUN: &str = "clean";
+
+/// Refuses when a workspace that must be there is not: with it, there would be work that nobody keeps. Notes those that are.
+pub(super) fn begin(place: &Place, crew: &Crew, workspaces: &Path) -> Result<()> {
+    let file = place.crew_dir.join(BEGUN);
+    let before = match std::fs::read_to_string(&file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        other => other.doing("read", &file)?,
+    };
+    let mut seen: BTreeSet<String> = before.lines().map(str::to_owned).collect();
+    let before = seen.len();
+    let mut missing = Vec::new();
+    for ticket in crew.tickets.values() {
+        let Some(attempt) = ticket.attempt().filter(|attempt| has_workspace(attempt)) else {
+            continue;
+        };
+        let name = format!("{}-{}", attempt.agent, ticket.id);
+        let line = format!("{name} {}", attempt.number);
+        let stands = match workspaces.join(&name).symlink_metadata() {
+            Err(error) if error.kind() == ErrorKind::NotFound => false,
+            other => other.doing("look at", workspaces.join(&name))?.is_dir(),
+        };
+        if stands && is_crews(workspaces, (&attempt.agent, &ticket.id))? {
+            seen.insert(line);
+        } else if !seen.contains(&line) {
+            missing.push(ticket.id.as_str());
+        }
+    }
+    if let Some(first) = missing.first() {
+        return Err(Error::refused(
+            format!(
+                "no workspace in {} for {}",
+                workspaces.display(),
+                missing.join(", ")
+            ),
+            format!(
+                "crew was run with another HOME, XDG_STATE_HOME or workspace_dir: clean with that; if the workspace is gone, \
+                 `crew drop {first}` gives its ticket up"
+            ),
+        ));
+    }
+    if seen.len() > before {
+        let lines: String = seen.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(&file, lines).doing("write", &file)?;
+    }
+    Ok(())
+}
