@@ -15,6 +15,8 @@ const STALE_FROM_BEFORE: Duration = Duration::from_secs(2);
 /// One from after it may be of a child that ran into its deadline; no living git holds a ref as long as this.
 const STALE: Duration = Duration::from_secs(10);
 
+const HEAD_LOCK: &str = "HEAD.lock";
+
 impl Repository {
     /// Moves a ref by compare-and-swap: `old` and `new` of `None` mean that it does not exist. Repeating it after it
     /// was done is fine.
@@ -140,10 +142,26 @@ impl Repository {
         }
     }
 
-    fn ref_locks(&self, name: &str) -> [PathBuf; 3] {
+    /// Takes away what a git leaves of HEAD's lock that was killed as it moved the branch that HEAD names, so that the user's git
+    /// works again; for start-up. Waits until it is old enough to be a dead one's. Does nothing without the repository's lock.
+    ///
+    /// # Errors
+    /// [`Error::Io`]: it could not be taken away.
+    pub fn release_head(&self) -> Result<()> {
+        let lock = self.common_dir().join(HEAD_LOCK);
+        let deadline = Deadline::after(2 * STALE_FROM_BEFORE);
+        while self.is_from_before(&lock) && !self.clear_if_stale(&lock)? && !deadline.left().is_zero() {
+            clock::pause(STALE_FROM_BEFORE / 40);
+        }
+        Ok(())
+    }
+
+    fn ref_locks(&self, name: &str) -> [PathBuf; 4] {
         let common = self.common_dir();
         [
             format!("{name}.lock"),
+            // git takes it too for the branch that HEAD names, whose log is HEAD's.
+            HEAD_LOCK.to_owned(),
             "packed-refs.lock".to_owned(),
             "reftable/tables.list.lock".to_owned(),
         ]

@@ -107,14 +107,14 @@ impl Audit {
                 self.judged.insert(commit.clone(), candidate.tree.clone());
             }
         }
-        if let Event::Attempt(attempt::Event::StepStarted { .. }) = event {
-            let of_the_day = self.project.pause.map(|pause| pause.purse);
-            if let Some(purse) = spent(&before).or(of_the_day) {
-                return Some(Broken {
-                    invariant: "no step is started when its budget is spent",
-                    what: format!("{id} at event {}, with {purse} spent", row.seq),
-                });
-            }
+        // That the day's is spent stands in another stream: an engine that is being overtaken may not have heard of it.
+        if let Event::Attempt(attempt::Event::StepStarted { .. }) = event
+            && let Some(purse) = spent(&before)
+        {
+            return Some(Broken {
+                invariant: "no step is started when its budget is spent",
+                what: format!("{id} at event {}, with {purse} spent", row.seq),
+            });
         }
         let next = before.after(event, row.at).map(|change| change.ticket);
         if next.as_ref() != Ok(stored) {
@@ -196,8 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_started_when_the_day_is_paid_for_is_found() {
-        use crate::policy::budget::Pause;
+    fn a_step_that_is_started_when_the_ticket_is_paid_for_is_found() {
         let purse = Purse {
             spent_micro_usd: 5_000_000,
             limit_micro_usd: 5_000_000,
@@ -209,15 +208,7 @@ mod tests {
         let (event, after) = created(&id);
         let mut audit = Audit::default();
         look(&mut audit, &id, event, after.clone());
-        audit.project.pause = Some(Pause {
-            purse,
-            until: Time(9),
-        });
         let started = Event::Attempt(attempt::Event::StepStarted { run, budget: None });
-        let broken = look(&mut audit, &id, started.clone(), after.clone()).unwrap();
-        assert_eq!(broken.invariant, "no step is started when its budget is spent");
-        assert!(broken.what.contains("$5.00 of $5.00"), "{}", broken.what);
-        audit.project.pause = None;
         let other = look(&mut audit, &id, started.clone(), after.clone()).unwrap();
         assert_eq!(other.invariant, REPLAY);
         let held = crate::ticket::Held {
@@ -229,6 +220,7 @@ mod tests {
         Arc::make_mut(audit.tickets.get_mut(&id).unwrap()).held = Some(Box::new(held));
         let broken = look(&mut audit, &id, started, after).unwrap();
         assert_eq!(broken.invariant, "no step is started when its budget is spent");
+        assert!(broken.what.contains("$5.00 of $5.00"), "{}", broken.what);
     }
 
     fn look(audit: &mut Audit, id: &TicketId, event: Event, after: Ticket) -> Option<Broken> {

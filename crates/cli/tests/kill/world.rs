@@ -163,9 +163,14 @@ impl World {
             meanwhile();
             self.stale_in_the_index().is_empty().then_some(())
         });
+        let mut told = String::new();
         wait::until("the person could commit", || {
             meanwhile();
             let (good, _, err) = try_git(&repo, &["commit", "-q", "-m", "By hand", "--only", "--", path]);
+            if err != told {
+                println!("a commit by hand: {err}");
+                told.clone_from(&err);
+            }
             assert!(
                 good || err.contains(".lock") || err.contains("cannot lock ref"),
                 "{err}"

@@ -148,8 +148,33 @@ fn old_file(path: &Path) {
 /// The naive version either fails for ever on a lock that a killed git left, or removes one that is in use.
 #[test]
 fn a_stale_ref_lock_goes_only_for_the_holder_and_only_when_it_is_old() {
+    goes_only_for_the_holder_and_when_it_is_old("refs/heads/main.lock");
+}
+
+/// git locks HEAD too as it moves the branch that HEAD names.
+#[test]
+fn a_stale_lock_of_head_goes_only_for_the_holder_and_only_when_it_is_old() {
+    goes_only_for_the_holder_and_when_it_is_old("HEAD.lock");
+}
+
+#[test]
+fn a_lock_of_head_that_a_killed_git_left_goes_at_the_start() {
     let world = World::new();
-    let stale = world.root().join(".git/refs/heads/main.lock");
+    let lock = world.root().join(".git/HEAD.lock");
+    old_file(&lock);
+    world.open().release_head().unwrap();
+    assert!(lock.exists(), "only the holder may");
+    let locked = world.open_locked();
+    locked.release_head().unwrap();
+    assert!(!lock.exists());
+    std::fs::write(&lock, "").unwrap();
+    locked.release_head().unwrap();
+    assert!(lock.exists(), "one from after the start is somebody's");
+}
+
+fn goes_only_for_the_holder_and_when_it_is_old(lock: &str) {
+    let world = World::new();
+    let stale = world.root().join(".git").join(lock);
     let old = world.head();
     let plain = world.open();
     let workspace = plain.prepare(&world.spec("ada", "t-1")).unwrap();

@@ -52,6 +52,11 @@ impl Ring {
         self.told.clear();
         self.looked = Time::default();
         self.inbox = 0;
+        if let Duty::Drain = self.duty
+            && let Err(error) = self.hands.repository.release_head()
+        {
+            tracing::warn!("a killed git's lock of HEAD may stay: {}", words(&error));
+        }
         let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
         if self.duty == Duty::Drain && !is_landing {
             // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.

@@ -21,7 +21,7 @@ impl Witness {
     }
 
     /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost workspace or
-    /// work that came back after its agent was freed, two steps for each conflict, and one for each recovery.
+    /// work that came back after its agent was freed, two steps for each conflict, and one for each recovery and each retry of a person's.
     pub(super) fn limits_hold(
         &mut self,
         id: &TicketId,
@@ -36,7 +36,9 @@ impl Witness {
             free.0 += 1;
         }
         match event {
-            Event::Retried { .. } | Event::Reopened { .. } => *free = (0, free.1),
+            // Whom a person gives another try has a step before the last chance too, as one that is recovered has.
+            Event::Retried { .. } => *free = (0, free.1 + 1),
+            Event::Reopened { .. } => *free = (0, free.1),
             Event::Claimed { .. } => free.1 = 0,
             Event::Conflicted { .. } => free.1 += 2,
             // The machine means it so: a new session hears the task first, and the step after that is its last chance.
