@@ -86,11 +86,11 @@ impl<'a, T: Tell> Live<'a, T> {
         Ok(Self {
             context,
             begun_at: crew.seq,
-            ledger,
             crew,
             teller,
-            engine: Some(engine(place.clone(), options, asked)),
+            engine: Some(engine(place.clone(), ledger.clone(), options, asked)),
             place,
+            ledger,
             rows,
             unfolded: VecDeque::new(),
             ask,
@@ -265,12 +265,14 @@ async fn next(signal: &mut Option<tokio::signal::unix::Signal>) {
     }
 }
 
+/// The engine, on the journal that is watched: what both read of it they have together.
 fn engine(
     place: Place,
+    ledger: Ledger<Sqlite>,
     options: Options,
     asked: watch::Receiver<Signal>,
 ) -> JoinHandle<Result<Vec<Waits>, runtime::Error>> {
-    let run = runtime::run(place, options, asked);
+    let run = runtime::run(place, ledger, options, asked);
     tokio::spawn(async move {
         let rest = run.await?;
         let waits = rest.waits.into_iter().map(|waits| Waits {

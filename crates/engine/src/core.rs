@@ -200,12 +200,6 @@ impl Core {
         self.tickets.get(id).map(Arc::as_ref)
     }
 
-    /// The same, for whoever keeps it too.
-    #[must_use]
-    pub fn shared(&self, id: &TicketId) -> Option<&Arc<Ticket>> {
-        self.tickets.get(id)
-    }
-
     /// Whether the ticket's file is there and cannot be read.
     #[must_use]
     pub fn is_unreadable(&self, id: &TicketId) -> bool {

@@ -10,6 +10,7 @@ mod cost;
 mod figures;
 mod inbox;
 mod past;
+mod piece;
 mod queue;
 mod state_file;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use cost::{By, Charge, Costs, Filter, Line, Sum, Sums};
 pub use figures::{clock, cost, dollars, left, span, tokens};
 pub use inbox::{BadFile, Beside, Item, Kind, Urgency, inbox};
 pub use past::{Bill, Deeds, LANDINGS, Past, Record, SHAPE};
+pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
 pub use state_file::state_json;
 pub use words::{describe, describe_effect, matters};
@@ -55,7 +57,7 @@ pub struct Row<'a> {
 }
 
 /// A repository's crew, as far as the journal was folded.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Crew {
     /// The engine's life and the roster.
     pub project: Project,
@@ -68,7 +70,6 @@ pub struct Crew {
     /// What landed and was not set aside, and the latest in any case; oldest first.
     pub landed: Vec<Landed>,
     /// Every attempt at these tickets that there ever was, by ticket and number.
-    #[serde(with = "past::listed")]
     pub works: BTreeMap<(TicketId, u32), Work>,
     /// What every step for these tickets that ended used, oldest first.
     pub charges: Vec<Charge>,

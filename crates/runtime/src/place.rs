@@ -167,7 +167,7 @@ impl Place {
         })
     }
 
-    /// Opens the journal, making it if there is none and `create` says so.
+    /// Opens the journal: to write to it, making it if there is none, when `create` says so; else to read it.
     ///
     /// # Errors
     /// [`store::Error`]: missing, damaged, of a newer crew.
@@ -179,9 +179,14 @@ impl Place {
                 reason = "the journal's id is minted here, once in its life"
             )]
             let id = uuid::Uuid::now_v7().to_string();
-            return Ok(Ledger(Sqlite::create(&self.journal, &id).await?));
+            return Ok(Ledger::new(Sqlite::create(&self.journal, &id).await?));
         }
-        Ok(Ledger(Sqlite::open(&self.journal).await?))
+        let journal = if create {
+            Sqlite::open(&self.journal).await?
+        } else {
+            Sqlite::look(&self.journal).await?
+        };
+        Ok(Ledger::new(journal))
     }
 }
 

@@ -223,7 +223,7 @@ impl Ring {
                 tracing::warn!("a check may still run: {why}");
             }
         }
-        match self.state_file.finish(&self.ledger, &self.core).await {
+        match self.state_file.finish(&self.ledger).await {
             // It is for people to look at, and the next engine writes it.
             Err(Error::Store(error)) if error.is_passing() => {
                 tracing::warn!(%error, "state.json is not up to date");
@@ -246,7 +246,7 @@ impl Ring {
         signals: &mut Option<watch::Receiver<Signal>>,
         [tick, poll]: &mut [tokio::time::Interval; 2],
     ) -> Result<bool> {
-        self.state_file.refresh(&self.ledger, &self.core).await?;
+        self.state_file.refresh(&self.ledger).await?;
         if self.is_finished() || self.is_over(until).await? {
             return Ok(false);
         }

@@ -6,6 +6,7 @@ use engine::{Duty, Rest};
 use model::TicketId;
 use model::command::{Command, OnStop};
 use model::settings;
+use store::{Ledger, Sqlite};
 use tokio::sync::watch;
 
 use crate::hands::{Hands, prompts_dir};
@@ -56,11 +57,16 @@ pub enum Signal {
     Leave,
 }
 
-/// Runs the engine until it is stopped, or until nothing can move any more. Gives what waits for a person then.
+/// Runs the engine on its journal until it is stopped, or until nothing can move any more. Gives what waits for a person then.
 ///
 /// # Errors
 /// [`Error::Held`] when another engine runs here; what keeps this one from starting or going on.
-pub async fn run(place: Place, options: Options, signals: watch::Receiver<Signal>) -> Result<Rest> {
+pub async fn run(
+    place: Place,
+    ledger: Ledger<Sqlite>,
+    options: Options,
+    signals: watch::Receiver<Signal>,
+) -> Result<Rest> {
     let settings = options.over(place.settings()?);
     let on_stop = match settings.run.on_stop {
         settings::OnStop::Finish => OnStop::Finish,
@@ -68,7 +74,6 @@ pub async fn run(place: Place, options: Options, signals: watch::Receiver<Signal
         settings::OnStop::Kill => OnStop::Kill,
     };
     let hands = Hands::new(&place, &settings, &options, true)?;
-    let ledger = place.open_journal(true).await?;
     let until = if options.until_idle {
         Until::Idle
     } else {

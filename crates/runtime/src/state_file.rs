@@ -3,15 +3,11 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use engine::Core;
 use model::TicketId;
 use model::Time;
-use model::journal::{State, Stream};
 use model::settings::Settings;
-use model::ticket::Ticket;
 use model::view::{Crew, state_json};
 use store::{Journal, Ledger, is_worth_it};
 
@@ -61,12 +57,12 @@ impl StateFile {
     }
 
     /// Folds what is new and writes it, at most some times a second.
-    pub(crate) async fn refresh(&mut self, ledger: &Ledger<impl Journal>, core: &Core) -> Result<()> {
+    pub(crate) async fn refresh(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
         let now = clock::now();
         if self.due().is_none_or(|at| at > now) {
             return Ok(());
         }
-        self.fold(ledger, core).await?;
+        self.fold(ledger).await?;
         if !self.behind {
             self.write();
             self.written = Some(now);
@@ -75,10 +71,10 @@ impl StateFile {
     }
 
     /// Folds all that is new and writes it.
-    pub(crate) async fn finish(&mut self, ledger: &Ledger<impl Journal>, core: &Core) -> Result<()> {
+    pub(crate) async fn finish(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
         self.behind = true;
         while self.behind {
-            self.fold(ledger, core).await?;
+            self.fold(ledger).await?;
         }
         self.write();
         Ok(())
@@ -92,14 +88,10 @@ impl StateFile {
     }
 
     /// Keeps the fold in the journal, without what lies behind, when that is worth it; gives the tickets that were archived.
-    pub(crate) async fn put_aside(
-        &mut self,
-        ledger: &Ledger<impl Journal>,
-        core: &Core,
-    ) -> Result<BTreeSet<TicketId>> {
+    pub(crate) async fn put_aside(&mut self, ledger: &Ledger<impl Journal>) -> Result<BTreeSet<TicketId>> {
         // What is new since the last look is little; one that takes a long journal up is not kept from its work.
         if self.behind {
-            self.fold(ledger, core).await?;
+            self.fold(ledger).await?;
         }
         let new = self.crew.seq.saturating_sub(self.kept);
         let many = MANY.max(self.crew.tickets.len() as u64);
@@ -111,19 +103,9 @@ impl StateFile {
         Ok(archived)
     }
 
-    /// Keeps each ticket that the core has in the same state only once: a long queue is in memory once.
-    pub(crate) fn share(&mut self, core: &Core) {
-        for (id, ticket) in &mut self.crew.tickets {
-            share(id, ticket, core);
-        }
-    }
-
-    async fn fold(&mut self, ledger: &Ledger<impl Journal>, core: &Core) -> Result<()> {
-        let mut page = ledger.tail(self.crew.seq, PAGE).await?;
-        for fold in &mut page {
-            if let (Stream::Ticket(id), State::Ticket(after)) = (&fold.stream, &mut fold.after) {
-                share(id, after, core);
-            }
+    async fn fold(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
+        let page = ledger.tail(self.crew.seq, PAGE).await?;
+        for fold in &page {
             ledger.fold_row(&mut self.crew, fold).await?;
         }
         self.behind = page.len() >= PAGE as usize;
@@ -145,11 +127,5 @@ impl StateFile {
         if let Err(error) = written {
             tracing::warn!(path = %self.path.display(), %error, "state.json cannot be written");
         }
-    }
-}
-
-fn share(id: &TicketId, ticket: &mut Arc<Ticket>, core: &Core) {
-    if let Some(known) = core.shared(id).filter(|known| *known == ticket) {
-        *ticket = Arc::clone(known);
     }
 }

@@ -213,7 +213,7 @@ async fn main() -> Result<(), Failed> {
         return Err("say FILE EVENTS OPEN".into());
     };
     let (events, open): (u64, u32) = (events.parse()?, open.parse()?);
-    let ledger = Ledger(Sqlite::create(&std::path::absolute(Path::new(file))?, JOURNAL).await?);
+    let ledger = Ledger::new(Sqlite::create(&std::path::absolute(Path::new(file))?, JOURNAL).await?);
     let mut settings = Settings::default();
     settings.agents.count = AGENTS;
     let end = now()?;

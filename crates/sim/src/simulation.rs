@@ -77,7 +77,7 @@ impl Simulation {
             options,
             boot_at: world.now,
             world,
-            ledger: Ledger(memory.clone()),
+            ledger: Ledger::new(memory.clone()),
             memory,
             driver: None,
             errand: None,

@@ -159,7 +159,7 @@ async fn main() -> Result<(), Failed> {
     let path = std::env::args_os().nth(1).ok_or("say which file")?;
     let path = std::path::absolute(Path::new(&path))?;
     let journal = Sqlite::create(&path, "00000000-0000-4000-8000-000000000001").await?;
-    let ledger = Ledger(journal);
+    let ledger = Ledger::new(journal);
     let mut at = BEGUN;
     project(&ledger, &mut at).await?;
     for (number, way) in histories().into_iter().enumerate() {

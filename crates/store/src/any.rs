@@ -3,9 +3,9 @@
 use std::future::Future;
 
 use crate::{
-    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Event, Folded, Journal, Memory, Millis,
-    NewCommand, Number, Record, Result, Seq, Slot, Sqlite, Stream, StreamId, Submitted, Timer, Version,
-    Which,
+    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Event, Folded, Folding, Journal, Memory,
+    Millis, NewCommand, Number, Record, Result, Seq, Slot, Sqlite, Stream, StreamId, Submitted, Timer,
+    Version, Which,
 };
 
 /// A journal of a kind that is chosen when the program runs. Clones are handles to one journal.
@@ -52,8 +52,9 @@ impl Journal for Any {
         fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream>;
         fn archive(&self, stream: &StreamId) -> ();
         fn archived(&self, streams: &[StreamId]) -> Vec<Stream>;
-        fn put_aside(&self, folded: Folded, records: Vec<Record>) -> Vec<StreamId>;
+        fn put_aside(&self, folding: Folding, records: Vec<Record>) -> Vec<StreamId>;
         fn folded(&self) -> Option<Folded>;
+        fn piece(&self, number: u64) -> Option<String>;
         fn record(&self, stream: &StreamId) -> Option<Record>;
         fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record>;
         fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record>;

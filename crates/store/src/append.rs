@@ -4,8 +4,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommandId, EffectId, Error, Fence, Folded, Millis, Record, Result, Seq, Stream, StreamId, TimerRef,
-    Version,
+    CommandId, EffectId, Error, Fence, Millis, Record, Result, Seq, Stream, StreamId, TimerRef, Version,
 };
 
 /// The largest number that every backend can hold.
@@ -184,9 +183,8 @@ pub(crate) fn json(what: &str, of: &str, text: &str) -> Result<()> {
     }
 }
 
-/// Refuses a fold or record that is not JSON.
-pub(crate) fn aside(folded: &Folded, records: &[Record]) -> Result<()> {
-    json("fold up to", &folded.seq.to_string(), &folded.body)?;
+/// Refuses a record that is not JSON.
+pub(crate) fn records(records: &[Record]) -> Result<()> {
     for record in records {
         json("record of", record.stream.as_str(), &record.brief)?;
         json("record of", record.stream.as_str(), &record.rest)?;

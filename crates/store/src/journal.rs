@@ -5,8 +5,8 @@ use std::future::Future;
 use tokio::sync::watch;
 
 use crate::{
-    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Folded, Millis, NewCommand, Number,
-    Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
+    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Folded, Folding, Millis,
+    NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
 };
 
 /// A durable, append-only record of facts with what they order.
@@ -51,12 +51,15 @@ pub trait Journal: Send + Sync {
     /// [`Error::Invalid`] for text that is not JSON.
     fn put_aside(
         &self,
-        folded: Folded,
+        folding: Folding,
         records: Vec<Record>,
     ) -> impl Future<Output = Result<Vec<StreamId>>> + Send;
 
     /// What was folded last; `None` when nothing was.
     fn folded(&self) -> impl Future<Output = Result<Option<Folded>>> + Send;
+
+    /// A piece of what was folded, by its number; `None` when there is none: what it was of has been replaced.
+    fn piece(&self, number: u64) -> impl Future<Output = Result<Option<String>>> + Send;
 
     /// The record of a stream; `None` when it never had one.
     fn record(&self, stream: &StreamId) -> impl Future<Output = Result<Option<Record>>> + Send;

@@ -11,16 +11,18 @@ use crate::{
     Result, Seq, SlotChange, StreamId, TimerChange, TimerRef, Version, Which,
 };
 
+mod shelf;
 mod view;
 
+use shelf::Shelf;
 pub use view::is_worth_it;
 
 /// How many rows are read at a time.
 const PAGE: u32 = 1000;
 
-/// A journal whose payloads are the model's values.
+/// A journal whose payloads are the model's values. Clones are handles to one, and what they read they have together.
 #[derive(Clone, Debug)]
-pub struct Ledger<J>(pub J);
+pub struct Ledger<J>(pub J, Shelf);
 
 /// A stored event, as a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +70,11 @@ pub struct Asked {
 }
 
 impl<J: Journal> Ledger<J> {
+    /// The journal in the model's terms.
+    pub fn new(journal: J) -> Self {
+        Self(journal, Shelf::default())
+    }
+
     /// Makes decisions durable, in one transaction, and gives what they ordered, in order.
     ///
     /// # Errors
@@ -77,8 +84,12 @@ impl<J: Journal> Ledger<J> {
             return Ok(Vec::new());
         }
         let ordered: Vec<(Option<TicketId>, Vec<ticket::Effect>)> = writes.iter().map(effects).collect();
+        let after: Vec<(u64, State)> = writes.iter().filter_map(after).collect();
         let batch = writes.into_iter().map(append).collect::<Result<Vec<Append>>>()?;
         let appended = self.0.append(batch).await?;
+        for (version, state) in after {
+            drop(self.1.one(version, state));
+        }
         let mut out = Vec::new();
         for (appended, (ticket, effects)) in appended.into_iter().zip(ordered) {
             let Some(ticket) = ticket else { continue };
@@ -106,7 +117,7 @@ impl<J: Journal> Ledger<J> {
             after = Some(last.id.clone());
             for row in page {
                 let stream = stream(&row.id)?;
-                let state = state(&stream, &row.state)?;
+                let state = self.1.one(row.version.0, state(&stream, &row.state)?);
                 out.push((stream, row.version.0, state));
             }
         }
@@ -261,7 +272,7 @@ impl<J: Journal> Ledger<J> {
             .events(Seq(after), limit)
             .await?
             .into_iter()
-            .map(fold)
+            .map(|row| self.fold(row))
             .collect()
     }
 
@@ -277,10 +288,39 @@ impl<J: Journal> Ledger<J> {
             let Some(last) = page.last() else { return Ok(out) };
             after = last.version;
             for event in page {
-                out.push(fold(event)?);
+                out.push(self.fold(event)?);
             }
         }
     }
+
+    fn fold(&self, row: Event) -> Result<Fold> {
+        if row.schema > SCHEMA {
+            return Err(Error::NewerSchema {
+                found: i64::from(row.schema),
+                known: i64::from(SCHEMA),
+            });
+        }
+        let stream = stream(&row.stream)?;
+        let fact = match stream {
+            journal::Stream::Project => Fact::Project(read("event", &row.body)?),
+            journal::Stream::Ticket(_) => Fact::Ticket(read("event", &row.body)?),
+        };
+        Ok(Fold {
+            seq: row.seq.0,
+            version: row.version.0,
+            at: Time(row.at.0),
+            cause: row.cause.unwrap_or_default(),
+            after: self.1.one(row.version.0, state(&stream, &row.state_after)?),
+            stream,
+            fact,
+        })
+    }
+}
+
+/// The stream's version and state once it is written.
+fn after(write: &Write) -> Option<(u64, State)> {
+    let last = write.entries.last()?;
+    Some((write.expected + write.entries.len() as u64, last.after.clone()))
 }
 
 fn effects(write: &Write) -> (Option<TicketId>, Vec<ticket::Effect>) {
@@ -373,29 +413,6 @@ fn append(write: Write) -> Result<Append> {
         });
     }
     Ok(out)
-}
-
-fn fold(row: Event) -> Result<Fold> {
-    if row.schema > SCHEMA {
-        return Err(Error::NewerSchema {
-            found: i64::from(row.schema),
-            known: i64::from(SCHEMA),
-        });
-    }
-    let stream = stream(&row.stream)?;
-    let fact = match stream {
-        journal::Stream::Project => Fact::Project(read("event", &row.body)?),
-        journal::Stream::Ticket(_) => Fact::Ticket(read("event", &row.body)?),
-    };
-    Ok(Fold {
-        seq: row.seq.0,
-        version: row.version.0,
-        at: Time(row.at.0),
-        cause: row.cause.unwrap_or_default(),
-        after: state(&stream, &row.state_after)?,
-        stream,
-        fact,
-    })
 }
 
 fn state(stream: &journal::Stream, text: &str) -> Result<State> {

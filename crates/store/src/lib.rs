@@ -21,6 +21,9 @@ pub use error::{Error, Result};
 pub use journal::{Changes, Journal};
 pub use ledger::{Asked, Fold, Ledger, Ordered, is_worth_it};
 pub use memory::{Fault, Memory, Snapshot};
-pub use row::{Command, Effect, Event, Folded, NewCommand, Record, Slot, Stream, Submitted, Timer, Which};
+pub use row::{
+    Command, Effect, Event, Folded, Folding, NewCommand, Pieces, Record, Slot, Stream, Submitted, Timer,
+    Which,
+};
 pub use sqlite::Sqlite;
 pub use value::{CommandId, EffectId, Fence, Millis, Number, Seq, StreamId, TimerRef, Version};

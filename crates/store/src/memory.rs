@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::journal::Bell;
 use crate::{
-    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Folded, Journal, Millis,
-    NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, TimerRef, Version,
-    Which,
+    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Folded, Folding, Journal,
+    Millis, NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, TimerRef,
+    Version, Which,
 };
 
 mod contents;
@@ -188,17 +188,21 @@ impl Journal for Memory {
 
     fn put_aside(
         &self,
-        folded: Folded,
+        folding: Folding,
         records: Vec<Record>,
     ) -> impl Future<Output = Result<Vec<StreamId>>> + Send {
-        if let Err(refused) = crate::append::aside(&folded, &records) {
+        if let Err(refused) = crate::append::records(&records) {
             return ready(Err(refused));
         }
-        self.write(|contents| contents.put_aside(&folded, &records))
+        self.write(|contents| contents.put_aside(&folding, &records))
     }
 
     fn folded(&self) -> impl Future<Output = Result<Option<Folded>>> + Send {
-        self.read(|contents| contents.folded.get(&()).cloned())
+        self.read(|contents| contents.folded.get(&()).copied())
+    }
+
+    fn piece(&self, number: u64) -> impl Future<Output = Result<Option<String>>> + Send {
+        self.read(|contents| contents.pieces.get(&number).cloned())
     }
 
     fn record(&self, stream: &StreamId) -> impl Future<Output = Result<Option<Record>>> + Send {

@@ -1,5 +1,8 @@
 //! What the journal gives back: its rows, as values.
 
+use std::fmt::Debug;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::append::{json, named};
@@ -68,15 +71,40 @@ pub struct Event {
     pub state_after: String,
 }
 
-/// What faces show, folded up to a row. Derived from the events.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What faces show, folded up to a row, and kept in pieces. Derived from the events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folded {
-    /// The shape of `body`, and of the records: whoever knows another one folds anew.
+    /// The shape of the pieces, and of the records: whoever knows another one folds anew.
     pub shape: u32,
     /// The last row that was folded.
     pub seq: Seq,
-    /// JSON.
-    pub body: String,
+    /// The number of its first piece; the others follow. No piece of another fold has one of these.
+    pub first: u64,
+    /// How many pieces there are.
+    pub pieces: u64,
+}
+
+/// What is to be kept of a fold.
+#[derive(Clone, Debug)]
+pub struct Folding {
+    /// As in [`Folded`].
+    pub shape: u32,
+    /// As in [`Folded`].
+    pub seq: Seq,
+    /// All of it.
+    pub pieces: Arc<dyn Pieces>,
+}
+
+/// The pieces of a fold, each made when it is written: all of them together are as large as what is folded.
+pub trait Pieces: Debug + Send + Sync {
+    /// Each piece, JSON. Asked again when a transaction is begun again.
+    fn each(&self) -> Box<dyn Iterator<Item = Result<String>> + Send + '_>;
+}
+
+impl Pieces for Vec<String> {
+    fn each(&self) -> Box<dyn Iterator<Item = Result<String>> + Send + '_> {
+        Box::new(self.iter().cloned().map(Ok))
+    }
 }
 
 /// What the fold had of a stream that was taken out of it. It counts as long as the fold says that the stream is out.

@@ -6,13 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
-use sqlx::sqlite::{SqlitePool, SqlitePoolOptions};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteConnection, SqliteLockingMode, SqlitePool, SqlitePoolOptions,
+};
 use sqlx::{ConnectOptions, Connection};
 
 use crate::journal::{Bell, own};
 use crate::{
-    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Folded, Journal, Millis,
-    NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
+    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Folded, Folding, Journal,
+    Millis, NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version,
+    Which,
 };
 
 mod fault;
@@ -50,50 +53,49 @@ impl Sqlite {
     /// # Errors
     /// [`Error::Missing`], [`Error::NewerSchema`], [`Error::Damaged`], [`Error::Busy`], [`Error::Io`].
     pub async fn open(path: &Path) -> Result<Self> {
-        if !path.is_absolute() {
-            return Err(Error::Invalid {
-                what: format!("a journal at `{}`, which is not absolute,", path.display()),
-            });
-        }
-        let found = path.metadata().map_err(|e| match e.kind() {
-            std::io::ErrorKind::NotFound => Error::Missing {
-                path: path.to_owned(),
-            },
-            _ => fault::io("opening", path, e),
-        })?;
-        if !found.is_file() {
-            return Err(Error::Invalid {
-                what: format!("a journal at `{}`, which is not a file,", path.display()),
-            });
-        }
-        // SQLite does not say why it cannot open or make its files; the system does.
-        let told = |e| match std::fs::OpenOptions::new().append(true).open(path) {
-            Ok(_) => sort("opening the journal", e),
-            Err(why) => fault::io("opening", path, why),
-        };
         let options = schema::options(path);
-        let mut conn = options.connect().await.map_err(told)?;
-        schema::migrate(&mut conn, schema::STEPS).await?;
-        let readers = SqlitePoolOptions::new()
-            .min_connections(0)
-            .max_connections(READERS)
-            .test_before_acquire(false)
-            .acquire_timeout(Duration::from_secs(30))
-            .idle_timeout(READER_REST)
-            .connect_lazy_with(
-                options
-                    .pragma("query_only", "ON")
-                    .pragma("cache_size", READER_CACHE),
-            );
+        let conn = connect(path, &options).await?;
+        let readers = readers().max_connections(READERS).idle_timeout(READER_REST);
+        Ok(Self::on(
+            path,
+            Some(conn),
+            readers.connect_lazy_with(reading(options)),
+        ))
+    }
+
+    /// Opens the journal at this absolute path, to read it: also on a disk that has no room for the index that processes share,
+    /// while nobody has one. What is read then waits for others, and they for it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub async fn look(path: &Path) -> Result<Self> {
+        let error = match Self::open(path).await {
+            Err(error @ (Error::Io { .. } | Error::Full)) => error,
+            opened => return opened,
+        };
+        let options = schema::options(path).locking_mode(SqliteLockingMode::Exclusive);
+        let alone = async {
+            let conn = connect(path, &options).await?;
+            conn.close().await.map_err(|e| sort("opening the journal", e))
+        };
+        alone.await.map_err(|_neither: Error| error)?;
+        // Nobody else can read while a connection is open.
+        let readers = readers()
+            .max_connections(1)
+            .after_release(|_, _| Box::pin(async { Ok(false) }));
+        Ok(Self::on(path, None, readers.connect_lazy_with(reading(options))))
+    }
+
+    fn on(path: &Path, conn: Option<SqliteConnection>, readers: SqlitePool) -> Self {
         let bell = Arc::new(Bell::new());
         let writer = Writer::start(path.to_owned(), conn, Arc::clone(&bell));
-        Ok(Self {
+        Self {
             shared: Arc::new(Shared {
                 writer,
                 readers,
                 bell,
             }),
-        })
+        }
     }
 
     /// Opens the journal at this absolute path, after making one with this id if there is none: the file with mode
@@ -122,6 +124,47 @@ impl Sqlite {
     }
 }
 
+/// A connection to a journal that is there, of a schema that is known.
+async fn connect(path: &Path, options: &SqliteConnectOptions) -> Result<SqliteConnection> {
+    if !path.is_absolute() {
+        return Err(Error::Invalid {
+            what: format!("a journal at `{}`, which is not absolute,", path.display()),
+        });
+    }
+    let found = path.metadata().map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => Error::Missing {
+            path: path.to_owned(),
+        },
+        _ => fault::io("opening", path, e),
+    })?;
+    if !found.is_file() {
+        return Err(Error::Invalid {
+            what: format!("a journal at `{}`, which is not a file,", path.display()),
+        });
+    }
+    // SQLite does not say why it cannot open or make its files; the system does.
+    let told = |e| match std::fs::OpenOptions::new().append(true).open(path) {
+        Ok(_) => sort("opening the journal", e),
+        Err(why) => fault::io("opening", path, why),
+    };
+    let mut conn = options.connect().await.map_err(told)?;
+    schema::migrate(&mut conn, schema::STEPS).await?;
+    Ok(conn)
+}
+
+fn reading(options: SqliteConnectOptions) -> SqliteConnectOptions {
+    options
+        .pragma("query_only", "ON")
+        .pragma("cache_size", READER_CACHE)
+}
+
+fn readers() -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .min_connections(0)
+        .test_before_acquire(false)
+        .acquire_timeout(Duration::from_secs(30))
+}
+
 /// A read of the trait, each one statement, so that it sees one moment.
 macro_rules! reads {
     ($(fn $method:ident(&self $(, $arg:ident: $type:ty)*) -> $output:ty { $read:ident })*) => {
@@ -148,6 +191,7 @@ impl Journal for Sqlite {
         fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream> { streams }
         fn archived(&self, streams: &[StreamId]) -> Vec<Stream> { archived }
         fn folded(&self) -> Option<Folded> { folded }
+        fn piece(&self, number: u64) -> Option<String> { piece }
         fn record(&self, stream: &StreamId) -> Option<Record> { record }
         fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { records }
         fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { briefs }
@@ -170,11 +214,11 @@ impl Journal for Sqlite {
         self.shared.writer.write(write::Archive(stream.clone()))
     }
 
-    async fn put_aside(&self, folded: Folded, records: Vec<Record>) -> Result<Vec<StreamId>> {
-        crate::append::aside(&folded, &records)?;
+    async fn put_aside(&self, folding: Folding, records: Vec<Record>) -> Result<Vec<StreamId>> {
+        crate::append::records(&records)?;
         self.shared
             .writer
-            .write(write::PutAside { folded, records })
+            .write(write::PutAside { folding, records })
             .await
     }
 

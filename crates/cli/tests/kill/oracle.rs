@@ -287,7 +287,7 @@ fn the_journal_agrees(world: &World, expected: &Expected) {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let ledger = Ledger(Sqlite::open(&world.journal()).await.unwrap());
+        let ledger = Ledger::new(Sqlite::open(&world.journal()).await.unwrap());
         assert_eq!(ledger.0.verify().await.unwrap(), Vec::<String>::new());
         let pending = ledger.pending(model::Time(i64::MAX)).await.unwrap();
         assert!(pending.is_empty(), "not performed: {pending:#?}");
@@ -382,7 +382,7 @@ fn facts(world: &World) -> Vec<store::Fold> {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let ledger = Ledger(Sqlite::open(&world.journal()).await.unwrap());
+        let ledger = Ledger::new(Sqlite::open(&world.journal()).await.unwrap());
         ledger.tail(0, u32::MAX).await.unwrap()
     })
 }

@@ -578,7 +578,7 @@ impl World {
             .build()
             .unwrap();
         runtime.block_on(async {
-            let ledger = Ledger(Sqlite::open(&path).await.ok()?);
+            let ledger = Ledger::new(Sqlite::open(&path).await.ok()?);
             let seen = look(ledger.clone()).await;
             ledger.0.close().await;
             Some(seen)

@@ -16,7 +16,7 @@ use crate::{TicketId, Time};
 
 /// The shape of a stored view and its records, and of what the fold makes of a row: one that was stored with another is made
 /// anew from the rows.
-pub const SHAPE: u32 = 2;
+pub const SHAPE: u32 = 3;
 
 /// How long a ticket has been over when it is set aside: what it cost then belongs to no day whose budget still counts.
 const REST: Duration = Duration::from_secs(24 * 60 * 60);
@@ -208,28 +208,4 @@ impl Past {
 
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
-}
-
-/// Works as a list: a key of two parts is no name in JSON.
-pub(super) mod listed {
-    use std::collections::BTreeMap;
-
-    use serde::{Deserialize as _, Deserializer, Serializer};
-
-    use crate::TicketId;
-    use crate::view::Work;
-
-    type Works = BTreeMap<(TicketId, u32), Work>;
-
-    pub(crate) fn serialize<S: Serializer>(works: &Works, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(works.values())
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Works, D::Error> {
-        let works = Vec::<Work>::deserialize(from)?;
-        let keyed = works
-            .into_iter()
-            .map(|work| ((work.ticket.clone(), work.attempt), work));
-        Ok(keyed.collect())
-    }
 }

@@ -25,7 +25,7 @@ impl Ring {
 
     /// Sets aside what lies behind, in the journal, the view and the core.
     pub(super) async fn put_aside(&mut self) -> Result<()> {
-        let archived = match self.state_file.put_aside(&self.ledger, &self.core).await {
+        let archived = match self.state_file.put_aside(&self.ledger).await {
             Ok(archived) => archived,
             // It is derived, and kept another time.
             Err(error) if error.is_passing() => {

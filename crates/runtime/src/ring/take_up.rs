@@ -42,7 +42,6 @@ impl Ring {
         // Taking it up can fail half-way, and is begun again then.
         self.asked_to_stop = self.core.stopping().or(self.asked_to_stop);
         self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
-        self.state_file.share(&self.core);
         self.has_archived = self.ledger.has_archived().await?;
         self.recall(self.core.unknown_links()).await?;
         self.lines.renew();

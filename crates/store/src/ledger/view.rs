@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use model::journal::{self, State};
 use model::ticket::Ticket;
-use model::view::{self, Bill, Crew, Deeds, Row};
+use model::view::{self, Bill, Crew, Deeds, Piece, Row};
 use model::{TicketId, Time};
 
 use super::{Fold, Ledger, PAGE, read, state, stream, text};
-use crate::{Error, Folded, Journal, Record, Result, Seq, StreamId, Version};
+use crate::{Error, Folded, Folding, Journal, Pieces, Record, Result, Seq, StreamId, Version};
 
 /// Rows folded at a time.
 const ROWS: u32 = 250;
@@ -134,6 +134,7 @@ impl<J: Journal> Ledger<J> {
         let State::Ticket(ticket) = state(&journal::Stream::Ticket(id.clone()), &row.state_after)? else {
             return Err(lost());
         };
+        let ticket = self.1.ticket(record.version.0, ticket);
         crew.take_back(record_of(id.clone(), &record)?, ticket);
         Ok(())
     }
@@ -194,13 +195,14 @@ impl<J: Journal> Ledger<J> {
             })
         });
         let records = records.collect::<Result<Vec<Record>>>()?;
-        let folded = Folded {
+        let slim = Arc::new(Kept(slim));
+        let folding = Folding {
             shape: view::SHAPE,
-            seq: Seq(slim.seq),
-            body: text("fold", &slim)?,
+            seq: Seq(crew.seq),
+            pieces: Arc::clone(&slim) as Arc<dyn Pieces>,
         };
-        let archived = self.0.put_aside(folded, records).await?;
-        *crew = slim;
+        let archived = self.0.put_aside(folding, records).await?;
+        *crew = Arc::unwrap_or_clone(slim).0;
         archived.iter().map(ticket_id).collect()
     }
 
@@ -233,7 +235,10 @@ impl<J: Journal> Ledger<J> {
         let read = rows.into_iter().filter_map(|row| {
             let ticket = stream(&row.id).and_then(|stream| state(&stream, &row.state));
             match ticket {
-                Ok(State::Ticket(ticket)) => Some(Ok((ticket.id.clone(), (row.version.0, ticket)))),
+                Ok(State::Ticket(ticket)) => {
+                    let ticket = self.1.ticket(row.version.0, ticket);
+                    Some(Ok((ticket.id.clone(), (row.version.0, ticket))))
+                }
                 Ok(State::Project(_)) => None,
                 Err(error) => Some(Err(error)),
             }
@@ -246,12 +251,38 @@ impl<J: Journal> Ledger<J> {
     /// # Errors
     /// The backend's failure.
     pub async fn kept(&self) -> Result<Crew> {
-        let Some(folded) = self.0.folded().await? else {
-            return Ok(Crew::default());
-        };
-        let known = folded.shape == view::SHAPE;
-        let crew = known.then(|| serde_json::from_str::<Crew>(&folded.body).ok());
-        Ok(crew.flatten().unwrap_or_default())
+        for _ in 0..LOOKS {
+            let Some(folded) = self.0.folded().await? else {
+                break;
+            };
+            if folded.shape != view::SHAPE {
+                break;
+            }
+            if let Some(crew) = self.pieces(folded).await? {
+                return Ok(crew);
+            }
+        }
+        Ok(Crew::default())
+    }
+
+    /// What was folded, piece by piece; nothing when another fold has taken its place meanwhile.
+    async fn pieces(&self, folded: Folded) -> Result<Option<Crew>> {
+        let mut crew = Crew::default();
+        for number in folded.first..folded.first + folded.pieces {
+            let Some(piece) = self.0.piece(number).await? else {
+                return Ok(None);
+            };
+            let Ok(mut piece) = serde_json::from_str(&piece) else {
+                return Ok(None);
+            };
+            if let Piece::Tickets(tickets) = &mut piece {
+                for ticket in tickets {
+                    *ticket = self.1.ticket(0, Arc::clone(ticket));
+                }
+            }
+            crew.add(piece);
+        }
+        Ok(Some(crew))
     }
 
     /// What was folded before, with everything that was set aside by then, and how many tickets that is. `None`: somebody went on
@@ -294,6 +325,16 @@ impl<J: Journal> Ledger<J> {
                 self.fold_row(crew, fold).await?;
             }
         }
+    }
+}
+
+/// A view that is about to be kept.
+#[derive(Clone, Debug)]
+struct Kept(Crew);
+
+impl Pieces for Kept {
+    fn each(&self) -> Box<dyn Iterator<Item = Result<String>> + Send + '_> {
+        Box::new(self.0.pieces().map(|piece| text("fold", &piece)))
     }
 }
 

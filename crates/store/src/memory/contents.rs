@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::table::Table;
+use crate::append::json;
 use crate::audit::Audit;
 use crate::{
-    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Folded, Millis, NewCommand,
-    Number, Record, Result, Seq, Slot, SlotChange, Stream, StreamId, Submitted, Timer, TimerChange, TimerRef,
-    Version,
+    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Folded, Folding, Millis,
+    NewCommand, Number, Record, Result, Seq, Slot, SlotChange, Stream, StreamId, Submitted, Timer,
+    TimerChange, TimerRef, Version,
 };
 
 /// A timer's row outlives the timer: the generation must never come back.
@@ -43,6 +44,7 @@ pub(super) struct Contents {
     pub(super) unsettled: Table<Number, ()>,
     pub(super) meta: Table<String, String>,
     pub(super) folded: Table<(), Folded>,
+    pub(super) pieces: Table<u64, String>,
     pub(super) records: Table<StreamId, Record>,
 }
 
@@ -62,6 +64,7 @@ macro_rules! every_table {
         $contents.unsettled.$method();
         $contents.meta.$method();
         $contents.folded.$method();
+        $contents.pieces.$method();
         $contents.records.$method();
     }};
 }
@@ -401,8 +404,37 @@ impl Contents {
         Ok(())
     }
 
-    pub(super) fn put_aside(&mut self, folded: &Folded, records: &[Record]) -> Result<Vec<StreamId>> {
-        self.folded.put((), folded.clone());
+    fn fold(&mut self, folding: &Folding) -> Result<()> {
+        let Folding {
+            shape,
+            seq,
+            ref pieces,
+        } = *folding;
+        let first = self.folded.get(&()).map_or(0, |last| last.first + last.pieces);
+        let old: Vec<u64> = self.pieces.rows().keys().copied().collect();
+        old.iter().for_each(|number| self.pieces.remove(number));
+        let mut next = first;
+        for piece in pieces.each() {
+            let piece = piece?;
+            json("fold up to", &seq.to_string(), &piece)?;
+            self.pieces.put(next, piece);
+            next += 1;
+        }
+        let pieces = next - first;
+        self.folded.put(
+            (),
+            Folded {
+                shape,
+                seq,
+                first,
+                pieces,
+            },
+        );
+        Ok(())
+    }
+
+    pub(super) fn put_aside(&mut self, folding: &Folding, records: &[Record]) -> Result<Vec<StreamId>> {
+        self.fold(folding)?;
         let undone: BTreeSet<StreamId> = self
             .undone
             .rows()

@@ -96,10 +96,12 @@ impl FromRow for Event {
 
 impl FromRow for Folded {
     fn from_row(row: &SqliteRow) -> Result<Self> {
+        let (first, pieces) = (unsigned(row, "first")?, unsigned(row, "pieces")?);
         Ok(Self {
             shape: small(row, "shape")?,
             seq: Seq(unsigned(row, "seq")?),
-            body: get(row, "body")?,
+            first,
+            pieces,
         })
     }
 }
@@ -236,7 +238,18 @@ pub(super) async fn archived(conn: &mut SqliteConnection, streams: &[StreamId]) 
 }
 
 pub(super) async fn folded(conn: &mut SqliteConnection) -> Result<Option<Folded>> {
-    first(conn, sqlx::query("SELECT * FROM folded WHERE name = 'crew'")).await
+    let select = "SELECT shape, seq, body ->> 'first' AS first, body ->> 'pieces' AS pieces FROM folded \
+                  WHERE name = 'crew' AND length(body) < 100 AND json_valid(body) AND body ->> 'pieces' IS NOT NULL";
+    first(conn, sqlx::query(select)).await
+}
+
+pub(super) async fn piece(conn: &mut SqliteConnection, number: u64) -> Result<Option<String>> {
+    let select = "SELECT body FROM folded WHERE name = 'crew/' || ?";
+    let found = sqlx::query_scalar(select)
+        .bind(i64::try_from(number).unwrap_or(i64::MAX))
+        .fetch_optional(conn)
+        .await;
+    found.map_err(|e| sort("reading the journal", e))
 }
 
 pub(super) async fn record(conn: &mut SqliteConnection, id: &StreamId) -> Result<Option<Record>> {

@@ -6,8 +6,9 @@ use sqlx::sqlite::{Sqlite, SqliteArguments};
 use super::fault::sort;
 use super::read;
 use super::writer::{Tx, Write};
+use crate::append::json;
 use crate::{
-    Append, Appended, CommandId, EffectId, Error, Folded, Millis, NewCommand, Record, Result, Seq,
+    Append, Appended, CommandId, EffectId, Error, Folding, Millis, NewCommand, Record, Result, Seq,
     SlotChange, StreamId, Submitted, TimerChange, TimerRef, Version,
 };
 
@@ -295,8 +296,35 @@ impl Write for Archive {
     }
 }
 
+/// Keeps a fold in place of the last: a row for what is known of it, and one for each piece.
+async fn fold(tx: &mut Tx<'_>, folding: &Folding) -> Result<()> {
+    let Folding {
+        shape,
+        seq,
+        ref pieces,
+    } = *folding;
+    let last = read::folded(tx.conn).await?;
+    let first = last.map_or(0, |last| last.first + last.pieces);
+    tx.wrote(sqlx::query("DELETE FROM folded")).await?;
+    let insert = "INSERT INTO folded (name, shape, seq, body) VALUES (?, ?, ?, ?)";
+    let row = |name: String, body: String| {
+        let row = sqlx::query(insert).bind(name);
+        row.bind(shape).bind(int(seq.0)).bind(body)
+    };
+    let mut next = first;
+    for piece in pieces.each() {
+        let piece = piece?;
+        json("fold up to", &seq.to_string(), &piece)?;
+        tx.wrote(row(format!("crew/{next}"), piece)).await?;
+        next += 1;
+    }
+    let head = format!(r#"{{"first":{first},"pieces":{}}}"#, next - first);
+    tx.wrote(row("crew".to_owned(), head)).await?;
+    Ok(())
+}
+
 pub(super) struct PutAside {
-    pub(super) folded: Folded,
+    pub(super) folding: Folding,
     pub(super) records: Vec<Record>,
 }
 
@@ -304,13 +332,7 @@ impl Write for PutAside {
     type Output = Vec<StreamId>;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<StreamId>> {
-        let upsert = "INSERT INTO folded (name, shape, seq, body) VALUES ('crew', ?, ?, ?) ON CONFLICT (name) DO UPDATE \
-                      SET shape = excluded.shape, seq = excluded.seq, body = excluded.body";
-        let query = sqlx::query(upsert)
-            .bind(self.folded.shape)
-            .bind(int(self.folded.seq.0))
-            .bind(self.folded.body.clone());
-        tx.wrote(query).await?;
+        fold(tx, &self.folding).await?;
         let mut archived = Vec::new();
         for record in &self.records {
             let upsert = "INSERT INTO records (stream, version, brief, rest) VALUES (?, ?, ?, ?) ON CONFLICT (stream) DO \

@@ -76,17 +76,10 @@ enum Message {
 pub(super) struct Writer(mpsc::Sender<Message>);
 
 impl Writer {
-    /// Starts the writer on a connection of its own.
-    pub(super) fn start(path: PathBuf, conn: SqliteConnection, bell: Arc<Bell>) -> Self {
+    /// Starts the writer on a connection of its own, made when there is something to write if there is none yet.
+    pub(super) fn start(path: PathBuf, conn: Option<SqliteConnection>, bell: Arc<Bell>) -> Self {
         let (sender, queue) = mpsc::channel(QUEUE);
-        tokio::spawn(
-            Desk {
-                path,
-                conn: Some(conn),
-                bell,
-            }
-            .serve(queue),
-        );
+        tokio::spawn(Desk { path, conn, bell }.serve(queue));
         Self(sender)
     }
 

@@ -1,10 +1,11 @@
 //! The contract: what every backend promises.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use store::{
-    Answer, Append, Appended, EffectId, Error, Fence, Folded, Journal, Millis, Number, Record, Seq, Slot,
-    SlotChange, StreamId, TimerChange, TimerRef, Version, Which,
+    Answer, Append, Appended, EffectId, Error, Fence, Folded, Folding, Journal, Millis, Number, Record, Seq,
+    Slot, SlotChange, StreamId, TimerChange, TimerRef, Version, Which,
 };
 
 use crate::support::{Backend, append, assert_sound, command, event, ordering, shown};
@@ -1234,17 +1235,31 @@ async fn what_is_put_aside_is_archived_where_nothing_is_left_to_do<B: Backend>()
         brief: "[1]".to_owned(),
         rest: "[2]".to_owned(),
     };
-    let folded = Folded {
+    let folding = |seq: u64, pieces: &[&str]| Folding {
         shape: 7,
-        seq: Seq(5),
-        body: "{}".to_owned(),
+        seq: Seq(seq),
+        pieces: Arc::new(pieces.iter().map(|piece| (*piece).to_owned()).collect::<Vec<_>>()),
+    };
+    let folded = |seq: u64, first: u64, pieces: u64| {
+        Some(Folded {
+            shape: 7,
+            seq: Seq(seq),
+            first,
+            pieces,
+        })
     };
     assert_eq!(journal.folded().await.unwrap(), None);
     let records = ["busy", "moved", "quiet"].map(record).to_vec();
-    let archived = journal.put_aside(folded.clone(), records.clone()).await.unwrap();
+    let archived = journal
+        .put_aside(folding(5, &["{}", "[3]"]), records.clone())
+        .await
+        .unwrap();
     assert_eq!(archived, [StreamId::from("quiet")]);
     let journal = backend.reopen(journal).await;
-    assert_eq!(journal.folded().await.unwrap(), Some(folded.clone()));
+    assert_eq!(journal.folded().await.unwrap(), folded(5, 0, 2));
+    assert_eq!(journal.piece(0).await.unwrap().as_deref(), Some("{}"));
+    assert_eq!(journal.piece(1).await.unwrap().as_deref(), Some("[3]"));
+    assert_eq!(journal.piece(2).await.unwrap(), None);
     assert_eq!(journal.records(None, 10).await.unwrap(), records);
     assert_eq!(
         journal.records(Some(&"busy".into()), 1).await.unwrap(),
@@ -1263,19 +1278,19 @@ async fn what_is_put_aside_is_archived_where_nothing_is_left_to_do<B: Backend>()
         .unwrap();
     assert_eq!(known.len(), 1);
     assert!(known[0].archived);
-    // The next fold takes the place of the last.
-    let newer = Folded {
-        seq: Seq(6),
-        ..folded.clone()
-    };
-    journal.put_aside(newer.clone(), Vec::new()).await.unwrap();
-    assert_eq!(journal.folded().await.unwrap(), Some(newer));
-    let bad = Folded {
-        body: "{".to_owned(),
-        ..folded
-    };
-    let bad = journal.put_aside(bad, Vec::new()).await.unwrap_err();
+    // The next fold takes the place of the last, and no piece of it can be taken for one of that.
+    journal.put_aside(folding(6, &["[4]"]), Vec::new()).await.unwrap();
+    assert_eq!(journal.folded().await.unwrap(), folded(6, 2, 1));
+    assert_eq!(journal.piece(1).await.unwrap(), None);
+    assert_eq!(journal.piece(2).await.unwrap().as_deref(), Some("[4]"));
+    // One that cannot be kept leaves the last as it is.
+    let bad = journal
+        .put_aside(folding(7, &["[5]", "{"]), Vec::new())
+        .await
+        .unwrap_err();
     assert!(matches!(bad, Error::Invalid { .. }), "{bad:?}");
+    assert_eq!(journal.folded().await.unwrap(), folded(6, 2, 1));
+    assert_eq!(journal.piece(2).await.unwrap().as_deref(), Some("[4]"));
 }
 
 async fn bad_input_is_refused_before_anything<B: Backend>() {

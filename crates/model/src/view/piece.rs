@@ -1,0 +1,102 @@
+//! A view in pieces, as it is kept: all of it as one text would be as large as the view itself.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Charge, Crew, Landed, Member, Past, Work};
+use crate::project::Project;
+use crate::ticket::Ticket;
+use crate::{AgentName, Time};
+
+/// So many tickets, attempts, charges or landings are in one piece.
+const MANY: usize = 250;
+
+/// A part of a view. The first piece has what there is one of; the others are lists of what there are many of.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Piece {
+    /// The first.
+    Head(Box<Head>),
+    /// Tickets by id.
+    Tickets(Vec<Arc<Ticket>>),
+    /// Attempts by ticket and number.
+    Works(Vec<Work>),
+    /// What steps used, oldest first.
+    Charges(Vec<Charge>),
+    /// Landings, oldest first.
+    Landed(Vec<Landed>),
+}
+
+/// What there is one of in a view, and what is about agents.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Head {
+    project: Project,
+    project_since: Option<Time>,
+    members: BTreeMap<AgentName, Member>,
+    past: Past,
+    seq: u64,
+    at: Time,
+}
+
+impl Crew {
+    /// The view in pieces, in the order in which [`Crew::add`] takes them.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> + Send {
+        let head = Head {
+            project: self.project.clone(),
+            project_since: self.project_since,
+            members: self.members.clone(),
+            past: self.past.clone(),
+            seq: self.seq,
+            at: self.at,
+        };
+        std::iter::once(Piece::Head(Box::new(head)))
+            .chain(lists(self.tickets.values()).map(Piece::Tickets))
+            .chain(lists(self.works.values()).map(Piece::Works))
+            .chain(lists(self.charges.iter()).map(Piece::Charges))
+            .chain(lists(self.landed.iter()).map(Piece::Landed))
+    }
+
+    /// Takes the next piece. An empty view that took all pieces of another is equal to it.
+    pub fn add(&mut self, piece: Piece) {
+        match piece {
+            Piece::Head(head) => {
+                let Head {
+                    project,
+                    project_since,
+                    members,
+                    past,
+                    seq,
+                    at,
+                } = *head;
+                self.project = project;
+                self.project_since = project_since;
+                self.members = members;
+                self.past = past;
+                self.seq = seq;
+                self.at = at;
+            }
+            Piece::Tickets(tickets) => {
+                let named = tickets.into_iter().map(|ticket| (ticket.id.clone(), ticket));
+                self.tickets.extend(named);
+            }
+            Piece::Works(works) => {
+                let named = works
+                    .into_iter()
+                    .map(|work| ((work.ticket.clone(), work.attempt), work));
+                self.works.extend(named);
+            }
+            Piece::Charges(charges) => self.charges.extend(charges),
+            Piece::Landed(landed) => self.landed.extend(landed),
+        }
+    }
+}
+
+/// What there is, so many at a time.
+fn lists<'a, T: Clone + 'a>(mut all: impl Iterator<Item = &'a T>) -> impl Iterator<Item = Vec<T>> {
+    std::iter::from_fn(move || {
+        let list: Vec<T> = all.by_ref().take(MANY).cloned().collect();
+        (!list.is_empty()).then_some(list)
+    })
+}
