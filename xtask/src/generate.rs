@@ -10,7 +10,9 @@ use crate::{Outcome, program, reference};
 struct Generator {
     /// Relative to the root.
     output: Output,
-    /// What `cargo run` is given. For a folder, the folder to write into is appended.
+    /// Where cargo puts it, beside this program.
+    program: &'static str,
+    /// What it is given. For a folder, the folder to write into is appended.
     arguments: &'static [&'static str],
 }
 
@@ -22,6 +24,18 @@ enum Output {
     Folder(&'static str, &'static str),
 }
 
+const CREW: &str = "crew";
+const DIAGRAMS: &str = "examples/diagrams";
+/// Builds both as a build of every test does, so that nothing of it is built twice.
+const BUILD: [&str; 6] = [
+    "build",
+    "--quiet",
+    "--locked",
+    "--workspace",
+    "--bin=crew",
+    "--example=diagrams",
+];
+
 /// The schema of what `--json` prints.
 const DOCUMENTS: &str = "docs/json.schema.json";
 /// The page about it: written by hand, but for its tables.
@@ -30,31 +44,38 @@ const PAGE: &str = "docs/json.md";
 const GENERATORS: &[Generator] = &[
     Generator {
         output: Output::File("docs/crew.schema.json"),
-        arguments: &["--package", "crew", "--", "config", "--schema"],
+        program: CREW,
+        arguments: &["config", "--schema"],
     },
     Generator {
         output: Output::File(DOCUMENTS),
-        arguments: &["--package", "crew", "--", "config", "--schema", "documents"],
+        program: CREW,
+        arguments: &["config", "--schema", "documents"],
     },
     Generator {
         output: Output::Folder("docs/man", "1"),
-        arguments: &["--package", "crew", "--", "man"],
+        program: CREW,
+        arguments: &["man"],
     },
     Generator {
         output: Output::File("docs/completions/crew.bash"),
-        arguments: &["--package", "crew", "--", "completions", "bash"],
+        program: CREW,
+        arguments: &["completions", "bash"],
     },
     Generator {
         output: Output::File("docs/completions/_crew"),
-        arguments: &["--package", "crew", "--", "completions", "zsh"],
+        program: CREW,
+        arguments: &["completions", "zsh"],
     },
     Generator {
         output: Output::File("docs/completions/crew.fish"),
-        arguments: &["--package", "crew", "--", "completions", "fish"],
+        program: CREW,
+        arguments: &["completions", "fish"],
     },
     Generator {
         output: Output::Folder("docs/machines", "md"),
-        arguments: &["--package", "model", "--example", "diagrams", "--"],
+        program: DIAGRAMS,
+        arguments: &[],
     },
 ];
 
@@ -110,16 +131,16 @@ pub(crate) fn check(root: &Path) -> Outcome {
 
 /// What the generators make now.
 fn generate(root: &Path) -> Result<Files, String> {
+    program::run(root, "cargo", &BUILD)?;
+    let built = built()?;
     let mut files = Files::new();
     for generator in GENERATORS {
-        let mut arguments: Vec<String> = ["run", "--quiet", "--locked"]
-            .iter()
-            .chain(generator.arguments)
-            .map(|argument| (*argument).to_owned())
-            .collect();
+        let program = built.join(generator.program);
+        let program = program.to_string_lossy();
+        let mut arguments: Vec<String> = generator.arguments.iter().map(ToString::to_string).collect();
         match generator.output {
             Output::File(path) => {
-                let text = program::output(root, "cargo", &arguments)?;
+                let text = program::output(root, &program, &arguments)?;
                 files.insert(PathBuf::from(path), text.into_bytes());
             }
             Output::Folder(path, extension) => {
@@ -130,10 +151,10 @@ fn generate(root: &Path) -> Result<Files, String> {
                 }
                 fs::create_dir_all(&fresh).map_err(failed)?;
                 arguments.push(fresh.to_string_lossy().into_owned());
-                program::output(root, "cargo", &arguments)?;
+                program::output(root, &program, &arguments)?;
                 let written = read_folder(&fresh, extension)?;
                 if written.is_empty() {
-                    return Err(format!("`cargo {}` wrote nothing", arguments.join(" ")));
+                    return Err(format!("`{program} {}` wrote nothing", arguments.join(" ")));
                 }
                 files.extend(
                     written
@@ -149,6 +170,12 @@ fn generate(root: &Path) -> Result<Files, String> {
     let page = reference::fill(&page, schema)?;
     files.insert(PathBuf::from(PAGE), page.into_bytes());
     Ok(files)
+}
+
+/// Where cargo puts what it builds: this program's own folder.
+fn built() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| format!("where this program stands: {error}"))?;
+    Ok(own.parent().map(Path::to_path_buf).unwrap_or_default())
 }
 
 /// What stands where the generators write.
