@@ -23,9 +23,11 @@ mod room;
 mod settings_file;
 mod start;
 mod state_file;
+mod strays;
 mod timing;
 
 pub use error::{Error, Result};
 pub use place::{Holder, Place};
 pub use reading::Reading;
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};
+pub use strays::{end_all_runs, end_run};

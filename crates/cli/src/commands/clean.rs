@@ -13,11 +13,9 @@ use git::Lock;
 use model::Time;
 use model::ticket::{Filing, Ticket};
 use model::view::Crew;
-use process::Run;
 use tickets::{Folder, Status};
 
 use crate::context::{Context, journal};
-use crate::doctor::fix::end_run;
 use crate::documents;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -75,7 +73,7 @@ impl Clean {
         let settings = crate::context::settings(&place)?;
         let workspaces = place.workspaces_dir(&settings)?;
         begun::begin(&place, &crew, &workspaces)?;
-        stop_runs(&place)?;
+        runtime::end_all_runs(&place)?;
         let target = repository.branch_tip(&git::Branch::parse(&settings.project.target)?)?;
         let made = attempts::Made::of(&crew);
         made.put_away(&repository, &workspaces, target.as_ref())?;
@@ -188,23 +186,6 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str, yes: b
         context.out.styled(&says, Style::Dim)?;
     }
     Ok(Exit::Done)
-}
-
-/// Ends steps that an engine left running, and whatever they started.
-fn stop_runs(place: &Place) -> Result<()> {
-    let Ok(entries) = std::fs::read_dir(&place.runs_dir) else {
-        return Ok(());
-    };
-    for entry in entries.flatten() {
-        let Ok(run) = Run::open(entry.path()) else {
-            continue;
-        };
-        match run.status()? {
-            process::Status::Running { .. } | process::Status::Lost { .. } => end_run(run.dir())?,
-            process::Status::NotStarted | process::Status::Ended(_) => {}
-        }
-    }
-    Ok(())
 }
 
 /// Gives tickets that crew held back to the queue: nothing would hold them for it any more.

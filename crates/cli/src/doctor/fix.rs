@@ -3,11 +3,10 @@
 use std::fmt;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use git::{Branch, Oid, Repository};
 use model::{AgentName, TicketId};
-use process::{Run, Status};
+use process::Run;
 
 use crate::error::{Doing as _, Error, Result};
 use crate::put_away;
@@ -70,7 +69,7 @@ impl Fix {
                 std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).doing("change", path)
             }
             Fix::Exclude => Ok(repository.exclude(&[".crew/"]).map(drop)?),
-            Fix::EndRun(dir) => end_run(dir),
+            Fix::EndRun(dir) => Ok(runtime::end_run(&Run::open(dir)?)?),
             Fix::RemoveWorkspace { root, agent, ticket } => {
                 // Its attempt is over, so there is no pin to be taken away.
                 let base = put_away::base_of(repository, ticket, None)?;
@@ -100,16 +99,5 @@ fn release(repository: &Repository, lock: &Path) -> Result<()> {
             format!("if no git runs here, remove {} by hand", lock.display()),
         ));
     }
-    Ok(())
-}
-
-/// Ends a run: with its grace, then with force, then every straggler.
-pub(crate) fn end_run(dir: &Path) -> Result<()> {
-    let run = Run::open(dir)?;
-    if let Status::Running { .. } = run.status()? {
-        run.stop()?;
-        while run.watch()?.wait(Duration::from_secs(30))?.is_none() {}
-    }
-    run.sweep()?;
     Ok(())
 }

@@ -233,3 +233,29 @@ fn a_branch_cannot_land_through_a_gate_it_brings_itself() {
     assert_eq!(world.held("t-1").0, "sensitive paths");
     assert!(world.landed().is_empty());
 }
+
+#[test]
+fn what_a_killed_engine_left_running_is_ended_before_crew_goes() {
+    let pid = "echo $$ > \"$HOME/$1.part\"; mv \"$HOME/$1.part\" \"$HOME/$1\"";
+    let forever = World::until_home("never");
+    let world = World::with(|s| {
+        s.agents = "count = 2".to_owned();
+        s.checks = format!("commands = ['''set -- check; {pid}; {forever}''']");
+    });
+    let step = format!(
+        "HOME={}; set -- step; {pid}; {forever}",
+        world.path("home").display()
+    );
+    world.ticket("t-1").agent(DONE).write();
+    world.ticket("t-2").agent(&step).write();
+    let engine = world.engine();
+    let at_work = ["home/check", "home/step"];
+    world.wait("a check and a step run", || {
+        at_work.iter().all(|name| world.path(name).exists())
+    });
+    drop(engine);
+    world.must(&["clean", "--yes"]);
+    let left = world.processes();
+    assert!(left.is_empty(), "{left:#?}");
+    assert!(!world.project(".crew").exists());
+}

@@ -1,0 +1,78 @@
+//! Steps and checks of which no journal knows: they are ended, so that what is begun anew is at work alone.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use process::{Run, Status};
+
+use crate::{Error, Place, Result};
+
+/// How long a run that was told to end is waited for at a time: its grace, and some more.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// Ends every step and every check, whoever started it, and whatever they left alive. One that was not started never will be.
+///
+/// # Errors
+/// A folder cannot be read; [`process::Error::Survivors`], when something cannot be killed.
+pub fn end_all_runs(place: &Place) -> Result<()> {
+    let checks = folders(&place.checks_dir.join("runs"))?;
+    let mut dirs = folders(&place.runs_dir)?;
+    for check in &checks {
+        dirs.extend(folders(check)?);
+    }
+    // Setting up a checkout is a run beside those of the checks.
+    dirs.extend(checks);
+    for dir in dirs {
+        let run = match Run::open(dir) {
+            Ok(run) => run,
+            Err(process::Error::NoRun { .. }) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        match run.status()? {
+            // Its shim proved that nothing of it was left.
+            Status::Ended(_) => {}
+            Status::NotStarted | Status::Running { .. } | Status::Lost { .. } => end_run(&run)?,
+        }
+    }
+    Ok(())
+}
+
+/// Ends a run: with its grace, then with force, then every straggler. One that was not started never will be.
+///
+/// # Errors
+/// As the run's own stop, watch and sweep.
+pub fn end_run(run: &Run) -> Result<()> {
+    match run.status()? {
+        // A shim may be on its way to one that has not started.
+        Status::NotStarted | Status::Running { .. } => {
+            run.stop()?;
+            while run.watch()?.wait(WAIT)?.is_none() {}
+        }
+        Status::Ended(_) | Status::Lost { .. } => {}
+    }
+    run.sweep()?;
+    Ok(())
+}
+
+fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
+    let list = || -> std::io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                found.push(entry.path());
+            }
+        }
+        Ok(found)
+    };
+    match list() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        listed => listed.map_err(|source| Error::Io {
+            doing: "list",
+            path: folder.to_owned(),
+            source,
+        }),
+    }
+}
