@@ -1,50 +1,129 @@
 //! What waits for the disk, or for a process, on a thread of its own.
 
 use std::io;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// How long until a thread is asked for again.
-const AGAIN: Duration = Duration::from_millis(500);
+/// Something to be done on a thread.
+type Work = Box<dyn FnOnce() + Send>;
 
-/// Does it on a thread, and gives what came of it; none when it panicked. Where the system has no thread to give, that is told and
-/// waited for: tokio's own pool panics then, and who asked would never hear of it.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (tell, told) = oneshot::channel();
-    let mut told_of = false;
-    // Nobody may wait for it any more.
-    let work = Arc::new(Mutex::new(Some(move || drop(tell.send(work())))));
-    while let Err(error) = begin(&work) {
-        if !std::mem::replace(&mut told_of, true) {
-            tracing::warn!(%error, "no thread can be started; it is tried until there is one");
-        }
-        tokio::time::sleep(AGAIN).await;
-    }
-    told.await.ok()
+/// Threads for what blocks. Each is the system's to give, and it may have none: what begins something is told so, and what ends
+/// something has a thread in reserve.
+#[derive(Debug)]
+pub(crate) struct Threads {
+    /// To the thread that was made before anything could run short.
+    reserve: Sender<Work>,
+    /// As large as each is to be; none: as large as usual.
+    stack: Option<usize>,
 }
 
-fn begin(work: &Arc<Mutex<Option<impl FnOnce() + Send + 'static>>>) -> io::Result<()> {
-    let work = Arc::clone(work);
-    let thread = std::thread::Builder::new().name("hand".to_owned());
-    let begun = thread.spawn(move || {
-        let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(work) = work {
-            work();
+impl Threads {
+    /// Makes the one in reserve.
+    ///
+    /// # Errors
+    /// The system has none to give.
+    pub(crate) fn new() -> io::Result<Self> {
+        let (reserve, works) = channel::<Work>();
+        let serve = move || {
+            while let Ok(work) = works.recv() {
+                // What panics tells so by telling nothing; those that come after it are served too.
+                drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
+            }
+        };
+        std::thread::Builder::new()
+            .name("reserve".to_owned())
+            .spawn(serve)?;
+        Ok(Self { reserve, stack: None })
+    }
+
+    /// Does it on a thread, and gives what came of it; none when it panicked.
+    ///
+    /// # Errors
+    /// There is no thread to be had: nothing was done.
+    pub(crate) async fn begin<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Option<T>> {
+        let (work, told) = telling(work);
+        self.spawn(&Arc::new(Mutex::new(Some(work))))?;
+        Ok(told.await.ok())
+    }
+
+    /// Does what must be done whatever the system lacks: a stop, or reading what has ended. It takes no longer than some seconds.
+    /// Gives what came of it; none when it panicked.
+    pub(crate) async fn end<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let (work, told) = telling(work);
+        let work = Arc::new(Mutex::new(Some(work)));
+        if self.spawn(&work).is_err() {
+            drop(self.reserve.send(Box::new(move || take(&work))));
         }
-    });
-    begun.map(drop)
+        told.await.ok()
+    }
+
+    /// Does what may as well be done another time, should there be no thread for it.
+    pub(crate) fn spare(&self, work: impl FnOnce() + Send + 'static) {
+        if let Err(error) = self.spawn(&Arc::new(Mutex::new(Some(Box::new(work) as Work)))) {
+            tracing::debug!(%error, "no thread for what can be done later");
+        }
+    }
+
+    /// What was to be done stays with the caller where there is no thread for it.
+    fn spawn(&self, work: &Arc<Mutex<Option<Work>>>) -> io::Result<()> {
+        let work = Arc::clone(work);
+        let mut thread = std::thread::Builder::new().name("hand".to_owned());
+        if let Some(stack) = self.stack {
+            thread = thread.stack_size(stack);
+        }
+        thread.spawn(move || take(&work)).map(drop)
+    }
+}
+
+fn take(work: &Mutex<Option<Work>>) {
+    let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(work) = work {
+        work();
+    }
+}
+
+/// The same, telling what came of it. Nobody may wait for it any more.
+fn telling<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> (Work, oneshot::Receiver<T>) {
+    let (tell, told) = oneshot::channel();
+    (Box::new(move || drop(tell.send(work()))), told)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// No machine has room for such a thread.
+    fn none_to_be_had() -> Threads {
+        Threads {
+            stack: Some(1 << 60),
+            ..Threads::new().unwrap()
+        }
+    }
+
     #[tokio::test]
     async fn what_came_of_it_is_given_and_a_panic_is_none() {
-        assert_eq!(blocking(|| 7).await, Some(7));
-        let panicked = blocking(|| -> u32 { panic!("on purpose") });
+        let threads = Threads::new().unwrap();
+        assert_eq!(threads.begin(|| 7).await.unwrap(), Some(7));
+        let panicked = threads.begin(|| -> u32 { panic!("on purpose") });
+        assert_eq!(panicked.await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn without_a_thread_nothing_begins_and_everything_ends() {
+        let threads = none_to_be_had();
+        threads.begin(|| 7).await.unwrap_err();
+        let panicked = threads.end(|| -> u32 { panic!("on purpose") });
         assert_eq!(panicked.await, None);
+        let name = || std::thread::current().name().map(str::to_owned);
+        assert_eq!(threads.end(name).await.flatten().as_deref(), Some("reserve"));
+        assert_eq!(threads.end(|| 8).await, Some(8));
     }
 }

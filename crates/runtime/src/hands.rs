@@ -12,6 +12,7 @@ use harness::Harness;
 use model::settings::Settings;
 use process::{Run, Shim};
 
+use crate::blocking::Threads;
 use crate::prompt::Prompts;
 use crate::start::{Options, harness};
 use crate::{Error, Place, Result};
@@ -42,6 +43,8 @@ pub(crate) struct Hands {
     pub(crate) check_env: BTreeMap<OsString, OsString>,
     /// One checkout for all checks: one candidate at a time.
     pub(crate) checking: Arc<Checking>,
+    /// What they are performed on.
+    pub(crate) threads: Arc<Threads>,
     /// Held for the engine's life, and by every git child.
     lock: Lock,
 }
@@ -58,7 +61,13 @@ impl Hands {
             git::Error::Held { by, .. } => Error::Held { by: by.into() },
             other => Error::Git(other),
         })?;
-        let hands = Self::holding(lock, Arc::default(), place, settings, options, steps)?;
+        let threads = Threads::new().map_err(|source| Error::Io {
+            doing: "start a thread for",
+            path: place.root.clone(),
+            source,
+        })?;
+        let shared = (Arc::default(), Arc::new(threads));
+        let hands = Self::holding(lock, shared, place, settings, options, steps)?;
         private_dir(&place.crew_dir)?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
@@ -76,10 +85,11 @@ impl Hands {
     /// # Errors
     /// A harness or a template that cannot be used.
     pub(crate) fn renewed(&self, settings: &Settings, options: &Options) -> Result<Self> {
-        let (lock, checking) = (self.lock.clone(), Arc::clone(&self.checking));
+        let lock = self.lock.clone();
+        let shared = (Arc::clone(&self.checking), Arc::clone(&self.threads));
         let hands = Self::holding(
             lock,
-            checking,
+            shared,
             &self.place,
             settings,
             options,
@@ -109,7 +119,7 @@ impl Hands {
 
     fn holding(
         lock: Lock,
-        checking: Arc<Checking>,
+        (checking, threads): (Arc<Checking>, Arc<Threads>),
         place: &Place,
         settings: &Settings,
         options: &Options,
@@ -136,6 +146,7 @@ impl Hands {
             prompts: Prompts::load(prompts_dir.as_deref())?,
             check_env: harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?,
             checking,
+            threads,
             lock,
         })
     }
@@ -177,9 +188,11 @@ impl Owner {
         Self(uuid::Uuid::new_v5(&journal, crew_dir.as_os_str().as_bytes()))
     }
 
-    /// The id of a run, as its processes carry it.
-    pub(crate) fn run_id(&self, run: &str) -> String {
-        format!("{run}.{}", self.0.simple())
+    /// The id of a run, as its processes carry it. `decision`: what asked for it. A journal that was put back to what it was
+    /// comes to the same names again, and not at the same time.
+    pub(crate) fn run_id(&self, run: &str, decision: &str) -> String {
+        let id = uuid::Uuid::new_v5(&self.0, decision.as_bytes());
+        format!("{run}.{}", id.simple())
     }
 }
 
@@ -234,9 +247,11 @@ mod tests {
     #[test]
     fn runs_of_the_same_name_in_two_repositories_are_two() {
         let (one, other) = (uuid::Uuid::from_u128(1), uuid::Uuid::from_u128(2));
-        let id = |journal, dir: &str| Owner::new(journal, Path::new(dir)).run_id("k-1.1.1");
+        let id = |journal, dir: &str| Owner::new(journal, Path::new(dir)).run_id("k-1.1.1", "7-0");
         assert_eq!(id(one, "/a/.crew"), id(one, "/a/.crew"));
         assert_ne!(id(one, "/a/.crew"), id(other, "/a/.crew"));
         assert_ne!(id(one, "/a/.crew"), id(one, "/a copy/.crew"));
+        let owner = Owner::new(one, Path::new("/a/.crew"));
+        assert_ne!(owner.run_id("k-1.1.1", "7-0-1"), owner.run_id("k-1.1.1", "7-0-2"));
     }
 }

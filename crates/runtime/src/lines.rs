@@ -119,9 +119,9 @@ impl Lines {
         }
     }
 
-    /// The core was asked about everything that was performed.
-    pub(crate) fn settled(&mut self) {
-        self.performed.clear();
+    /// The core was asked about everything that was performed. Gives what is not performed again.
+    pub(crate) fn settled(&mut self) -> Vec<EffectId> {
+        std::mem::take(&mut self.performed).into_keys().collect()
     }
 
     /// Lets what was delayed go on whose time has come.

@@ -16,7 +16,7 @@ use process::{Beat, Exit, Run, Status, Stream, Tail};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::blocking::blocking;
+use crate::blocking::Threads;
 use crate::clock;
 use crate::hands::Hands;
 use crate::ring::Heard;
@@ -72,35 +72,37 @@ async fn end_of(
         .harness
         .as_deref()
         .map(|harness| Said::new(&run, harness, session));
-    let said = wait(&run, id, said, tell).await?;
+    let said = wait(&run, id, said, &hands.threads, tell).await?;
     let noticed = clock::now();
     let reads = hands.harness.is_some();
-    let (hands, ticket) = (Arc::clone(hands), ticket.clone());
-    let ended = blocking(move || {
-        if let Status::Running { .. } = run.status()? {
-            run.watch()?.wait(Duration::from_secs(5))?;
-        }
-        let watch = clock::Stopwatch::start();
-        let exit = run.sweep()?.exit;
-        crash::point("stream.swept");
-        timing::read(&run_id, watch);
-        timing::noticed(&run_id, ended_at(&exit), noticed);
-        Ok(match said {
-            Some(said) => match said.end(&exit) {
-                Ok(outcome) => {
-                    if let (Ok(harness::Signal::Done), Some(ticket)) = (&outcome.result, &ticket) {
-                        hands.save_ahead(ticket);
+    let (with, ticket) = (Arc::clone(hands), ticket.clone());
+    let ended = hands
+        .threads
+        .end(move || {
+            if let Status::Running { .. } = run.status()? {
+                run.watch()?.wait(Duration::from_secs(5))?;
+            }
+            let watch = clock::Stopwatch::start();
+            let exit = run.sweep()?.exit;
+            crash::point("stream.swept");
+            timing::read(&run_id, watch);
+            timing::noticed(&run_id, ended_at(&exit), noticed);
+            Ok(match said {
+                Some(said) => match said.end(&exit) {
+                    Ok(outcome) => {
+                        if let (Ok(harness::Signal::Done), Some(ticket)) = (&outcome.result, &ticket) {
+                            with.save_ahead(ticket);
+                        }
+                        of_outcome(&run_id, outcome, ended_at(&exit))
                     }
-                    of_outcome(&run_id, outcome, ended_at(&exit))
-                }
-                Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
-            },
-            None if reads => failed(&run_id, Class::Lost, "its output could not be read"),
-            // Only a command is carried out, which started nothing and wanted this stopped.
-            None => failed(&run_id, Class::KilledByUs, "it was stopped"),
+                    Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
+                },
+                None if reads => failed(&run_id, Class::Lost, "its output could not be read"),
+                // Only a command is carried out, which started nothing and wanted this stopped.
+                None => failed(&run_id, Class::KilledByUs, "it was stopped"),
+            })
         })
-    })
-    .await;
+        .await;
     ended.unwrap_or_else(|| Ok(failed(id, Class::Lost, "its record could not be read")))
 }
 
@@ -109,6 +111,7 @@ async fn wait(
     run: &Run,
     id: &RunId,
     mut said: Option<Said>,
+    threads: &Threads,
     tell: &UnboundedSender<Heard>,
 ) -> Result<Option<Said>, process::Error> {
     let watch = run.watch()?;
@@ -129,7 +132,7 @@ async fn wait(
                 let heard = sample.heard;
                 drop(tell.send(Heard::Input(Input::Sampled { run: id.clone(), sample })));
                 if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
-                    said = blocking(move || behind.read_on(heard)).await;
+                    said = threads.end(move || behind.read_on(heard)).await;
                 }
                 // Told at every look: an engine that could not make it durable hears it again.
                 if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {

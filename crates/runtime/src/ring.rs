@@ -21,7 +21,6 @@ use tokio::sync::{Semaphore, mpsc, watch};
 
 use self::files::watch_files;
 use self::outlast::Health;
-use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::hands::{Hands, Owner};
 use crate::lines::{Kind, Line, Lines, Turn};
@@ -86,8 +85,8 @@ pub(crate) struct Ring {
     tell: mpsc::UnboundedSender<Heard>,
     queue: Queue,
     lines: Lines,
-    /// When the notes were decided on that are not written yet.
-    notes: BTreeMap<EffectId, Time>,
+    /// When effects were decided on that are not performed yet and go by it.
+    dates: BTreeMap<EffectId, Time>,
     /// Timers this core has heard of: one is told once.
     told: BTreeSet<TimerRef>,
     /// The journal was last asked for timers that are due then: every one that is due since is still to be told.
@@ -160,7 +159,7 @@ impl Ring {
             tell,
             queue,
             lines: Lines::default(),
-            notes: BTreeMap::new(),
+            dates: BTreeMap::new(),
             told: BTreeSet::new(),
             looked: Time::default(),
             inbox: 0,
@@ -179,6 +178,7 @@ impl Ring {
             look: 0,
             asked_to_stop: None,
         };
+        ring.end_strays().await?;
         ring.watch_prompts();
         ring.state_file.take_up(&ring.ledger).await?;
         ring.clear_half_spares();
@@ -218,7 +218,7 @@ impl Ring {
         }
         if self.core.stopping() == Some(OnStop::Kill) {
             let hands = Arc::clone(&self.hands);
-            let ended = blocking(move || hands.end_check()).await;
+            let ended = self.hands.threads.end(move || hands.end_check()).await;
             if let Some(Err(why)) = ended {
                 tracing::warn!("a check may still run: {why}");
             }
@@ -365,9 +365,6 @@ impl Ring {
                         self.watch(run.clone());
                     }
                     let Ordered { id, ticket, effect } = ordered;
-                    if let Report::Done = report {
-                        self.notes.remove(&id);
-                    }
                     inputs.push(Input::Reported {
                         id,
                         ticket,
@@ -521,7 +518,9 @@ impl Ring {
             self.ledger.postpone(id, at).await?;
             self.lines.again(id, at);
         }
-        self.lines.settled();
+        for id in self.lines.settled() {
+            self.dates.remove(&id);
+        }
         for ordered in ordered {
             self.date(&ordered).await?;
             self.enqueue(ordered);
@@ -530,11 +529,22 @@ impl Ring {
         Ok(())
     }
 
-    /// Finds out when a note was decided on: it is dated so, and found by that when it is written again.
+    /// Finds out when it was decided on what is found again by that: a note that is written, a step or a check that is begun.
     async fn date(&mut self, ordered: &Ordered) -> Result<()> {
-        if let Effect::AddNote { .. } = &ordered.effect {
-            let at = self.ledger.decided_at(ordered.id).await?;
-            self.notes.insert(ordered.id, at);
+        match &ordered.effect {
+            Effect::AddNote { .. }
+            | Effect::Attempt(attempt::Effect::StartStep { .. })
+            | Effect::RunChecks { .. } => {
+                let at = self.ledger.decided_at(ordered.id).await?;
+                self.dates.insert(ordered.id, at);
+            }
+            Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+            | Effect::PrepareWorkspace { .. }
+            | Effect::BuildCandidate { .. }
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_) => {}
         }
         Ok(())
     }
@@ -562,7 +572,7 @@ impl Ring {
             }
             Effect::AddNote { text } => {
                 points::effect("begun", &ordered.effect);
-                let at = self.notes.get(&ordered.id).copied().unwrap_or_else(clock::now);
+                let at = self.dates.get(&ordered.id).copied().unwrap_or_else(clock::now);
                 let ask = Ask::Note(
                     ordered.ticket.clone(),
                     text.clone(),
@@ -586,29 +596,46 @@ impl Ring {
                     .ticket(id)
                     .cloned()
                     .unwrap_or_else(|| Ticket::new(id.clone()));
-                // Checks wait for processes, not for the disk: they take no room from others.
-                let long = matches!(ordered.effect, Effect::RunChecks { .. });
+                let threads = Arc::clone(&hands.threads);
+                let stop = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
+                // Checks wait for processes, not for the disk: they take no room from others. A stop waits for nobody.
+                let in_room = !stop && !matches!(ordered.effect, Effect::RunChecks { .. });
                 let ordered_at = Stopwatch::start();
+                let at = self.dates.get(&ordered.id).map(|at| format!("-{}", at.0));
+                let key = format!(
+                    "{}-{}{}",
+                    ordered.id.seq,
+                    ordered.id.index,
+                    at.unwrap_or_default()
+                );
                 tokio::spawn(async move {
-                    let _room = if long {
-                        None
-                    } else {
+                    let _room = if in_room {
                         room.acquire_owned().await.ok()
+                    } else {
+                        None
                     };
-                    let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
                     let effect = ordered.effect.clone();
-                    let performed = blocking(move || {
+                    let perform = move || {
                         let begun = Stopwatch::start();
                         points::effect("begun", &effect);
                         let report = hands.perform(&ticket, &effect, &key);
                         points::effect("performed", &effect);
                         timing::performed(&ticket.id, &effect, ordered_at, begun);
                         report
-                    })
-                    .await;
-                    let report = performed.unwrap_or_else(|| Report::CouldNotRun {
-                        why: "it failed unexpectedly".to_owned(),
-                    });
+                    };
+                    let performed = if stop {
+                        Ok(threads.end(perform).await)
+                    } else {
+                        threads.begin(perform).await
+                    };
+                    let report = match performed {
+                        Ok(report) => report.unwrap_or_else(|| Report::CouldNotRun {
+                            why: "it failed unexpectedly".to_owned(),
+                        }),
+                        Err(error) => Report::Hindered {
+                            why: format!("no thread can be started: {error}"),
+                        },
+                    };
                     drop(tell.send(Heard::Performed {
                         ordered,
                         report,

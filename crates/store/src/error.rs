@@ -138,7 +138,8 @@ impl Error {
             Self::Full => Some("free some space on the journal's disk; what was accepted is safe"),
             Self::Damaged { .. } => Some(
                 "keep a copy of .crew/journal.db with its -wal and -shm files; restore a backup, or move all three away and \
-                 begin a new one: branches, rescue refs and ticket files are not in it",
+                 begin a new one with `crew run`, which ends what the old one left running: branches, rescue refs and ticket \
+                 files are not in it",
             ),
             Self::NewerSchema { .. } => Some("use the crew version that wrote it, or a newer one"),
             Self::Io { .. } => Some("see that the disk and the folder's permissions are in order"),

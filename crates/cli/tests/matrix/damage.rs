@@ -127,6 +127,85 @@ fn f23_re_a_damaged_journal_is_refused_and_named() {
     world.must(&["doctor", "--deep"]);
 }
 
+/// Gives a ticket back to the queue, as a person does in an editor.
+fn opened(world: &World, id: &str) {
+    world.edit(id, |text| {
+        let lines = text.lines().map(|line| {
+            if line.starts_with("status: ") {
+                "status: open"
+            } else {
+                line
+            }
+        });
+        lines.map(|line| format!("{line}\n")).collect()
+    });
+}
+
+fn journal_files(world: &World) -> Vec<std::path::PathBuf> {
+    let entries = fs::read_dir(world.project(".crew")).unwrap().flatten();
+    let is_its = |path: &std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with("journal.db")
+    };
+    entries.map(|entry| entry.path()).filter(is_its).collect()
+}
+
+#[test]
+fn f23_re_a_new_journal_beside_old_folders_takes_no_old_run_for_its_own() {
+    let world = World::new();
+    world.ticket("t-0").agent(DONE).write();
+    world.drain_all();
+    let backup: Vec<_> = journal_files(&world)
+        .into_iter()
+        .map(|path| (path.clone(), fs::read(path).unwrap()))
+        .collect();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    for (run, restored) in [(2, backup.as_slice()), (3, &[])] {
+        for file in journal_files(&world) {
+            fs::remove_file(file).unwrap();
+        }
+        for (path, bytes) in restored {
+            fs::write(path, bytes).unwrap();
+        }
+        world.script("t-1", &format!("work again-{run} done\necho DONE\n"));
+        opened(&world, "t-1");
+        world.drain_all();
+        assert_eq!(world.runs("t-1"), run);
+        assert!(world.on_main(&format!("again-{run}")).is_some());
+    }
+}
+
+#[test]
+fn f23_re_with_a_damaged_journal_moved_away_work_goes_on_alone() {
+    let world = World::new();
+    let script = "echo precious > left.txt\n: > \"$GATES/left\"\nuntil_there \"$GATES/never\"\n";
+    world.ticket("t-1").agent(script).write();
+    let engine = world.engine();
+    world.wait("the agent has left something", || {
+        world.path("gates/left").exists()
+    });
+    drop(engine);
+    fs::write(world.project(".crew/journal.db"), vec![0xff; 40_000]).unwrap();
+    let said = world.crew(&["run", "--until-idle"]);
+    assert!(
+        said.code == Some(1) && said.all().contains("move all three away"),
+        "{said}"
+    );
+    let kept = world.path("kept");
+    fs::create_dir(&kept).unwrap();
+    for file in journal_files(&world) {
+        fs::rename(&file, kept.join(file.file_name().unwrap())).unwrap();
+    }
+    world.script("t-1", DONE);
+    opened(&world, "t-1");
+    // Nobody is at work but the new journal's own, and what there was is not lost.
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2);
+    assert_eq!(world.on_main("left.txt").as_deref(), Some("precious\n"));
+    world.must(&["doctor", "--deep"]);
+}
+
 #[test]
 fn f23_re_a_log_cut_short_loses_no_more_than_was_cut() {
     let (world, engine) = at_work();

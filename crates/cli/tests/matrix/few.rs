@@ -1,8 +1,9 @@
-//! F11: no further process. The kernel says EAGAIN to whoever forks; root is not asked, so crew runs as somebody else.
+//! F11: no further process. The kernel says EAGAIN to whoever forks; root is not asked, so crew runs as somebody else. Root in a
+//! namespace of one's own is asked as anybody is: there crew runs as it is.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::mounts::{cells, inside, must};
 use crate::struck::{self, At, in_order};
@@ -11,8 +12,17 @@ use crate::support::{Engine, World, crew};
 /// A user that no machine has.
 const NOBODY: &str = "63219";
 
-/// Makes everything of a world's the user's, and has every program run as they do.
+/// Whether this is the machine's own root, and not one of a user namespace.
+fn is_root_of_the_machine() -> bool {
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap();
+    map.split_whitespace().eq(["0", "0", "4294967295"])
+}
+
+/// Makes everything of a world's the user's, and has every program run as they do; not where the kernel asks this one too.
 fn as_nobody(world: &World) {
+    if !is_root_of_the_machine() {
+        return;
+    }
     let program = inside().join("bin/crew");
     fs::write(&program, "").unwrap();
     // Where it was built may be its owner's alone.
@@ -30,6 +40,9 @@ fn as_nobody(world: &World) {
 }
 
 fn own(folder: &Path) {
+    if !is_root_of_the_machine() {
+        return;
+    }
     let user = format!("{NOBODY}:{NOBODY}");
     must(
         "chown",
@@ -65,6 +78,23 @@ fn without_processes(at: At) {
     in_order(&world);
 }
 
+/// Stops the engine and what runs, where there is not even a thread to do it with.
+fn stopped_without_processes(at: At, run: impl Fn(&World) -> PathBuf) {
+    let world = struck::world(at);
+    as_nobody(&world);
+    let mut engine = struck::bring(&world, at);
+    limit(&world, &engine, "1");
+    world.must(&["stop", "--kill"]);
+    let said = engine.end();
+    assert_eq!(said.code, Some(0), "{said}");
+    let exit = fs::read_to_string(run(&world).join("exit.json")).unwrap();
+    assert!(exit.contains("stopped"), "{exit}");
+    struck::go_on(&world, at);
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    in_order(&world);
+}
+
 cells! {
     fn f11_cl_f11_pr_f11_sp_no_process_while_work_is_given_out() {
         without_processes(At::Queue);
@@ -76,5 +106,16 @@ cells! {
 
     fn f11_ga_f11_la_f11_re_no_process_while_checks_run() {
         without_processes(At::Checks);
+    }
+
+    fn f11_st_a_stop_needs_no_thread_that_is_not_there() {
+        stopped_without_processes(At::Work, |world| world.project(".crew/runs/t-1.1.1"));
+    }
+
+    fn f11_ga_a_check_is_ended_without_a_thread() {
+        stopped_without_processes(At::Checks, |world| {
+            let current = fs::read_to_string(world.project(".crew/checks/current")).unwrap();
+            PathBuf::from(current)
+        });
     }
 }

@@ -164,6 +164,8 @@ const PROVED: &[(&str, &[&str])] = &[
             "f11_st_f11_ga_f11_la_f11_re_no_descriptors_while_an_agent_works",
             "f11_st_f11_wk_no_process_while_an_agent_works",
             "f11_ga_f11_la_f11_re_no_process_while_checks_run",
+            "f11_st_a_stop_needs_no_thread_that_is_not_there",
+            "f11_ga_a_check_is_ended_without_a_thread",
         ],
     ),
     ("f12 su cl pr sp st wk ga la cu re", &["one_seed_is_one_history"]),
@@ -271,6 +273,8 @@ const PROVED: &[(&str, &[&str])] = &[
         "f23 re",
         &[
             "f23_re_a_damaged_journal_is_refused_and_named",
+            "f23_re_a_new_journal_beside_old_folders_takes_no_old_run_for_its_own",
+            "f23_re_with_a_damaged_journal_moved_away_work_goes_on_alone",
             "f23_re_a_log_cut_short_loses_no_more_than_was_cut",
         ],
     ),

@@ -59,7 +59,7 @@ impl Hands {
                     edited: *edited,
                     budget: *budget,
                 };
-                self.start_step(ticket, &step)
+                self.start_step(ticket, &step, key)
             }
             Effect::Attempt(attempt::Effect::StopRun { run }) => self.stop_run(run),
             Effect::Attempt(attempt::Effect::InspectWorkspace { agent }) => self.inspect(ticket, agent),

@@ -26,11 +26,18 @@ pub(super) struct Step<'a> {
 }
 
 impl Hands {
-    pub(super) fn start_step(&self, ticket: &Ticket, step: &Step<'_>) -> Report {
+    /// `key` names the effect that asks.
+    pub(super) fn start_step(&self, ticket: &Ticket, step: &Step<'_>, key: &str) -> Report {
         let dir = self.place.runs_dir.join(step.run.as_str());
-        // Started before, by this engine or one that was killed: it is not started twice, whatever it came to.
+        let id = self.owner.run_id(step.run.as_str(), key);
         if let Ok(run) = Run::open(&dir) {
-            return self.begin(&run);
+            match is_for(&run, &id) {
+                // Started before, by this engine or one that was killed: it is not started twice, whatever it came to.
+                Ok(true) => return self.begin(&run),
+                Ok(false) => {}
+                Err(error) if error.is_passing() => return could_not(error),
+                Err(error) => return not_spawned(Class::Crash, words(&error)),
+            }
         }
         let Some(harness) = self.harness.as_deref() else {
             return Report::CouldNotRun {
@@ -49,7 +56,7 @@ impl Hands {
         if let Err(error) = workspace.clear_locks() {
             return could_not(error);
         }
-        match self.make_run(ticket, step, harness, &workspace, &dir) {
+        match self.make_run(ticket, step, id, harness, &workspace, &dir) {
             Ok(run) => self.begin(&run),
             Err(error) if error.is_passing() => could_not(error),
             Err(error) => not_spawned(Class::Crash, words(&error)),
@@ -75,6 +82,7 @@ impl Hands {
         &self,
         ticket: &Ticket,
         step: &Step<'_>,
+        run_id: String,
         harness: &dyn harness::Harness,
         workspace: &git::Workspace,
         dir: &std::path::Path,
@@ -90,7 +98,7 @@ impl Hands {
                 .map_or_else(Default::default, |a| super::session(&a.session, step.new_session))
         };
         let request = StepRequest {
-            run_id: self.owner.run_id(step.run.as_str()),
+            run_id,
             ticket: ticket.id.to_string(),
             agent: step.agent.to_string(),
             role: if matches!(step.prompt, Prompt::MergeConflict { .. }) {
@@ -144,4 +152,28 @@ impl Hands {
             Err(error) => could_not(error),
         }
     }
+}
+
+/// Whether a run was made for what asks now. Another journal came to the same name, as one that was removed or put back to what it
+/// was, and its folders stay: such a run is ended, and set aside.
+fn is_for(run: &Run, id: &str) -> crate::Result<bool> {
+    if run.spec()?.run_id == id {
+        return Ok(true);
+    }
+    crate::end_run(run)?;
+    let aside = (1..)
+        .map(|n| run.dir().with_added_extension(format!("old-{n}")))
+        .find(|dir| dir.symlink_metadata().is_err())
+        .unwrap_or_default();
+    tracing::warn!(
+        "{} is another journal's: it is ended, and set aside as {}",
+        run.dir().display(),
+        aside.display()
+    );
+    std::fs::rename(run.dir(), &aside).map_err(|source| crate::Error::Io {
+        doing: "set aside",
+        path: run.dir().to_owned(),
+        source,
+    })?;
+    Ok(false)
 }

@@ -51,7 +51,7 @@ impl Ring {
         closed.extend(self.state_file.set_aside().iter().cloned());
         let place = &self.hands.place;
         let (runs, checks) = (place.runs_dir.clone(), place.checks_dir.join("runs"));
-        tokio::task::spawn_blocking(move || {
+        self.hands.threads.spare(move || {
             let removed = outputs::trim(&runs, &checks, &closed, outputs::MOST, now);
             if removed > 0 {
                 tracing::info!(

@@ -27,6 +27,16 @@ impl Ring {
         }
     }
 
+    /// Ends what runs where the journal is new: another was here, is gone, and what it has begun is at work with nobody to wait for it.
+    pub(super) async fn end_strays(&self) -> Result<()> {
+        if !self.ledger.tail(0, 1).await?.is_empty() {
+            return Ok(());
+        }
+        let place = self.hands.place.clone();
+        let ended = self.hands.threads.end(move || crate::end_all_runs(&place)).await;
+        ended.unwrap_or(Ok(()))
+    }
+
     /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
     pub(super) async fn load(&mut self) -> Result<()> {
         let streams = self.ledger.streams().await?;
@@ -47,7 +57,7 @@ impl Ring {
         self.lines.renew();
         self.look += 1;
         self.queue.ask(Ask::LookAnew(self.look));
-        self.notes.clear();
+        self.dates.clear();
         self.told.clear();
         self.looked = Time::default();
         self.inbox = 0;
