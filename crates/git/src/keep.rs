@@ -172,11 +172,14 @@ impl Repository {
     }
 
     /// Deletes a branch if it still is at the commit whose work is proved not to be lost; one that is gone already is as
-    /// good.
+    /// good. One that a person has checked out is theirs by now, and stays.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`].
     pub fn delete_branch(&self, branch: &Branch, proof: &Proof) -> Result<()> {
+        if !self.checkouts_of(branch)?.is_empty() {
+            return Ok(());
+        }
         self.move_ref(
             &branch.full(),
             Some(proof.commit()),

@@ -104,13 +104,16 @@ impl Repository {
 
     /// Removes the branch of a workspace that is gone, and the pin of its base: the last trace of it, so it goes last. What the
     /// branch has and `target` (`None`: there is no such branch now) has not, somebody may have committed to it meanwhile, is kept as
-    /// an attempt first.
+    /// an attempt first. A branch that a person has checked out stays: without it, their checkout would show what nothing names.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`], [`Error::Failed`].
     pub fn forget_workspace(&self, workspace: &Workspace, target: Option<&Oid>) -> Result<()> {
         let (branch, pin) = (workspace.branch(), workspace.base_ref());
         let (tip, base) = (self.branch_tip(&branch)?, self.ref_at(&pin)?);
+        if tip.is_some() && !self.checkouts_of(&branch)?.is_empty() {
+            return self.unpin(workspace);
+        }
         let proof = match &tip {
             Some(tip) => Some(match Proof::of_nothing(tip, base.as_ref()) {
                 Some(proof) => proof,

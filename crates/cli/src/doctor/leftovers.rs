@@ -148,6 +148,19 @@ fn branches(patient: &Patient, found: &mut Vec<Finding>) {
             continue;
         };
         if patient.at_work(agent, ticket).is_none() && !patient.is_changing(ticket) {
+            let checkouts = patient.place.repository.checkouts_of(&branch);
+            if let Some(checkout) = checkouts.unwrap_or_default().first() {
+                found.push(Finding::note(
+                    AREA,
+                    format!(
+                        "branch {}: no attempt uses it, and {} has it checked out",
+                        branch.short(),
+                        checkout.root.display()
+                    ),
+                    "crew leaves it alone as long as it is checked out",
+                ));
+                continue;
+            }
             found.push(
                 Finding::wrong(
                     AREA,

@@ -473,6 +473,34 @@ fn a_branch_that_has_landed_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_branch_that_a_person_has_checked_out_stays() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join("a.txt"), "a\n");
+    let tip = save(&repository, &workspace).imported.tip;
+    world.git(&["merge", "--quiet", "--ff-only", tip.as_str()]);
+    let branch = workspace.branch();
+    let theirs = world.folder.path().join("theirs");
+    world.git(&["worktree", "add", "-q", theirs.to_str().unwrap(), branch.short()]);
+    repository.remove(&workspace).unwrap();
+    let target = Some(world.head());
+    repository.forget_workspace(&workspace, target.as_ref()).unwrap();
+    let proof = repository
+        .prove(workspace.ticket(), &tip, target.as_ref())
+        .unwrap();
+    repository.delete_branch(&branch, &proof).unwrap();
+    assert_eq!(repository.branch_tip(&branch).unwrap(), Some(tip));
+    assert_eq!(world.git_at(&theirs, &["status", "--porcelain"]), "");
+    assert_eq!(world.git(&["for-each-ref", "refs/crew/base"]), "");
+
+    // Once they have left it, it goes.
+    world.git_at(&theirs, &["checkout", "-q", "--detach"]);
+    repository.delete_branch(&branch, &proof).unwrap();
+    assert_eq!(repository.branch_tip(&branch).unwrap(), None);
+}
+
+#[test]
 fn a_workspace_is_forgotten_though_the_target_is_gone() {
     let world = World::new();
     let repository = world.open_locked();
