@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use model::audit::Audit;
+use model::journal::Fact;
 use model::settings::Settings;
 use model::view::Crew;
+use model::{attempt, ticket};
 use runtime::Place;
 use store::{Journal as _, Ledger, Sqlite};
 
@@ -54,9 +56,14 @@ pub(super) async fn look(
     let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
     let kept = Kept::read(&ledger, found).await;
     let (mut audit, mut broken, mut pairs, mut same) = (Audit::default(), Vec::new(), BTreeSet::new(), None);
+    let mut begun_on = None;
     let folded = follow::fold(&ledger, |crew, fold| {
         same = same.or_else(|| kept.compare(crew));
         broken.extend(audit.row(&follow::row(fold)));
+        if let Fact::Ticket(ticket::Event::Attempt(attempt::Event::WorkspaceReady { base, .. })) = &fold.fact
+        {
+            begun_on.get_or_insert_with(|| base.clone());
+        }
         if let model::journal::State::Ticket(ticket) = &fold.after
             && let Some(attempt) = ticket.attempt()
         {
@@ -105,6 +112,7 @@ pub(super) async fn look(
         audit,
         pairs,
         changing,
+        begun_on,
         holder,
     }))
 }

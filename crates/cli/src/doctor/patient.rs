@@ -7,7 +7,7 @@ use model::audit::Audit;
 use model::settings::Settings;
 use model::ticket::Ticket;
 use model::view::Crew;
-use model::{AgentName, RunId, TicketId};
+use model::{AgentName, Oid, RunId, TicketId};
 use runtime::{Holder, Place};
 use store::{Ledger, Sqlite};
 
@@ -25,6 +25,8 @@ pub(crate) struct Patient {
     pub(crate) pairs: BTreeSet<(AgentName, TicketId)>,
     /// Tickets for which something is ordered and not done: their workspaces and branches are on their way.
     pub(crate) changing: BTreeSet<TicketId>,
+    /// The commit on which this journal's first workspace was made.
+    pub(crate) begun_on: Option<Oid>,
     /// `.crew/state.json`, as it was before the journal was read: an engine may go on in between.
     pub(crate) state_file: Option<Vec<u8>>,
     /// The engine that runs here.

@@ -50,19 +50,34 @@ pub(super) fn look(context: &Context, place: &Place, found: &mut Vec<Finding>) {
     if secrets.is_empty() {
         return;
     }
-    let mut files = Vec::new();
-    below(&place.crew_dir, &mut files);
-    files.sort();
+    // What checks run in is a checkout of what is in git: no output of anybody's.
+    let checkout = place.checks_dir.join("checkout");
+    let mut seen = Seen::default();
+    seen.below(&place.crew_dir, &checkout);
+    seen.files.sort();
     let before = found.len();
-    for file in files {
-        // One that goes while it is read tells nobody anything.
-        for secret in within(&file, &secrets).unwrap_or_default() {
+    for file in std::mem::take(&mut seen.files) {
+        for secret in seen.within(&file, &secrets) {
             found.push(Finding::wrong(
                 AREA,
                 format!("the value of {} is in {}", secret.name, file.display()),
                 "whoever printed it was given it; give it a new value, and remove the file: `crew clean --older` removes outputs",
             ));
         }
+    }
+    if let Some(first) = seen.unread.first() {
+        let more = match seen.unread.len() {
+            1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        found.push(Finding::wrong(
+            AREA,
+            format!(
+                "{}{more} cannot be read: whether there are secrets in it is not known",
+                first.display()
+            ),
+            format!("see whose it is, and who may read it: ls -ld {}", first.display()),
+        ));
     }
     if found.len() == before {
         let n = secrets.len();
@@ -74,13 +89,45 @@ pub(super) fn look(context: &Context, place: &Place, found: &mut Vec<Finding>) {
     }
 }
 
-/// The files below a folder; links are not followed.
-fn below(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => below(&entry.path(), files),
-            Ok(kind) if kind.is_file() && entry.file_name() != ENVIRONMENT => files.push(entry.path()),
-            Ok(_) | Err(_) => {}
+/// What is looked through, and what could not be.
+#[derive(Debug, Default)]
+struct Seen {
+    files: Vec<PathBuf>,
+    unread: Vec<PathBuf>,
+}
+
+impl Seen {
+    /// The files below a folder, but for those in `not`; links are not followed.
+    fn below(&mut self, folder: &Path, not: &Path) {
+        let entries = self.read(folder, std::fs::read_dir);
+        for entry in entries.into_iter().flatten() {
+            let Some(entry) = self.read(folder, |_| entry) else {
+                continue;
+            };
+            let path = entry.path();
+            match self.read(&path, |_| entry.file_type()) {
+                Some(kind) if kind.is_dir() && path != not => self.below(&path, not),
+                Some(kind) if kind.is_file() && entry.file_name() != ENVIRONMENT => self.files.push(path),
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// The secrets that are in a file.
+    fn within<'s>(&mut self, file: &Path, secrets: &'s [Secret<'s>]) -> Vec<&'s Secret<'s>> {
+        self.read(file, |file| within(file, secrets)).unwrap_or_default()
+    }
+
+    /// One that goes while it is read tells nobody anything.
+    fn read<'p, T>(&mut self, path: &'p Path, read: impl FnOnce(&'p Path) -> io::Result<T>) -> Option<T> {
+        match read(path) {
+            Ok(read) => Some(read),
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    self.unread.push(path.to_owned());
+                }
+                None
+            }
         }
     }
 }
@@ -119,6 +166,20 @@ fn within<'s>(file: &Path, secrets: &'s [Secret<'s>]) -> io::Result<Vec<&'s Secr
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_cannot_be_read_is_not_clean() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut seen = Seen::default();
+        // A folder cannot be read as a file, by nobody.
+        assert!(seen.within(folder.path(), &[]).is_empty());
+        assert!(seen.within(&folder.path().join("gone"), &[]).is_empty());
+        assert_eq!(seen.unread, [folder.path()]);
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        seen.below(&file, Path::new(""));
+        assert_eq!(seen.unread, [folder.path(), &file]);
+    }
 
     #[test]
     fn a_secret_is_found_wherever_it_lies() {

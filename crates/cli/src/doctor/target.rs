@@ -79,7 +79,14 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
         ));
     }
     trees(patient, merges.iter().chain(&aside), found);
-    let before = before(patient);
+    let before = match before(patient) {
+        Ok(before) => before,
+        // What is this journal's own cannot be told apart then.
+        Err(error) => {
+            found.push(Finding::error(AREA, &Error::Git(error)));
+            return;
+        }
+    };
     let own: Vec<&LandedMerge> = merges
         .iter()
         .filter(|merge| !before.contains(merge.info.commit.as_str()))
@@ -111,15 +118,17 @@ fn elsewhere(
     Ok((!aside.is_empty()).then_some(aside))
 }
 
-/// The merges that were in the target before this journal's first attempt began: another journal's, as one that was removed.
-fn before(patient: &Patient) -> BTreeSet<String> {
-    let works = patient.crew.works.values().filter(|work| work.base.is_some());
-    let first = works
-        .min_by_key(|work| (work.since, work.attempt))
-        .and_then(|work| git::Oid::parse(work.base.as_ref()?.as_str()).ok());
-    let merges = first.and_then(|base| patient.place.repository.landed(&base, ALL).ok());
-    let merges = merges.unwrap_or_default().into_iter();
-    merges.map(|merge| merge.info.commit.to_string()).collect()
+/// The merges that were in the target before this journal's first workspace was made: another journal's, as one that was removed.
+fn before(patient: &Patient) -> git::Result<BTreeSet<String>> {
+    let Some(base) = &patient.begun_on else {
+        return Ok(BTreeSet::new());
+    };
+    let base = git::Oid::parse(base.as_str())?;
+    let merges = patient.place.repository.landed(&base, ALL)?;
+    Ok(merges
+        .into_iter()
+        .map(|merge| merge.info.commit.to_string())
+        .collect())
 }
 
 /// Merges of crew's that are newer than this journal and not its own. One that is just being landed is: an engine that was killed

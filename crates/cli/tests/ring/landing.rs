@@ -243,3 +243,29 @@ fn a_landing_is_a_merge_with_trailers() {
         ""
     );
 }
+
+#[test]
+fn what_another_journal_landed_while_the_first_attempt_was_at_work_is_told() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("until_there \"$GATES/go\"\nwork one x\necho DONE\n")
+        .write();
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    let tree = world.git(&["rev-parse", "main^{tree}"]);
+    let side = world.git(&["commit-tree", "-p", "main", "-m", "work", &tree]);
+    let message = "Land t-9\n\nTicket: t-9\nAgent: bob\nAttempt: 1";
+    let merge = world.git(&["commit-tree", "-p", "main", "-p", &side, "-m", message, &tree]);
+    world.git(&["merge", "-q", "--ff-only", &merge]);
+    world.open("go");
+    world.wait_for("t-1", "done/landed");
+    world.must(&["stop", "--wait"]);
+    engine.end();
+    let said = world.crew(&["doctor"]);
+    assert!(
+        said.all()
+            .contains("of t-9 is in main, and this journal has not landed it"),
+        "{said}"
+    );
+}
