@@ -107,6 +107,19 @@ impl Repository {
             }
             None => return Err(Error::Bare { path: common }),
         };
+        // In a linked worktree git has looked at that one alone, and what stands beside the repository is followed too.
+        let git_dir = ask("--absolute-git-dir")?.path();
+        if git_dir != common {
+            let said = git
+                .call("rev-parse")
+                .users_settings()
+                .cwd(&root)
+                .arg("--git-dir")
+                .run()?;
+            if said.stderr.contains("dubious ownership") {
+                return Err(Error::ForeignOwner { path: root });
+            }
+        }
         let shown = ask("--show-toplevel")?;
         let here = if shown.code == Some(0) {
             shown.path()
@@ -127,7 +140,6 @@ impl Repository {
         {
             return Err(Error::PartialClone { path: root });
         }
-        let git_dir = ask("--absolute-git-dir")?.path();
         let said = ask("--show-object-format")?.stdout;
         let name = String::from_utf8_lossy(&said).trim().to_owned();
         let format = Format::parse(&name).ok_or_else(|| {

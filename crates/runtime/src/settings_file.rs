@@ -1,9 +1,11 @@
 //! `crew.toml` on the disk: read only if nobody else can have written it, since what it names is run as whoever runs crew.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Error, Read as _};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// The largest settings file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;
@@ -25,30 +27,50 @@ pub(crate) enum Refused {
     },
 }
 
-/// The bytes of the file at `path`, of the repository at `root`. What is no file is not opened: a pipe would be waited for, a
-/// device has no end.
+/// The bytes of the file at `path`, of the repository at `root`.
 ///
 /// # Errors
 /// [`Refused`], and why.
 pub(crate) fn read(path: &Path, root: &Path) -> Result<Vec<u8>, Refused> {
-    let unreadable = |why: &str| Refused::Unreadable(Error::other(why));
-    if !path.metadata().map_err(Refused::Unreadable)?.is_file() {
-        return Err(unreadable("it is no regular file"));
-    }
-    let file = File::open(path).map_err(Refused::Unreadable)?;
-    // Of the file that is open, not of the name: another may stand there by now.
+    // What is no file is not even opened: with some devices, that alone does something.
+    is_file(&path.metadata().map_err(Refused::Unreadable)?)?;
+    read_what_stands(path, root, MOST_BYTES)
+}
+
+/// By the file that is open and not by its name: another may stand there by now. A pipe would be waited for when it is opened.
+fn read_what_stands(path: &Path, root: &Path, most: u64) -> Result<Vec<u8>, Refused> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    let mut options = File::options();
+    options.read(true).custom_flags(flags.cast_signed());
+    let file = options.open(path).map_err(Refused::Unreadable)?;
     let meta = file.metadata().map_err(Refused::Unreadable)?;
-    if meta.len() > MOST_BYTES {
-        return Err(unreadable("it is larger than 1 MiB"));
-    }
+    is_file(&meta)?;
     let root = root.metadata().map_err(Refused::Unreadable)?;
     let me = rustix::process::geteuid().as_raw();
     trusted(meta.uid(), meta.mode(), &[0, me, root.uid()])?;
     let mut bytes = Vec::new();
-    file.take(MOST_BYTES)
+    // It may be longer than it says, and grow.
+    file.take(most + 1)
         .read_to_end(&mut bytes)
         .map_err(Refused::Unreadable)?;
-    Ok(bytes)
+    if u64::try_from(bytes.len()).is_ok_and(|read| read <= most) {
+        Ok(bytes)
+    } else {
+        Err(unreadable("it is larger than 1 MiB"))
+    }
+}
+
+fn is_file(meta: &Metadata) -> Result<(), Refused> {
+    // A pipe is waited for, a device has no end.
+    if meta.is_file() {
+        Ok(())
+    } else {
+        Err(unreadable("it is no regular file"))
+    }
+}
+
+fn unreadable(why: &str) -> Refused {
+    Refused::Unreadable(Error::other(why))
 }
 
 /// Whether a file of this owner and mode is written by nobody but `users`: root, the user, and whose the repository is. One of
@@ -85,6 +107,29 @@ mod tests {
                 matches!(read(&path, dir.path()), Err(Refused::OpenToAll)),
                 "{mode:o}"
             );
+        }
+    }
+
+    #[test]
+    fn a_pipe_that_has_come_in_its_place_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("crew.toml");
+        let mode = rustix::fs::Mode::from_raw_mode(0o600);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let refused = read_what_stands(&path, dir.path(), MOST_BYTES).unwrap_err();
+        assert!(format!("{refused:?}").contains("no regular file"), "{refused:?}");
+    }
+
+    #[test]
+    fn no_more_is_read_than_there_may_be() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("crew.toml");
+        std::fs::write(&path, "12345").unwrap();
+        assert_eq!(read_what_stands(&path, dir.path(), 5).unwrap(), b"12345");
+        // One that says that it is empty, and is not.
+        for path in [path.as_path(), Path::new("/proc/self/status")] {
+            let refused = read_what_stands(path, dir.path(), 4).unwrap_err();
+            assert!(format!("{refused:?}").contains("larger"), "{refused:?}");
         }
     }
 

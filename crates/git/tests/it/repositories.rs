@@ -1,13 +1,14 @@
 //! Which repositories crew works in, and how it says no to the others.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::time::Duration;
 
 use git::{Branch, Error, Git, Identity, Repository, Surroundings, Time};
 
 use crate::support::{World, main_branch, path_variable};
 
-fn refused(world: &World, folder: &std::path::Path) -> Error {
+fn refused(world: &World, folder: &Path) -> Error {
     let error = Repository::open(&world.crews_git(), folder).unwrap_err();
     assert!(error.hint().is_some(), "{error}");
     error
@@ -272,4 +273,34 @@ fn one_that_crew_makes_holds_the_folder_and_draws_its_history() {
     assert!(!world.root().join(".git/pre-commit").exists());
     let graph = repository.graph(&tip, 10).unwrap();
     assert_eq!(graph, [format!("* {} the first", &tip.as_str()[..8])]);
+}
+
+#[test]
+fn a_linked_worktree_makes_nobody_elses_repository_ones_own() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("not proved here: only root can give a folder to somebody else");
+        return;
+    }
+    let world = World::new();
+    let linked = world.folder.path().join("linked");
+    world.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
+    let open = |path: &Path| Repository::open(&world.crews_git(), path);
+    open(&linked).unwrap();
+    // git itself looks at the worktree and at its own git directory only.
+    std::os::unix::fs::chown(world.root(), Some(63_219), None).unwrap();
+    world.git_at(&linked, &["status"]);
+    let root = world.root().canonicalize().unwrap();
+    match open(&linked) {
+        Err(Error::ForeignOwner { path }) => assert_eq!(path, root),
+        other => panic!("{other:?}"),
+    }
+    let trust = [
+        "config",
+        "--global",
+        "--add",
+        "safe.directory",
+        root.to_str().unwrap(),
+    ];
+    world.git_at(&linked, &trust);
+    open(&linked).unwrap();
 }
