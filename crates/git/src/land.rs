@@ -111,6 +111,22 @@ impl Repository {
         }
         Ok(Landing::Landed { left })
     }
+
+    /// Ends a landing that nobody wants any more. Where it had moved the target, the checkouts follow; where it had not, what it
+    /// held of them is given back. Doing it again changes nothing.
+    ///
+    /// # Errors
+    /// As [`Repository::land`].
+    pub fn end_landing(&self, intent: &Intent) -> Result<()> {
+        if let Some(now) = self.branch_tip(&intent.target)?
+            && self.is_ancestor(&intent.new, &now)?
+        {
+            for checkout in &self.checkouts_of(&intent.target)? {
+                self.follow(checkout, &intent.old, &now)?;
+            }
+        }
+        self.release_left_behind()
+    }
 }
 
 fn give_up(ready: Vec<Ready<'_>>) -> Result<()> {

@@ -253,6 +253,35 @@ fn a_landing_that_fails_half_way_keeps_the_users_git_out_until_it_is_carried_on(
 }
 
 #[test]
+fn a_landing_that_nobody_wants_any_more_keeps_no_checkout() {
+    let world = World::new();
+    let intent = to_land(&world, |world| world.write("new.txt", "new\n"));
+    let repository = world.open_locked();
+    let lock = world.root().join(".git/index.lock");
+    // As if an engine was killed before the branch moved.
+    std::fs::write(&lock, "crew follows the landed branch here\n").unwrap();
+    repository.end_landing(&intent).unwrap();
+    assert!(!lock.exists());
+    assert_eq!(
+        (world.head(), world.status()),
+        (intent.old.clone(), String::new())
+    );
+    // And afterwards: a commit of the user's would take back what landed.
+    world.git(&["update-ref", "refs/heads/main", intent.new.as_str()]);
+    std::fs::write(&lock, "crew follows the landed branch here\n").unwrap();
+    repository.end_landing(&intent).unwrap();
+    assert!(!lock.exists());
+    assert_eq!(
+        (world.head(), world.status()),
+        (intent.new.clone(), String::new())
+    );
+    // Another git's stays.
+    std::fs::write(&lock, "").unwrap();
+    repository.release_left_behind().unwrap();
+    assert!(lock.exists());
+}
+
+#[test]
 fn an_index_that_the_users_git_holds_waits_and_its_lock_stays() {
     let world = World::new();
     let intent = to_land(&world, |world| world.write("new.txt", "new\n"));

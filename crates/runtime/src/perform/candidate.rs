@@ -173,13 +173,27 @@ impl Hands {
         }
     }
 
-    fn try_land(&self, candidate: &Candidate) -> git::Result<Report> {
-        let intent = git::Intent {
+    /// Leaves nothing of a landing that is not wanted any more in the checkouts of the user's.
+    pub(super) fn end_landing(&self, candidate: &Candidate) -> Report {
+        let ended = self
+            .intent(candidate)
+            .and_then(|intent| self.repository.end_landing(&intent));
+        match ended {
+            Ok(()) => Report::Done,
+            Err(error) => could_not(error),
+        }
+    }
+
+    fn intent(&self, candidate: &Candidate) -> git::Result<git::Intent> {
+        Ok(git::Intent {
             target: self.target.clone(),
             old: git_oid(&candidate.target)?,
             new: git_oid(&candidate.commit)?,
-        };
-        Ok(match self.repository.land(&intent)? {
+        })
+    }
+
+    fn try_land(&self, candidate: &Candidate) -> git::Result<Report> {
+        Ok(match self.repository.land(&self.intent(candidate)?)? {
             git::Landing::Landed { left } => {
                 for blocked in left {
                     tracing::warn!(%blocked, "left as it is in a checkout");

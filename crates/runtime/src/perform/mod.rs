@@ -17,7 +17,17 @@ impl Hands {
     /// Performs an effect that needs no more than the hands; blocks. The ticket is as it was when the effect's turn came.
     pub(crate) fn perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
         if !is_wanted(ticket, effect) {
-            return Report::Done;
+            return match effect {
+                Effect::Land { candidate, .. } => self.end_landing(candidate),
+                Effect::PrepareWorkspace { .. }
+                | Effect::Attempt(_)
+                | Effect::BuildCandidate { .. }
+                | Effect::RunChecks { .. }
+                | Effect::KeepWork { .. }
+                | Effect::RemoveWorkspace { .. }
+                | Effect::WriteFile(_)
+                | Effect::AddNote { .. } => Report::Done,
+            };
         }
         let report = self.try_perform(ticket, effect, key);
         // Not everything that fails on a full disk says so.
