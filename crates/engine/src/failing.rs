@@ -5,14 +5,15 @@ use std::time::Duration;
 use model::journal::EffectId;
 use model::policy::backoff;
 use model::ticket::Effect;
-use model::{TicketId, Time};
+use model::{TicketId, Time, attempt};
 
 use crate::core::Core;
 
-/// Which of a ticket's effects: those of one kind are performed in order, so one of each fails at most.
+/// Which of a ticket's effects: those of one kind are performed in order, so one of each fails at most. A stop overtakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Of {
     Work,
+    Stop,
     File,
 }
 
@@ -20,8 +21,9 @@ impl Of {
     fn effect(effect: &Effect) -> Self {
         match effect {
             Effect::WriteFile(_) | Effect::AddNote { .. } => Self::File,
-            Effect::PrepareWorkspace { .. }
-            | Effect::Attempt(_)
+            Effect::Attempt(attempt::Effect::StopRun { .. }) => Self::Stop,
+            Effect::Attempt(attempt::Effect::StartStep { .. } | attempt::Effect::InspectWorkspace { .. })
+            | Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
             | Effect::RunChecks { .. }
             | Effect::Land { .. }
@@ -89,7 +91,7 @@ impl Core {
 
     /// The ticket is not known here any more.
     pub(crate) fn forget_failing(&mut self, id: &TicketId) {
-        for of in [Of::Work, Of::File] {
+        for of in [Of::Work, Of::Stop, Of::File] {
             self.failing.remove(&(id.clone(), of));
         }
     }
@@ -108,5 +110,70 @@ impl Core {
     pub fn unwritten(&self, id: &TicketId) -> Option<&str> {
         let failing = self.failing.get(&(id.clone(), Of::File))?;
         (failing.tries >= TRIES).then_some(failing.why.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::ticket::Ticket;
+    use model::{AgentName, Fence, RunId};
+
+    use super::*;
+    use crate::{Input, Loaded, Report};
+
+    fn prepare(fence: u64) -> Effect {
+        Effect::PrepareWorkspace {
+            agent: AgentName::new("ann").unwrap(),
+            fence: Fence(fence),
+            number: 1,
+            from: attempt::From::Target,
+        }
+    }
+
+    fn report(core: &mut Core, seq: u64, effect: &Effect, report: Report) {
+        let input = Input::Reported {
+            id: EffectId { seq, index: 0 },
+            ticket: TicketId::new("t-1").unwrap(),
+            effect: effect.clone(),
+            report,
+        };
+        drop(core.step(input, Time(0)));
+    }
+
+    fn hindered() -> Report {
+        Report::Hindered {
+            why: "no room".to_owned(),
+        }
+    }
+
+    /// A claim, or another one after it.
+    fn claimed(core: &mut Core, fence: u64) {
+        let id = TicketId::new("t-1").unwrap();
+        let mut ticket = Ticket::new(id.clone());
+        ticket.fence = Fence(fence);
+        core.tickets.clear();
+        core.versions.clear();
+        core.recall(id, fence, ticket.into());
+    }
+
+    #[test]
+    fn what_has_ended_however_fails_no_more() {
+        let settings = model::settings::Settings::default();
+        let mut core = Core::load(settings, uuid::Uuid::nil(), Loaded::default()).unwrap();
+        claimed(&mut core, 1);
+        report(&mut core, 1, &prepare(1), hindered());
+        assert_eq!(core.failing.len(), 1);
+        // It is claimed anew meanwhile, and nobody waits for the old workspace.
+        claimed(&mut core, 2);
+        report(&mut core, 1, &prepare(1), hindered());
+        assert!(core.failing.is_empty());
+
+        let run = RunId::new("t-1.2.1").unwrap();
+        let stop = Effect::Attempt(attempt::Effect::StopRun { run });
+        report(&mut core, 2, &stop, hindered());
+        report(&mut core, 3, &prepare(2), hindered());
+        assert_eq!(core.failing.len(), 2, "a stop and what it overtakes are two");
+        report(&mut core, 2, &stop, Report::Stopped);
+        assert_eq!(core.failing.len(), 1);
     }
 }

@@ -29,11 +29,13 @@ impl Core {
             self.out
                 .refused
                 .push(format!("{ticket}: a report of an earlier claim"));
+            self.works(ticket, effect);
             self.out.finished.push(id);
             return;
         }
         if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, run(effect))
         {
+            self.works(ticket, effect);
             self.not_started(id, ticket, run, report);
             return;
         }
