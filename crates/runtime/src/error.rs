@@ -155,10 +155,15 @@ impl Error {
                 path.display()
             )),
             Error::CrewDir { is_link: true, .. } => Some(
-                "if a journal stands behind the link, move its folder here in the link's place; if not, delete the link".to_owned(),
+                "`crew stop` ends an engine that runs here; then, if a journal stands behind the link, move its folder here in \
+                 the link's place; if not, delete the link"
+                    .to_owned(),
             ),
             Error::CrewDir { is_link: false, .. } => {
-                Some("move it away: crew makes the folder when it is needed".to_owned())
+                Some(
+                    "`crew stop` ends an engine that runs here; then move it away: crew makes the folder when it is needed"
+                        .to_owned(),
+                )
             }
             Error::Io { path, .. } => Some(format!(
                 "look at what is there and whose it is: ls -ld {}",

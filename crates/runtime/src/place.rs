@@ -78,17 +78,11 @@ impl Place {
     /// No git, git too old, no repository, or one that crew cannot work on; a `.crew` that is no folder; each distinct,
     /// nothing written.
     pub fn find(dir: &Path, env: &BTreeMap<String, String>) -> Result<Self> {
-        let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
-        let git = Git::find(Surroundings {
-            path: set("PATH").map(Into::into).unwrap_or_default(),
-            home: set("HOME").map(PathBuf::from),
-            config_home: set("XDG_CONFIG_HOME").map(PathBuf::from),
-        })?;
-        let repository = Repository::open(&git, dir)?;
+        let repository = repository_of(dir, env)?;
         let root = repository.root().to_owned();
         let crew_dir = root.join(".crew");
         its_own_folder(&crew_dir)?;
-        let tickets_dir = match set("TICKETS_DIR") {
+        let tickets_dir = match env.get("TICKETS_DIR").filter(|value| !value.is_empty()) {
             Some(given) => dir.join(given),
             None => root.join(TICKETS_DIR),
         };
@@ -188,6 +182,17 @@ impl Place {
         };
         Ok(Ledger::new(journal))
     }
+}
+
+/// The repository that `dir` is in.
+pub(crate) fn repository_of(dir: &Path, env: &BTreeMap<String, String>) -> Result<Repository> {
+    let set = |name: &str| env.get(name).filter(|value| !value.is_empty());
+    let git = Git::find(Surroundings {
+        path: set("PATH").map(Into::into).unwrap_or_default(),
+        home: set("HOME").map(PathBuf::from),
+        config_home: set("XDG_CONFIG_HOME").map(PathBuf::from),
+    })?;
+    Ok(Repository::open(&git, dir)?)
 }
 
 /// Refuses a `.crew` that leads elsewhere: two repositories would share a journal, or its folder be readable by others.

@@ -7,7 +7,7 @@ use model::settings;
 use crate::asking::ask;
 use crate::context::Context;
 use crate::documents;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::follow::{Changes, interrupts};
 
@@ -29,19 +29,14 @@ const NONE: &str = "no engine runs here";
 
 impl Stop {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
-        let place = context.there()?;
-        if place.holder()?.is_none() {
-            if context.json {
-                context.out.json(&documents::Answer {
-                    command: None,
-                    accepted: true,
-                    message: NONE.to_owned(),
-                    events: Vec::new(),
-                })?;
-            } else {
-                context.out.line(NONE)?;
+        let place = match context.there() {
+            Err(Error::Runtime(why @ runtime::Error::CrewDir { .. })) => {
+                return self.by_signal(context, &why);
             }
-            return Ok(Exit::Done);
+            other => other?,
+        };
+        if place.holder()?.is_none() {
+            return told(context, NONE);
         }
         // Settings that cannot be read do not keep anybody from stopping: the steps are waited for then.
         let usual = place
@@ -66,4 +61,41 @@ impl Stop {
         }
         Ok(exit)
     }
+
+    /// Stops an engine whose journal cannot be asked: `why`.
+    fn by_signal(&self, context: &mut Context, why: &runtime::Error) -> Result<Exit> {
+        if self.leave || self.kill {
+            return Err(Error::refused(
+                format!("{why}; so the engine can be told nothing but to stop"),
+                "crew stop, without more: it ends as run.on_stop in crew.toml says",
+            ));
+        }
+        let Some(engine) = runtime::stop_by_signal(&context.dir, &context.env)? else {
+            return told(context, NONE);
+        };
+        let exit = told(
+            context,
+            &format!("{why}; {} was told to stop by a signal", engine.engine),
+        )?;
+        if self.wait {
+            context.out.flush()?;
+            engine.wait();
+        }
+        Ok(exit)
+    }
+}
+
+/// Says what came of it where nothing was asked of the journal.
+fn told(context: &mut Context, says: &str) -> Result<Exit> {
+    if context.json {
+        context.out.json(&documents::Answer {
+            command: None,
+            accepted: true,
+            message: says.to_owned(),
+            events: Vec::new(),
+        })?;
+    } else {
+        context.out.line(says)?;
+    }
+    Ok(Exit::Done)
 }

@@ -361,3 +361,32 @@ fn many_agents_at_once_land_everything_and_leave_nothing() {
     );
     assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
 }
+
+#[test]
+fn an_engine_whose_folder_became_a_link_can_be_stopped() {
+    let world = World::new();
+    let mut engine = world.engine();
+    world.wait("the engine is up", || !world.rows().is_empty());
+    let (crew, moved) = (world.project(".crew"), world.path("moved"));
+    fs::rename(&crew, &moved).unwrap();
+    std::os::unix::fs::symlink(&moved, &crew).unwrap();
+    let said = world.crew(&["ps"]);
+    assert!(
+        said.code == Some(1) && said.err.contains("`crew stop` ends"),
+        "{said}"
+    );
+    let said = world.crew(&["stop", "--kill"]);
+    assert!(
+        said.code == Some(1) && said.err.contains("without more"),
+        "{said}"
+    );
+    assert!(engine.is_up());
+    let said = world.must(&["stop", "--wait"]);
+    assert!(said.out.contains(&format!("process {}", engine.pid())), "{said}");
+    assert_eq!(engine.end().code, Some(130));
+    assert!(world.must(&["stop"]).out.contains("no engine runs here"));
+    fs::remove_file(&crew).unwrap();
+    fs::rename(&moved, &crew).unwrap();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+}

@@ -1,0 +1,69 @@
+//! An engine that is told to stop by a signal: for where its journal cannot be reached.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+use crate::place::repository_of;
+use crate::{Error, Holder, Result};
+
+/// An engine that was told.
+#[derive(Debug)]
+pub struct Told {
+    /// Who it is.
+    pub engine: Holder,
+    process: OwnedFd,
+}
+
+/// Tells the engine that runs in the repository of `dir` to stop, as its settings say. None: no engine runs there.
+///
+/// # Errors
+/// [`Error::Held`] when the holder of the repository is no engine, as a git that outlived one; what keeps from signalling it.
+pub fn stop_by_signal(dir: &Path, env: &BTreeMap<String, String>) -> Result<Option<Told>> {
+    let lock = repository_of(dir, env)?.lock_path();
+    let Some(engine) = git::Lock::holder(&lock)?.map(Holder::from) else {
+        return Ok(None);
+    };
+    let could_not = |source| Error::Io {
+        doing: "signal the engine that holds",
+        path: lock.clone(),
+        source,
+    };
+    let number = engine.pid.and_then(|pid| i32::try_from(pid).ok());
+    let Some(pid) = number.and_then(Pid::from_raw) else {
+        return Err(Error::Held { by: engine });
+    };
+    let process = match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(process) => process,
+        Err(rustix::io::Errno::SRCH) => return Err(Error::Held { by: engine }),
+        Err(error) => return Err(could_not(error.into())),
+    };
+    // The engine that wrote its number there may be gone, and the number another's.
+    if !has_open(pid, &lock).map_err(could_not)? {
+        return Err(Error::Held { by: engine });
+    }
+    rustix::process::pidfd_send_signal(&process, Signal::TERM).map_err(|error| could_not(error.into()))?;
+    Ok(Some(Told { engine, process }))
+}
+
+fn has_open(pid: Pid, file: &Path) -> io::Result<bool> {
+    let file = file.canonicalize()?;
+    for fd in std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero()))? {
+        if std::fs::read_link(fd?.path()).is_ok_and(|open| open == file) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+impl Told {
+    /// Blocks until it has ended.
+    pub fn wait(&self) {
+        let mut fds = [PollFd::new(&self.process, PollFlags::IN)];
+        while let Err(rustix::io::Errno::INTR) = rustix::event::poll(&mut fds, None) {}
+    }
+}
