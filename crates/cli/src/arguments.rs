@@ -3,8 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::{io, panic};
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use tokio::runtime::Runtime;
 
 use crate::commands;
 use crate::context::Context;
@@ -153,17 +155,30 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
 
 /// Runs a command that waits for things.
 fn wait(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|source| Error::Io {
-            doing: "start the threads of",
-            path: "crew".into(),
-            source,
-        })?;
+    let runtime = runtime().map_err(|source| Error::Io {
+        doing: "start the threads of",
+        path: "crew".into(),
+        source,
+    })?;
     let exit = runtime.block_on(command);
     // Whatever still blocks, such as a read of the terminal, is not waited for.
     runtime.shutdown_background();
     exit
+}
+
+/// Where the system has no thread for its workers, tokio panics: a person is told, as of anything else that is lacking.
+fn runtime() -> io::Result<Runtime> {
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let built = panic::catch_unwind(|| {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(2).enable_all().build()
+    });
+    panic::set_hook(hook);
+    built.unwrap_or_else(|why| {
+        let why = why.downcast_ref::<String>();
+        Err(io::Error::other(
+            why.map_or("no thread can be started", String::as_str).to_owned(),
+        ))
+    })
 }

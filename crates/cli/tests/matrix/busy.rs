@@ -98,7 +98,7 @@ fn f13_st_f13_wk_a_locked_journal_is_waited_for_when_a_step_ends() {
 }
 
 #[test]
-fn f13_ga_f13_la_a_locked_journal_is_waited_for_when_the_checks_pass() {
+fn f13_ga_a_locked_journal_is_waited_for_when_the_checks_pass() {
     struck_at(At::Checks);
 }
 
@@ -134,7 +134,7 @@ fn f13_su_a_command_waits_its_turn() {
 }
 
 #[test]
-fn f13_wk_f13_la_a_journal_that_stays_locked_is_said_and_gone_on_with() {
+fn f13_wk_a_journal_that_stays_locked_is_said_and_gone_on_with() {
     let world = struck::world(At::Work);
     let mut engine = struck::bring(&world, At::Work);
     let busy = Busy::begin(&world);
@@ -161,17 +161,26 @@ fn f13_re_a_locked_journal_is_waited_for_by_the_next_engine() {
     lands_at_once(&world, &mut engine, "t-1");
 }
 
+/// The journal is locked while a git of the engine's waits at this call.
+fn struck_in(words: &str) {
+    let world = struck::world(At::Work);
+    let gate = Gate::at(words);
+    let mut engine = struck::bring(&world, At::Work);
+    struck::go_on(&world, At::Work);
+    gate.reached(1);
+    let busy = Busy::begin(&world);
+    gate.open();
+    busy.for_a_while();
+    lands_at_once(&world, &mut engine, "t-1");
+    assert!(world.workspaces().is_empty());
+}
+
 cells! {
+    fn f13_la_a_locked_journal_is_waited_for_as_it_lands() {
+        struck_in("update-ref*crew: land");
+    }
+
     fn f13_cu_a_locked_journal_is_waited_for_as_the_workspace_goes() {
-        let world = struck::world(At::Work);
-        let gate = Gate::at("workspace no longer needed");
-        let mut engine = struck::bring(&world, At::Work);
-        struck::go_on(&world, At::Work);
-        gate.reached(1);
-        let busy = Busy::begin(&world);
-        gate.open();
-        busy.for_a_while();
-        lands_at_once(&world, &mut engine, "t-1");
-        assert!(world.workspaces().is_empty());
+        struck_in("workspace no longer needed");
     }
 }

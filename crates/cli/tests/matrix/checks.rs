@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::support::World;
+use crate::pty::Pty;
+use crate::support::{World, crew};
 
 /// Another commit at each run: what was refused is tried again.
 const AGAIN: &str = "work \"$CREW_TICKET_ID.$RUN.txt\" done\necho DONE\n";
@@ -41,7 +42,13 @@ fn f22_ga_f22_cu_a_check_that_wants_a_terminal_is_told_that_there_is_none() {
     let asks = "read answer < /dev/tty && test \"$answer\" = yes";
     let world = World::with(|settings| settings.checks = format!("commands = ['''{asks}''']"));
     world.ticket("t-1").agent(AGAIN).write();
-    world.drain_held();
+    // The engine itself has one, at which somebody says yes.
+    let mut command = world.program("setsid");
+    command.args(["--ctty", "--wait", &crew(), "run", "--until-idle"]);
+    let mut terminal = Pty::start(command.current_dir(world.path("project")), (80, 24));
+    terminal.press("yes\nyes\nyes\n");
+    assert_eq!(terminal.ended().code(), Some(3), "{}", terminal.screen());
+    world.assert_at_rest();
     let (why, note) = world.held("t-1");
     assert_eq!(why, "target red", "{note}");
     assert_eq!(world.runs("t-1"), 1, "its agent was blamed");

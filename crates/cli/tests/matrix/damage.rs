@@ -55,7 +55,7 @@ fn f11_pr_f11_sp_no_descriptors_while_work_is_given_out() {
 }
 
 #[test]
-fn f11_st_f11_ga_f11_la_f11_re_no_descriptors_while_an_agent_works() {
+fn f11_st_f11_wk_no_descriptors_while_an_agent_works() {
     let (world, mut engine) = at_work();
     limit_files(engine.pid(), NONE);
     world.open("go");
@@ -66,6 +66,31 @@ fn f11_st_f11_ga_f11_la_f11_re_no_descriptors_while_an_agent_works() {
     assert!(engine.is_up());
     limit_files(engine.pid(), 1024);
     landed_at_once(&world, &mut engine, "t-1");
+}
+
+#[test]
+fn f11_re_an_engine_that_gets_no_descriptors_loses_nothing() {
+    let (world, engine) = at_work();
+    drop(engine);
+    world.open("go");
+    fs::write(world.path("home/checked"), "").unwrap();
+    world.run_as(&["prlimit", "--nofile=12:"], crew().as_ref());
+    let mut engine = world.engine();
+    world.wait("it says what it lacks", || {
+        engine.said().all().contains("open files")
+    });
+    if engine.is_up() {
+        limit_files(engine.pid(), 1024);
+    } else {
+        let said = engine.end();
+        assert!(
+            said.code == Some(1) && said.all().contains("open files"),
+            "{said}"
+        );
+    }
+    world.run_as(&["env"], crew().as_ref());
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
 }
 
 #[test]

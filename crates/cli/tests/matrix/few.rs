@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::mounts::{cells, inside, must};
@@ -34,9 +35,19 @@ fn as_nobody(world: &World) {
         must("chmod", &[OsStr::new("755"), folder.as_os_str()]);
     }
     own(&world.path(""));
+    within(world, &[]);
+}
+
+/// Has every program run as the user, and started by this one.
+fn within(world: &World, by: &[&str]) {
+    if !is_root_of_the_machine() {
+        let by = if by.is_empty() { &["env"] } else { by };
+        return world.run_as(by, crew().as_ref());
+    }
     let user = format!("--reuid={NOBODY}");
     let group = format!("--regid={NOBODY}");
-    world.run_as(&["setpriv", &user, &group, "--clear-groups"], &program);
+    let setpriv = ["setpriv", &user, &group, "--clear-groups"];
+    world.run_as(&[&setpriv, by].concat(), &inside().join("bin/crew"));
 }
 
 fn own(folder: &Path) {
@@ -68,6 +79,14 @@ fn without_processes(at: At) {
         let said = engine.said().all();
         said.contains("Resource temporarily unavailable") || said.contains("journal")
     });
+    if let At::Checks = at {
+        // What the checks said was heard; to land, it would need a git.
+        world.wait("it cannot land", || {
+            world.state_name("t-1") == "verify/landing"
+                && engine.said().all().contains("no thread can be started")
+        });
+        assert!(world.landed().is_empty());
+    }
     assert!(engine.is_up(), "{}", engine.said());
     limit(&world, &engine, "4000");
     world.wait_for("t-1", "done/landed");
@@ -104,8 +123,29 @@ cells! {
         without_processes(At::Work);
     }
 
-    fn f11_ga_f11_la_f11_re_no_process_while_checks_run() {
+    fn f11_ga_f11_la_no_process_while_checks_run() {
         without_processes(At::Checks);
+    }
+
+    fn f11_re_an_engine_that_gets_no_process_loses_nothing() {
+        let world = struck::world(At::Work);
+        as_nobody(&world);
+        drop(struck::bring(&world, At::Work));
+        struck::go_on(&world, At::Work);
+        world.wait("the step has ended", || {
+            world.project(".crew/runs/t-1.1.1/exit.json").exists()
+        });
+        within(&world, &["prlimit", "--nproc=1:"]);
+        let said = world.crew(&["run", "--until-idle"]);
+        assert!(
+            said.code == Some(1) && said.all().contains("Resource temporarily unavailable"),
+            "{said}"
+        );
+        within(&world, &[]);
+        world.drain_all();
+        assert_eq!(world.landed(), ["t-1"]);
+        assert_eq!((world.state("t-1").attempts, world.runs("t-1")), (1, 1));
+        in_order(&world);
     }
 
     fn f11_st_a_stop_needs_no_thread_that_is_not_there() {
@@ -117,5 +157,29 @@ cells! {
             let current = fs::read_to_string(world.project(".crew/checks/current")).unwrap();
             PathBuf::from(current)
         });
+    }
+
+    fn a_clean_that_may_not_look_into_a_folder_takes_nothing_away() {
+        if !is_root_of_the_machine() {
+            eprintln!("not proved here: a namespace's own root may look into every folder");
+            return;
+        }
+        let world = struck::world(At::Work);
+        as_nobody(&world);
+        drop(struck::bring(&world, At::Work));
+        let runs = world.project(".crew/runs");
+        let may = |mode: u32| fs::set_permissions(&runs, fs::Permissions::from_mode(mode)).unwrap();
+        may(0);
+        let said = world.crew(&["clean", "--yes"]);
+        assert!(
+            said.code == Some(1) && said.err.contains("cannot list") && said.err.contains(".crew/runs"),
+            "{said}"
+        );
+        assert!(world.project(".crew/journal.db").exists());
+        assert_eq!(world.workspaces().len(), 1);
+        may(0o700);
+        world.must(&["clean", "--yes"]);
+        assert!(!world.project(".crew").exists());
+        assert!(world.processes().is_empty() && world.workspaces().is_empty());
     }
 }

@@ -6,6 +6,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
+#[expect(dead_code, reason = "the dashboard's tests use the rest of it")]
+#[path = "../shared/pty.rs"]
+mod pty;
 #[expect(dead_code, reason = "the ring's tests use the rest of it")]
 #[path = "../shared/world.rs"]
 mod support;

@@ -242,7 +242,11 @@ cells! {
     }
 
     fn f16_ga_an_engine_that_stands_still_as_checks_pass() {
-        with_a_stop_at(At::Checks, |world| world.path("home/checked").exists());
+        let ended = |world: &World| {
+            let run = fs::read_to_string(world.project(".crew/checks/current")).unwrap();
+            PathBuf::from(run).join("exit.json").exists()
+        };
+        with_a_stop_at(At::Checks, ended);
     }
 
     fn f16_pr_f16_sp_an_engine_that_stands_still_as_a_workspace_is_made() {

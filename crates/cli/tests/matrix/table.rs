@@ -161,9 +161,11 @@ const PROVED: &[(&str, &[&str])] = &[
     (
         "f11 st ga la re",
         &[
-            "f11_st_f11_ga_f11_la_f11_re_no_descriptors_while_an_agent_works",
+            "f11_st_f11_wk_no_descriptors_while_an_agent_works",
+            "f11_re_an_engine_that_gets_no_descriptors_loses_nothing",
+            "f11_re_an_engine_that_gets_no_process_loses_nothing",
             "f11_st_f11_wk_no_process_while_an_agent_works",
-            "f11_ga_f11_la_f11_re_no_process_while_checks_run",
+            "f11_ga_f11_la_no_process_while_checks_run",
             "f11_st_a_stop_needs_no_thread_that_is_not_there",
             "f11_ga_a_check_is_ended_without_a_thread",
         ],
@@ -182,15 +184,16 @@ const PROVED: &[(&str, &[&str])] = &[
     ),
     (
         "f13 st wk",
-        &["f13_st_f13_wk_a_locked_journal_is_waited_for_when_a_step_ends"],
-    ),
-    (
-        "f13 ga la",
         &[
-            "f13_ga_f13_la_a_locked_journal_is_waited_for_when_the_checks_pass",
-            "f13_wk_f13_la_a_journal_that_stays_locked_is_said_and_gone_on_with",
+            "f13_st_f13_wk_a_locked_journal_is_waited_for_when_a_step_ends",
+            "f13_wk_a_journal_that_stays_locked_is_said_and_gone_on_with",
         ],
     ),
+    (
+        "f13 ga",
+        &["f13_ga_a_locked_journal_is_waited_for_when_the_checks_pass"],
+    ),
+    ("f13 la", &["f13_la_a_locked_journal_is_waited_for_as_it_lands"]),
     (
         "f13 cu",
         &["f13_cu_a_locked_journal_is_waited_for_as_the_workspace_goes"],
