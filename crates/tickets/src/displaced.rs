@@ -121,6 +121,13 @@ impl Folder {
         if self.path().join(NOTED).symlink_metadata().is_ok() {
             drop(self.try_lock()?);
         }
+        self.all_kept()
+    }
+
+    /// The same, and changes nothing.
+    ///
+    /// Errors: [`Error::Io`].
+    pub fn all_kept(&self) -> Result<Vec<String>, Error> {
         let failed = |source| Error::Io {
             doing: "list",
             path: self.path().to_owned(),

@@ -36,6 +36,19 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
             return;
         }
     };
+    match folder.all_kept() {
+        Err(error) => found.push(Finding::error(AREA, &Error::Tickets(error))),
+        Ok(kept) => found.extend(kept.into_iter().map(|name| {
+            Finding::note(
+                AREA,
+                format!(
+                    "{}: written at the same moment as something else in its ticket's file",
+                    place.tickets_dir.join(name).display()
+                ),
+                "take over what you need of it, and delete it",
+            )
+        })),
+    }
     match folder.load() {
         Err(error) => found.push(Finding::error(AREA, &Error::Tickets(error))),
         Ok(readings) => {

@@ -216,3 +216,17 @@ fn a_program_is_named_as_a_person_would_write_it() {
         "{said}"
     );
 }
+
+#[test]
+fn an_edit_that_was_put_aside_is_listed() {
+    let repo = Repo::with_crew();
+    repo.ticket("t-1", "One", "");
+    repo.write(".tickets/t-1.md.kept-1", "mine\n");
+    let said = repo.crew(&["doctor", "--json"]).ok();
+    let notes = says(&found(&said, "tickets", "note"));
+    assert!(
+        notes.contains("t-1.md.kept-1: written at the same moment"),
+        "{said}"
+    );
+    assert_eq!(repo.read(".tickets/t-1.md.kept-1"), "mine\n");
+}
