@@ -52,6 +52,11 @@ impl Repository {
         Ok(())
     }
 
+    /// The objects of a workspace, to be read beside the repository's own.
+    pub(crate) fn agents_objects(&self, workspace: &Workspace) -> Result<ObjectsView> {
+        ObjectsView::of(workspace, &workspace.path())
+    }
+
     /// Walks over everything that `tip` needs and `known` have not; fails if any of it is missing.
     fn walk(&self, tip: &Oid, known: &[&Oid; 2]) -> Result<Walked> {
         let (mut commits, mut is_commit, mut contains_base) = (0, false, false);
@@ -221,13 +226,17 @@ struct Pack {
 
 /// The agent's objects under a folder of crew's own: its `info/` (alternates that lead elsewhere, a forged commit
 /// graph) is left out.
-struct ObjectsView {
+pub(crate) struct ObjectsView {
     path: PathBuf,
     has_packs: bool,
     _folder: tempfile::TempDir,
 }
 
 impl ObjectsView {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     fn of(workspace: &Workspace, from: &Path) -> Result<Self> {
         let beside = workspace.beside();
         let folder = tempfile::Builder::new()

@@ -240,6 +240,11 @@ pub(crate) struct Ahead {
     pub(crate) contains_base: bool,
 }
 
+/// Whether a change may be in no commit that comes over.
+pub(crate) fn is_refused(change: &Change, limits: &Limits) -> bool {
+    judge(change, limits).is_some()
+}
+
 fn judge(change: &Change, limits: &Limits) -> Option<Refusal> {
     let path = || change.path.clone();
     let parts: Vec<String> = change

@@ -164,6 +164,63 @@ impl Index {
     }
 }
 
+/// A file as an index has it.
+pub(crate) struct Staged {
+    pub(crate) path: Vec<u8>,
+    pub(crate) mode: Mode,
+    pub(crate) oid: Oid,
+}
+
+/// The files that an index has, whoever wrote it, and the tree that they are where it says so. What is in conflict, or only meant to
+/// be added, has no content of its own. `None`: it cannot be read.
+pub(crate) fn staged(content: &[u8], format: Format) -> Option<(Vec<Staged>, Option<Oid>)> {
+    let width = format.hex_len() / 2;
+    let mut rest = content.strip_prefix(b"DIRC")?;
+    let (version, count) = (number(&mut rest)?, number(&mut rest)?);
+    if !matches!(version, 2 | 3) {
+        return None;
+    }
+    let mut entries = Vec::new();
+    for _ in 0..count {
+        let before = rest.len();
+        let times = 24;
+        take(&mut rest, times)?;
+        let mode = number(&mut rest)?;
+        let owner_and_size = 12;
+        take(&mut rest, owner_and_size)?;
+        let oid = oid(take(&mut rest, width)?)?;
+        let mut flags = || Some(u16::from_be_bytes(take(&mut rest, 2)?.try_into().ok()?));
+        let (first, mut further) = (flags()?, 0);
+        if first & 0x4000 != 0 {
+            further = flags()?;
+        }
+        let length = rest.iter().position(|byte| *byte == 0)?;
+        let path = take(&mut rest, length)?.to_vec();
+        let padding = 8 - (before - rest.len()) % 8;
+        take(&mut rest, padding)?;
+        let (in_conflict, only_meant) = (first & 0x3000 != 0, further & 0x2000 != 0);
+        let mode = Mode::parse(format!("{mode:o}").as_bytes()).filter(|mode| *mode != Mode::Submodule);
+        if let Some(mode) = mode
+            && !in_conflict
+            && !only_meant
+        {
+            entries.push(Staged { path, mode, oid });
+        }
+    }
+    let mut tree = None;
+    while rest.len() > width {
+        let Some(name) = take(&mut rest, 4) else { break };
+        let size = number(&mut rest).map(|size| size as usize);
+        let Some(extension) = size.and_then(|size| take(&mut rest, size)) else {
+            break;
+        };
+        if name == b"TREE" {
+            tree = root(extension, width);
+        }
+    }
+    Some((entries, tree))
+}
+
 /// What a file is to git; `None`: nothing.
 pub(crate) fn mode_of(stat: &Stat) -> Option<Mode> {
     match rustix::fs::FileType::from_raw_mode(stat.st_mode) {

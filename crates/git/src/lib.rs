@@ -47,6 +47,7 @@ mod repository;
 mod save;
 mod snapshot;
 mod spare;
+mod staged;
 mod stored;
 mod version;
 mod workspace;

@@ -72,7 +72,17 @@ impl Repository {
         };
         if leftovers.is_some() {
             crash::point("save.imported");
-            self.settle_agent(workspace, &parent, &tip, &snapshot);
+            // The agent's index goes with this; what it alone has must be kept, or it stays.
+            match self.staged(workspace, &parent, snapshot.tree.as_ref(), limits) {
+                Ok(staged) => {
+                    if let Some(staged) = staged {
+                        self.keep_rescue(workspace.ticket(), &staged)?;
+                    }
+                    self.settle_agent(workspace, &parent, &tip, &snapshot);
+                }
+                Err(error) if error.is_passing() => return Err(error),
+                Err(_) => {}
+            }
             crash::point("save.settled");
         }
         if let Some(index) = &snapshot.index {
@@ -138,6 +148,14 @@ impl Repository {
             let at = self.commit_time(&parent)?;
             let message = "Work that was not committed";
             brought.insert(self.commit(tree, &[&parent], message, workspace.identity(), at)?);
+        }
+        match self.staged(workspace, &parent, snapshot.tree.as_ref(), &limits) {
+            Ok(staged) => brought.extend(staged),
+            Err(error) if error.is_passing() => return Err(error),
+            Err(error) => rescued.unsaved.push(Unsaved {
+                path: ".git/index".into(),
+                why: error.to_string(),
+            }),
         }
         self.forget_held(workspace, &mut brought)?;
         for tip in self.independent(&brought)? {
@@ -297,7 +315,7 @@ impl Repository {
         settle();
     }
 
-    fn commit_time(&self, commit: &Oid) -> Result<Time> {
+    pub(crate) fn commit_time(&self, commit: &Oid) -> Result<Time> {
         let said = self
             .call("log")
             .args(["-1", "--format=%ct", "--end-of-options", commit.as_str()])

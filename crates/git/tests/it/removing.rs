@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{World, put};
+use crate::support::{World, limits, put};
 
 /// Work that an agent leaves in its workspace, and the file with which it must be found under a kept ref.
 struct Kind {
@@ -18,7 +18,7 @@ fn commit(world: &World, at: &Path) {
     world.git_at(at, &[&who[..], &["commit", "-q", "-m", "work"]].concat());
 }
 
-const KINDS: [Kind; 11] = [
+const KINDS: [Kind; 13] = [
     Kind {
         name: "committed and not landed",
         leave: |world, at| {
@@ -41,6 +41,26 @@ const KINDS: [Kind; 11] = [
             world.git_at(at, &["add", "new.txt"]);
         },
         file: "new.txt",
+        says: "staged\n",
+    },
+    Kind {
+        name: "staged, and edited since",
+        leave: |world, at| {
+            put(&at.join("README"), "staged\n");
+            world.git_at(at, &["add", "README"]);
+            put(&at.join("README"), "edited\n");
+        },
+        file: "README",
+        says: "staged\n",
+    },
+    Kind {
+        name: "staged, and deleted since",
+        leave: |world, at| {
+            put(&at.join("deep/new.txt"), "staged\n");
+            world.git_at(at, &["add", "deep/new.txt"]);
+            std::fs::remove_dir_all(at.join("deep")).unwrap();
+        },
+        file: "deep/new.txt",
         says: "staged\n",
     },
     Kind {
@@ -177,4 +197,46 @@ fn what_the_project_ignores_goes_with_the_workspace() {
     put(&workspace.path().join("run.log"), "noise\n");
     assert_eq!(repository.remove(&workspace).unwrap(), git::Rescued::default());
     assert!(!workspace.exists());
+}
+
+#[test]
+fn what_was_staged_and_edited_since_is_kept_when_the_rest_is_committed() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let file = workspace.path().join("new.txt");
+    put(&file, "staged\n");
+    world.git_at(&workspace.path(), &["add", "new.txt"]);
+    put(&file, "edited\n");
+    let save = || {
+        repository
+            .save(&workspace, "leftovers", git::Time(7), &limits())
+            .unwrap()
+    };
+    let tip = save().imported.tip;
+    assert_eq!(world.git(&["show", &format!("{tip}:new.txt")]), "edited");
+    assert!(is_kept(&world, "new.txt", "staged\n"));
+    let kept = repository.kept(None).unwrap();
+    save();
+    repository.remove(&workspace).unwrap();
+    assert_eq!(repository.kept(None).unwrap(), kept, "it was kept twice");
+}
+
+#[test]
+fn an_index_that_names_what_is_not_there_or_may_not_be_keeps_nothing_back() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let workspace = world.workspace(&repository);
+    let at = workspace.path();
+    let nowhere = "100644,1111111111111111111111111111111111111111,gone.txt";
+    world.git_at(&at, &["update-index", "--add", "--cacheinfo", nowhere]);
+    put(&at.join("meant.txt"), "meant\n");
+    world.git_at(&at, &["add", "-N", "meant.txt"]);
+    std::fs::remove_file(at.join("meant.txt")).unwrap();
+    let rescued = repository.remove(&workspace).unwrap();
+    assert_eq!(rescued, git::Rescued::default());
+
+    let workspace = world.workspace(&repository);
+    put(&workspace.path().join(".git/index"), "DIRC and no more");
+    assert_eq!(repository.remove(&workspace).unwrap(), git::Rescued::default());
 }
