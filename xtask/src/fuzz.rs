@@ -152,13 +152,21 @@ fn fuzz(root: &Path, fuzzer: &Path, target: &str, seconds: u32) -> Result<String
         .map_err(|error| format!("{} cannot be started: {error}", fuzzer.display()))?;
     let said = text(&log)?;
     if !status.success() {
-        let last: Vec<&str> = said.lines().rev().take(40).collect();
-        let last: Vec<&str> = last.into_iter().rev().collect();
+        let fuzzer = fuzzer.display();
+        let again = said.lines().find_map(|line| line.split_once("Test unit written to ")).map_or_else(
+            || format!("all that was said is in {}", log.display()),
+            |(_, input)| {
+                format!(
+                    "the input is {input}\n  again:    FUZZ_TARGET={target} {fuzzer} {input}\n  \
+                     smaller:  FUZZ_TARGET={target} {fuzzer} -minimize_crash=1 -max_total_time=60 {input}\n  \
+                     mended:   put it into {} under a name that says what it is; the tests of `fuzz` replay it from then on",
+                    kept.display()
+                )
+            },
+        );
         return Err(format!(
-            "{target}: an input breaks what must hold ({status})\n{}\nput it into {} under a name that says what it is; the tests of `fuzz` \
-             replay it from then on",
-            last.join("\n"),
-            kept.display()
+            "{target}: an input breaks what must hold ({status})\n{}\n{again}",
+            why(&said)
         ));
     }
     let number = |key: &str| {
@@ -170,6 +178,19 @@ fn fuzz(root: &Path, fuzzer: &Path, target: &str, seconds: u32) -> Result<String
         number("stat::number_of_executed_units:"),
         number("stat::peak_rss_mb:"),
     ))
+}
+
+/// What was said of the input that failed: the broken property and its values, else the end, where too long or too large is told.
+fn why(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().collect();
+    let from = lines.iter().rposition(|line| line.contains(" panicked at "));
+    let Some(from) = from else {
+        return lines[lines.len().saturating_sub(40)..].join("\n");
+    };
+    let told = lines[from..]
+        .iter()
+        .take_while(|line| !line.starts_with("stack backtrace:") && !line.starts_with("=="));
+    told.take(40).copied().collect::<Vec<_>>().join("\n")
 }
 
 /// A log, which has what the inputs made the targets print.
@@ -188,6 +209,18 @@ mod tests {
             let folder = crate::root().join("crates/fuzz/corpus").join(target);
             assert!(folder.is_dir(), "{}", folder.display());
         }
+    }
+
+    #[test]
+    fn of_a_broken_property_its_words_are_told_and_else_the_end() {
+        let said = "INFO: Seed: 1\nthread '<unnamed>' (1) panicked at crates/fuzz/src/names.rs:1:2:\n\"a\"\nstack backtrace:\n 0: x\n";
+        assert_eq!(
+            why(said),
+            "thread '<unnamed>' (1) panicked at crates/fuzz/src/names.rs:1:2:\n\"a\""
+        );
+        let lines: Vec<String> = (0..99).map(|number| number.to_string()).collect();
+        let end = why(&lines.join("\n"));
+        assert!(end.starts_with("59\n") && end.ends_with("\n98"), "{end}");
     }
 
     #[test]

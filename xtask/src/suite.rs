@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::{Outcome, clients, deps, doctests, generate, picture, program, setup};
+use crate::{Outcome, clients, deps, doctests, fuzz, generate, picture, program, setup};
 
 /// What a failed step does to the ones after it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,6 +49,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "tests",
         run: tests,
+    },
+    Step {
+        name: "made-up input",
+        run: |root| fuzz::run(root, &fuzz::Options::all()),
     },
     Step {
         name: "examples in docstrings",

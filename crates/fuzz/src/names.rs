@@ -67,7 +67,5 @@ fn is_branch(name: &str) -> bool {
         && name
             .split('/')
             .all(|part| !part.starts_with(['.', '-']) && !part.ends_with('.') && !part.ends_with(".lock"))
-        && !name
-            .chars()
-            .any(|c| c.is_control() || c.is_whitespace() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}'))
+        && !name.contains(|c: char| c.is_whitespace() || shown::acts(c))
 }

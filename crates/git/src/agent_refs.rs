@@ -162,7 +162,9 @@ impl AgentRefs {
     fn sorted<T>(path: &Path, outcome: std::io::Result<T>) -> Result<Result<T, String>> {
         match outcome {
             Ok(it) => Ok(Ok(it)),
-            Err(error) if beneath::is_by_its_writer(&error) => Ok(Err(format!("cannot be read ({error})"))),
+            Err(error) if beneath::is_by_its_writer(&error) => {
+                Ok(Err(format!("cannot be read ({})", text::system(&error))))
+            }
             Err(error) => Err(Error::io("read", path, error)),
         }
     }

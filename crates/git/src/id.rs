@@ -53,7 +53,7 @@ impl fmt::Display for Id {
 }
 
 /// A branch of the user, by its short name (`main`, `feature/x`), checked by the rules of `git check-ref-format` and
-/// stricter: no leading dash in any part, never `HEAD` or `@`, no control or invisible direction characters.
+/// stricter: no leading dash in any part, never `HEAD` or `@`, nothing that cannot be seen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Branch(String);
 
@@ -70,12 +70,7 @@ impl Branch {
                 && !part.ends_with(".lock")
                 && !part.ends_with('.')
         };
-        let forbidden = |c: char| {
-            c.is_control()
-                || c.is_whitespace()
-                || "~^:?*[\\".contains(c)
-                || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-        };
+        let forbidden = |c: char| c.is_whitespace() || text::hides(c) || "~^:?*[\\".contains(c);
         let good = short.len() <= 200
             && short.split('/').all(sound)
             && !short.contains("..")

@@ -321,18 +321,27 @@ fn json(line: &str) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| format!("it is no JSON: {error}"))
 }
 
+/// What a program may say of its failure.
+const CLASSES: &str = "transient, rate_limited, overloaded, auth, session_in_use, session_missing, crash, malformed_output, budget";
+
 /// Says how the step has failed: `{"crew":"failure","class":"rate_limited","message":"…","until_ms":N}`.
 fn failure(line: &str) -> Result<Failure, String> {
     let value = json(line)?;
     if value.get("crew").and_then(Value::as_str) != Some("failure") {
         return Err("\"crew\" is not \"failure\"".into());
     }
-    let class = value.get("class").cloned().unwrap_or_default();
-    let class: Class = serde_json::from_value(class.clone())
-        .map_err(|_| format!("{} is no class of failure", sanitise::fit(&class.to_string(), 40)))?;
+    let Some(class) = value.get("class") else {
+        return Err(format!("no \"class\" says how: {CLASSES}"));
+    };
+    let class: Class = serde_json::from_value(class.clone()).map_err(|_| {
+        format!(
+            "the class {} is none of {CLASSES}",
+            sanitise::fit(&class.to_string(), 40)
+        )
+    })?;
     // Its own to tell: not what only crew can know, and what costs nothing however often it comes.
     if let Class::Lost | Class::KilledByUs | Class::Timeout = class {
-        return Err("that is for crew to say".into());
+        return Err(format!("that class is crew's to say; yours are {CLASSES}"));
     }
     let message = value.get("message").and_then(Value::as_str).unwrap_or_default();
     let until_ms = match value.get("until_ms") {

@@ -91,7 +91,7 @@ fn strip(text: &str, blank: impl Fn(char) -> Option<&'static str>) -> String {
             '\u{1b}' => escape(&mut rest),
             '\u{9b}' => control_sequence(&mut rest),
             '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => string(&mut rest),
-            hidden if is_hidden(hidden) => {}
+            hidden if text::hides(hidden) => {}
             visible => {
                 let is_mark = visible.width() == Some(0);
                 marks = if is_mark { marks + 1 } else { 0 };
@@ -159,24 +159,4 @@ fn string(rest: &mut Peekable<Chars<'_>>) {
             _ => {}
         }
     }
-}
-
-/// Controls, and what is there without being seen, or changes what is seen around it.
-fn is_hidden(character: char) -> bool {
-    matches!(
-        character,
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'      // C0, DEL, C1
-        | '\u{ad}' | '\u{34f}' | '\u{61c}'         // soft hyphen, grapheme joiner, Arabic letter mark
-        | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' // Hangul fillers
-        | '\u{17b4}' | '\u{17b5}'                  // Khmer inherent vowels
-        | '\u{180b}'..='\u{180f}'                  // Mongolian selectors
-        | '\u{200b}'..='\u{200f}'                  // zero-width space and joiners, direction marks
-        | '\u{202a}'..='\u{202e}'                  // embeddings and overrides
-        | '\u{2060}'..='\u{206f}'                  // word joiner, invisible operators, isolates
-        | '\u{2800}'                               // empty Braille: an ink-less letter
-        | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' // variation selectors: bytes can be smuggled in them
-        | '\u{feff}' | '\u{fff0}'..='\u{fffb}'     // byte order mark, annotations
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' // shorthand and musical formatting
-        | '\u{e0000}'..='\u{e0fff}'                // tags
-    )
 }

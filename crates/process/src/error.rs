@@ -53,11 +53,11 @@ pub enum Error {
         source: io::Error,
     },
     /// The shim started and gave up before the run began. Nothing runs; the run may be started again.
-    #[error("the shim of {} gave up: {said}", dir.display())]
+    #[error("the shim of {} gave up: {}", dir.display(), text::without_number(said))]
     ShimGaveUp {
         /// The run's directory.
         dir: PathBuf,
-        /// What the shim said.
+        /// What the shim said, with the system's number: whether it passes depends on it.
         said: String,
     },
     /// The shim neither began nor gave up in time. It may still begin: look at the run's status before anything else.

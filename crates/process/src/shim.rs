@@ -42,9 +42,7 @@ pub fn shim_main(dir: &Path) -> ExitCode {
             ExitCode::from(3)
         }
         Err(error) => {
-            let source =
-                std::error::Error::source(&error).map_or_else(String::new, |source| format!(": {source}"));
-            say(&format!("{error}{source}"));
+            say(&with_source(&error));
             ExitCode::FAILURE
         }
     }
@@ -92,7 +90,7 @@ fn shim(dir: &Path) -> Result<bool> {
             say(&error);
             return Ok(true);
         }
-        Err(reason) => over(reason, &started),
+        Err(reason) => over(told(reason), &started),
     };
     crash::point("shim.ended");
     record(&run, &exit)?;
@@ -150,8 +148,20 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
     })
 }
 
+/// An error of the system's ends with its number, by which [`says_lacking`] knows it.
 fn with_source(error: &Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+}
+
+/// A reason as people are told it.
+fn told(reason: Reason) -> Reason {
+    match reason {
+        Reason::SpawnFailed { fault, error } => Reason::SpawnFailed {
+            fault,
+            error: text::without_number(&error).to_owned(),
+        },
+        other => other,
+    }
 }
 
 /// The record of a run whose program never ran.

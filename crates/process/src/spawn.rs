@@ -128,8 +128,8 @@ fn look(path: &Path) -> Result<(), NotFound> {
             ),
         },
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            not(Fault::NotExecutable, error.to_string())
+            not(Fault::NotExecutable, text::system(&error))
         }
-        Err(error) => not(Fault::Missing, error.to_string()),
+        Err(error) => not(Fault::Missing, text::system(&error)),
     }
 }

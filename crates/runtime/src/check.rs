@@ -16,7 +16,7 @@ use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
 use crate::Error;
 use crate::hands::{Hands, give_up, private_dir};
-use crate::perform::{git_oid, words};
+use crate::perform::git_oid;
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
@@ -45,7 +45,7 @@ impl<E: Into<Error>> From<E> for Trouble {
     fn from(error: E) -> Self {
         let error = error.into();
         Self {
-            why: words(&error),
+            why: text::whole(&error),
             passing: error.is_passing(),
         }
     }

@@ -46,7 +46,7 @@ pub(crate) async fn watch(
             }
             // As long as something of it may be alive it has not ended: the next step would be the second at work.
             Err(error) => {
-                let error = crate::perform::words(&error);
+                let error = text::whole(&error);
                 tracing::warn!(run = %id, error, "a run cannot be watched; looking again");
                 if tell.is_closed() {
                     return;

@@ -48,7 +48,7 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
                 removed += 1;
             }
             Err(error) => {
-                tracing::warn!(folder = %run.dir.display(), %error, "an old output cannot be removed");
+                tracing::warn!(folder = %run.dir.display(), error = text::system(&error), "an old output cannot be removed");
             }
         }
     }

@@ -46,7 +46,7 @@ pub(crate) struct Unwritten {
 impl From<tickets::Error> for Unwritten {
     fn from(error: tickets::Error) -> Self {
         Self {
-            why: crate::perform::words(&error),
+            why: text::whole(&error),
             passing: match &error {
                 tickets::Error::Io { source, .. } => process::lacks(source),
                 tickets::Error::Locked { .. } => true,

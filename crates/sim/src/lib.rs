@@ -27,7 +27,7 @@ pub use chance::{Fault, Site};
 pub use failure::{Failure, Summary};
 pub use plant::Plant;
 pub use shrink::shrink;
-pub use trace::{Line, Who};
+pub use trace::{Line, Who, names};
 
 use std::future::Future;
 use std::pin::pin;

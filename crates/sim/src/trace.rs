@@ -1,5 +1,6 @@
 //! What happened in a run, line by line, as a person reads it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// Whose doing a line tells of.
@@ -43,6 +44,23 @@ pub struct Line {
     pub who: Who,
     /// What.
     pub what: String,
+}
+
+/// The tickets and the agents that a trace tells of.
+#[must_use]
+pub fn names(trace: &[Line]) -> BTreeSet<&str> {
+    let tickets = trace
+        .iter()
+        .filter(|line| line.who == Who::Ticket)
+        .filter_map(|line| line.what.split_once(':'))
+        .map(|(id, _)| id);
+    // A workspace is an agent's: `t-1 prepare ada#1`.
+    let agents = trace
+        .iter()
+        .filter(|line| line.who == Who::Hand)
+        .filter_map(|line| line.what.split_once(" prepare ")?.1.split_once('#'))
+        .map(|(agent, _)| agent);
+    tickets.chain(agents).collect()
 }
 
 impl fmt::Display for Line {

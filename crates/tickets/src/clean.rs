@@ -30,11 +30,9 @@ fn replaced(text: &str, keep: impl Fn(char) -> bool) -> String {
     out
 }
 
+/// What says whether the character before it is drawn as a text or as a picture hides nothing.
 fn acts(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+    text::hides(c) && !matches!(c, '\u{fe0e}' | '\u{fe0f}')
 }
 
 #[cfg(test)]
@@ -61,13 +59,15 @@ mod tests {
             "\0",
             "\u{e0041}tag",
             "\u{2028}line",
+            "\u{3164}filler",
+            "\u{e0101}selector",
         ];
         for text in corpus {
             for shown in [clean(text), clean_line(text)] {
                 assert!(!shown.chars().any(acts), "{text:?} → {shown:?}");
             }
         }
-        assert_eq!(clean("a\n\tb é 日本 👍"), "a\n\tb é 日本 👍");
+        assert_eq!(clean("a\n\tb é 日本 👍 ⚠\u{fe0f}"), "a\n\tb é 日本 👍 ⚠\u{fe0f}");
         assert_eq!(clean_line("a\nb"), "a␊b");
         assert_eq!(clean("\x1b[31m"), "␛[31m");
     }

@@ -88,12 +88,12 @@ impl Document {
             if let Some(first) = seen.insert(raw.key.clone(), raw.line) {
                 return Err((Some(raw.line), What::DuplicateKey { key: raw.key, first }));
             }
+            yaml::check_key(&text[raw.span.start..raw.first.start])
+                .map_err(|fault| (Some(raw.line), fault.what))?;
             let value = yaml::parse(&text[raw.span.clone()], &text[raw.first.clone()], raw.lines).map_err(
                 |fault| {
-                    (
-                        Some(raw.line + fault.line.min(raw.lines - 1)),
-                        What::Malformed(fault.message),
-                    )
+                    let line = raw.line + fault.line.min(raw.lines - 1);
+                    (Some(line), fault.what)
                 },
             )?;
             entries.push(Entry {
@@ -356,7 +356,6 @@ fn key_of(text: &str) -> Option<(&str, &str)> {
         && !key.starts_with([
             '?', '[', ']', '{', '}', '&', '*', '!', '|', '>', '%', '@', '`', ',',
         ])
-        && !key.starts_with("- ")
         && !bare.contains(['"', '\'', '#'])
         && !bare.chars().any(char::is_control);
     legal.then(|| (bare, &text[at + 1..]))

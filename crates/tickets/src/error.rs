@@ -144,7 +144,12 @@ impl Error {
                 format!("it could be {}{rest}", shown.join(", "))
             }
             Error::Unreadable(problem) | Error::WouldSpoil(problem) => problem.hint().to_owned(),
-            Error::Cycle { .. } => "remove one of these with `ticket undep`".to_owned(),
+            Error::Cycle { path } => match path.as_slice() {
+                [_, waits, on, ..] => {
+                    format!("first take one of the others away, such as `crew ticket undep {waits} {on}`")
+                }
+                _ => return None,
+            },
             Error::Locked { .. } => {
                 "find the program that holds it (`fuser` on that file) and end it".to_owned()
             }

@@ -48,6 +48,8 @@ pub enum What {
     },
     /// The front matter is not YAML that crew reads.
     Malformed(String),
+    /// The front matter has a character that no YAML may hold as it is.
+    Unprintable(char),
     /// The key `id` differs from the file's name. The name is the id.
     IdDiffers(String),
     /// No status.
@@ -81,6 +83,9 @@ impl Problem {
             What::NoFrontMatter => "a ticket starts with `---`, keys, `---`",
             What::DuplicateKey { .. } => "delete one of the two lines",
             What::Malformed(_) => "correct that line; texts with special characters go in double quotes",
+            What::Unprintable(_) => {
+                "delete it; in double quotes it can be written as an escape such as \"\\u0007\""
+            }
             What::IdDiffers(_) => "the file's name counts: correct the `id:` line",
             What::NoStatus | What::UnknownStatus(_) => "use open, in_progress or closed",
             What::BadPriority(_) => "use 0 (first) to 4 (last)",
@@ -118,6 +123,13 @@ impl fmt::Display for What {
                 write!(f, "key '{}' again, first on line {first}", clean(key))
             }
             What::Malformed(why) => write!(f, "malformed front matter: {}", clean(why)),
+            What::Unprintable(c) => {
+                write!(
+                    f,
+                    "malformed front matter: an unprintable character (U+{:04X})",
+                    u32::from(*c)
+                )
+            }
             What::IdDiffers(id) => write!(f, "the file says id '{}'", clean(id)),
             What::NoStatus => f.write_str("no status"),
             What::UnknownStatus(status) => write!(f, "unknown status '{}'", clean(status)),

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 use serde_saphyr::options::MergeKeyPolicy;
 
+use crate::problem::What;
+
 /// The most items a list may have.
 const MAX_ITEMS: usize = 20_000;
 
@@ -32,40 +34,67 @@ pub enum Value {
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) line: usize,
-    pub(crate) message: String,
+    pub(crate) what: What,
+}
+
+impl Fault {
+    fn malformed(line: usize, message: impl Into<String>) -> Self {
+        Self {
+            line,
+            what: What::Malformed(message.into()),
+        }
+    }
 }
 
 /// Reads the value of one entry. `entry` is its whole text from the key on, `first` what stands after the colon on its first
 /// line, `lines` how many lines it has.
 pub(crate) fn parse(entry: &str, first: &str, lines: usize) -> Result<Value, Fault> {
+    all_of_yaml(entry)?;
     let simple = if lines == 1 {
-        all_of_yaml(entry)?;
         simple(split_comment(first).0.trim())
     } else {
         None
     };
     let value = simple.map_or_else(|| parsed(entry), Ok)?;
     match value {
-        Value::List(items) if items.len() > MAX_ITEMS => Err(Fault {
-            line: 0,
-            message: format!("a list of more than {MAX_ITEMS} items"),
-        }),
+        Value::List(items) if items.len() > MAX_ITEMS => Err(too_long()),
         value => Ok(value),
     }
 }
 
-/// Refuses, in the value or the comment behind it, what no YAML may hold: once the key is written anew, its line is read as
-/// YAML, and must be readable still.
+/// Refuses, in the value or a comment, what no YAML may hold: once the key is written anew, its line is read as YAML, and must
+/// be readable still.
 fn all_of_yaml(entry: &str) -> Result<(), Fault> {
-    let line = entry.strip_suffix('\n').unwrap_or(entry);
-    let line = line.trim_end_matches('\r');
-    match line.chars().find(|c| !is_taken(*c)) {
-        None => Ok(()),
-        Some(c) => Err(Fault {
-            line: 0,
-            message: format!("an unprintable character (U+{:04X})", u32::from(c)),
-        }),
+    for (number, line) in entry.split_terminator('\n').enumerate() {
+        let line = line.trim_end_matches('\r');
+        if let Some(c) = line.chars().find(|c| !is_taken(*c)) {
+            return Err(Fault {
+                line: number,
+                what: What::Unprintable(c),
+            });
+        }
     }
+    Ok(())
+}
+
+fn too_long() -> Fault {
+    Fault::malformed(0, format!("a list of more than {MAX_ITEMS} items"))
+}
+
+/// Refuses a key, given with its colon, that is none to YAML: however its value is read now, one day it is written as YAML.
+pub(crate) fn check_key(written: &str) -> Result<(), Fault> {
+    let usual = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_usual = written.starts_with(usual) && written.chars().all(|c| usual(c) || matches!(c, '-' | ':'));
+    if is_usual {
+        return Ok(());
+    }
+    let entry = format!("{written} 1\n");
+    read::<IgnoredAny>(&entry)
+        .map(|_| ())
+        .map_err(|fault| match fault.what {
+            What::Malformed(why) if why.contains("merge keys") => Fault::malformed(0, why),
+            _ => Fault::malformed(0, "expected `key: value`"),
+        })
 }
 
 /// YAML's c-printable, without the ends of lines.
@@ -109,10 +138,7 @@ fn parsed(entry: &str) -> Result<Value, Fault> {
     if let Ok(list) = read::<Vec<Option<String>>>(entry) {
         let items: Vec<String> = list.into_iter().flatten().collect();
         if items.len() > MAX_ITEMS {
-            return Err(Fault {
-                line: 0,
-                message: format!("a list of more than {MAX_ITEMS} items"),
-            });
+            return Err(too_long());
         }
         return Ok(Value::List(items));
     }
@@ -138,18 +164,15 @@ fn read<T: serde::de::DeserializeOwned>(entry: &str) -> Result<T, Fault> {
         with_snippet: false,
     };
     match serde_saphyr::from_str_with_options::<BTreeMap<String, T>>(entry, options) {
-        Ok(map) => map.into_values().next().ok_or_else(|| Fault {
-            line: 0,
-            message: "a key without a name".to_owned(),
-        }),
+        Ok(map) => map
+            .into_values()
+            .next()
+            .ok_or_else(|| Fault::malformed(0, "a key without a name")),
         Err(error) => {
             let line = error
                 .location()
                 .map_or(0, |at| usize::try_from(at.line()).unwrap_or(1).saturating_sub(1));
-            Err(Fault {
-                line,
-                message: told(error.without_snippet()),
-            })
+            Err(Fault::malformed(line, told(error.without_snippet())))
         }
     }
 }
@@ -310,7 +333,7 @@ mod tests {
             ("\"C:\\q\"", "an escape (`\\…`) that YAML does not have"),
         ] {
             let fault = parse(&format!("k: {text}\n"), &format!(" {text}"), 1).unwrap_err();
-            assert_eq!(fault.message, wanted, "{text}");
+            assert_eq!(fault.what, What::Malformed(wanted.to_owned()), "{text}");
         }
     }
 
@@ -330,7 +353,7 @@ mod tests {
             let first = entry.lines().next().unwrap().strip_prefix("k:").unwrap();
             let fault = parse(entry, first, entry.lines().count()).unwrap_err();
             assert!(fault.line >= line, "{entry:?} {fault:?}");
-            assert!(!fault.message.is_empty());
+            assert!(matches!(fault.what, What::Malformed(why) if !why.is_empty()));
         }
     }
 
@@ -355,10 +378,7 @@ mod tests {
             let strict = parsed(&format!("k: \"a\" #b{c}c\n"));
             assert_eq!(taken.is_ok(), strict.is_ok(), "{c:?} {strict:?}");
             if let Err(fault) = taken {
-                assert_eq!(
-                    fault.message,
-                    format!("an unprintable character (U+{:04X})", u32::from(c))
-                );
+                assert_eq!(fault.what, What::Unprintable(c));
             }
             let inside = parse(&format!("k: a{c}b\n"), &format!(" a{c}b"), 1);
             assert_eq!(inside.is_ok(), strict.is_ok(), "{c:?}");

@@ -84,7 +84,7 @@ fn mend(context: &Context, found: &mut [Finding]) -> Result<()> {
                 finding.level = Level::Wrong;
                 finding
                     .says
-                    .push_str(&format!("\nit could not be mended: {error}"));
+                    .push_str(&format!("\nit could not be mended: {}", text::whole(&error)));
                 finding.hint = error.hint().or(finding.hint.take());
             }
         }

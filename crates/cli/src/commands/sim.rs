@@ -18,6 +18,9 @@ pub(crate) struct Sim {
     command: Command,
 }
 
+/// The column at which a line of a trace says what happened.
+const TOLD: usize = 20;
+
 #[derive(Debug, Subcommand)]
 enum Command {
     Replay(Replay),
@@ -46,6 +49,13 @@ impl Replay {
         let case = self.case(context)?;
         let (outcome, mut trace) = case.replay();
         if let Some(of) = &self.of {
+            if !trace.iter().any(|line| names(&line.what, of)) {
+                let told = sim::names(&trace).into_iter().collect::<Vec<_>>().join(", ");
+                return Err(Error::usage(
+                    format!("nothing in {case} is called {of}"),
+                    format!("it tells of {told}, and of runs such as t-1.1.1"),
+                ));
+            }
             trace.retain(|line| names(&line.what, of) || line.who == Who::Broken);
         }
         let exit = if outcome.is_ok() { Exit::Done } else { Exit::Failed };
@@ -63,25 +73,24 @@ impl Replay {
                 Who::Ticket => Style::Green,
                 Who::Broken => Style::Red,
             };
-            context.out.styled(&line.to_string(), style)?;
+            context.out.wrapped(&line.to_string(), TOLD, style)?;
         }
         match outcome {
             Ok(summary) => {
                 context.out.line("")?;
-                context.out.line(&format!("{case}: every promise held"))?;
+                let held = format!("{case}: every promise held");
+                context.out.wrapped(&held, 2, Style::Plain)?;
                 for line in summary.to_string().lines() {
-                    context.out.line(line)?;
+                    context.out.wrapped(line, 2, Style::Plain)?;
                 }
             }
             Err(failure) => {
                 context.out.line("")?;
-                context.out.line(&format!(
-                    "{case} breaks \"{}\": {}",
-                    failure.invariant, failure.what
-                ))?;
+                let broken = format!("{case} breaks \"{}\": {}", failure.invariant, failure.what);
+                context.out.wrapped(&broken, 2, Style::Plain)?;
                 context.out.line("drawn:")?;
                 for line in failure.options.lines() {
-                    context.out.line(line)?;
+                    context.out.wrapped(line, 2, Style::Plain)?;
                 }
             }
         }
@@ -103,8 +112,12 @@ impl Replay {
     }
 }
 
-/// Whether a text names something, and not only what begins like it.
+/// Whether a text names something, or a run of it, and not only what begins like it.
 fn names(text: &str, name: &str) -> bool {
-    let of_a_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    text.split(|c: char| !of_a_name(c)).any(|word| word == name)
+    let of_a_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let of_it = |word: &str| {
+        let rest = word.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    text.split(|c: char| !of_a_name(c)).any(of_it)
 }

@@ -42,7 +42,7 @@ impl Ground {
             }
         }
         let why = refused.map_or_else(String::new, |(parent, error)| {
-            format!(" ({}: {error})", parent.display())
+            format!(" ({}: {})", parent.display(), text::system(&error))
         });
         Err(Error::refused(
             format!("there is no room for the demonstration{why}"),

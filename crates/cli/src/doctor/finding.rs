@@ -90,7 +90,7 @@ impl Finding {
 
     /// Not as it should be, by an error that has its own hint.
     pub(crate) fn error(area: Area, error: &crate::error::Error) -> Self {
-        Self::new(area, Level::Wrong, whole(error), error.hint())
+        Self::new(area, Level::Wrong, text::whole(error), error.hint())
     }
 
     /// `--fix` can mend it.
@@ -124,20 +124,6 @@ pub(super) fn few(mut says: Vec<String>) -> Vec<String> {
         && let Some(last) = says.last_mut()
     {
         last.push_str(&format!(" (and {more} more of the kind)"));
-    }
-    says
-}
-
-/// An error and all its causes.
-pub(crate) fn whole(error: &dyn std::error::Error) -> String {
-    let mut says = error.to_string();
-    let mut cause = error.source();
-    while let Some(source) = cause {
-        let more = source.to_string();
-        if !says.ends_with(&more) {
-            says.push_str(&format!(": {more}"));
-        }
-        cause = source.source();
     }
     says
 }

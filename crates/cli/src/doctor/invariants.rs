@@ -10,7 +10,6 @@ use model::time::Day;
 use model::view::Work;
 use store::{Journal as _, Millis, StreamId};
 
-use super::finding::whole;
 use super::{Area, Finding, Patient, target};
 use crate::error::Error;
 use crate::put_away::has_workspace;
@@ -110,7 +109,7 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
                 format!(
                     "{}: the commit its work stands on is not in the repository: {}",
                     ticket.id,
-                    whole(&error)
+                    text::whole(&error)
                 ),
                 format!("crew kill {}, then crew retry {}", attempt.agent, ticket.id),
             ));

@@ -10,7 +10,7 @@ use model::{attempt, ticket};
 use runtime::Place;
 use store::{Journal as _, Ledger, Sqlite};
 
-use super::finding::{few, whole};
+use super::finding::few;
 use super::{Area, Finding, Patient};
 use crate::error::{Error, Result};
 use crate::{clock, context, follow};
@@ -48,7 +48,7 @@ pub(super) async fn look(
     match ledger.0.verify().await {
         Ok(problems) if problems.is_empty() => {}
         Ok(problems) => found.extend(few(problems).into_iter().map(damaged)),
-        Err(error) => found.push(damaged(whole(&error))),
+        Err(error) => found.push(damaged(text::whole(&error))),
     }
     // Before the rows: what is done and not yet told of is in none of both otherwise.
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
@@ -76,7 +76,7 @@ pub(super) async fn look(
     let crew = match folded {
         Ok(crew) => crew,
         Err(Error::Store(error)) => {
-            found.push(damaged(whole(&error)));
+            found.push(damaged(text::whole(&error)));
             return Ok(None);
         }
         Err(error) => return Err(error),
@@ -126,7 +126,7 @@ struct Kept {
 impl Kept {
     async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Self {
         let kept = ledger.kept_whole().await.unwrap_or_else(|error| {
-            found.push(damaged(whole(&error)));
+            found.push(damaged(text::whole(&error)));
             None
         });
         let (crew, aside) = kept.unwrap_or_default();

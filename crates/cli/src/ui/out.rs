@@ -235,12 +235,8 @@ fn output(error: io::Error) -> Error {
 fn plain_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
-        let hides = matches!(
-            character,
-            '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-        );
-        if hides {
+        // Controls are escapes already, but for the ends of its lines.
+        if character != '\n' && text::hides(character) {
             let mut units = [0; 2];
             for unit in character.encode_utf16(&mut units) {
                 out.push_str(&format!("\\u{unit:04x}"));

@@ -1,6 +1,5 @@
 //! Errors, at the edge: what happened, to which thing, what to do next.
 
-use std::error::Error as _;
 use std::io::{self, Write as _};
 use std::path::Path;
 
@@ -59,16 +58,8 @@ fn render(error: &Error, terminal: &Terminal) -> String {
             out.push_str(&settings(diagnostic, file, &text, terminal));
         }
     }
-    let mut cause = error.source();
-    while let Some(source) = cause {
-        push(
-            &mut out,
-            "  ",
-            ("because:", Style::Plain),
-            &source.to_string(),
-            terminal,
-        );
-        cause = source.source();
+    for cause in text::causes(error) {
+        push(&mut out, "  ", ("because:", Style::Plain), &cause, terminal);
     }
     if let Some(hint) = error.hint() {
         for line in hint.lines() {

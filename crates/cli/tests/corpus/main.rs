@@ -8,6 +8,8 @@
 //! * `make.sh`: makes what cannot be a file here, after the area's own. It is run with the words of `cases/words.sh`.
 //! * `expected.txt`: each command with its exit code, what it said, and the files it wrote.
 //!
+//! Of every refusal it is also held that the journal has no row more than before.
+//!
 //! Before a case begins its repository has a commit and a crew whose agents run `./agent.sh`. With `CORPUS_WRITE=1` in the
 //! environment the answers are written down instead of held against `expected.txt`.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
@@ -16,6 +18,7 @@ mod case;
 #[path = "../shared/normal.rs"]
 mod normal;
 mod place;
+mod rows;
 mod written;
 
 /// Every case of an area, and all that is wrong with any of them.

@@ -1,5 +1,6 @@
 //! Where a case happens: a repository and a home in a folder of its own, and commands run in it.
 
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,8 @@ pub(crate) struct Base {
 /// A case's own folder. Gone when dropped.
 pub(crate) struct Place {
     folder: TempDir,
+    /// What stood there after the last command.
+    seen: Cell<Option<Written>>,
 }
 
 /// What a command came to.
@@ -39,6 +42,8 @@ pub(crate) struct Said {
     pub(crate) err: String,
     /// What is not as it was before, one line each.
     pub(crate) written: Vec<String>,
+    /// The events that the journal has got, if there was one before.
+    rows: Option<i64>,
     is_text: bool,
     /// Of `crew ticket`, which answers in the words of tk.
     is_tk: bool,
@@ -85,7 +90,10 @@ impl Place {
             &format!("cp -a {}/. {}", base.folder.path().display(), root.display()),
         );
         assert!(copied.status.success());
-        let place = Self { folder };
+        let place = Self {
+            folder,
+            seen: Cell::new(None),
+        };
         let repo = place.repo();
         for entry in fs::read_dir(case).unwrap().flatten() {
             let name = entry.file_name().into_string().unwrap();
@@ -115,22 +123,30 @@ impl Place {
         Ok(place)
     }
 
+    fn rows(&self) -> Option<i64> {
+        crate::rows::count(&self.repo().join(".crew/journal.db"))
+    }
+
     fn repo(&self) -> PathBuf {
         self.folder.path().join("repo")
     }
 
     /// Runs a line of shell in the repository.
     pub(crate) fn run(&self, line: &str) -> Said {
-        let before = Written::look(self.folder.path());
+        let before = Written::look(self.folder.path(), self.seen.take().as_ref());
+        let rows = self.rows();
         let output = shell(self.folder.path(), line);
-        let after = Written::look(self.folder.path());
+        let after = Written::look(self.folder.path(), Some(&before));
         let dir = self.folder.path().to_string_lossy().into_owned();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(&dir, "[dir]");
+        let written = before.until(&after);
+        self.seen.set(Some(after));
         Said {
             code: output.status.code().unwrap_or(-1),
             out: text(&output.stdout),
             err: text(&output.stderr),
-            written: before.until(&after),
+            written,
+            rows: rows.and_then(|before| Some(self.rows()? - before)),
             is_tk: line.starts_with("crew ticket "),
             is_text: line.contains("| cut ")
                 || std::str::from_utf8(&output.stdout).is_ok() && std::str::from_utf8(&output.stderr).is_ok(),
@@ -196,6 +212,8 @@ impl Said {
             both.contains("panicked").then(|| "panicked".to_owned()),
             (!matches!(self.code, 0..=3)).then(|| format!("exit code {}", self.code)),
             (is_refusal && !is_told).then(|| "a refusal does not say what to do".to_owned()),
+            (is_refusal && self.rows.is_some_and(|more| more != 0))
+                .then(|| "a refusal, and the journal has other rows".to_owned()),
         ]
         .into_iter()
         .flatten()

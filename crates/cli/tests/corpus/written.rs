@@ -24,11 +24,19 @@ const LOCK: &str = "repo/.tickets/.lock";
 
 /// A name, mode and hash for every file below a folder.
 pub(crate) struct Written {
-    files: BTreeMap<PathBuf, u64>,
+    files: BTreeMap<PathBuf, File>,
+}
+
+struct File {
+    /// Its identity, size and times: while these are the same, so is the rest.
+    stamp: [i128; 4],
+    /// Of its mode and content.
+    hash: u64,
 }
 
 impl Written {
-    pub(crate) fn look(root: &Path) -> Self {
+    /// Reads what is not as it was `before`: a case may have a hundred thousand files.
+    pub(crate) fn look(root: &Path, before: Option<&Self>) -> Self {
         let mut files = BTreeMap::new();
         let mut folders = vec![root.to_path_buf()];
         while let Some(folder) = folders.pop() {
@@ -41,6 +49,25 @@ impl Written {
                     folders.push(path);
                     continue;
                 }
+                let name = path.strip_prefix(root).unwrap().to_path_buf();
+                let time = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
+                let stamp = [
+                    meta.ino().into(),
+                    meta.len().into(),
+                    time(meta.mtime(), meta.mtime_nsec()),
+                    time(meta.ctime(), meta.ctime_nsec()),
+                ];
+                let known = before.and_then(|before| before.files.get(&name));
+                if let Some(known) = known.filter(|known| known.stamp == stamp) {
+                    files.insert(
+                        name,
+                        File {
+                            stamp,
+                            hash: known.hash,
+                        },
+                    );
+                    continue;
+                }
                 let mut hash = DefaultHasher::new();
                 meta.mode().hash(&mut hash);
                 if meta.is_symlink() {
@@ -48,10 +75,15 @@ impl Written {
                 } else if meta.is_file() {
                     fs::read(&path).unwrap_or_default().hash(&mut hash);
                 }
-                files.insert(path.strip_prefix(root).unwrap().to_path_buf(), hash.finish());
+                let hash = hash.finish();
+                files.insert(name, File { stamp, hash });
             }
         }
         Self { files }
+    }
+
+    fn hash(&self, name: &Path) -> Option<u64> {
+        self.files.get(name).map(|file| file.hash)
     }
 
     /// What is another between this and a later look, a line each.
@@ -60,7 +92,7 @@ impl Written {
         let changed = names
             .into_iter()
             .filter(|name| name.as_os_str() != LOCK)
-            .filter(|name| self.files.get(*name) != later.files.get(*name));
+            .filter(|name| self.hash(name) != later.hash(name));
         let told: BTreeSet<String> = changed.filter_map(|name| told(name)).collect();
         told.into_iter().collect()
     }

@@ -121,6 +121,16 @@ fn a_simulation_is_told_step_by_step() {
     );
     let one = repo.crew(&["sim", "replay", "7", "--of", "t-1"]).ok().out;
     assert!(one.lines().count() < whole.lines().count(), "{one}");
+    let run = repo.crew(&["sim", "replay", "7", "--of", "t-2.1.1"]).ok().out;
+    assert!(run.contains("start t-2.1.1") && !run.contains("t-2.1.2"), "{run}");
+    let nobody = repo.crew(&["sim", "replay", "7", "--of", "t-"]);
+    assert_eq!(nobody.code, 2, "{nobody}");
+    assert!(
+        nobody.err.contains("nothing in seed 7 is called t-")
+            && nobody.err.contains("it tells of ada, barbara, ")
+            && nobody.err.contains(", t-1, t-2, "),
+        "{nobody}"
+    );
     repo.write("case.toml", "seed = 7\noff = [\"person\"]\n");
     let kinder = repo.crew(&["sim", "replay", "case.toml"]).ok().out;
     assert_ne!(kinder, whole);

@@ -375,16 +375,25 @@ fn a_program_says_how_it_failed_as_soon_as_it_knows() {
         let (_, outcome) = read(&[(Stream::Out, &said)], &exit(reason, None, Some(15)));
         assert_eq!(outcome.result.unwrap_err().class, class);
     }
-    for bad in [
-        &br#"{"crew":"failure","class":"killed_by_us"}"#[..],
-        br#"{"crew":"failure","class":"tired"}"#,
-        br#"{"crew":"failure"}"#,
-        br#"{"crew":"failure","class":"auth","until_ms":-1}"#,
+    for (bad, why) in [
+        (
+            &br#"{"crew":"failure","class":"killed_by_us"}"#[..],
+            "that class is crew's to say; yours are transient, ",
+        ),
+        (
+            br#"{"crew":"failure","class":"tired"}"#,
+            "the class \"tired\" is none of transient, ",
+        ),
+        (br#"{"crew":"failure"}"#, "no \"class\" says how: transient, "),
+        (
+            br#"{"crew":"failure","class":"auth","until_ms":-1}"#,
+            "until_ms is no whole number",
+        ),
     ] {
         let (events, outcome) = read(&[(Stream::Out, &[bad, b"\n"].concat())], &well());
         assert!(outcome.result.is_ok(), "{}", String::from_utf8_lossy(bad));
         assert!(
-            matches!(&events[..], [Event::Note { text }] if text.contains("failure")),
+            matches!(&events[..], [Event::Note { text }] if text.contains("failure") && text.contains(why)),
             "{events:?}"
         );
     }

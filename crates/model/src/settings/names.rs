@@ -83,11 +83,9 @@ pub fn branch_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// White space, controls, and what is there without being seen or changes the order of what is.
+/// White space, and what is there without being seen or changes the order of what is.
 pub(super) fn is_unseen(c: char) -> bool {
-    c.is_control()
-        || c.is_whitespace()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    c.is_whitespace() || text::hides(c)
 }
 
 /// Checks a path inside the repository and gives it in its plain form: no `./`, no doubled or trailing `/`.

@@ -5,7 +5,7 @@ use git::{Limits, Message, Outcome, Saved, Workspace};
 use model::ticket::{Candidate, InTheWay, Obstacle, Ticket};
 use model::{AgentName, Oid};
 
-use super::{could_not, crew, git_oid, identity, model_oid, words};
+use super::{could_not, crew, git_oid, identity, model_oid};
 use crate::clock::{self, Stopwatch};
 use crate::hands::Hands;
 use crate::timing;
@@ -25,7 +25,9 @@ impl Hands {
                 Report::ImportRefused { why: why.join("\n") }
             }
             // Its agent did that, and can undo it.
-            Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused { why: words(&error) },
+            Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused {
+                why: text::whole(&error),
+            },
             Err(error) => could_not(error),
         }
     }

@@ -235,24 +235,12 @@ pub(crate) fn git_oid(oid: &Oid) -> Result<git::Oid, git::Error> {
 /// A failure to do what only the world outside can be blamed for.
 pub(crate) fn could_not(error: impl Into<crate::Error>) -> Report {
     let error = error.into();
-    let why = words(&error);
+    let why = text::whole(&error);
     if error.is_passing() {
         Report::Hindered { why }
     } else {
         Report::CouldNotRun { why }
     }
-}
-
-/// An error with what caused it.
-pub(crate) fn words(error: &dyn std::error::Error) -> String {
-    let mut out = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        out.push_str(": ");
-        out.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    out
 }
 
 /// A step that could not be started.

@@ -5,7 +5,7 @@ use model::AgentName;
 use model::attempt::From;
 use model::ticket::Ticket;
 
-use super::{could_not, model_oid, words};
+use super::{could_not, model_oid};
 use crate::hands::Hands;
 
 impl Hands {
@@ -20,7 +20,9 @@ impl Hands {
             },
             // The machine's moment is not the attempt's failure.
             Err(error) if error.is_passing() => could_not(error),
-            Err(error) => Report::WorkspaceFailed { why: words(&error) },
+            Err(error) => Report::WorkspaceFailed {
+                why: text::whole(&error),
+            },
         }
     }
 

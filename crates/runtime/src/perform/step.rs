@@ -8,7 +8,7 @@ use model::ticket::Ticket;
 use model::{AgentName, RunId, SessionId};
 use process::Run;
 
-use super::{could_not, not_spawned, words};
+use super::{could_not, not_spawned};
 use crate::hands::Hands;
 use crate::prompt::Budget;
 
@@ -36,7 +36,7 @@ impl Hands {
                 Ok(true) => return self.begin(&run),
                 Ok(false) => {}
                 Err(error) if error.is_passing() => return could_not(error),
-                Err(error) => return not_spawned(Class::Crash, words(&error)),
+                Err(error) => return not_spawned(Class::Crash, text::whole(&error)),
             }
         }
         let Some(harness) = self.harness.as_deref() else {
@@ -59,7 +59,7 @@ impl Hands {
         match self.make_run(ticket, step, id, harness, &workspace, &dir) {
             Ok(run) => self.begin(&run),
             Err(error) if error.is_passing() => could_not(error),
-            Err(error) => not_spawned(Class::Crash, words(&error)),
+            Err(error) => not_spawned(Class::Crash, text::whole(&error)),
         }
     }
 
@@ -73,7 +73,7 @@ impl Hands {
             return could_not(error);
         }
         match crate::hands::give_up(run) {
-            Ok(()) => not_spawned(Class::Crash, words(&error)),
+            Ok(()) => not_spawned(Class::Crash, text::whole(&error)),
             Err(error) => could_not(error),
         }
     }

@@ -27,9 +27,9 @@ impl Ring {
         mut error: Error,
         signals: &mut Option<watch::Receiver<Signal>>,
     ) -> Result<()> {
-        let is_news = self.health.fails(clock::now());
+        let is_news = self.health.note_trouble(clock::now());
         if is_news {
-            let why = crate::perform::words(&error);
+            let why = text::whole(&error);
             let hint = error.hint().unwrap_or_default();
             tracing::warn!(
                 "nothing new begins until the journal can be written: {why}\n{hint}; crew goes on by itself"
@@ -48,7 +48,7 @@ impl Ring {
             let at = clock::now();
             let taken_up = match self.ledger.0.set_meta("written", &at.0.to_string()).await {
                 Ok(()) => {
-                    self.health.is_taken_up();
+                    self.health.note_taken_up();
                     self.load().await
                 }
                 Err(error) => Err(Error::Store(error)),
@@ -58,7 +58,7 @@ impl Ring {
                     if is_news {
                         tracing::warn!("the journal can be written again");
                     }
-                    self.health.is_well(at);
+                    self.health.note_well(at);
                     return Ok(());
                 }
                 Err(again) if again.is_passing() => error = again,
@@ -81,7 +81,7 @@ pub(super) struct Health {
 
 impl Health {
     /// It cannot be written; whether a person is to be told.
-    fn fails(&mut self, now: Time) -> bool {
+    fn note_trouble(&mut self, now: Time) -> bool {
         let is_new = self.well_since.is_none_or(|well| now.since(well) > SAME);
         if is_new {
             self.taken_up = 0;
@@ -94,12 +94,12 @@ impl Health {
     }
 
     /// It is being taken up.
-    fn is_taken_up(&mut self) {
+    fn note_taken_up(&mut self) {
         self.taken_up += 1;
     }
 
     /// It is taken up.
-    fn is_well(&mut self, now: Time) {
+    fn note_well(&mut self, now: Time) {
         self.well_since = Some(now);
     }
 
@@ -118,11 +118,11 @@ mod tests {
         let mut health = Health::default();
         let (mut now, mut told, mut read) = (Time(0), 0, 0);
         while now < Time(0) + for_long {
-            told += usize::from(health.fails(now));
+            told += usize::from(health.note_trouble(now));
             now = now + health.pause();
-            health.is_taken_up();
+            health.note_taken_up();
             read += 1;
-            health.is_well(now);
+            health.note_well(now);
             now = now + between;
         }
         (told, read)
@@ -143,9 +143,9 @@ mod tests {
         assert_eq!(told, read);
         assert!(told > 25, "{told} times");
         let mut health = Health::default();
-        health.is_taken_up();
-        health.is_well(Time(0));
-        assert!(health.fails(Time(0) + Duration::from_mins(2)));
+        health.note_taken_up();
+        health.note_well(Time(0));
+        assert!(health.note_trouble(Time(0) + Duration::from_mins(2)));
         assert_eq!(health.pause(), RETRY);
     }
 }

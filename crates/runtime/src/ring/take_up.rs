@@ -9,7 +9,6 @@ use model::{RunId, Time};
 use store::Ordered;
 
 use super::{Ring, own_stop, run};
-use crate::perform::words;
 use crate::queue::Ask;
 use crate::{Result, clock};
 
@@ -22,7 +21,7 @@ impl Ring {
         {
             tracing::warn!(
                 "a checkout that was half put aside takes room for nothing: {}",
-                words(&error)
+                text::whole(&error)
             );
         }
     }
@@ -64,7 +63,7 @@ impl Ring {
         if let Duty::Drain = self.duty
             && let Err(error) = self.hands.repository.release_head()
         {
-            tracing::warn!("a killed git's lock of HEAD may stay: {}", words(&error));
+            tracing::warn!("a killed git's lock of HEAD may stay: {}", text::whole(&error));
         }
         let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
         if self.duty == Duty::Drain && !is_landing {
@@ -73,7 +72,7 @@ impl Ring {
                 // Room comes again, and this is begun again then.
                 Err(error) if error.is_passing() => return Err(error.into()),
                 // Where a checkout's own git directory forbids it, the rest of the work need not stand still.
-                Err(error) => tracing::warn!("a killed engine's lock may stay: {}", words(&error)),
+                Err(error) => tracing::warn!("a killed engine's lock may stay: {}", text::whole(&error)),
                 Ok(()) => {}
             }
             crash::point("recover.released");

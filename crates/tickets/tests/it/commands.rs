@@ -197,6 +197,8 @@ fn dependencies_match_exactly_and_never_close_a_cycle() {
         error.to_string(),
         "that would make a dependency cycle: ab-12 -> ab-1 -> ab-3 -> ab-12"
     );
+    let hint = error.hint().unwrap();
+    assert!(hint.ends_with("`crew ticket undep ab-1 ab-3`"), "{hint}");
     assert_eq!(q.text("ab-12"), before);
     assert_eq!(
         render_dep(&one, &three, Dependency::Added),

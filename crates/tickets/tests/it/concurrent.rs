@@ -137,6 +137,15 @@ fn simultaneous_creation_gives_every_ticket_its_own_file() {
     assert_eq!((made.len(), titles.len()), (20, 20));
 }
 
+/// Ends the other thread also when this one fails: a scope waits for both.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 /// A program that replaces the whole file, as tk and editors do, without a lock. What it wrote must never be taken back by a
 /// write of crew's.
 #[test]
@@ -155,6 +164,7 @@ fn an_editor_that_knows_no_lock_loses_nothing_to_crew() {
             .map_or(0, |n| n.parse().unwrap())
     };
     let (edits, busy) = std::thread::scope(|scope| {
+        let _ends = Ends(&ended);
         let crew = scope.spawn(|| {
             let mut edits = 0;
             let mut busy = 0;

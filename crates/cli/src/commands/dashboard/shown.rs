@@ -346,12 +346,7 @@ fn with_aftermath(answer: Answer) -> model::command::Outcome {
 
 /// An error in a line, with what to do about it.
 fn words(error: &Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        words = format!("{words}: {source}");
-        cause = source.source();
-    }
+    let words = text::whole(error);
     match error.hint() {
         Some(hint) => format!("{words} ({hint})"),
         None => words,

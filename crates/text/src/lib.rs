@@ -1,0 +1,7 @@
+//! What every room must answer alike about text: which characters hide, and what an error says to a person.
+
+mod error;
+mod hidden;
+
+pub use error::{causes, system, whole, without_number};
+pub use hidden::hides;
