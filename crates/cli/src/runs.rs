@@ -1,17 +1,19 @@
 //! The output of an agent's steps, as files.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use model::attempt;
-use model::journal::{Fact, State};
-use model::ticket::{self, Ticket};
+use model::journal::{Fact, State, Stream};
+use model::ticket;
 use model::view::Crew;
 use model::{AgentName, RunId, TicketId};
-use store::Fold;
-
 use runtime::Place;
+use store::{Fold, Ledger, Sqlite};
+
+use crate::error::Result;
 
 /// A step of an agent that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,17 +55,35 @@ pub(crate) fn dir(place: &Place, run: &RunId) -> PathBuf {
     place.runs_dir.join(run.as_str())
 }
 
-/// Whether a row is about an agent.
-pub(crate) fn concerns(crew: &Crew, fold: &Fold, agent: &AgentName) -> bool {
-    use model::project::Event;
-    match (&fold.fact, &fold.after) {
-        (Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }), _) => name == agent,
-        (Fact::Ticket(_), State::Ticket(after)) => {
-            let is = |ticket: &Ticket| ticket.attempt().is_some_and(|attempt| attempt.agent == *agent);
-            is(after) || crew.tickets.get(&after.id).is_some_and(|ticket| is(ticket))
+/// The rows about the tickets that an agent has worked on, as far as they are folded, each with what the ticket was before: read
+/// from their streams, so that it costs what the agent has done and not what everybody has.
+pub(crate) async fn rows(
+    ledger: &Ledger<Sqlite>,
+    crew: &Crew,
+    agent: &AgentName,
+    mut each: impl FnMut(Option<&State>, &Fold),
+) -> Result<()> {
+    let its = crew.works.values().filter(|work| work.agent == *agent);
+    let tickets: BTreeSet<&TicketId> = its.map(|work| &work.ticket).collect();
+    for ticket in tickets {
+        let rows = ledger.history(&Stream::Ticket(ticket.clone())).await?;
+        let mut before = None;
+        for row in rows.iter().filter(|row| row.seq <= crew.seq) {
+            each(before, row);
+            before = Some(&row.after);
         }
-        (Fact::Project(_) | Fact::Ticket(_), _) => false,
     }
+    Ok(())
+}
+
+/// The steps that an agent was ever given, the oldest first.
+pub(crate) async fn steps(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<Vec<Step>> {
+    let mut steps = BTreeMap::new();
+    rows(ledger, crew, agent, |_, row| {
+        steps.extend(Step::started(row, agent).map(|step| (row.seq, step)));
+    })
+    .await?;
+    Ok(steps.into_values().collect())
 }
 
 /// The last `bytes` of a file as text; nothing when it is not there.

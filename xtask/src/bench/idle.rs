@@ -32,7 +32,8 @@ pub(crate) struct Idled {
 /// Watches an engine whose agents all work, for a time: each is one silent process.
 pub(crate) fn watching(place: &Place, time: Duration) -> Result<Idled, String> {
     repository::make(place, "idle", SMALL)?;
-    let settings = format!("[run]\nsettle = \"0s\"\non_stop = \"kill\"\n[agents]\ncount = {LIVE}");
+    let settings =
+        format!("[run]\nsettle = \"0s\"\non_stop = \"kill\"\nmax_workers = {LIVE}\n[agents]\ncount = {LIVE}");
     repository::set_up(place, "idle", "#!/bin/sh\nexec sleep 100000\n", &settings)?;
     for i in 1..=LIVE {
         let id = format!("t-{i}");

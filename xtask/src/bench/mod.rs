@@ -63,7 +63,10 @@ impl Options {
 /// whose repository is not sound, counts for nothing.
 pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
     let built = match &options.crew {
-        Some(path) => path.clone(),
+        // What is measured is started in other folders.
+        Some(path) => path
+            .canonicalize()
+            .map_err(|error| format!("{}: {error}", path.display()))?,
         None => {
             let build = ["build", "--release", "--locked", "--package", "crew"];
             program::run(root, "cargo", &build)?;

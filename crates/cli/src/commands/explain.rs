@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use model::attempt::Failure;
+use model::attempt::{self, Failure};
 use model::policy::route::{self, Refusal};
 use model::policy::{capacity, failure};
 use model::settings::Settings;
@@ -71,6 +71,9 @@ impl Explain {
         if let Some(waits) = agent.and_then(|agent| agent.waiting(clock::now())) {
             context.out.line(&format!("  it {waits}"))?;
         }
+        if let Some(why) = no_worker(&facts, &settings, ticket) {
+            context.out.line(&format!("  {why}"))?;
+        }
         let over = ticket.is_some_and(|ticket| ticket.is_done() || ticket.held.is_some());
         if let Some(why) = place.lacks_room(&settings).filter(|_| !over) {
             context.out.line(&format!("  {why}"))?;
@@ -112,6 +115,18 @@ impl Explain {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Why an agent that is ready for a step is not given one, where that is for want of a process.
+fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Ticket>) -> Option<String> {
+    let attempt = ticket?.attempt()?;
+    let limits = capacity::Limits::new(&settings.agents, &settings.run);
+    let tickets = facts.tickets.values().map(AsRef::as_ref);
+    let is_full = capacity::workers(tickets, limits) == 0;
+    (matches!(attempt.state, attempt::State::Ready) && is_full).then(|| {
+        let n = limits.workers;
+        format!("as many agent processes run as may: [run] max_workers = {n}")
+    })
 }
 
 /// The failure that holds a ticket whose agent was freed.

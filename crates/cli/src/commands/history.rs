@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use model::journal::{State, Stream};
+use model::AgentName;
+use model::journal::{Fact, State, Stream};
+use model::project::Event;
 use model::ticket::Effect;
 use model::view::{describe, describe_effect};
 use store::{EffectId, Fold, Journal as _, Ledger, Seq, Sqlite};
@@ -40,12 +42,7 @@ impl History {
             match &which {
                 Either::Ticket(id) => rows = ledger.history(&Stream::Ticket(id.clone())).await?,
                 Either::Agent(name) => {
-                    follow::fold(ledger, |crew, fold| {
-                        if runs::concerns(crew, fold, name) {
-                            rows.push(fold.clone());
-                        }
-                    })
-                    .await?;
+                    rows = of_agent(ledger, name).await?;
                 }
             }
         }
@@ -83,6 +80,28 @@ impl History {
         context.out.table(&table(&shown, &which))?;
         Ok(Exit::Done)
     }
+}
+
+/// The rows about an agent, the oldest first.
+async fn of_agent(ledger: &Ledger<Sqlite>, agent: &AgentName) -> Result<Vec<Fold>> {
+    let is_its = |state: &State| match state {
+        State::Ticket(ticket) => ticket.attempt().is_some_and(|attempt| attempt.agent == *agent),
+        State::Project(_) => false,
+    };
+    let mut rows = ledger.history(&Stream::Project).await?;
+    rows.retain(|row| match &row.fact {
+        Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }) => name == agent,
+        Fact::Project(_) | Fact::Ticket(_) => false,
+    });
+    let crew = ledger.whole_crew().await?;
+    runs::rows(ledger, &crew, agent, |before, row| {
+        if is_its(&row.after) || before.is_some_and(is_its) {
+            rows.push(row.clone());
+        }
+    })
+    .await?;
+    rows.sort_by_key(|row| row.seq);
+    Ok(rows)
 }
 
 fn table(shown: &[(Fold, Vec<Effect>)], which: &Either) -> Table {

@@ -40,24 +40,12 @@ impl Logs {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let ledger = journal(&place).await?;
-        let mut steps = Vec::new();
-        let crew = match &ledger {
-            Some(ledger) => {
-                let wanted = AgentName::new(self.agent.as_str()).ok();
-                follow::fold(ledger, |_, fold| {
-                    steps.extend(wanted.as_ref().and_then(|agent| Step::started(fold, agent)));
-                })
-                .await?
-            }
-            None => model::view::Crew::default(),
-        };
+        let crew = follow::crew(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
-        if agent.as_str() != self.agent {
-            // It was named by its beginning.
-            if let Some(ledger) = &ledger {
-                follow::fold(ledger, |_, fold| steps.extend(Step::started(fold, &agent))).await?;
-            }
-        }
+        let steps = match &ledger {
+            Some(ledger) => runs::steps(ledger, &crew, &agent).await?,
+            None => Vec::new(),
+        };
         let mut log = Log {
             raw: self.raw,
             json: context.json,

@@ -1,6 +1,9 @@
 //! `crew peek`: the end of what an agent printed in its last step.
 
 use clap::Args;
+use model::AgentName;
+use model::view::Crew;
+use store::{Ledger, Sqlite};
 
 use crate::context::{Context, journal};
 use crate::error::Result;
@@ -28,15 +31,10 @@ impl Peek {
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
-        let mut last = None;
-        if let Some(ledger) = &ledger {
-            follow::fold(ledger, |_, fold| {
-                if let Some(step) = Step::started(fold, &agent) {
-                    last = Some(step);
-                }
-            })
-            .await?;
-        }
+        let last = match &ledger {
+            Some(ledger) => last(ledger, &crew, &agent).await?,
+            None => None,
+        };
         let Some(step) = last else {
             if context.json {
                 context.out.json(&documents::Peek {
@@ -92,4 +90,14 @@ impl Peek {
         }
         Ok(Exit::Done)
     }
+}
+
+/// The agent's last step. What it worked on lately is tried first.
+async fn last(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<Option<Step>> {
+    let steps = runs::steps(ledger, crew, agent).await?;
+    if steps.is_empty() && !crew.past.tickets.is_empty() {
+        let whole = ledger.whole_crew().await?;
+        return Ok(runs::steps(ledger, &whole, agent).await?.pop());
+    }
+    Ok(steps.into_iter().next_back())
 }

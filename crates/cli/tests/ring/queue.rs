@@ -332,6 +332,26 @@ fn never_more_processes_than_max_workers() {
 }
 
 #[test]
+fn an_agent_that_waits_for_a_process_says_so() {
+    let world = World::with(|s| {
+        s.agents = "count = 2".to_owned();
+        s.run = "max_workers = 1".to_owned();
+    });
+    let script = "until_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID\" x\necho DONE\n";
+    for n in 0..2 {
+        world.ticket(&format!("t-{n}")).agent(script).write();
+    }
+    let mut engine = world.engine();
+    let says = |n: u32| world.crew(&["explain", &format!("t-{n}")]).out;
+    let waits = |n: u32| says(n).contains("as many agent processes run as may: [run] max_workers = 1");
+    world.wait("one of two waits", || waits(0) != waits(1));
+    world.open("go");
+    world.wait("both landed", || world.is_landed("t-0") && world.is_landed("t-1"));
+    engine.signal("INT");
+    engine.end();
+}
+
+#[test]
 fn as_many_agents_are_busy_as_the_settings_say() {
     let world = World::with(|s| s.agents = "count = 2".to_owned());
     // The first two are done only when both have begun; never are three at work.
