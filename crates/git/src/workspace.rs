@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::beneath;
 use crate::error::{Error, IoContext, Result};
@@ -88,6 +89,12 @@ impl Workspace {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(Error::io("read", record, error)),
         }
+    }
+
+    /// When it was made, by the file system's clock; none where nobody can tell.
+    #[must_use]
+    pub fn made_at(&self) -> Option<SystemTime> {
+        self.beside().join("made").metadata().ok()?.modified().ok()
     }
 
     /// `<agent>-<ticket>`.

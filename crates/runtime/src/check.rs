@@ -207,7 +207,7 @@ impl Hands {
     fn spec_of(&self, command: &str, about: &str, key: &str, checkout: &CheckCheckout) -> Spec {
         // The one shell: the command is the user's own setting, whole.
         let mut spec = Spec::new(
-            self.owner.run_id(&format!("check-{about}-{key}"), key),
+            self.owner.run_id(&format!("check-{about}-{key}")),
             "/bin/sh",
             checkout.path(),
         );

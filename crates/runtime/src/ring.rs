@@ -85,8 +85,8 @@ pub(crate) struct Ring {
     tell: mpsc::UnboundedSender<Heard>,
     queue: Queue,
     lines: Lines,
-    /// When effects were decided on that are not performed yet and go by it.
-    dates: BTreeMap<EffectId, Time>,
+    /// When the notes were decided on that are not written yet.
+    notes: BTreeMap<EffectId, Time>,
     /// Timers this core has heard of: one is told once.
     told: BTreeSet<TimerRef>,
     /// The journal was last asked for timers that are due then: every one that is due since is still to be told.
@@ -159,7 +159,7 @@ impl Ring {
             tell,
             queue,
             lines: Lines::default(),
-            dates: BTreeMap::new(),
+            notes: BTreeMap::new(),
             told: BTreeSet::new(),
             looked: Time::default(),
             inbox: 0,
@@ -519,7 +519,7 @@ impl Ring {
             self.lines.again(id, at);
         }
         for id in self.lines.settled() {
-            self.dates.remove(&id);
+            self.notes.remove(&id);
         }
         for ordered in ordered {
             self.date(&ordered).await?;
@@ -529,22 +529,11 @@ impl Ring {
         Ok(())
     }
 
-    /// Finds out when it was decided on what is found again by that: a note that is written, a step or a check that is begun.
+    /// Finds out when a note was decided on: it is dated so, and found by that when it is written again.
     async fn date(&mut self, ordered: &Ordered) -> Result<()> {
-        match &ordered.effect {
-            Effect::AddNote { .. }
-            | Effect::Attempt(attempt::Effect::StartStep { .. })
-            | Effect::RunChecks { .. } => {
-                let at = self.ledger.decided_at(ordered.id).await?;
-                self.dates.insert(ordered.id, at);
-            }
-            Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
-            | Effect::PrepareWorkspace { .. }
-            | Effect::BuildCandidate { .. }
-            | Effect::Land { .. }
-            | Effect::KeepWork { .. }
-            | Effect::RemoveWorkspace { .. }
-            | Effect::WriteFile(_) => {}
+        if let Effect::AddNote { .. } = &ordered.effect {
+            let at = self.ledger.decided_at(ordered.id).await?;
+            self.notes.insert(ordered.id, at);
         }
         Ok(())
     }
@@ -572,7 +561,7 @@ impl Ring {
             }
             Effect::AddNote { text } => {
                 points::effect("begun", &ordered.effect);
-                let at = self.dates.get(&ordered.id).copied().unwrap_or_else(clock::now);
+                let at = self.notes.get(&ordered.id).copied().unwrap_or_else(clock::now);
                 let ask = Ask::Note(
                     ordered.ticket.clone(),
                     text.clone(),
@@ -601,13 +590,7 @@ impl Ring {
                 // Checks wait for processes, not for the disk: they take no room from others. A stop waits for nobody.
                 let in_room = !stop && !matches!(ordered.effect, Effect::RunChecks { .. });
                 let ordered_at = Stopwatch::start();
-                let at = self.dates.get(&ordered.id).map(|at| format!("-{}", at.0));
-                let key = format!(
-                    "{}-{}{}",
-                    ordered.id.seq,
-                    ordered.id.index,
-                    at.unwrap_or_default()
-                );
+                let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
                 tokio::spawn(async move {
                     let _room = if in_room {
                         room.acquire_owned().await.ok()

@@ -24,10 +24,11 @@ fn words(text: &str) -> String {
             _ if is_shape(bare, "0000-00-00") => Some("[date]"),
             _ if is_shape(bare, "00:00:00") => Some("[time]"),
             _ if is_shape(bare, "0000-00-00T00:00:00Z") => Some("[moment]"),
-            _ if is_span(bare) => Some("[span]"),
+            // Before spans: a commit may be nothing but digits and a d.
             _ if matches!(bare.len(), 8 | 40) && bare.bytes().all(|b| b.is_ascii_hexdigit()) => {
                 Some("[commit]")
             }
+            _ if is_span(bare) => Some("[span]"),
             _ => None,
         };
         words.push(match normal {

@@ -69,7 +69,7 @@ impl Hands {
                     edited: *edited,
                     budget: *budget,
                 };
-                self.start_step(ticket, &step, key)
+                self.start_step(ticket, &step)
             }
             Effect::Attempt(attempt::Effect::StopRun { run }) => self.stop_run(run),
             Effect::Attempt(attempt::Effect::InspectWorkspace { agent }) => self.inspect(ticket, agent),

@@ -26,12 +26,15 @@ pub(super) struct Step<'a> {
 }
 
 impl Hands {
-    /// `key` names the effect that asks.
-    pub(super) fn start_step(&self, ticket: &Ticket, step: &Step<'_>, key: &str) -> Report {
+    pub(super) fn start_step(&self, ticket: &Ticket, step: &Step<'_>) -> Report {
         let dir = self.place.runs_dir.join(step.run.as_str());
-        let id = self.owner.run_id(step.run.as_str(), key);
+        let id = self.owner.run_id(step.run.as_str());
+        let workspace = match self.workspace(ticket, step.agent, step.number) {
+            Ok(workspace) => workspace,
+            Err(error) => return could_not(error),
+        };
         if let Ok(run) = Run::open(&dir) {
-            match is_for(&run, &id) {
+            match is_for(&run, &id, workspace.as_ref()) {
                 // Started before, by this engine or one that was killed: it is not started twice, whatever it came to.
                 Ok(true) => return self.begin(&run),
                 Ok(false) => {}
@@ -44,10 +47,8 @@ impl Hands {
                 why: "no harness is at hand".to_owned(),
             };
         };
-        let workspace = match self.workspace(ticket, step.agent, step.number) {
-            Ok(Some(workspace)) if workspace.exists() => workspace,
-            Ok(_) => return Report::WorkspaceMissing,
-            Err(error) => return could_not(error),
+        let Some(workspace) = workspace.filter(git::Workspace::exists) else {
+            return Report::WorkspaceMissing;
         };
         if let Some(why) = self.lacks_room() {
             return Report::Hindered { why };
@@ -154,10 +155,15 @@ impl Hands {
     }
 }
 
-/// Whether a run was made for what asks now. Another journal came to the same name, as one that was removed or put back to what it
-/// was, and its folders stay: such a run is ended, and set aside.
-fn is_for(run: &Run, id: &str) -> crate::Result<bool> {
-    if run.spec()?.run_id == id {
+/// Whether a run was made for what asks now. Another journal came to the same name, as one that was removed; or this one did, and
+/// was put back since to what it was before: then its workspace was removed meanwhile, and the one that stands now is younger than
+/// the run. A run of neither is ended, and set aside. A journal that has lost no more than its last words finds its run again.
+fn is_for(run: &Run, id: &str, workspace: Option<&git::Workspace>) -> crate::Result<bool> {
+    let made = run.made_at()?;
+    let outlived = workspace
+        .and_then(git::Workspace::made_at)
+        .is_some_and(|at| made < at);
+    if run.spec()?.run_id == id && !outlived {
         return Ok(true);
     }
     crate::end_run(run)?;
@@ -166,7 +172,7 @@ fn is_for(run: &Run, id: &str) -> crate::Result<bool> {
         .find(|dir| dir.symlink_metadata().is_err())
         .unwrap_or_default();
     tracing::warn!(
-        "{} is another journal's: it is ended, and set aside as {}",
+        "{} is of another time: it is ended, and set aside as {}",
         run.dir().display(),
         aside.display()
     );

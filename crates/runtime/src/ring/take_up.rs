@@ -56,7 +56,7 @@ impl Ring {
         self.lines.renew();
         self.look += 1;
         self.queue.ask(Ask::LookAnew(self.look));
-        self.dates.clear();
+        self.notes.clear();
         self.told.clear();
         self.looked = Time::default();
         self.inbox = 0;
