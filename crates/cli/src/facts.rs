@@ -23,7 +23,7 @@ pub(crate) struct Facts {
     /// The journal's tickets, and those that only have a file yet.
     pub(crate) tickets: BTreeMap<TicketId, Arc<Ticket>>,
     /// The same with those that were set aside and are recovered by one of them, as far as it matters how they ended.
-    with_past: Option<BTreeMap<TicketId, Arc<Ticket>>>,
+    all: Option<BTreeMap<TicketId, Arc<Ticket>>>,
     files: BTreeMap<TicketId, route::File>,
     roster: BTreeSet<AgentName>,
     settle: std::time::Duration,
@@ -40,7 +40,7 @@ impl Facts {
     pub(crate) fn gather(crew: &Crew, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
         let mut facts = Self {
             tickets: crew.tickets.clone(),
-            with_past: None,
+            all: None,
             files: BTreeMap::new(),
             roster: crew
                 .project
@@ -94,7 +94,7 @@ impl Facts {
         for id in linked {
             facts.set_aside(id, FileStatus::Closed);
         }
-        facts.with_past = facts.with_past(crew);
+        facts.all = facts.with_past(crew);
         Ok(facts)
     }
 
@@ -159,7 +159,7 @@ impl Facts {
     /// As the policies take it.
     pub(crate) fn queue(&self) -> Queue<'_> {
         Queue {
-            tickets: self.with_past.as_ref().unwrap_or(&self.tickets),
+            tickets: self.all.as_ref().unwrap_or(&self.tickets),
             files: &self.files,
             roster: &self.roster,
             settle: self.settle,

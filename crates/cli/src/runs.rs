@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket;
-use model::view::Crew;
+use model::view::{Crew, Deeds};
 use model::{AgentName, RunId, TicketId};
 use runtime::Place;
 use store::{Fold, Ledger, Sqlite};
@@ -55,18 +55,45 @@ pub(crate) fn dir(place: &Place, run: &RunId) -> PathBuf {
     place.runs_dir.join(run.as_str())
 }
 
+/// The tickets of a view that an agent has worked on.
+fn of_view(crew: &Crew, agent: &AgentName) -> BTreeSet<TicketId> {
+    let its = crew.works.values().filter(|work| work.agent == *agent);
+    its.map(|work| work.ticket.clone()).collect()
+}
+
+/// Those that were set aside.
+async fn of_past(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<BTreeSet<TicketId>> {
+    let mut tickets = BTreeSet::new();
+    let add = |id: &TicketId, deeds: &Deeds| {
+        if deeds.works.iter().any(|work| work.agent == *agent) {
+            tickets.insert(id.clone());
+        }
+    };
+    ledger.deeds(crew, add).await?;
+    Ok(tickets)
+}
+
 /// The rows about the tickets that an agent has worked on, as far as they are folded, each with what the ticket was before: read
-/// from their streams, so that it costs what the agent has done and not what everybody has.
+/// from their streams, so that it costs what the agent has done and not what everybody has. `crew`: without what was set aside.
 pub(crate) async fn rows(
     ledger: &Ledger<Sqlite>,
     crew: &Crew,
     agent: &AgentName,
+    each: impl FnMut(Option<&State>, &Fold),
+) -> Result<()> {
+    let mut tickets = of_view(crew, agent);
+    tickets.extend(of_past(ledger, crew, agent).await?);
+    of_tickets(ledger, crew, tickets, each).await
+}
+
+async fn of_tickets(
+    ledger: &Ledger<Sqlite>,
+    crew: &Crew,
+    tickets: BTreeSet<TicketId>,
     mut each: impl FnMut(Option<&State>, &Fold),
 ) -> Result<()> {
-    let its = crew.works.values().filter(|work| work.agent == *agent);
-    let tickets: BTreeSet<&TicketId> = its.map(|work| &work.ticket).collect();
     for ticket in tickets {
-        let rows = ledger.history(&Stream::Ticket(ticket.clone())).await?;
+        let rows = ledger.history(&Stream::Ticket(ticket)).await?;
         let mut before = None;
         for row in rows.iter().filter(|row| row.seq <= crew.seq) {
             each(before, row);
@@ -76,7 +103,7 @@ pub(crate) async fn rows(
     Ok(())
 }
 
-/// The steps that an agent was ever given, the oldest first.
+/// The steps that an agent was ever given, the oldest first. `crew`: without what was set aside.
 pub(crate) async fn steps(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<Vec<Step>> {
     let mut steps = BTreeMap::new();
     rows(ledger, crew, agent, |_, row| {
@@ -84,6 +111,33 @@ pub(crate) async fn steps(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentNam
     })
     .await?;
     Ok(steps.into_values().collect())
+}
+
+/// The agent's last step. What was set aside is older than what was not, and looked at only when there is nothing else.
+pub(crate) async fn last_step(
+    ledger: &Ledger<Sqlite>,
+    crew: &Crew,
+    agent: &AgentName,
+) -> Result<Option<Step>> {
+    for is_past in [false, true] {
+        let tickets = match is_past {
+            false => of_view(crew, agent),
+            true => of_past(ledger, crew, agent).await?,
+        };
+        let mut last = None;
+        of_tickets(ledger, crew, tickets, |_, row| {
+            if let Some(step) = Step::started(row, agent)
+                && last.as_ref().is_none_or(|(seq, _)| *seq < row.seq)
+            {
+                last = Some((row.seq, step));
+            }
+        })
+        .await?;
+        if let Some((_, step)) = last {
+            return Ok(Some(step));
+        }
+    }
+    Ok(None)
 }
 
 /// The last `bytes` of a file as text; nothing when it is not there.

@@ -7,7 +7,7 @@ use model::AgentName;
 use model::journal::{Fact, State, Stream};
 use model::project::Event;
 use model::ticket::Effect;
-use model::view::{describe, describe_effect};
+use model::view::{Crew, describe, describe_effect};
 use store::{EffectId, Fold, Journal as _, Ledger, Seq, Sqlite};
 
 use crate::context::{Context, journal};
@@ -42,7 +42,7 @@ impl History {
             match &which {
                 Either::Ticket(id) => rows = ledger.history(&Stream::Ticket(id.clone())).await?,
                 Either::Agent(name) => {
-                    rows = of_agent(ledger, name).await?;
+                    rows = of_agent(ledger, &crew, name).await?;
                 }
             }
         }
@@ -83,7 +83,7 @@ impl History {
 }
 
 /// The rows about an agent, the oldest first.
-async fn of_agent(ledger: &Ledger<Sqlite>, agent: &AgentName) -> Result<Vec<Fold>> {
+async fn of_agent(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<Vec<Fold>> {
     let is_its = |state: &State| match state {
         State::Ticket(ticket) => ticket.attempt().is_some_and(|attempt| attempt.agent == *agent),
         State::Project(_) => false,
@@ -93,8 +93,7 @@ async fn of_agent(ledger: &Ledger<Sqlite>, agent: &AgentName) -> Result<Vec<Fold
         Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }) => name == agent,
         Fact::Project(_) | Fact::Ticket(_) => false,
     });
-    let crew = ledger.whole_crew().await?;
-    runs::rows(ledger, &crew, agent, |before, row| {
+    runs::rows(ledger, crew, agent, |before, row| {
         if is_its(&row.after) || before.is_some_and(is_its) {
             rows.push(row.clone());
         }

@@ -40,7 +40,7 @@ impl Logs {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
         let ledger = journal(&place).await?;
-        let crew = follow::crew(ledger.as_ref()).await?;
+        let crew = follow::present(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         let steps = match &ledger {
             Some(ledger) => runs::steps(ledger, &crew, &agent).await?,

@@ -1,16 +1,12 @@
 //! `crew peek`: the end of what an agent printed in its last step.
 
 use clap::Args;
-use model::AgentName;
-use model::view::Crew;
-use store::{Ledger, Sqlite};
 
 use crate::context::{Context, journal};
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::runs::{self, Step};
 use crate::ui::Style;
-use crate::{documents, follow, lookup};
+use crate::{documents, follow, lookup, runs};
 
 /// Show the end of an agent's latest output
 #[derive(Debug, Args)]
@@ -32,7 +28,7 @@ impl Peek {
         let crew = follow::present(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         let last = match &ledger {
-            Some(ledger) => last(ledger, &crew, &agent).await?,
+            Some(ledger) => runs::last_step(ledger, &crew, &agent).await?,
             None => None,
         };
         let Some(step) = last else {
@@ -90,14 +86,4 @@ impl Peek {
         }
         Ok(Exit::Done)
     }
-}
-
-/// The agent's last step. What it worked on lately is tried first.
-async fn last(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<Option<Step>> {
-    let steps = runs::steps(ledger, crew, agent).await?;
-    if steps.is_empty() && !crew.past.tickets.is_empty() {
-        let whole = ledger.whole_crew().await?;
-        return Ok(runs::steps(ledger, &whole, agent).await?.pop());
-    }
-    Ok(steps.into_iter().next_back())
 }

@@ -108,6 +108,25 @@ impl<J: Journal> Ledger<J> {
         }
     }
 
+    /// The attempts at every ticket that was set aside, and its landings, one ticket after the other.
+    ///
+    /// # Errors
+    /// As [`Ledger::crew`].
+    pub async fn deeds(&self, crew: &Crew, mut each: impl FnMut(&TicketId, &Deeds)) -> Result<()> {
+        let mut after: Option<StreamId> = None;
+        loop {
+            let page = self.0.records(after.as_ref(), PAGE).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(last.stream.clone());
+            for record in page {
+                let id = ticket_id(&record.stream)?;
+                if crew.past.tickets.contains(&id) {
+                    each(&id, &read::<Deeds>("record", &record.rest)?);
+                }
+            }
+        }
+    }
+
     /// Puts a ticket back that was set aside; nothing for one that was not. `version`: as it was then, else as it is now.
     ///
     /// # Errors
