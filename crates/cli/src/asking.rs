@@ -97,7 +97,7 @@ impl Asker {
         }
         let id = clock::command_id();
         let ledger = place
-            .open_journal(true)
+            .open_journal()
             .await
             .map_err(|error| context::lift(place, error))?;
         if engine.is_none() {

@@ -136,7 +136,7 @@ pub(crate) fn lift(place: &Place, error: runtime::Error) -> Error {
 
 /// The journal to read; none before anything was ever asked or run here.
 pub(crate) async fn journal(place: &Place) -> Result<Option<Ledger<Sqlite>>> {
-    match place.open_journal(false).await {
+    match place.read_journal().await {
         Ok(ledger) => Ok(Some(ledger)),
         Err(runtime::Error::Store(store::Error::Missing { .. })) => Ok(None),
         Err(error) => Err(error.into()),

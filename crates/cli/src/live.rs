@@ -77,7 +77,7 @@ impl<'a, T: Tell> Live<'a, T> {
         let notices = Notices::listen(context.var(notices::TIMINGS_FILE).map(Path::new))?;
         // The journal is there before the engine is, so that nothing of it is missed.
         let ledger = place
-            .open_journal(true)
+            .open_journal()
             .await
             .map_err(|error| context::lift(&place, error))?;
         let crew = ledger.crew().await?;

@@ -4,7 +4,6 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use crate::beneath;
 use crate::error::{Error, IoContext, Result};
@@ -91,10 +90,16 @@ impl Workspace {
         }
     }
 
-    /// When it was made, by the file system's clock; none where nobody can tell.
+    /// What tells it from one that stood here before or comes after, where there is a record of it; compared for equality alone.
     #[must_use]
-    pub fn made_at(&self) -> Option<SystemTime> {
-        self.beside().join("made").metadata().ok()?.modified().ok()
+    pub fn birth(&self) -> Option<String> {
+        let record = self.beside().join("made").metadata().ok()?;
+        Some(format!(
+            "{:x}-{:x}-{:x}",
+            record.ino(),
+            record.mtime(),
+            record.mtime_nsec()
+        ))
     }
 
     /// `<agent>-<ticket>`.

@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::FlockOperation;
@@ -132,13 +132,6 @@ impl Run {
     /// Its directory.
     pub fn dir(&self) -> &Path {
         &self.dir
-    }
-
-    /// When it was made, by the file system's clock.
-    pub fn made_at(&self) -> Result<SystemTime> {
-        let spec = self.dir.join(files::SPEC);
-        let made = spec.metadata().and_then(|meta| meta.modified());
-        made.map_err(Error::file("look at", &spec))
     }
 
     /// What it is to be. The environment is there until the program has started, empty afterwards.

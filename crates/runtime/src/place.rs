@@ -161,26 +161,29 @@ impl Place {
         })
     }
 
-    /// Opens the journal: to write to it, making it if there is none, when `create` says so; else to read it.
+    /// Opens the journal to write to it, making it if there is none.
+    ///
+    /// # Errors
+    /// [`store::Error`]: damaged, of a newer crew.
+    pub async fn open_journal(&self) -> Result<Ledger<Sqlite>> {
+        if self.journal.exists() {
+            return Ok(Ledger::new(Sqlite::open(&self.journal).await?));
+        }
+        self.make_tickets_dir()?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the journal's id is minted here, once in its life"
+        )]
+        let id = uuid::Uuid::now_v7().to_string();
+        Ok(Ledger::new(Sqlite::create(&self.journal, &id).await?))
+    }
+
+    /// Opens the journal to read it.
     ///
     /// # Errors
     /// [`store::Error`]: missing, damaged, of a newer crew.
-    pub async fn open_journal(&self, create: bool) -> Result<Ledger<Sqlite>> {
-        if create && !self.journal.exists() {
-            self.make_tickets_dir()?;
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "the journal's id is minted here, once in its life"
-            )]
-            let id = uuid::Uuid::now_v7().to_string();
-            return Ok(Ledger::new(Sqlite::create(&self.journal, &id).await?));
-        }
-        let journal = if create {
-            Sqlite::open(&self.journal).await?
-        } else {
-            Sqlite::look(&self.journal).await?
-        };
-        Ok(Ledger::new(journal))
+    pub async fn read_journal(&self) -> Result<Ledger<Sqlite>> {
+        Ok(Ledger::new(Sqlite::look(&self.journal).await?))
     }
 }
 

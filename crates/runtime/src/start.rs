@@ -90,7 +90,7 @@ pub async fn run(
 pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<()> {
     let settings = place.settings()?;
     let hands = Hands::new(&place, &settings, &options, false)?;
-    let ledger = place.open_journal(true).await?;
+    let ledger = place.open_journal().await?;
     let asked = ledger
         .asked(0, crate::clock::now())
         .await?

@@ -27,8 +27,8 @@ impl Person {
     /// Sits down. `name`: who is said to have answered.
     pub(crate) fn watches(place: Place, name: String) -> Self {
         Self(tokio::spawn(async move {
-            let ledger = place.open_journal(true).await?;
-            let mut rows = Follow::new(place.open_journal(true).await?, &place.crew_dir, 0);
+            let ledger = place.open_journal().await?;
+            let mut rows = Follow::new(place.open_journal().await?, &place.crew_dir, 0);
             let mut crew = Crew::default();
             let agent = loop {
                 for fold in rows.more().await? {

@@ -28,13 +28,14 @@ pub(super) struct Step<'a> {
 impl Hands {
     pub(super) fn start_step(&self, ticket: &Ticket, step: &Step<'_>) -> Report {
         let dir = self.place.runs_dir.join(step.run.as_str());
-        let id = self.owner.run_id(step.run.as_str());
         let workspace = match self.workspace(ticket, step.agent, step.number) {
             Ok(workspace) => workspace,
             Err(error) => return could_not(error),
         };
+        let owned = self.owner.run_id(step.run.as_str());
+        let stands = workspace.as_ref().and_then(git::Workspace::birth);
         if let Ok(run) = Run::open(&dir) {
-            match is_for(&run, &id, workspace.as_ref()) {
+            match is_for(&run, &owned, stands.as_deref()) {
                 // Started before, by this engine or one that was killed: it is not started twice, whatever it came to.
                 Ok(true) => return self.begin(&run),
                 Ok(false) => {}
@@ -57,6 +58,7 @@ impl Hands {
         if let Err(error) = workspace.clear_locks() {
             return could_not(error);
         }
+        let id = stands.map_or(owned.clone(), |made| format!("{owned}.{made}"));
         match self.make_run(ticket, step, id, harness, &workspace, &dir) {
             Ok(run) => self.begin(&run),
             Err(error) if error.is_passing() => could_not(error),
@@ -156,14 +158,17 @@ impl Hands {
 }
 
 /// Whether a run was made for what asks now. Another journal came to the same name, as one that was removed; or this one did, and
-/// was put back since to what it was before: then its workspace was removed meanwhile, and the one that stands now is younger than
-/// the run. A run of neither is ended, and set aside. A journal that has lost no more than its last words finds its run again.
-fn is_for(run: &Run, id: &str, workspace: Option<&git::Workspace>) -> crate::Result<bool> {
-    let made = run.made_at()?;
-    let outlived = workspace
-        .and_then(git::Workspace::made_at)
-        .is_some_and(|at| made < at);
-    if run.spec()?.run_id == id && !outlived {
+/// was put back since to what it was before: then another workspace stands there. A run of neither is ended, and set aside. A
+/// journal that has lost no more than its last words finds its run again. `stands`: the birth of the workspace that is there.
+fn is_for(run: &Run, owned: &str, stands: Option<&str>) -> crate::Result<bool> {
+    let id = run.spec()?.run_id;
+    let is_ours = match (id.strip_prefix(owned), stands) {
+        // Of no workspace that is known; or there is none any more that could be another.
+        (Some(""), _) | (Some(_), None) => true,
+        (Some(made_in), Some(stands)) => made_in.strip_prefix('.') == Some(stands),
+        (None, _) => false,
+    };
+    if is_ours {
         return Ok(true);
     }
     crate::end_run(run)?;
