@@ -58,7 +58,7 @@ impl Hands {
         if let Err(error) = workspace.clear_locks() {
             return could_not(error);
         }
-        let id = stands.map_or(owned.clone(), |made| format!("{owned}.{made}"));
+        let id = stands.map_or(owned.clone(), |made| format!("{owned}-{made}"));
         match self.make_run(ticket, step, id, harness, &workspace, &dir) {
             Ok(run) => self.begin(&run),
             Err(error) if error.is_passing() => could_not(error),
@@ -165,7 +165,7 @@ fn is_for(run: &Run, owned: &str, stands: Option<&str>) -> crate::Result<bool> {
     let is_ours = match (id.strip_prefix(owned), stands) {
         // Of no workspace that is known; or there is none any more that could be another.
         (Some(""), _) | (Some(_), None) => true,
-        (Some(made_in), Some(stands)) => made_in.strip_prefix('.') == Some(stands),
+        (Some(made_in), Some(stands)) => made_in.strip_prefix('-') == Some(stands),
         (None, _) => false,
     };
     if is_ours {
