@@ -20,6 +20,16 @@ pub(crate) const NOTED: &str = ".crew.was";
 /// another edit does. Which of the two is the newer is not always known.
 const KEPT: &str = ".kept-";
 
+/// What is under the passing name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    /// By its hash.
+    Text(u64),
+    /// A folder, a link, a flood.
+    Odd,
+}
+
 /// A write, as it is noted.
 struct Noted {
     id: Id,
@@ -64,11 +74,7 @@ impl Lock<'_> {
         let name = noted.id.file_name();
         match beneath::read(self.dir.as_fd(), &name) {
             Ok(stands) if hash(&stands.bytes) == noted.ours => {
-                self.exchange(&name)?;
-                if self.has_theirs(noted)? {
-                    // It has come since the look just now: it is newer, and stands.
-                    self.exchange(&name)?;
-                }
+                self.give_way(noted.ours, || self.exchange(&name))?;
             }
             // What crew wrote was replaced or taken away by somebody who may not have seen what it had displaced.
             Ok(_) | Err(Failure::Missing | Failure::Bad(_)) => {}
@@ -79,6 +85,21 @@ impl Lock<'_> {
             self.keep_aside(&name)?;
         }
         Ok(())
+    }
+
+    /// Lets what is under the passing name change places with what stands, `stands`. If something else comes out, that has come since
+    /// the look and is newer: it goes back, until nobody has written in between.
+    fn give_way(&self, stands: u64, exchange: impl Fn() -> Result<(), Error>) -> Result<(), Error> {
+        let mut stands = Left::Text(stands);
+        let mut goes = self.left()?;
+        loop {
+            exchange()?;
+            let out = self.left()?;
+            if out == stands {
+                return Ok(());
+            }
+            stands = std::mem::replace(&mut goes, out);
+        }
     }
 
     /// Keeps what is under the passing name, for a person to look at, under a name that tells whose content it was.
@@ -96,12 +117,21 @@ impl Lock<'_> {
 
     /// Whether what is left under the passing name is neither what was to be replaced nor what was to replace it.
     fn has_theirs(&self, noted: &Noted) -> Result<bool, Error> {
+        Ok(match self.left()? {
+            Left::Text(left) => ![noted.base, noted.ours].contains(&left),
+            Left::Nothing => false,
+            // Crew writes no such thing.
+            Left::Odd => true,
+        })
+    }
+
+    /// What is under the passing name.
+    fn left(&self) -> Result<Left, Error> {
         match beneath::read(self.dir.as_fd(), NEW) {
-            Ok(left) => Ok(![noted.base, noted.ours].contains(&hash(&left.bytes))),
-            Err(Failure::Missing) => Ok(false),
+            Ok(left) => Ok(Left::Text(hash(&left.bytes))),
+            Err(Failure::Missing) => Ok(Left::Nothing),
             Err(Failure::Refused(source)) => Err(self.failed("read", NEW, source)),
-            // A folder, a link, a flood: crew writes no such thing.
-            Err(Failure::Bad(_)) => Ok(true),
+            Err(Failure::Bad(_)) => Ok(Left::Odd),
         }
     }
 
@@ -170,4 +200,35 @@ fn hash(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An editor writes again and again, each time right before two files change places.
+    #[test]
+    fn the_newest_edit_stands_however_many_come_in_between() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = Folder::at(place.path()).unwrap();
+        let lock = folder.lock().unwrap();
+        let (ticket, passing) = (place.path().join("ab-1.md"), place.path().join(NEW));
+        for edits in 0..5 {
+            std::fs::write(&ticket, "crew's").unwrap();
+            std::fs::write(&passing, "edit 0").unwrap();
+            let done = std::cell::Cell::new(0);
+            let exchange = || {
+                if done.get() < edits {
+                    done.set(done.get() + 1);
+                    let swap = place.path().join("editor.swp");
+                    std::fs::write(&swap, format!("edit {}", done.get())).unwrap();
+                    std::fs::rename(&swap, &ticket).unwrap();
+                }
+                lock.exchange("ab-1.md")
+            };
+            lock.give_way(hash(b"crew's"), exchange).unwrap();
+            let stands = std::fs::read_to_string(&ticket).unwrap();
+            assert_eq!(stands, format!("edit {edits}"));
+        }
+    }
 }
