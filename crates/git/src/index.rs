@@ -177,10 +177,11 @@ pub(crate) fn staged(content: &[u8], format: Format) -> Option<(Vec<Staged>, Opt
     let width = format.hex_len() / 2;
     let mut rest = content.strip_prefix(b"DIRC")?;
     let (version, count) = (number(&mut rest)?, number(&mut rest)?);
-    if !matches!(version, 2 | 3) {
+    if !matches!(version, 2..=4) {
         return None;
     }
     let mut entries = Vec::new();
+    let mut path = Vec::new();
     for _ in 0..count {
         let before = rest.len();
         let times = 24;
@@ -194,9 +195,18 @@ pub(crate) fn staged(content: &[u8], format: Format) -> Option<(Vec<Staged>, Opt
         if first & 0x4000 != 0 {
             further = flags()?;
         }
+        // From version 4 on, a path begins as the one before it does, and nothing is padded.
+        let kept = match version {
+            4 => path.len().checked_sub(varint(&mut rest)?)?,
+            _ => 0,
+        };
+        path.truncate(kept);
         let length = rest.iter().position(|byte| *byte == 0)?;
-        let path = take(&mut rest, length)?.to_vec();
-        let padding = 8 - (before - rest.len()) % 8;
+        path.extend_from_slice(take(&mut rest, length)?);
+        let padding = match version {
+            4 => 1,
+            _ => 8 - (before - rest.len()) % 8,
+        };
         take(&mut rest, padding)?;
         let (in_conflict, only_meant) = (first & 0x3000 != 0, further & 0x2000 != 0);
         let mode = Mode::parse(format!("{mode:o}").as_bytes()).filter(|mode| *mode != Mode::Submodule);
@@ -204,7 +214,11 @@ pub(crate) fn staged(content: &[u8], format: Format) -> Option<(Vec<Staged>, Opt
             && !in_conflict
             && !only_meant
         {
-            entries.push(Staged { path, mode, oid });
+            entries.push(Staged {
+                path: path.clone(),
+                mode,
+                oid,
+            });
         }
     }
     let mut tree = None;
@@ -266,4 +280,15 @@ fn take<'b>(rest: &mut &'b [u8], count: usize) -> Option<&'b [u8]> {
 
 fn number(rest: &mut &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(take(rest, 4)?.try_into().ok()?))
+}
+
+/// A number of as many bytes as it needs, as git writes them.
+fn varint(rest: &mut &[u8]) -> Option<usize> {
+    let mut byte = take(rest, 1)?[0];
+    let mut number = usize::from(byte & 0x7f);
+    while byte & 0x80 != 0 {
+        byte = take(rest, 1)?[0];
+        number = number.checked_add(1)?.checked_mul(128)? + usize::from(byte & 0x7f);
+    }
+    Some(number)
 }

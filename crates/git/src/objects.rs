@@ -12,6 +12,8 @@ const OBJECT_BYTES: usize = 1 << 20;
 const QUESTION: usize = 256;
 /// Trees that a difference may lead through, of both sides.
 const TREES: usize = 1000;
+/// Commits that are looked at before git is asked for an ancestor: what has just landed is among the last merges.
+const NEAR: usize = 8;
 
 /// What an object is, and its content.
 pub(crate) type Object = (Vec<u8>, Vec<u8>);
@@ -41,6 +43,37 @@ impl Repository {
             found.extend(objects);
         }
         Some(found)
+    }
+
+    /// The tree of a commit; `None`: it is none, or git has to be asked in another way.
+    pub(crate) fn stored_tree(&self, commit: &Oid) -> Option<Oid> {
+        match self.objects_of([commit])?.pop()? {
+            (kind, content) if kind == b"commit" => tree_of(&content),
+            _ => None,
+        }
+    }
+
+    /// Whether the commit is one of the last few on the descendant's line of first parents, or was merged by one of them. `false`:
+    /// not, or git has to look further.
+    pub(crate) fn is_near(&self, ancestor: &Oid, descendant: &Oid) -> bool {
+        let mut at = descendant.clone();
+        for _ in 0..NEAR {
+            let Some((kind, content)) = self.objects_of([&at]).and_then(|mut found| found.pop()) else {
+                return false;
+            };
+            if kind != b"commit" {
+                return false;
+            }
+            let parents = parents_of(&content);
+            if at == *ancestor || parents.contains(ancestor) {
+                return true;
+            }
+            let Some(first) = parents.into_iter().next() else {
+                return false;
+            };
+            at = first;
+        }
+        false
     }
 
     /// The paths in which two commits or trees differ, as [`Repository::changes`] has them; `None` where that has to ask git.
@@ -162,4 +195,13 @@ impl Item {
 fn tree_of(commit: &[u8]) -> Option<Oid> {
     let line = commit.split(|byte| *byte == b'\n').next()?;
     Oid::from_bytes(line.strip_prefix(b"tree ")?).ok()
+}
+
+/// The parents of a commit, in their order.
+fn parents_of(commit: &[u8]) -> Vec<Oid> {
+    let lines = commit.split(|byte| *byte == b'\n').skip(1);
+    lines
+        .map_while(|line| line.strip_prefix(b"parent "))
+        .filter_map(|id| Oid::from_bytes(id).ok())
+        .collect()
 }

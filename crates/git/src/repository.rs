@@ -307,6 +307,9 @@ impl Repository {
     /// # Errors
     /// [`Error::NoSuchCommit`].
     pub fn tree_of(&self, commit: &Oid) -> Result<Tree> {
+        if let Some(tree) = self.stored_tree(commit) {
+            return Ok(Tree(tree));
+        }
         let said = self.rev_parse(&format!("{commit}^{{tree}}"))?;
         said.map(Tree).ok_or_else(|| self.no_such_commit(commit.as_str()))
     }
@@ -316,6 +319,9 @@ impl Repository {
     /// # Errors
     /// [`Error::Failed`] when one of them does not exist.
     pub fn is_ancestor(&self, ancestor: &Oid, descendant: &Oid) -> Result<bool> {
+        if self.is_near(ancestor, descendant) {
+            return Ok(true);
+        }
         let said = self
             .call("merge-base")
             .arg("--is-ancestor")

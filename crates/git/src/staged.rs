@@ -37,7 +37,10 @@ impl Repository {
         let Some((entries, root)) = content.and_then(|content| index::staged(&content, self.format())) else {
             return Ok(None);
         };
-        if root.is_some_and(|root| self.tree_of(parent).is_ok_and(|tree| tree.0 == root)) {
+        // Nearly always everything was committed, or is what the files are.
+        if let Some(root) = root
+            && (tree == Some(&root) || self.tree_of(parent)?.0 == root)
+        {
             return Ok(None);
         }
         let mut known = self.files(parent)?;

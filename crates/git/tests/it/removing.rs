@@ -18,7 +18,7 @@ fn commit(world: &World, at: &Path) {
     world.git_at(at, &[&who[..], &["commit", "-q", "-m", "work"]].concat());
 }
 
-const KINDS: [Kind; 13] = [
+const KINDS: [Kind; 14] = [
     Kind {
         name: "committed and not landed",
         leave: |world, at| {
@@ -58,6 +58,21 @@ const KINDS: [Kind; 13] = [
         leave: |world, at| {
             put(&at.join("deep/new.txt"), "staged\n");
             world.git_at(at, &["add", "deep/new.txt"]);
+            std::fs::remove_dir_all(at.join("deep")).unwrap();
+        },
+        file: "deep/new.txt",
+        says: "staged\n",
+    },
+    Kind {
+        name: "staged in an index of version 4, and edited or deleted since",
+        leave: |world, at| {
+            let long = format!("deep/{}.txt", "long".repeat(40));
+            for name in ["README", "deep/a.txt", long.as_str(), "deep/new.txt"] {
+                put(&at.join(name), "staged\n");
+                world.git_at(at, &["add", name]);
+            }
+            world.git_at(at, &["update-index", "--index-version", "4"]);
+            put(&at.join("README"), "edited\n");
             std::fs::remove_dir_all(at.join("deep")).unwrap();
         },
         file: "deep/new.txt",
