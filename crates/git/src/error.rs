@@ -325,7 +325,7 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::RefBusy { .. } | Self::IndexBusy { .. } | Self::CheckBusy { .. } => true,
-            Self::Io { source, .. } | Self::Spawn { source, .. } => lacks(source),
+            Self::Io { source, .. } | Self::Spawn { source, .. } => text::lacks(source),
             Self::Failed { status, lacking, .. } => *lacking || KILLED.contains(&status.as_str()),
             _ => false,
         }
@@ -349,21 +349,6 @@ impl Error {
 
 /// Signals by which somebody else ends a git: HUP, INT, KILL, TERM.
 const KILLED: [&str; 4] = ["signal 1", "signal 2", "signal 9", "signal 15"];
-/// Whether the system has no more of something.
-pub(crate) fn lacks(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let lacking = [
-        Errno::NOSPC,
-        Errno::DQUOT,
-        Errno::ROFS,
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::NOMEM,
-        Errno::AGAIN,
-    ];
-    Errno::from_io_error(error).is_some_and(|errno| lacking.contains(&errno))
-}
-
 /// Turns a file operation's error into [`Error::Io`].
 pub(crate) trait IoContext<T> {
     fn doing(self, doing: &'static str, path: impl AsRef<Path>) -> Result<T>;

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write as _;
 
-use crate::error::lacks;
 use crate::record::Captured;
 
 /// Bytes kept from the end of a stream that outgrew its cap: what a client says last is its result.
@@ -73,7 +72,7 @@ impl Capture {
                     bytes = &bytes[count..];
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) if lacks(&error) && wait() => {}
+                Err(error) if text::lacks(&error) && wait() => {}
                 Ok(0) | Err(_) => break,
             }
         }

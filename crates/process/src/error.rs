@@ -115,7 +115,7 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::File { source, .. } | Self::SpawnShim { source, .. } | Self::System { source, .. } => {
-                lacks(source)
+                text::lacks(source)
             }
             // Its own words for one of these.
             Self::ShimGaveUp { said, .. } => says_lacking(said),
@@ -144,23 +144,7 @@ pub(crate) fn says_lacking(text: &str) -> bool {
         .strip_suffix(')')
         .and_then(|rest| rest.rsplit_once("(os error "))
         .and_then(|(_, number)| number.parse().ok());
-    number.is_some_and(|number| lacks(&io::Error::from_raw_os_error(number)))
-}
-
-/// Whether the system has no more of something: room, descriptors, memory, processes.
-#[must_use]
-pub fn lacks(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    let lacking = [
-        Errno::NOSPC,
-        Errno::DQUOT,
-        Errno::ROFS,
-        Errno::MFILE,
-        Errno::NFILE,
-        Errno::NOMEM,
-        Errno::AGAIN,
-    ];
-    Errno::from_io_error(error).is_some_and(|errno| lacking.contains(&errno))
+    number.is_some_and(|number| text::lacks(&io::Error::from_raw_os_error(number)))
 }
 
 #[cfg(test)]

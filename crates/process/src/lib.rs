@@ -36,7 +36,7 @@ mod tail;
 mod watch;
 
 pub use ask::ask;
-pub use error::{Error, Result, lacks};
+pub use error::{Error, Result};
 pub use linux::Identity;
 pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
 pub use run::{Run, Shim, Status};

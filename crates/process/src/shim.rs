@@ -12,7 +12,7 @@ use rustix::process::Signal;
 
 use crate::capture::Capture;
 use crate::clock::{self, Deadline};
-use crate::error::{Error, Result, lacks, says_lacking};
+use crate::error::{Error, Result, says_lacking};
 use crate::files::{self, Sync};
 use crate::linux::{self, Identity, Marker, Root};
 use crate::record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
@@ -190,7 +190,7 @@ fn record(run: &Run, exit: &Exit) -> Result<()> {
     loop {
         match files::replace(run.dir(), files::EXIT, exit, Sync::Disk) {
             // A step is paid for, and its record is what is left of it: a full disk is waited for, for as long as it takes.
-            Err(Error::File { source, .. }) if lacks(&source) && is_waited_for(run) => {
+            Err(Error::File { source, .. }) if text::lacks(&source) && is_waited_for(run) => {
                 let _ = linux::poll(&mut [], Duration::from_secs(1));
             }
             Err(_) if tries < RECORD_TRIES && run.dir().exists() => {

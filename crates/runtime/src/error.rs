@@ -140,7 +140,7 @@ impl Error {
             ),
             Error::UnknownHarness { name } => Some(format!("add a table [harness.{name}], or choose another with --harness")),
             Error::NoStateDir => Some("set HOME, or workspace_dir in crew.toml".to_owned()),
-            Error::Io { source, .. } if process::lacks(source) => {
+            Error::Io { source, .. } if text::lacks(source) => {
                 Some("see that its disk has room and can be written; nothing was begun".to_owned())
             }
             Error::SettingsFile { .. } => {
@@ -182,7 +182,7 @@ impl Error {
             Error::Git(error) => error.is_passing(),
             Error::Store(error) => error.is_passing(),
             Error::Process(error) => error.is_passing(),
-            Error::Io { source, .. } | Error::SettingsFile { source, .. } => process::lacks(source),
+            Error::Io { source, .. } | Error::SettingsFile { source, .. } => text::lacks(source),
             Error::Tickets(_)
             | Error::Harness(_)
             | Error::Engine(_)

@@ -48,7 +48,7 @@ impl From<tickets::Error> for Unwritten {
         Self {
             why: text::whole(&error),
             passing: match &error {
-                tickets::Error::Io { source, .. } => process::lacks(source),
+                tickets::Error::Io { source, .. } => text::lacks(source),
                 tickets::Error::Locked { .. } => true,
                 _ => false,
             },

@@ -20,6 +20,20 @@ pub fn without_number(text: &str) -> &str {
         .map_or(text, |(words, _)| words)
 }
 
+/// Whether the system has no more of something: room, descriptors, memory, processes.
+#[must_use]
+pub fn lacks(error: &io::Error) -> bool {
+    use io::ErrorKind::{OutOfMemory, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WouldBlock};
+    // `ENFILE` and `EMFILE` are of no kind.
+    let descriptors = [23, 24];
+    let of_a_kind = matches!(
+        error.kind(),
+        StorageFull | QuotaExceeded | ReadOnlyFilesystem | OutOfMemory | WouldBlock
+    );
+    let number = error.raw_os_error();
+    number.is_some_and(|number| of_a_kind || descriptors.contains(&number))
+}
+
 /// What each cause of an error says, the nearest first. One that only says again what the one before ends with is left out.
 #[must_use]
 pub fn causes(error: &(dyn Error + 'static)) -> Vec<String> {
@@ -91,6 +105,19 @@ mod tests {
         assert_eq!(causes(&error), ["No such file or directory"]);
         assert_eq!(system(&missing()), "No such file or directory");
         assert_eq!(system(&io::Error::other("odd")), "odd");
+    }
+
+    #[test]
+    fn a_lack_is_the_systems_and_not_a_programs() {
+        let (again, nomem, nfile, mfile, nospc, rofs, dquot) = (11, 12, 23, 24, 28, 30, 122);
+        for number in [again, nomem, nfile, mfile, nospc, rofs, dquot] {
+            assert!(lacks(&io::Error::from_raw_os_error(number)), "{number}");
+        }
+        let (noent, acces) = (2, 13);
+        for number in [noent, acces] {
+            assert!(!lacks(&io::Error::from_raw_os_error(number)), "{number}");
+        }
+        assert!(!lacks(&io::ErrorKind::WouldBlock.into()));
     }
 
     #[test]

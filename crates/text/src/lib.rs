@@ -3,5 +3,5 @@
 mod error;
 mod hidden;
 
-pub use error::{causes, system, whole, without_number};
+pub use error::{causes, lacks, system, whole, without_number};
 pub use hidden::hides;
