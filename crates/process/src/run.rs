@@ -147,12 +147,12 @@ impl Run {
     pub fn status(&self) -> Result<Status> {
         // In this order: a shim writes who it is under the lock, and its record before it lets the lock go. So who was
         // there before the lock was found free is dead, and has left its record by now if it ever will.
-        let started: Option<Started> = files::read(&self.dir, files::SHIM)?;
+        let started = files::read::<Started>(&self.dir, files::SHIM);
         let held = self.is_held()?;
         if let Some(exit) = files::read(&self.dir, files::EXIT)? {
             return Ok(Status::Ended(exit));
         }
-        Ok(match (held, started) {
+        Ok(match (held, started?) {
             (true, started) => Status::Running { started },
             (false, Some(started)) => Status::Lost { started },
             (false, None) => Status::NotStarted,

@@ -31,17 +31,17 @@ pub struct Swept {
 impl Run {
     /// After the end of a run, whatever ended it: kills all that is left of it, proves that nothing with its marker
     /// lives, and writes the record where the shim could not ([`Reason::Lost`], or [`Reason::Stopped`] if a stop had
-    /// been asked for). A run that has not been started never will be. Doing it again changes nothing. Blocks for
-    /// milliseconds when nothing is left, for some seconds at most.
+    /// been asked for). A run that has not been started never will be; a record that cannot be read is as good as none.
+    /// Doing it again changes nothing. Blocks for milliseconds when nothing is left, for some seconds at most.
     ///
     /// Errors: [`Error::StillRunning`]; [`Error::Survivors`], when something cannot be killed.
     pub fn sweep(&self) -> Result<Swept> {
         let still = || Error::StillRunning {
             dir: self.dir().to_owned(),
         };
-        if let Status::Running {
+        if let Some(Status::Running {
             started: Some(started),
-        } = self.status()?
+        }) = readable(self.status().map(Some))?
             && started
                 .shim
                 .open()
@@ -52,11 +52,11 @@ impl Run {
         }
         let lock = self.lock(|| Ok(false))?.ok_or_else(still)?;
         let run_id = self.spec()?.run_id;
-        let started: Option<Started> = files::read(self.dir(), files::SHIM)?;
+        let started: Option<Started> = readable(files::read(self.dir(), files::SHIM))?;
+        let recorded: Option<Exit> = readable(files::read(self.dir(), files::EXIT))?;
         // One look can miss a process that is just becoming another program, and has no environment meanwhile. A shim that
         // wrote its record has looked before, and proved that it had no descendant left.
-        let recorded = files::is_there(self.dir(), files::EXIT)?;
-        let sure = |clean| recorded || clean > 1;
+        let sure = |clean| recorded.is_some() || clean > 1;
         let pause = |time| {
             let _ = linux::poll(&mut [], time);
         };
@@ -68,7 +68,7 @@ impl Run {
                 pids: killed.left,
             });
         }
-        let exit = match files::read(self.dir(), files::EXIT)? {
+        let exit = match recorded {
             Some(exit) => exit,
             None => {
                 let exit = self.lost(started.as_ref(), killed.count)?;
@@ -127,6 +127,14 @@ pub fn find_marked(run_id: &str) -> Result<Vec<u32>> {
 }
 
 /// What is left of a run without its shim: the program and its tree, and whoever carries the marker.
+/// What a record says; nothing where it is damaged.
+fn readable<T>(read: Result<Option<T>>) -> Result<Option<T>> {
+    match read {
+        Err(Error::Damaged { .. }) => Ok(None),
+        read => read,
+    }
+}
+
 fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errno> {
     let child = started.and_then(|started| started.child.as_ref());
     let root = match child {

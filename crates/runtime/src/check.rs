@@ -162,7 +162,7 @@ impl Hands {
                 // An engine before this one asked; its run goes on, or has ended.
                 Ok(run) => (run, None),
                 Err(_) => {
-                    let checkout = self.checkout(commit)?;
+                    let checkout = self.checkout(commit, &name)?;
                     let spec = self.spec_of(command, about, &name, &checkout);
                     crash::point("check.ready");
                     let run = Run::create(&run_dir, &spec, None)?;
@@ -217,8 +217,8 @@ impl Hands {
         spec
     }
 
-    /// A clean checkout of the commit, set up, with nothing of an earlier check running in it.
-    fn checkout(&self, commit: &model::Oid) -> Result<CheckCheckout, Trouble> {
+    /// A clean checkout of the commit, set up, with nothing of an earlier check running in it; for the check called `name`.
+    fn checkout(&self, commit: &model::Oid, name: &str) -> Result<CheckCheckout, Trouble> {
         self.clear_current()?;
         let commit = git_oid(commit)?;
         let folder = self.place.checks_dir.join("checkout");
@@ -231,8 +231,13 @@ impl Hands {
         }
         drop(std::fs::remove_file(&done));
         for (n, command) in self.settings.checks.setup.iter().enumerate() {
-            let key = format!("set-up-{}-{n}", crate::clock::now().0);
-            let run_dir = self.place.checks_dir.join("runs").join(&key);
+            // A set-up that was cut short is done again, from its first command: by a run of another name.
+            let runs = self.place.checks_dir.join("runs");
+            let key = (1..)
+                .map(|again| format!("set-up-{name}-{n}-{again}"))
+                .find(|key| runs.join(key).symlink_metadata().is_err())
+                .unwrap_or_default();
+            let run_dir = runs.join(&key);
             let spec = self.spec_of(command, "set-up", &key, &checkout);
             let run = Run::create(&run_dir, &spec, None)?;
             self.note_current(&run_dir)?;
@@ -258,18 +263,25 @@ impl Hands {
         self.place.checks_dir.join("current")
     }
 
-    /// Ends whatever an earlier engine left running in the checkout and nobody waits for.
+    /// Ends whatever an earlier engine left in the checkout and nobody waits for, running or not yet, and what a dead shim
+    /// left of it.
     fn clear_current(&self) -> Result<(), Trouble> {
-        let Ok(text) = std::fs::read(self.current()) else {
-            return Ok(());
+        let path = self.current();
+        let text = match std::fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(source) => {
+                return Err(Trouble::from(Error::Io {
+                    doing: "read",
+                    path,
+                    source,
+                }));
+            }
         };
-        let dir = PathBuf::from(std::ffi::OsStr::from_bytes(&text));
-        let Ok(run) = Run::open(dir) else { return Ok(()) };
-        if let Ok(Status::Running { .. }) = run.status() {
-            run.stop()?;
-            self.finish(&run)?;
+        match Run::open(PathBuf::from(std::ffi::OsStr::from_bytes(&text))) {
+            Err(process::Error::NoRun { .. }) => Ok(()),
+            run => Ok(crate::end_run(&run?)?),
         }
-        Ok(())
     }
 
     /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started.

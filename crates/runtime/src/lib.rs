@@ -32,4 +32,4 @@ pub use place::{Holder, Place};
 pub use reading::Reading;
 pub use signalled::{Told, stop_by_signal};
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};
-pub use strays::{end_all_runs, end_run};
+pub use strays::{check_runs, end_all_runs, end_run};

@@ -41,11 +41,13 @@ pub(crate) async fn watch(
         match end_of(&dir, &id, &step, &hands, &tell).await {
             Ok(end) => break end,
             Err(process::Error::NoRun { .. }) => break failed(&id, Class::Lost, "it was never started"),
-            Err(error @ process::Error::Damaged { .. }) => {
-                break failed(&id, Class::Lost, &error.to_string());
-            }
-            // As long as something of it may be alive it has not ended: the next step would be the second at work.
             Err(error) => {
+                if let process::Error::Damaged { .. } = error
+                    && is_swept(&dir, &hands).await
+                {
+                    break failed(&id, Class::Lost, &error.to_string());
+                }
+                // As long as something of it may be alive it has not ended: the next step would be the second at work.
                 let error = text::whole(&error);
                 tracing::warn!(run = %id, error, "a run cannot be watched; looking again");
                 if tell.is_closed() {
@@ -57,6 +59,13 @@ pub(crate) async fn watch(
     };
     crash::point("stream.read");
     drop(tell.send(Heard::Input(Input::RunEnded(end))));
+}
+
+/// Whether nothing is left of a run whose record cannot be read. Without knowing what it was to be there is nothing to look for.
+async fn is_swept(dir: &Path, hands: &Hands) -> bool {
+    let run = Run::open(dir);
+    let swept = hands.threads.end(move || run?.sweep().map(drop)).await;
+    matches!(swept, Some(Ok(()) | Err(process::Error::Damaged { .. })))
 }
 
 /// Waits for the end of a run, leaves nothing of it alive, and reads what it comes to.

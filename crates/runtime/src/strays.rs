@@ -17,26 +17,35 @@ const WAIT: Duration = Duration::from_secs(30);
 /// # Errors
 /// A folder cannot be read; [`process::Error::Survivors`], when something cannot be killed.
 pub fn end_all_runs(place: &Place) -> Result<()> {
-    let checks = folders(&place.checks_dir.join("runs"))?;
     let mut dirs = folders(&place.runs_dir)?;
-    for check in &checks {
-        dirs.extend(folders(check)?);
-    }
-    // Setting up a checkout is a run beside those of the checks.
-    dirs.extend(checks);
+    dirs.extend(check_runs(place)?);
     for dir in dirs {
         let run = match Run::open(dir) {
             Ok(run) => run,
             Err(process::Error::NoRun { .. }) => continue,
             Err(error) => return Err(error.into()),
         };
-        match run.status()? {
-            // Its shim proved that nothing of it was left.
-            Status::Ended(_) => {}
-            Status::NotStarted | Status::Running { .. } | Status::Lost { .. } => end_run(&run)?,
+        // Of one that has ended, its shim proved that nothing was left.
+        if !matches!(run.status(), Ok(Status::Ended(_))) {
+            end_run(&run)?;
         }
     }
     Ok(())
+}
+
+/// Where the runs of checks are, and of what sets up their checkout.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn check_runs(place: &Place) -> Result<Vec<PathBuf>> {
+    let checks = folders(&place.checks_dir.join("runs"))?;
+    let mut dirs = Vec::new();
+    for check in &checks {
+        dirs.extend(folders(check)?);
+    }
+    // Setting up is a run beside those of the checks.
+    dirs.extend(checks);
+    Ok(dirs)
 }
 
 /// Ends a run: with its grace, then with force, then every straggler. One that was not started never will be.
@@ -44,13 +53,16 @@ pub fn end_all_runs(place: &Place) -> Result<()> {
 /// # Errors
 /// As the run's own stop, watch and sweep.
 pub fn end_run(run: &Run) -> Result<()> {
-    match run.status()? {
+    match run.status() {
         // A shim may be on its way to one that has not started.
-        Status::NotStarted | Status::Running { .. } => {
+        Ok(Status::NotStarted | Status::Running { .. }) => {
             run.stop()?;
             while run.watch()?.wait(WAIT)?.is_none() {}
         }
-        Status::Ended(_) | Status::Lost { .. } => {}
+        Ok(Status::Ended(_) | Status::Lost { .. }) => {}
+        // Its end cannot be watched; what is left of it can be seen.
+        Err(process::Error::Damaged { .. }) => run.stop()?,
+        Err(error) => return Err(error.into()),
     }
     run.sweep()?;
     Ok(())

@@ -16,7 +16,8 @@ const MUCH: u64 = 1 << 30;
 
 pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
     let before = found.len();
-    runs(patient, &patient.place.runs_dir, found);
+    steps(patient, found);
+    checks(patient, found);
     workspaces(patient, found);
     branches(patient, found);
     if found.len() == before {
@@ -27,14 +28,17 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// Steps that nobody waits for, and what dead ones left alive.
-fn runs(patient: &Patient, folder: &Path, found: &mut Vec<Finding>) {
+fn steps(patient: &Patient, found: &mut Vec<Finding>) {
     let mut adopted = 0;
-    for dir in folders(folder) {
+    for dir in folders(&patient.place.runs_dir) {
         let Ok(run) = Run::open(&dir) else { continue };
-        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let waited = RunId::new(&name).is_ok_and(|id| patient.waits_for(&id).is_some());
+        let name = name_of(&dir);
         match run.status() {
-            Ok(Status::Running { .. }) if waited => adopted += 1,
+            Ok(Status::Running { .. })
+                if RunId::new(&name).is_ok_and(|id| patient.waits_for(&id).is_some()) =>
+            {
+                adopted += 1;
+            }
             // An engine that works may have started it since the journal was read.
             Ok(Status::Running { .. }) if patient.holder.is_none() => found.push(
                 Finding::wrong(
@@ -44,38 +48,7 @@ fn runs(patient: &Patient, folder: &Path, found: &mut Vec<Finding>) {
                 )
                 .mended_by(Fix::EndRun(dir)),
             ),
-            Ok(Status::Lost { .. }) if patient.holder.is_none() => {
-                let alive = run
-                    .spec()
-                    .ok()
-                    .and_then(|spec| process::find_marked(&spec.run_id).ok())
-                    .unwrap_or_default();
-                if !alive.is_empty() {
-                    let pids: Vec<String> = alive.iter().map(u32::to_string).collect();
-                    found.push(
-                        Finding::wrong(
-                            AREA,
-                            format!(
-                                "step {name} is lost, and processes of it live: {}",
-                                pids.join(", ")
-                            ),
-                            "the next engine ends them; so does crew doctor --fix",
-                        )
-                        .mended_by(Fix::EndRun(dir)),
-                    );
-                }
-            }
-            // What a step was given of the environment may be a secret: it goes when the step has begun.
-            Ok(Status::Ended(_)) if dir.join("env.json").exists() => found.push(
-                Finding::wrong(
-                    AREA,
-                    format!("step {name} has ended, and its environment, secrets too, is still on the disk"),
-                    "crew doctor --fix removes it",
-                )
-                .mended_by(Fix::EndRun(dir)),
-            ),
-            Ok(Status::Running { .. } | Status::Lost { .. } | Status::NotStarted | Status::Ended(_))
-            | Err(_) => {}
+            _ => found.extend(remains(patient, &run, &format!("step {name}"))),
         }
     }
     if adopted > 0 && patient.holder.is_none() {
@@ -92,6 +65,65 @@ fn runs(patient: &Patient, folder: &Path, found: &mut Vec<Finding>) {
             "crew run adopts them; `crew stop --kill` ends them",
         ));
     }
+}
+
+/// Checks that dead engines and shims left. The next engine takes up one that runs, or ends it before the next check.
+fn checks(patient: &Patient, found: &mut Vec<Finding>) {
+    for dir in runtime::check_runs(&patient.place).unwrap_or_default() {
+        let Ok(run) = Run::open(&dir) else { continue };
+        let name = name_of(&dir);
+        match run.status() {
+            Ok(Status::Running { .. }) if patient.holder.is_none() => found.push(Finding::note(
+                AREA,
+                format!("check {name} runs on without an engine"),
+                "crew run takes it up",
+            )),
+            _ => found.extend(remains(patient, &run, &format!("check {name}"))),
+        }
+    }
+}
+
+/// What is left of a run that is over: of a lost one processes, of an ended one its environment.
+fn remains(patient: &Patient, run: &Run, what: &str) -> Option<Finding> {
+    let end = || Fix::EndRun(run.dir().to_owned());
+    match run.status() {
+        Ok(Status::Lost { .. }) if patient.holder.is_none() => {
+            let alive = process::find_marked(&run.spec().ok()?.run_id).ok()?;
+            let pids: Vec<String> = alive.iter().map(u32::to_string).collect();
+            (!pids.is_empty()).then(|| {
+                Finding::wrong(
+                    AREA,
+                    format!("{what} is lost, and processes of it live: {}", pids.join(", ")),
+                    "the next engine ends them; so does crew doctor --fix",
+                )
+                .mended_by(end())
+            })
+        }
+        // What it was given of the environment may be a secret: it goes when the program has begun.
+        Ok(Status::Ended(_)) if run.dir().join("env.json").exists() => Some(
+            Finding::wrong(
+                AREA,
+                format!("{what} has ended, and its environment, secrets too, is still on the disk"),
+                "crew doctor --fix removes it",
+            )
+            .mended_by(end()),
+        ),
+        Err(process::Error::Damaged { path, .. }) if patient.holder.is_none() => Some(
+            Finding::wrong(
+                AREA,
+                format!("{what}: {} cannot be read", path.display()),
+                "crew doctor --fix ends what is left of it, and records that it is lost",
+            )
+            .mended_by(end()),
+        ),
+        Ok(Status::Running { .. } | Status::Lost { .. } | Status::NotStarted | Status::Ended(_)) | Err(_) => {
+            None
+        }
+    }
+}
+
+fn name_of(dir: &Path) -> String {
+    dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Workspaces that no attempt uses.

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::mounts::must;
 use crate::pty::Pty;
 use crate::support::{World, crew};
 
@@ -53,4 +54,35 @@ fn f22_ga_f22_cu_a_check_that_wants_a_terminal_is_told_that_there_is_none() {
     assert_eq!(why, "target red", "{note}");
     assert_eq!(world.runs("t-1"), 1, "its agent was blamed");
     assert!(world.landed().is_empty());
+}
+
+/// Leaves somebody behind who is nobody's child, at its first look; sees at the next whether they live.
+const LEAVES: &str = r#"[ -e "$HOME/left" ] || { setsid sh -c 'echo $$ > "$HOME/.left"; mv "$HOME/.left" "$HOME/left"; exec sleep 1000' & wait; }
+grep -qs sleep "/proc/$(cat "$HOME/left")/cmdline" && : > "$HOME/lives"
+true"#;
+
+#[test]
+fn f22_la_a_dead_check_left_nothing_to_the_next() {
+    let world = World::with(|settings| settings.checks = format!("commands = ['''{LEAVES}''']"));
+    world.ticket("t-1").agent(AGAIN).write();
+    let engine = world.engine();
+    world.wait("the check has left somebody", || world.path("home/left").exists());
+    drop(engine);
+    let runs = world.project(".crew/checks/runs");
+    let check = fs::read_dir(runs).unwrap().flatten().next().unwrap().path();
+    let run = fs::read_dir(check).unwrap().flatten().next().unwrap().path();
+    let shim: serde_json::Value = serde_json::from_slice(&fs::read(run.join("shim.json")).unwrap()).unwrap();
+    must("kill", &["-9".as_ref(), shim["shim"]["pid"].to_string().as_ref()]);
+    // The person wants it no more, so nobody waits for that check.
+    world.must(&["drop", "t-1"]);
+    assert!(world.crew(&["doctor"]).all().contains("processes of it live"));
+
+    world.ticket("t-2").agent(AGAIN).write();
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-2"]);
+    assert!(
+        !world.path("home/lives").exists(),
+        "it lived beside the next check"
+    );
+    world.must(&["doctor", "--deep"]);
 }

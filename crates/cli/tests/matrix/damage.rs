@@ -255,6 +255,21 @@ fn f23_re_a_log_cut_short_loses_no_more_than_was_cut() {
 }
 
 #[test]
+fn f23_re_a_step_whose_record_is_damaged_is_not_started_beside_itself() {
+    let world = World::new();
+    world.ticket("t-1").agent(WAITS).write();
+    let engine = world.engine();
+    world.wait("the step runs", || world.runs("t-1") == 1);
+    drop(engine);
+    let run = world.project(".crew/runs/t-1.1.1");
+    fs::write(run.join("shim.json"), "{").unwrap();
+    let mut engine = world.engine();
+    world.wait("the damage is seen", || engine.said().all().contains("shim.json"));
+    world.open("go");
+    landed_at_once(&world, &mut engine, "t-1");
+}
+
+#[test]
 fn f23_la_a_missing_object_is_named_and_nothing_lands_without_it() {
     let (world, mut engine) = at_work();
     let blob = world.git(&["rev-parse", "main:README"]);

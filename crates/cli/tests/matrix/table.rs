@@ -236,6 +236,7 @@ const PROVED: &[(&str, &[&str])] = &[
             "f18_su_nothing_is_answered_before_it_is_on_the_disk",
             "f18_cl_f18_pr_f18_la_f18_wk_f18_re_nothing_is_said_to_have_landed_before_it_is_on_the_disk",
             "f23_re_a_log_cut_short_loses_no_more_than_was_cut",
+            "f23_re_a_step_whose_record_is_damaged_is_not_started_beside_itself",
         ],
     ),
     (
@@ -264,6 +265,7 @@ const PROVED: &[(&str, &[&str])] = &[
             "processes_that_multiply_are_killed_all",
             "f22_ga_f22_la_a_check_that_fails_one_time_in_ten_costs_steps_and_no_work",
             "f22_ga_f22_cu_a_check_that_wants_a_terminal_is_told_that_there_is_none",
+            "f22_la_a_dead_check_left_nothing_to_the_next",
             "tracked_files_are_exact_ignored_ones_stay_and_the_rest_goes",
         ],
     ),
@@ -279,6 +281,7 @@ const PROVED: &[(&str, &[&str])] = &[
             "f23_re_a_new_journal_beside_old_folders_takes_no_old_run_for_its_own",
             "f23_re_with_a_damaged_journal_moved_away_work_goes_on_alone",
             "f23_re_a_log_cut_short_loses_no_more_than_was_cut",
+            "f23_re_a_step_whose_record_is_damaged_is_not_started_beside_itself",
         ],
     ),
     (

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use process::{Reason, Run, Status, Stream, Tail, find_marked};
+use process::{Error, Reason, Run, Status, Stream, Tail, find_marked};
 
 use crate::support::{LONG, World, bare_shim, exit, kill, lives, pid_in, shim, text, until};
 
@@ -102,6 +102,29 @@ fn a_killed_shim_is_lost_and_the_sweep_kills_all_it_had() {
     assert_eq!(exit(run.status().unwrap()), swept.exit);
     let again = run.sweep().unwrap();
     assert_eq!((again.killed, again.exit), (0, swept.exit));
+}
+
+#[test]
+fn a_damaged_record_is_as_good_as_none() {
+    for damaged in ["shim.json", "exit.json"] {
+        let world = World::new();
+        let run =
+            world.create(&world.sh("(setsid sh -c 'echo $$ > daemon; exec sleep 1000' &); wait; sleep 1000"));
+        run.start(&shim()).unwrap();
+        let daemon = pid_in(&world.path("daemon"));
+        let its_shim = shim_of(&run);
+        fs::write(run.dir().join(damaged), "{").unwrap();
+        assert!(matches!(run.status(), Err(Error::Damaged { .. })));
+        // It may be at work all the same.
+        assert!(matches!(run.sweep(), Err(Error::StillRunning { .. })));
+        assert!(lives(daemon));
+
+        kill(its_shim);
+        let swept = until("the lock is free", || run.sweep().ok());
+        assert_eq!(swept.exit.reason, Reason::Lost);
+        assert!(!lives(daemon));
+        assert_eq!(exit(run.status().unwrap()), swept.exit);
+    }
 }
 
 #[test]
