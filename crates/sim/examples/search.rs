@@ -77,11 +77,11 @@ fn main() -> ExitCode {
         .unwrap_or_else(std::sync::PoisonError::into_inner);
     println!("{}", found.sum);
     println!(
-        "{} seeds from {} in {:.0} s: {} failures",
-        found.seeds,
+        "{} from {} in {:.0} s: {}",
+        many(found.seeds, "seed"),
         seeds.start,
         begun.elapsed().as_secs_f64(),
-        found.files.len()
+        many(found.files.len() as u64, "failure")
     );
     for file in &found.files {
         println!("  {file}");
@@ -91,6 +91,12 @@ fn main() -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
+}
+
+/// A number of things, in words.
+fn many(count: u64, what: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{ending}")
 }
 
 fn usage() -> ExitCode {
@@ -114,7 +120,7 @@ impl Search {
                     let passed = begun.elapsed();
                     if passed >= found.told + TELL {
                         found.told = passed;
-                        println!("{} seeds in {:.0} s", found.seeds, passed.as_secs_f64());
+                        println!("{} in {:.0} s", many(found.seeds, "seed"), passed.as_secs_f64());
                     }
                 }
                 Err(failure) => {
