@@ -209,6 +209,14 @@ pub enum Error {
         /// Where it is.
         now: Oid,
     },
+    /// The branch of a workspace that shall be made is what a checkout of a person's shows.
+    #[error("the branch {branch}, of earlier work, is checked out in {}", .checkout.display())]
+    BranchShown {
+        /// Its short name.
+        branch: String,
+        /// The checkout's files.
+        checkout: PathBuf,
+    },
     /// A branch named `agent` leaves no room for `agent/<agent>-<ticket>`.
     #[error("a branch named `agent` stands in the way of {branch}")]
     BranchBlocked {
@@ -310,6 +318,9 @@ impl Error {
             Self::Held { .. } => "wait for it to end, or stop it",
             Self::WorkspaceTaken { .. } => "keep its work and remove it first",
             Self::BranchTaken { .. } => "keep its commits under another ref and delete it first",
+            Self::BranchShown { .. } => {
+                "it is yours by now: give it another name with git branch -m <branch> <other name>"
+            }
             Self::BranchBlocked { .. } => "rename your branch: git branch -m agent <other name>",
             Self::RefBusy { .. } | Self::IndexBusy { .. } => "let the other git finish, then try again",
             Self::Unsaved { .. } => "look at these paths by hand; nothing was removed",

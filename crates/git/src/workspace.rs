@@ -286,7 +286,8 @@ impl Repository {
     ///
     /// # Errors
     /// [`Error::WorkspaceTaken`] if the folder is of another attempt; [`Error::BranchTaken`] if the branch exists
-    /// somewhere else than the start; [`Error::NoSuchCommit`]; [`Error::Io`].
+    /// somewhere else than the start; [`Error::BranchShown`] if a person has it checked out; [`Error::NoSuchCommit`];
+    /// [`Error::Io`].
     pub fn prepare(&self, spec: &Spec) -> Result<Workspace> {
         let workspace = Workspace::of(spec);
         std::fs::DirBuilder::new()
@@ -305,6 +306,16 @@ impl Repository {
         }
         if !stands && self.begin(&workspace)? {
             return self.put_in_place(workspace, spec);
+        }
+        // Even where it stands at the start, the agent's commits would show there as edits.
+        if !stands
+            && self.branch_tip(&branch)?.is_some()
+            && let Some(checkout) = self.checkouts_of(&branch)?.pop()
+        {
+            return Err(Error::BranchShown {
+                branch: branch.short().to_owned(),
+                checkout: checkout.root,
+            });
         }
         self.require_commits(&[&spec.base, &spec.start])?;
         self.pin(&workspace.base_ref(), &spec.base)?;

@@ -138,6 +138,37 @@ fn a_branch_that_is_elsewhere_is_not_overwritten() {
 }
 
 #[test]
+fn a_branch_that_a_person_has_checked_out_is_theirs_until_it_has_another_name() {
+    let world = World::new();
+    let repository = world.open_locked();
+    let theirs = world.folder.path().join("theirs");
+    // At the very start of the work, too: its commits would show in their checkout as edits.
+    let (place, branch) = (theirs.to_str().unwrap(), "agent/ada-t-1");
+    world.git(&["worktree", "add", "-q", "-b", branch, place]);
+    let error = repository.prepare(&world.spec("ada", "t-1")).unwrap_err();
+    let Error::BranchShown {
+        branch: said,
+        checkout,
+    } = &error
+    else {
+        panic!("{error:?}");
+    };
+    let checkout = checkout.canonicalize().unwrap();
+    assert_eq!(
+        (said.as_str(), checkout),
+        (branch, theirs.canonicalize().unwrap())
+    );
+    assert!(error.hint().unwrap().contains("git branch -m"));
+    assert_eq!(world.git(&["for-each-ref", "refs/crew/base"]), "");
+
+    world.git(&["branch", "-m", branch, "mine"]);
+    let workspace = repository.prepare(&world.spec("ada", "t-1")).unwrap();
+    assert!(workspace.exists());
+    let stands = world.git_at(&theirs, &["status", "--porcelain", "--branch"]);
+    assert_eq!(stands, "## mine");
+}
+
+#[test]
 fn a_branch_named_agent_is_named_as_the_obstacle() {
     let world = World::new();
     let repository = world.open_locked();

@@ -20,9 +20,15 @@ impl Hands {
             },
             // The machine's moment is not the attempt's failure.
             Err(error) if error.is_passing() => could_not(error),
-            Err(error) => Report::WorkspaceFailed {
-                why: text::whole(&error),
-            },
+            // It stands where a person asks why nobody is at work: with what they can do.
+            Err(error) => {
+                let mut why = text::whole(&error);
+                if let Some(hint) = error.hint() {
+                    why.push_str("; ");
+                    why.push_str(&hint);
+                }
+                Report::WorkspaceFailed { why }
+            }
         }
     }
 

@@ -1,2 +1,3 @@
+once
 git update-ref refs/heads/agent HEAD
 ticket t-1

@@ -1,3 +1,4 @@
+once
 echo gone > gone
 git add .
 git commit --quiet --message=gone
