@@ -161,6 +161,17 @@ impl Reader for Said {
         let mut words = std::mem::take(words);
         let result = match words.failed(exit).or_else(|| Failure::of_exit(exit)) {
             None => Ok(words.signal.take().unwrap_or(Signal::None)),
+            // What comes from outside passes; what comes each time after the work was reported would be paid for again and again.
+            Some(failure)
+                if exit.reason == Reason::Exited
+                    && failure.class == Class::Lost
+                    && words.signal == Some(Signal::Done) =>
+            {
+                Err(Failure::new(
+                    Class::Crash,
+                    &format!("it said DONE, but {}", failure.message),
+                ))
+            }
             Some(mut failure) => {
                 if exit.reason == Reason::Exited
                     && failure.class == Class::Crash

@@ -85,9 +85,9 @@ pub enum Class {
     SessionMissing,
     /// The hard limit of a step.
     Timeout,
-    /// Ended with an error, or could not be started.
+    /// Ended with an error, was killed after it had reported its work, or could not be started.
     Crash,
-    /// Killed from outside, or its shim vanished without a record.
+    /// Killed from outside while it worked, or its shim vanished without a record.
     Lost,
     /// crew stopped it.
     KilledByUs,

@@ -70,10 +70,12 @@ impl Clues {
             return Some(failure.clone());
         }
         let crash = Failure::of_exit(exit);
-        if exit.reason != Reason::Exited || exit.code.is_none() {
+        let ended = self.ended.as_ref().filter(|_| !self.open);
+        // A signal counts for more than what came before it, unless that was the end of the turn.
+        let went_well = ended.is_some_and(|ended| !ended.is_error);
+        if exit.reason != Reason::Exited || (exit.code.is_none() && !went_well) {
             return crash;
         }
-        let ended = self.ended.as_ref().filter(|_| !self.open);
         match (ended, crash) {
             (Some(ended), _) if ended.is_error && out_of_turns(ended) => None,
             (Some(ended), _) if ended.is_error => Some(self.of_result(ended, exit)),

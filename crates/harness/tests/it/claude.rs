@@ -479,7 +479,8 @@ fn a_result_counts_only_with_the_exit_that_belongs_to_it() {
     assert_eq!(failure.class, Class::Crash);
     assert!(failure.message.contains("code 3"), "{failure:?}");
     for (exit, class) in [
-        (killed(), Class::Lost),
+        // From outside each time after its turn had ended, it would be paid for again and again.
+        (killed(), Class::Crash),
         (exit(Reason::Stopped, Some(143), None), Class::KilledByUs),
         // It won the race against the signal: it was stopped all the same.
         (exit(Reason::Stopped, Some(0), None), Class::KilledByUs),
@@ -490,6 +491,13 @@ fn a_result_counts_only_with_the_exit_that_belongs_to_it() {
     }
     let failure = Said::new().text("m", "DONE").read(&code(0)).1.result.unwrap_err();
     assert_eq!(failure.class, Class::MalformedOutput);
+    let failure = Said::new()
+        .text("m", "DONE")
+        .read(&killed())
+        .1
+        .result
+        .unwrap_err();
+    assert_eq!(failure.class, Class::Lost);
     // A second turn had begun.
     let cut = step().line(json!({"type": "system", "subtype": "init", "session_id": ID}));
     assert_eq!(

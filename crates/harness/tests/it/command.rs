@@ -320,9 +320,11 @@ fn the_exit_decides_whether_a_step_ended_well() {
         );
     };
     fails(exit(Reason::Exited, Some(3), None), Class::Crash, "code 3");
-    fails(exit(Reason::Exited, None, Some(9)), Class::Lost, "KILL");
+    // From outside each time after the work was reported, it would be paid for again and again.
+    let reported = "it said DONE, but signal 9 (KILL)";
+    fails(exit(Reason::Exited, None, Some(9)), Class::Crash, reported);
     fails(exit(Reason::Exited, None, Some(11)), Class::Crash, "SEGV");
-    fails(exit(Reason::Exited, None, Some(40)), Class::Lost, "signal 40");
+    fails(exit(Reason::Exited, None, Some(40)), Class::Crash, "signal 40");
     fails(exit(Reason::Stopped, Some(0), None), Class::KilledByUs, "stopped");
     fails(exit(Reason::TimedOut, None, Some(15)), Class::Timeout, "longer");
     fails(exit(Reason::Lost, None, None), Class::Lost, "shim");
@@ -339,6 +341,15 @@ fn the_exit_decides_whether_a_step_ended_well() {
         Class::Crash,
         "no program x in PATH",
     );
+}
+
+#[test]
+fn a_signal_from_outside_before_the_work_was_reported_is_nobodys_fault() {
+    for out in [&b"at work\n"[..], b"BLOCKED: no key\n", b""] {
+        let killed = exit(Reason::Exited, None, Some(9));
+        let failure = read(&[(Stream::Out, out)], &killed).1.result.unwrap_err();
+        assert_eq!(failure.class, Class::Lost, "{failure:?}");
+    }
 }
 
 #[test]

@@ -25,9 +25,9 @@ pub enum Class {
     Timeout,
     /// No sign of life for too long: a fresh session.
     Stalled,
-    /// Ended with an error, or could not be started.
+    /// Ended with an error, was killed after it had reported its work, or could not be started.
     Crash,
-    /// Killed from outside, or its shim vanished without a record: the attempt goes on with its session.
+    /// Killed from outside while it worked, or its shim vanished without a record: the attempt goes on with its session.
     Lost,
     /// crew stopped it: never an error.
     KilledByUs,

@@ -11,8 +11,8 @@ pub const ERRORS: u32 = 5;
 /// The same failure in a row after which the breaker opens.
 ///
 /// What is gone when tried again must not open it before the five in a row have had their chance: the network, a signal from
-/// outside, a session that is at fault. A program that ends three times with the same words, told the same, would do so a
-/// fourth time.
+/// outside while it works, a session that is at fault. A program that ends three times with the same words, told the same,
+/// would do so a fourth time; one that is ended each time after it has reported its work, too.
 pub const REPEATS: u32 = 3;
 
 /// The `errors`-th failed step in a row, in words, where the next one could be too many: "2 of 5 in a row".
