@@ -32,6 +32,7 @@ pub(crate) fn folder(
         refusals: refusals(&facts, &settings),
         files: facts.bad,
         no_room: place.lacks_room(&settings),
+        unwritable: place.refuses_files(),
     };
     Ok((facts.tickets, beside))
 }

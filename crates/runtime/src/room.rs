@@ -17,6 +17,13 @@ impl Place {
         self.lacks_room_with(self.workspaces_dir(settings).ok().as_ref())
     }
 
+    /// Why no ticket's file can be written now, in words; nothing where they can, or where there is no folder of them.
+    #[must_use]
+    pub fn refuses_files(&self) -> Option<String> {
+        let folder = tickets::Folder::at(&self.tickets_dir).ok()?;
+        folder.refuses().map(|error| text::whole(&error))
+    }
+
     fn lacks_room_with(&self, workspaces: Option<&PathBuf>) -> Option<String> {
         [
             self.crew_dir.as_path(),

@@ -1,10 +1,11 @@
 //! The folder's lock: one writer of crew at a time, among all processes.
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::Timespec;
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::{Error, Folder, beneath};
@@ -35,6 +36,30 @@ impl Folder {
     /// Takes the folder's lock unless another has it.
     pub(crate) fn try_lock(&self) -> Result<Lock<'_>, Error> {
         self.lock_within(Duration::ZERO)
+    }
+
+    /// Why nothing could be written in the folder at this moment: it, or the lock in it, cannot be. Changes nothing.
+    #[must_use]
+    pub fn refuses(&self) -> Option<Error> {
+        let failed = |doing, path: PathBuf, source: Errno| Error::Io {
+            doing,
+            path,
+            source: source.into(),
+        };
+        let dir = match self.open() {
+            Ok(dir) => dir,
+            Err(error) => return Some(error),
+        };
+        let access = Access::WRITE_OK | Access::EXEC_OK;
+        let may = rustix::fs::accessat(&dir, ".", access, AtFlags::EACCESS);
+        // A system that cannot be asked leaves it to the lock.
+        if let Err(source @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) = may {
+            return Some(failed("write in", self.path().to_owned(), source));
+        }
+        match beneath::open(dir.as_fd(), FILE, OFlags::RDWR, Mode::empty()) {
+            Ok(_) | Err(Errno::NOENT) => None,
+            Err(source) => Some(failed("open the lock", self.path().join(FILE), source)),
+        }
     }
 
     fn lock_within(&self, patience: Duration) -> Result<Lock<'_>, Error> {

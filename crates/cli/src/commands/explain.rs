@@ -78,6 +78,11 @@ impl Explain {
         if let Some(why) = place.lacks_room(&settings).filter(|_| !over) {
             context.out.line(&format!("  {why}"))?;
         }
+        if let Some(why) = place.refuses_files() {
+            context
+                .out
+                .line(&format!("  no ticket's file can be written: {why}"))?;
+        }
         if let Some(failure) = failure {
             let rule = failure::says(failure.class);
             let errors = agent.map_or(0, |agent| agent.errors);

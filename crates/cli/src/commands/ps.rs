@@ -47,6 +47,13 @@ impl Ps {
         if let Some(why) = place.lacks_room(&settings) {
             out.wrapped(&why, 2, Style::Yellow)?;
         }
+        if let Some(why) = place.refuses_files() {
+            out.wrapped(
+                &format!("no ticket's file can be written: {why}"),
+                2,
+                Style::Yellow,
+            )?;
+        }
         out.wrapped(&engine(holder.as_ref(), now), 2, Style::Dim)?;
         out.wrapped(&format!("queue: {}", counts(&queue)), 2, Style::Dim)?;
         if let Some(paid) = paid(&crew, now) {

@@ -61,6 +61,22 @@ fn done_without_a_commit_three_times_is_held_and_not_paid_again() {
 }
 
 #[test]
+fn an_agent_that_is_killed_after_each_done_is_held_after_three() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("[ \"$RUN\" != 1 ] || work t x\necho DONE\nkill -9 $$")
+        .write();
+    world.drain_held();
+    let (why, note) = world.held("t-1");
+    assert_eq!((why.as_str(), world.runs("t-1")), ("breaker", 3));
+    assert!(
+        note.contains("it said DONE, but signal 9 (KILL) ended it"),
+        "{note}"
+    );
+}
+
+#[test]
 fn the_same_check_on_an_unchanged_tip_is_held_after_three() {
     let world = World::with(|s| s.checks = NO_BAD.to_owned());
     world
@@ -409,7 +425,13 @@ fn a_ticket_whose_file_cannot_be_written_lands_and_is_told_once() {
         "{said}"
     );
     assert!(said.tells_of("t-1", "its file cannot be written"), "{said}");
+    let asked: [&[&str]; 3] = [&["ps"], &["inbox"], &["explain", "t-1"]];
+    let tells = || asked.map(|asks| world.crew(asks).all().contains(".tickets/.lock: Is a directory"));
+    assert_eq!(tells(), [true; 3]);
+    assert_eq!(world.crew(&["inbox"]).code, Some(3));
     std::fs::remove_dir(lock).unwrap();
+    assert_eq!(tells(), [false; 3], "it has passed");
+    assert_eq!(world.crew(&["inbox"]).code, Some(0));
     world.drain_all();
     assert_eq!(world.front("t-1", "status"), "closed");
 }

@@ -53,7 +53,7 @@ pub enum Kind {
     Stuck,
     /// A ticket waits for a ticket that there is not, or for itself.
     Dependency,
-    /// A file cannot be read as a ticket, or cannot be one.
+    /// A file cannot be read as a ticket, or cannot be one; or none can be written.
     File,
     /// A disk is full: nothing new begins.
     Disk,
@@ -96,6 +96,8 @@ pub struct Beside {
     pub files: Vec<BadFile>,
     /// Where there is no room for anything new, in words; nothing where there is.
     pub no_room: Option<String>,
+    /// Why no ticket's file can be written now, in words; nothing where they can.
+    pub unwritable: Option<String>,
 }
 
 /// A file in the ticket folder that is no ticket.
@@ -128,6 +130,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Beside) -> Vec<
         .collect();
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
     items.extend(beside.no_room.as_deref().map(full));
+    items.extend(beside.unwritable.as_deref().map(unwritable));
     for item in &mut items {
         if let Some(since) = item.since {
             item.id.push_str(&format!(":{}", since.0));
@@ -355,6 +358,24 @@ fn full(why: &str) -> Item {
         until: None,
         acts: vec![Act::ByHand {
             what: "make room: everything goes on by itself".to_owned(),
+        }],
+    }
+}
+
+fn unwritable(why: &str) -> Item {
+    Item {
+        id: "files".to_owned(),
+        kind: Kind::File,
+        urgency: Urgency::Everyone,
+        ticket: None,
+        agent: None,
+        title: "the tickets' files cannot be written".to_owned(),
+        since: None,
+        why: why.to_owned(),
+        until: None,
+        acts: vec![Act::ByHand {
+            what: "see that you may write there: what tickets came to is written into their files by itself"
+                .to_owned(),
         }],
     }
 }

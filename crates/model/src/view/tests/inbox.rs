@@ -159,6 +159,7 @@ fn beside() -> Beside {
             hint: "rename it".to_owned(),
         }],
         no_room: Some("no room where /home/me/project/.crew stands".to_owned()),
+        unwritable: Some("cannot write in /home/me/project/.tickets: Permission denied".to_owned()),
     }
 }
 
