@@ -1,4 +1,4 @@
-//! The one place that reads clocks: for deadlines of git calls and the age of stale locks, never for facts.
+//! The one place that reads clocks: for deadlines of git calls and how long a lock is seen, never for facts.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -17,14 +17,27 @@ impl Deadline {
     }
 }
 
-/// How long ago a file was last changed; zero if that is in the future.
-pub(crate) fn age(modified: SystemTime) -> Duration {
-    wall().duration_since(modified).unwrap_or(Duration::ZERO)
+/// A moment since which something is so, whatever the wall clock is set to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Since(Instant);
+
+impl Since {
+    pub(crate) fn now() -> Self {
+        Self(now())
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        now().saturating_duration_since(self.0)
+    }
 }
 
 /// Seconds since 1970, for the holder's line in a lock.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "for people to read, and nothing is decided by it"
+)]
 pub(crate) fn unix_seconds() -> u64 {
-    wall()
+    SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .map_or(0, |since| since.as_secs())
 }
@@ -41,12 +54,4 @@ pub(crate) fn pause(time: Duration) {
 #[expect(clippy::disallowed_methods, reason = "a hand that keeps a deadline")]
 fn now() -> Instant {
     Instant::now()
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the age of a lock file is a fact of the file system's wall clock"
-)]
-fn wall() -> SystemTime {
-    SystemTime::now()
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::clock::{self, Deadline};
 use crate::error::{Error, IoContext, Result, shortened};
+use crate::refs::Seen;
 
 /// [`Lock::holder`] takes the lock for an instant to look; that must not turn an engine away.
 const LOOKERS: Duration = Duration::from_millis(50);
@@ -21,6 +22,7 @@ pub struct Lock {
     file: Arc<File>,
     path: PathBuf,
     taken: SystemTime,
+    seen: Arc<Seen>,
 }
 
 /// What the holder of a lock wrote into it. For people: only the lock itself says whether it is held.
@@ -91,6 +93,7 @@ impl Lock {
             file: Arc::new(file),
             path: path.to_owned(),
             taken,
+            seen: Arc::default(),
         })
     }
 
@@ -123,6 +126,10 @@ impl Lock {
 
     pub(crate) fn taken(&self) -> SystemTime {
         self.taken
+    }
+
+    pub(crate) fn seen(&self) -> &Seen {
+        &self.seen
     }
 }
 

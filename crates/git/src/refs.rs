@@ -1,21 +1,14 @@
 //! Refs, moved only from where they were seen.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+mod living;
+mod locks;
 
-use crate::clock::{self, Deadline};
+pub(crate) use locks::Seen;
+
 use crate::error::{Error, IoContext, Result};
 use crate::identity::Identity;
 use crate::oid::Oid;
 use crate::repository::Repository;
-
-/// A lock file from before crew took the repository's lock is a dead child's, or of a git of the user's that runs this
-/// moment; after this long it is not the latter.
-const STALE_FROM_BEFORE: Duration = Duration::from_secs(2);
-/// One from after it may be of a child that ran into its deadline; no living git holds a ref as long as this.
-const STALE: Duration = Duration::from_secs(10);
-
-const HEAD_LOCK: &str = "HEAD.lock";
 
 impl Repository {
     /// Moves a ref by compare-and-swap: `old` and `new` of `None` mean that it does not exist. Repeating it after it
@@ -82,19 +75,6 @@ impl Repository {
         Ok(true)
     }
 
-    /// Takes the lock of a ref away that is gone: a git leaves it that was killed as it deleted the ref, and nothing
-    /// would come by it again. Waits until it is old enough to be a dead one's; one that does not get so old is somebody's.
-    pub(crate) fn clear_lock_of_gone(&self, name: &str) -> Result<()> {
-        let [lock, ..] = self.ref_locks(name);
-        let deadline = Deadline::after(2 * STALE);
-        while self.lock().is_some() && lock.exists() && !deadline.left().is_zero() {
-            if !self.clear_if_stale(&lock)? {
-                clock::pause(STALE_FROM_BEFORE / 40);
-            }
-        }
-        Ok(())
-    }
-
     /// Every ref under `prefix` (which ends in `/`) with its object.
     pub(crate) fn refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>> {
         let said = self
@@ -140,88 +120,6 @@ impl Repository {
             Ok(folder_file) => folder_file.sync_all().doing("make durable", folder),
             Err(_) => Ok(()),
         }
-    }
-
-    /// Takes away what a git leaves of HEAD's lock that was killed as it moved the branch that HEAD names, so that the user's git
-    /// works again; for start-up. Waits until it is old enough to be a dead one's. Does nothing without the repository's lock.
-    ///
-    /// # Errors
-    /// [`Error::Io`]: it could not be taken away.
-    pub fn release_head(&self) -> Result<()> {
-        let lock = self.common_dir().join(HEAD_LOCK);
-        let deadline = Deadline::after(2 * STALE_FROM_BEFORE);
-        while self.is_from_before(&lock) && !self.clear_if_stale(&lock)? && !deadline.left().is_zero() {
-            clock::pause(STALE_FROM_BEFORE / 40);
-        }
-        Ok(())
-    }
-
-    fn ref_locks(&self, name: &str) -> [PathBuf; 4] {
-        let common = self.common_dir();
-        [
-            format!("{name}.lock"),
-            // git takes it too for the branch that HEAD names, whose log is HEAD's.
-            HEAD_LOCK.to_owned(),
-            "packed-refs.lock".to_owned(),
-            "reftable/tables.list.lock".to_owned(),
-        ]
-        .map(|file| common.join(file))
-    }
-
-    /// Takes stale lock files of a ref away; only the holder of the repository's lock may (rule 5).
-    fn clear_stale_locks(&self, name: &str) -> Result<bool> {
-        let mut cleared = false;
-        for path in self.ref_locks(name) {
-            cleared |= self.clear_if_stale(&path)?;
-        }
-        Ok(cleared)
-    }
-
-    /// Waits for the locks from before crew's own to be old enough: a git that was killed with an engine gives none back.
-    /// Whether it is worth trying again.
-    fn outlast_locks(&self, name: &str) -> Result<bool> {
-        let deadline = Deadline::after(2 * STALE_FROM_BEFORE);
-        loop {
-            if self.clear_stale_locks(name)? {
-                return Ok(true);
-            }
-            let locks: Vec<PathBuf> = self
-                .ref_locks(name)
-                .into_iter()
-                .filter(|lock| lock.exists())
-                .collect();
-            if locks.is_empty() {
-                return Ok(true);
-            }
-            if deadline.left().is_zero() || !locks.iter().any(|lock| self.is_from_before(lock)) {
-                return Ok(false);
-            }
-            clock::pause(STALE_FROM_BEFORE / 40);
-        }
-    }
-
-    fn is_from_before(&self, lock: &Path) -> bool {
-        let modified = lock.symlink_metadata().and_then(|meta| meta.modified());
-        self.lock()
-            .is_some_and(|held| modified.is_ok_and(|modified| modified < held.taken()))
-    }
-
-    pub(crate) fn clear_if_stale(&self, path: &Path) -> Result<bool> {
-        let Some(held) = self.lock() else { return Ok(false) };
-        let Ok(modified) = path.symlink_metadata().and_then(|meta| meta.modified()) else {
-            return Ok(false);
-        };
-        let stale_after = if modified < held.taken() {
-            STALE_FROM_BEFORE
-        } else {
-            STALE
-        };
-        if clock::age(modified) < stale_after {
-            return Ok(false);
-        }
-        crate::plain::remove_if_there(path)?;
-        crash::point("recover.lock_cleared");
-        Ok(true)
     }
 
     fn blocked(&self, name: &str, error: Error) -> Error {

@@ -140,6 +140,10 @@ fn wait_until(fact: impl Fn() -> bool) {
 
 fn old_file(path: &Path) {
     put(path, "");
+    backdate(path);
+}
+
+fn backdate(path: &Path) {
     let file = std::fs::File::options().write(true).open(path).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000))
         .unwrap();
@@ -175,21 +179,7 @@ fn a_lock_of_head_that_a_killed_git_left_goes_at_the_start() {
 fn goes_only_for_the_holder_and_when_it_is_old(lock: &str) {
     let world = World::new();
     let stale = world.root().join(".git").join(lock);
-    let old = world.head();
-    let plain = world.open();
-    let workspace = plain.prepare(&world.spec("ada", "t-1")).unwrap();
-    put(&workspace.path().join("new.txt"), "new\n");
-    let tip = plain
-        .save(&workspace, "work", crate::support::AT, &limits())
-        .unwrap()
-        .imported
-        .tip;
-    let candidate = merged(&plain, &old, &tip);
-    let intent = Intent {
-        target: main_branch(),
-        old,
-        new: candidate.commit.clone(),
-    };
+    let (plain, intent) = to_land(&world);
 
     old_file(&stale);
     assert!(matches!(plain.land(&intent), Err(Error::RefBusy { .. })));
@@ -205,8 +195,24 @@ fn goes_only_for_the_holder_and_when_it_is_old(lock: &str) {
 
     old_file(&stale);
     assert!(matches!(locked.land(&intent), Ok(Landing::Landed { .. })));
-    assert_eq!(world.head(), candidate.commit);
+    assert_eq!(world.head(), intent.new);
     assert!(!stale.exists());
+}
+
+/// The repository without its lock, and what an agent's work is to land as.
+fn to_land(world: &World) -> (Repository, Intent) {
+    let old = world.head();
+    let plain = world.open();
+    let workspace = plain.prepare(&world.spec("ada", "t-1")).unwrap();
+    put(&workspace.path().join("new.txt"), "new\n");
+    let tip = plain
+        .save(&workspace, "work", crate::support::AT, &limits())
+        .unwrap()
+        .imported
+        .tip;
+    let new = merged(&plain, &old, &tip).commit;
+    let target = main_branch();
+    (plain, Intent { target, old, new })
 }
 
 /// The naive version gives up: the engine that is started at once after a kill meets the lock of the git that died with it.
@@ -218,6 +224,7 @@ fn a_lock_from_just_before_is_outlasted() {
     let file = std::fs::File::options().write(true).open(&stale).unwrap();
     let written = file.metadata().unwrap().modified().unwrap();
     file.set_modified(written - Duration::from_millis(50)).unwrap();
+    drop(file);
     let locked = world.open_locked();
     locked.prepare(&world.spec("ada", "t-1")).unwrap();
     assert!(!stale.exists());
@@ -255,6 +262,106 @@ fn a_git_killed_as_it_deletes_a_ref_leaves_no_lock_for_good() {
             locked.forget_workspace(&workspace, Some(&world.head())).unwrap();
         }
         assert!(!branch.exists() && !pin.exists());
+    }
+}
+
+/// A hook runs while the refs are locked, for as long as it likes; and what lives is somebody's, whatever the clock says of its
+/// lock. The naive version goes by the file's time, takes the lock away and moves the ref under the other's feet.
+#[test]
+fn the_lock_of_a_git_that_lives_stays_and_goes_when_that_git_is_killed() {
+    for told in [
+        "git",
+        "git --git-dir={root}/.git",
+        "cd / && GIT_DIR={root}/.git git",
+    ] {
+        let world = World::new();
+        let (_, intent) = to_land(&world);
+        let waiting = world.folder.path().join("waiting");
+        let hook = world.root().join(".git/hooks/reference-transaction");
+        // In one rename: it is whole when it is there.
+        let text = format!(
+            "#!/bin/sh\ntest \"$1\" = prepared || exit 0\necho $PPID >{0}.new && mv {0}.new {0}\nwhile test -e {0}; do sleep 0.1; done\n",
+            waiting.display()
+        );
+        put(&hook, &text);
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let told = told.replace("{root}", &world.root().display().to_string());
+        #[expect(clippy::disallowed_methods, reason = "a test plays the user")]
+        let mut shell = std::process::Command::new("/bin/sh")
+            .args([
+                "-c",
+                &format!("{told} update-ref refs/heads/main {} & wait", intent.new),
+            ])
+            .current_dir(world.root())
+            .env("HOME", world.home())
+            .spawn()
+            .unwrap();
+        wait_until(|| waiting.exists());
+        let lock = world.root().join(".git/refs/heads/main.lock");
+        backdate(&lock);
+        let locked = world.open_locked();
+        assert!(
+            matches!(locked.land(&intent), Err(Error::RefBusy { .. })),
+            "{told}"
+        );
+        assert!(lock.exists(), "{told}");
+        assert_eq!(world.oid("main"), intent.old, "{told}");
+
+        let git = std::fs::read_to_string(&waiting).unwrap();
+        let pid = rustix::process::Pid::from_raw(git.trim().parse().unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        shell.wait().unwrap();
+        std::fs::remove_file(&hook).unwrap();
+        assert!(lock.exists(), "a killed git leaves it");
+        assert!(
+            matches!(locked.land(&intent), Ok(Landing::Landed { .. })),
+            "{told}"
+        );
+        assert!(!lock.exists(), "{told}");
+        std::fs::remove_file(&waiting).unwrap();
+    }
+}
+
+/// A git of an agent's stands under the user's repository and works in another, and one that reads locks nothing: neither keeps a dead
+/// one's lock in place.
+#[test]
+fn a_git_that_lives_elsewhere_or_only_reads_keeps_no_lock() {
+    let world = World::new();
+    let (_, intent) = to_land(&world);
+    let inside = world.root().join(".crew/workspace");
+    std::fs::create_dir_all(&inside).unwrap();
+    world.git_at(&inside, &["init", "-q"]);
+    #[expect(clippy::disallowed_methods, reason = "a test plays the user")]
+    let start = |folder: &Path, command: &str| {
+        std::process::Command::new("/bin/sh")
+            .args(["-c", &format!("exec 3<&0; git {command} <&3 & wait")])
+            .current_dir(folder)
+            .env("HOME", world.home())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let head = world.head();
+    let mut elsewhere = start(&inside, "update-ref --stdin");
+    let mut reads = start(&world.root(), "cat-file --batch");
+    for (child, asks, says) in [
+        (&mut elsewhere, "start\n".to_owned(), "start: ok".to_owned()),
+        (&mut reads, format!("{head}\n"), format!("{head} commit")),
+    ] {
+        std::io::Write::write_all(child.stdin.as_mut().unwrap(), asks.as_bytes()).unwrap();
+        let line = BufReader::new(child.stdout.as_mut().unwrap()).lines().next();
+        assert!(line.unwrap().unwrap().starts_with(&says));
+    }
+    let lock = world.root().join(".git/HEAD.lock");
+    old_file(&lock);
+    let locked = world.open_locked();
+    locked.release_head().unwrap();
+    assert!(!lock.exists());
+    assert!(matches!(locked.land(&intent), Ok(Landing::Landed { .. })));
+    for mut child in [elsewhere, reads] {
+        drop(child.stdin.take());
+        child.wait().unwrap();
     }
 }
 

@@ -1,0 +1,214 @@
+//! Locks of refs that a killed git left behind.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::living;
+use crate::clock::{self, Since};
+use crate::error::Result;
+use crate::lock::Lock;
+use crate::repository::Repository;
+
+/// A lock from before crew took the repository's own is of a git that was killed with the last engine, most likely: a git that no
+/// look can find (in a container, on another host) has given its lock back after this long.
+const STALE_FROM_BEFORE: Duration = Duration::from_secs(2);
+/// One from after it may be of a child of crew's that ran into its deadline.
+const STALE: Duration = Duration::from_secs(10);
+/// Packing takes as long as there are refs to pack.
+const STALE_PACKING: Duration = Duration::from_mins(1);
+/// Locks are looked at again this often while they are waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+const HEAD: &str = "HEAD.lock";
+const PACKED: &str = "packed-refs.lock";
+
+/// What the holder of the repository's lock has seen of locks of git's own: how long one stands there is told by the time that it was
+/// looked at, for the wall clock may be set.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(Mutex<BTreeMap<PathBuf, (Version, Since)>>);
+
+/// One file, unchanged: the inode, and when that was last changed, which nobody can set.
+type Version = (u64, i64, i64);
+
+impl Seen {
+    /// How long the file is known to stand there as it does.
+    fn age(&self, path: &Path, version: Version) -> Duration {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match seen.get(path) {
+            Some((known, since)) if *known == version => since.elapsed(),
+            Some(_) | None => {
+                seen.insert(path.to_owned(), (version, Since::now()));
+                Duration::ZERO
+            }
+        }
+    }
+
+    fn forget(&self, path: &Path) {
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.remove(path);
+    }
+}
+
+/// What a look at a lock file found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// There is none, or none that may be taken away from here.
+    Nothing,
+    /// It is not known to stand there for long enough.
+    Young,
+    /// Somebody lives who may hold it.
+    Held,
+    /// It was a dead git's, and is gone.
+    Cleared,
+}
+
+impl Repository {
+    /// Takes the lock of a ref away that is gone: a git leaves it that was killed as it deleted the ref, and nothing
+    /// would come by it again. Waits until it is old enough to be a dead one's; one that does not get so old is somebody's.
+    pub(crate) fn clear_lock_of_gone(&self, name: &str) -> Result<()> {
+        let [lock, ..] = self.ref_locks(name);
+        self.outlast(&lock, 2 * STALE)
+    }
+
+    /// Takes away what a git leaves of HEAD's lock that was killed as it moved the branch that HEAD names, so that the user's git
+    /// works again; for start-up. Waits until it is old enough to be a dead one's, and not at all for one that somebody may hold.
+    /// Does nothing without the repository's lock.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io): it could not be taken away.
+    pub fn release_head(&self) -> Result<()> {
+        let lock = self.common_dir().join(HEAD);
+        if self.is_from_before(&lock) {
+            self.outlast(&lock, 2 * STALE_FROM_BEFORE)?;
+        }
+        Ok(())
+    }
+
+    fn outlast(&self, lock: &Path, for_long: Duration) -> Result<()> {
+        let begun = Since::now();
+        while self.clear_if_stale(lock)? == Look::Young && begun.elapsed() < for_long {
+            clock::pause(LOOK_EVERY);
+        }
+        Ok(())
+    }
+
+    pub(super) fn ref_locks(&self, name: &str) -> [PathBuf; 4] {
+        let common = self.common_dir();
+        [
+            format!("{name}.lock"),
+            // git takes it too for the branch that HEAD names, whose log is HEAD's.
+            HEAD.to_owned(),
+            PACKED.to_owned(),
+            "reftable/tables.list.lock".to_owned(),
+        ]
+        .map(|file| common.join(file))
+    }
+
+    /// Takes stale lock files of a ref away; only the holder of the repository's lock may (rule 5).
+    pub(super) fn clear_stale_locks(&self, name: &str) -> Result<bool> {
+        let mut cleared = false;
+        for path in self.ref_locks(name) {
+            cleared |= self.clear_if_stale(&path)? == Look::Cleared;
+        }
+        Ok(cleared)
+    }
+
+    /// Waits for the locks from before crew's own to be old enough: a git that was killed with an engine gives none back.
+    /// Whether it is worth trying again.
+    pub(super) fn outlast_locks(&self, name: &str) -> Result<bool> {
+        let begun = Since::now();
+        loop {
+            let (mut stands, mut is_near) = (false, false);
+            for lock in self.ref_locks(name) {
+                let look = self.clear_if_stale(&lock)?;
+                if look == Look::Cleared {
+                    return Ok(true);
+                }
+                stands |= lock.exists();
+                is_near |= look == Look::Young && !lock.ends_with(PACKED) && self.is_from_before(&lock);
+            }
+            if !stands {
+                return Ok(true);
+            }
+            if !is_near || begun.elapsed() > 2 * STALE_FROM_BEFORE {
+                return Ok(false);
+            }
+            clock::pause(LOOK_EVERY);
+        }
+    }
+
+    fn is_from_before(&self, lock: &Path) -> bool {
+        self.lock().is_some_and(|held| is_from_before(held, lock))
+    }
+
+    /// Takes a lock away that stood there unchanged for long, and that nobody who lives can hold, as far as can be told.
+    fn clear_if_stale(&self, path: &Path) -> Result<Look> {
+        let Some(held) = self.lock() else {
+            return Ok(Look::Nothing);
+        };
+        let Some(version) = version(path) else {
+            held.seen().forget(path);
+            return Ok(Look::Nothing);
+        };
+        let stale_after = if path.ends_with(PACKED) {
+            STALE_PACKING
+        } else if is_from_before(held, path) {
+            STALE_FROM_BEFORE
+        } else {
+            STALE
+        };
+        if held.seen().age(path, version) < stale_after {
+            return Ok(Look::Young);
+        }
+        // Whoever made it was there before this look at all that live.
+        if living::may_hold(self, path) {
+            return Ok(Look::Held);
+        }
+        if self::version(path) != Some(version) {
+            return Ok(Look::Young);
+        }
+        crate::plain::remove_if_there(path)?;
+        held.seen().forget(path);
+        crash::point("recover.lock_cleared");
+        Ok(Look::Cleared)
+    }
+}
+
+fn is_from_before(held: &Lock, path: &Path) -> bool {
+    let modified = path.symlink_metadata().and_then(|meta| meta.modified());
+    modified.is_ok_and(|modified| modified < held.taken())
+}
+
+fn version(path: &Path) -> Option<Version> {
+    let meta = path.symlink_metadata().ok()?;
+    Some((meta.ino(), meta.ctime(), meta.ctime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The naive version subtracts the file's time from the wall clock: a clock that is set forward makes every lock an old one.
+    #[test]
+    fn a_lock_is_as_old_as_it_was_seen_unchanged() {
+        let (seen, path) = (Seen::default(), Path::new("HEAD.lock"));
+        let old = |version| seen.age(path, version) > Duration::ZERO;
+        assert!(!old((7, 1, 0)), "of 1970, and seen for the first time");
+        while !old((7, 1, 0)) {
+            std::thread::yield_now();
+        }
+        assert!(!old((7, 1, 1)), "another git took it");
+        while !old((7, 1, 1)) {
+            std::thread::yield_now();
+        }
+        assert!(!old((8, 1, 1)), "and another");
+        while !old((8, 1, 1)) {
+            std::thread::yield_now();
+        }
+        seen.forget(path);
+        assert!(!old((8, 1, 1)), "it was gone in between");
+    }
+}
