@@ -73,11 +73,16 @@ impl Repository {
             index: folder.join("index"),
         };
         let fresh = !place.index.exists() || !place.tree.is_dir();
-        let fresh = match self.fill(&place, commit, fresh) {
+        let filled = if fresh {
+            self.fill_anew(&place, commit)
+        } else {
+            self.refill(&place, commit)
+        };
+        let fresh = match filled {
             Ok(None) => fresh,
             // Whatever it is (a broken index, a folder that cannot be entered): from nothing it must work.
             Ok(Some(_)) | Err(Error::Failed { .. } | Error::Io { .. }) => {
-                if let Some(what) = self.fill(&place, commit, true)? {
+                if let Some(what) = self.fill_anew(&place, commit)? {
                     return Err(Error::CheckUnequal {
                         path: place.tree,
                         commit: commit.clone(),
@@ -95,21 +100,33 @@ impl Repository {
         })
     }
 
-    /// Fills the tree and says what still differs.
-    fn fill(&self, place: &Place, commit: &Oid, anew: bool) -> Result<Option<String>> {
-        if anew {
-            delete_tree(&place.tree)?;
-            crate::plain::remove_if_there(&place.index)?;
-        }
-        std::fs::create_dir_all(&place.tree).doing("make", &place.tree)?;
-        // Crew's own folder, claimed: a lock in it is a dead child's.
-        crate::plain::remove_if_there(&place.index.with_extension("lock"))?;
-        delete_tree(&place.tree.join(".git"))?;
-        let call = |subcommand| self.check_call(place, subcommand);
-        if !anew && self.attributes_change(place, commit)? {
+    /// Fills the tree from nothing, and says what still differs.
+    fn fill_anew(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
+        delete_tree(&place.tree)?;
+        crate::plain::remove_if_there(&place.index)?;
+        Self::make_room(place)?;
+        self.fill(place, commit)
+    }
+
+    /// Makes a tree that was filled before equal to the commit, and says what still differs.
+    fn refill(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
+        Self::make_room(place)?;
+        if self.attributes_change(place, commit)? {
             // Files whose content stays may have to be written in another way now.
             crate::plain::remove_if_there(&place.index)?;
         }
+        self.fill(place, commit)
+    }
+
+    fn make_room(place: &Place) -> Result<()> {
+        std::fs::create_dir_all(&place.tree).doing("make", &place.tree)?;
+        // Crew's own folder, claimed: a lock in it is a dead child's.
+        crate::plain::remove_if_there(&place.index.with_extension("lock"))?;
+        delete_tree(&place.tree.join(".git"))
+    }
+
+    fn fill(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
+        let call = |subcommand| self.check_call(place, subcommand);
         crash::point("check.begun");
         call("read-tree")
             .args([

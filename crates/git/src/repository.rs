@@ -1,11 +1,13 @@
 //! The user's repository.
 
+mod open;
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::command::{Call, Git};
 use crate::diff::Change;
-use crate::error::{Error, IoContext, Result, shortened};
+use crate::error::{Error, Result, shortened};
 use crate::helper::Helper;
 use crate::id::Branch;
 use crate::import::Ahead;
@@ -46,133 +48,6 @@ pub(crate) struct Memories {
 }
 
 impl Repository {
-    /// Finds the repository of `path` (absolute): from its root, any folder in it, or a linked worktree.
-    ///
-    /// # Errors
-    /// [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`], [`Error::Shallow`],
-    /// [`Error::PartialClone`], [`Error::InsideWorkspace`]; each distinct, nothing written.
-    pub fn open(git: &Git, path: &Path) -> Result<Self> {
-        if !path.is_dir() {
-            return Err(Error::NotARepository {
-                path: path.to_owned(),
-            });
-        }
-        let ask = |what: &str| {
-            git.call("rev-parse")
-                .users_settings()
-                .may_find_bare()
-                .cwd(path)
-                .arg("--path-format=absolute")
-                .arg(what)
-                .run()
-        };
-        let found = ask("--git-common-dir")?;
-        if found.code != Some(0) {
-            let path = path.to_owned();
-            return Err(if found.stderr.contains("dubious ownership") {
-                Error::ForeignOwner { path }
-            } else if found.stderr.contains("not a git repository") {
-                Error::NotARepository { path }
-            } else {
-                let (code, said) = (found.code, found.stderr.clone());
-                match found.failed() {
-                    failed if failed.is_passing() || code.is_none() => failed,
-                    _ => Error::Unusable {
-                        path,
-                        says: in_a_line(&said),
-                    },
-                }
-            });
-        }
-        let common = found.path();
-        if common.join(crate::workspace::MARKER).exists() {
-            return Err(Error::InsideWorkspace { path: common });
-        }
-        let config = |key: &str| -> Result<Option<String>> {
-            let said = git.call("config").git_dir(&common).args(["--get", key]).run()?;
-            let value = String::from_utf8_lossy(&said.stdout)
-                .trim_end_matches('\n')
-                .to_owned();
-            Ok((said.code == Some(0)).then_some(value))
-        };
-        let root = match config("core.worktree")? {
-            Some(tree) => common
-                .join(tree)
-                .canonicalize()
-                .doing("find the work tree", &common)?,
-            None if common.file_name().is_some_and(|name| name == ".git")
-                && config("core.bare")?.as_deref() != Some("true") =>
-            {
-                common.parent().unwrap_or(&common).to_owned()
-            }
-            None => return Err(Error::Bare { path: common }),
-        };
-        // In a linked worktree git has looked at that one alone, and what stands beside the repository is followed too.
-        let git_dir = ask("--absolute-git-dir")?.path();
-        if git_dir != common {
-            let said = git
-                .call("rev-parse")
-                .users_settings()
-                .cwd(&root)
-                .arg("--git-dir")
-                .run()?;
-            if said.stderr.contains("dubious ownership") {
-                return Err(Error::ForeignOwner { path: root });
-            }
-        }
-        let shown = ask("--show-toplevel")?;
-        let here = if shown.code == Some(0) {
-            shown.path()
-        } else {
-            root.clone()
-        };
-        if ask("--is-shallow-repository")?.stdout.starts_with(b"true") {
-            return Err(Error::Shallow { path: root });
-        }
-        if config("extensions.partialClone")?.is_some()
-            || git
-                .call("config")
-                .git_dir(&common)
-                .args(["--get-regexp", r"^remote\..*\.promisor$"])
-                .run()?
-                .code
-                == Some(0)
-        {
-            return Err(Error::PartialClone { path: root });
-        }
-        let said = ask("--show-object-format")?.stdout;
-        let name = String::from_utf8_lossy(&said).trim().to_owned();
-        let format = Format::parse(&name).ok_or_else(|| {
-            Error::unreadable(
-                "rev-parse",
-                format!("unknown object format {}", shortened(&name, 40)),
-            )
-        })?;
-        let repository = Self {
-            git: git.clone(),
-            root,
-            here,
-            git_dir,
-            common,
-            format,
-            lock: None,
-            memories: Memories::default(),
-            helpers: Helpers::default(),
-            spares: 0,
-        };
-        let any = repository
-            .call("rev-list")
-            .args(["--all", "--max-count=1"])
-            .ok()?;
-        let head = repository.commit_named("HEAD")?;
-        if any.is_empty() && head.is_none() {
-            return Err(Error::Empty {
-                path: repository.root,
-            });
-        }
-        Ok(repository)
-    }
-
     /// The same repository, worked on by the holder of its lock: git children get the lock as their stdin.
     #[must_use]
     pub fn locked(mut self, lock: &Lock) -> Self {
@@ -367,6 +242,29 @@ impl Repository {
         }
         crate::plain::replace(&path, &content)?;
         Ok(true)
+    }
+
+    /// Whether git ignores this folder of the main checkout: by any of the user's own patterns too.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub fn is_ignored(&self, folder: &Path) -> Result<bool> {
+        let mut path = folder.as_os_str().to_owned();
+        path.push("/");
+        let said = self
+            .git
+            .call("check-ignore")
+            .users_settings()
+            .git_dir(&self.common)
+            .work_tree(&self.root)
+            .args(["--quiet", "--"])
+            .arg(path)
+            .run()?;
+        match said.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(said.failed()),
+        }
     }
 
     /// A call on the shared git directory, without a work tree, in-tree attributes or the user's settings.

@@ -93,41 +93,19 @@ impl Repository {
                 .throwaway_index(&index)
                 .deadline(limits.deadline)
         };
-        let read = |from_scratch: bool| {
-            if from_scratch {
-                std::fs::remove_file(&index).ok();
-            }
-            match parent {
-                Some(parent) => call("read-tree")
-                    .args(["-m", "-i", "--no-sparse-checkout", parent.as_str()])
-                    .ok(),
-                None => call("read-tree").arg("--empty").ok(),
-            }
+        let read = || match parent {
+            Some(parent) => call("read-tree")
+                .args(["-m", "-i", "--no-sparse-checkout", parent.as_str()])
+                .ok(),
+            None => call("read-tree").arg("--empty").ok(),
         };
-        if read(false).is_err() {
-            read(true)?;
+        if read().is_err() {
+            // From nothing it must work.
+            std::fs::remove_file(&index).ok();
+            read()?;
         }
-        let Standing {
-            changed: mut paths,
-            mut nested,
-            links,
-        } = standing(&call, workspace)?;
-        for link in links {
-            match at.join(&link).symlink_metadata() {
-                // A link to a commit says nothing about the files: they are saved apart, with or without their `.git`.
-                Ok(meta) if meta.is_dir() => {
-                    let mut inside = std::fs::read_dir(at.join(&link)).doing("look into", at.join(&link))?;
-                    if inside.next().is_some() {
-                        nested.push(link);
-                    }
-                }
-                Ok(_) => paths.push(link),
-                Err(_) => {}
-            }
-        }
-        for one in &mut nested {
-            *one = folder.join(&one);
-        }
+        let (paths, nested) = standing(&call, workspace)?.sorted(&at)?;
+        let nested = nested.iter().map(|one| folder.join(one)).collect();
         if paths.is_empty() && parent.is_some() {
             return Ok(Snapshot {
                 tree: None,
@@ -139,17 +117,12 @@ impl Repository {
         let mut unsaved = Vec::new();
         self.add(&call, &at, &paths, limits, &mut unsaved)?;
         // What is still not in the index after it was added was silently passed over by git.
-        let passed_over = untracked(&call, workspace)?
-            .into_iter()
-            .filter(|path| !unsaved.iter().any(|one: &Unsaved| one.path == *path));
-        unsaved.extend(
-            passed_over
-                .map(|path| Unsaved {
-                    path,
-                    why: "git does not take this name".to_owned(),
-                })
-                .collect::<Vec<_>>(),
-        );
+        for path in untracked(&call, workspace)? {
+            if !unsaved.iter().any(|one| one.path == path) {
+                let why = "git does not take this name".to_owned();
+                unsaved.push(Unsaved { path, why });
+            }
+        }
         for one in &mut unsaved {
             one.path = folder.join(&one.path);
         }
@@ -268,6 +241,28 @@ struct Standing {
     nested: Vec<PathBuf>,
     /// Entries of the index that stand for another repository.
     links: Vec<PathBuf>,
+}
+
+impl Standing {
+    /// Paths to be added under `at`, and repositories to be saved apart.
+    fn sorted(self, at: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+        let (mut paths, mut nested) = (self.changed, self.nested);
+        for link in self.links {
+            let folder = at.join(&link);
+            match folder.symlink_metadata() {
+                // A link to a commit says nothing about the files: they are saved apart, with or without their `.git`.
+                Ok(meta) if meta.is_dir() => {
+                    let mut inside = std::fs::read_dir(&folder).doing("look into", &folder)?;
+                    if inside.next().is_some() {
+                        nested.push(link);
+                    }
+                }
+                Ok(_) => paths.push(link),
+                Err(_) => {}
+            }
+        }
+        Ok((paths, nested))
+    }
 }
 
 /// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified (`C`) or gone (`R`),

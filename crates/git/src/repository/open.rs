@@ -1,0 +1,170 @@
+//! Finding a repository, and whether crew can work on it.
+
+use std::path::{Path, PathBuf};
+
+use super::{Helpers, Memories, Repository};
+use crate::command::{Git, Output};
+use crate::error::{Error, IoContext, Result, shortened};
+use crate::oid::Format;
+
+impl Repository {
+    /// Finds the repository of `path` (absolute): from its root, any folder in it, or a linked worktree.
+    ///
+    /// # Errors
+    /// [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`], [`Error::Shallow`],
+    /// [`Error::PartialClone`], [`Error::InsideWorkspace`]; each distinct, nothing written.
+    pub fn open(git: &Git, path: &Path) -> Result<Self> {
+        if !path.is_dir() {
+            return Err(Error::NotARepository {
+                path: path.to_owned(),
+            });
+        }
+        let search = Search { git, path };
+        let common = search.common()?;
+        if common.join(crate::workspace::MARKER).exists() {
+            return Err(Error::InsideWorkspace { path: common });
+        }
+        let root = search.root(&common)?;
+        let git_dir = search.ask("--absolute-git-dir")?.path();
+        // In a linked worktree git has looked at that one alone, and what stands beside the repository is followed too.
+        if git_dir != common && search.is_foreign(&root)? {
+            return Err(Error::ForeignOwner { path: root });
+        }
+        let shown = search.ask("--show-toplevel")?;
+        let here = if shown.code == Some(0) {
+            shown.path()
+        } else {
+            root.clone()
+        };
+        if search.ask("--is-shallow-repository")?.stdout.starts_with(b"true") {
+            return Err(Error::Shallow { path: root });
+        }
+        if search.is_partial(&common)? {
+            return Err(Error::PartialClone { path: root });
+        }
+        let repository = Self {
+            git: git.clone(),
+            root,
+            here,
+            git_dir,
+            common,
+            format: search.format()?,
+            lock: None,
+            memories: Memories::default(),
+            helpers: Helpers::default(),
+            spares: 0,
+        };
+        if repository.is_empty()? {
+            return Err(Error::Empty {
+                path: repository.root,
+            });
+        }
+        Ok(repository)
+    }
+
+    fn is_empty(&self) -> Result<bool> {
+        let any = self.call("rev-list").args(["--all", "--max-count=1"]).ok()?;
+        let head = self.commit_named("HEAD")?;
+        Ok(any.is_empty() && head.is_none())
+    }
+}
+
+/// What git is asked of a folder whose repository is not known yet.
+struct Search<'a> {
+    git: &'a Git,
+    path: &'a Path,
+}
+
+impl Search<'_> {
+    fn ask(&self, what: &str) -> Result<Output> {
+        self.git
+            .call("rev-parse")
+            .users_settings()
+            .may_find_bare()
+            .cwd(self.path)
+            .arg("--path-format=absolute")
+            .arg(what)
+            .run()
+    }
+
+    /// The git directory that all checkouts share.
+    fn common(&self) -> Result<PathBuf> {
+        let found = self.ask("--git-common-dir")?;
+        if found.code == Some(0) {
+            return Ok(found.path());
+        }
+        let path = self.path.to_owned();
+        Err(if found.stderr.contains("dubious ownership") {
+            Error::ForeignOwner { path }
+        } else if found.stderr.contains("not a git repository") {
+            Error::NotARepository { path }
+        } else {
+            let (code, said) = (found.code, found.stderr.clone());
+            match found.failed() {
+                failed if failed.is_passing() || code.is_none() => failed,
+                _ => Error::Unusable {
+                    path,
+                    says: super::in_a_line(&said),
+                },
+            }
+        })
+    }
+
+    fn config(&self, common: &Path, key: &str) -> Result<Option<String>> {
+        let said = self
+            .git
+            .call("config")
+            .git_dir(common)
+            .args(["--get", key])
+            .run()?;
+        let value = String::from_utf8_lossy(&said.stdout)
+            .trim_end_matches('\n')
+            .to_owned();
+        Ok((said.code == Some(0)).then_some(value))
+    }
+
+    /// The root of the main checkout.
+    fn root(&self, common: &Path) -> Result<PathBuf> {
+        match self.config(common, "core.worktree")? {
+            Some(tree) => common
+                .join(tree)
+                .canonicalize()
+                .doing("find the work tree", common),
+            None if common.file_name().is_some_and(|name| name == ".git")
+                && self.config(common, "core.bare")?.as_deref() != Some("true") =>
+            {
+                Ok(common.parent().unwrap_or(common).to_owned())
+            }
+            None => Err(Error::Bare {
+                path: common.to_owned(),
+            }),
+        }
+    }
+
+    /// Whether git takes this checkout for another user's.
+    fn is_foreign(&self, root: &Path) -> Result<bool> {
+        let asked = self.git.call("rev-parse").users_settings().cwd(root);
+        let said = asked.arg("--git-dir").run()?;
+        Ok(said.stderr.contains("dubious ownership"))
+    }
+
+    fn is_partial(&self, common: &Path) -> Result<bool> {
+        if self.config(common, "extensions.partialClone")?.is_some() {
+            return Ok(true);
+        }
+        let promisors = ["--get-regexp", r"^remote\..*\.promisor$"];
+        let said = self.git.call("config").git_dir(common).args(promisors).run()?;
+        Ok(said.code == Some(0))
+    }
+
+    fn format(&self) -> Result<Format> {
+        let said = self.ask("--show-object-format")?.stdout;
+        let name = String::from_utf8_lossy(&said).trim().to_owned();
+        Format::parse(&name).ok_or_else(|| {
+            Error::unreadable(
+                "rev-parse",
+                format!("unknown object format {}", shortened(&name, 40)),
+            )
+        })
+    }
+}
