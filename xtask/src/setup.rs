@@ -41,6 +41,30 @@ const NEEDS: &[Need] = &[
         why: "libFuzzer is compiled from C++",
         debian: &["g++"],
     },
+    Need {
+        program: "mount",
+        arguments: &["--version"],
+        why: "tests fill a disk of their own",
+        debian: &["mount"],
+    },
+    Need {
+        program: "unshare",
+        arguments: &["--version"],
+        why: "what tests mount is nobody else's",
+        debian: &["util-linux"],
+    },
+    Need {
+        program: "prlimit",
+        arguments: &["--version"],
+        why: "tests run out of descriptors and processes",
+        debian: &["util-linux"],
+    },
+    Need {
+        program: "setpriv",
+        arguments: &["--version"],
+        why: "as root, tests run out of processes as another user",
+        debian: &["util-linux"],
+    },
 ];
 
 /// Checks that the machine has all of it, and brings what is missing where that is a matter of course: on Debian,
@@ -52,6 +76,7 @@ pub(crate) fn check(root: &Path) -> Outcome {
             program::output(root, need.program, need.arguments)?;
         }
     }
+    may_mount(root)?;
     let version = program::output(root, "git", &["version"])?;
     if !is_new_enough(&version) {
         let (major, minor) = GIT;
@@ -76,14 +101,32 @@ pub(crate) fn check(root: &Path) -> Outcome {
     Ok(())
 }
 
+/// Tries what the tests do: a file system in a mount namespace, and for anyone but root in a user namespace.
+fn may_mount(root: &Path) -> Outcome {
+    let how = if is_root(root) { "-m" } else { "-rm" };
+    let tried = ["mount", "-t", "tmpfs", "crew-set-up", "/tmp"];
+    if program::works(root, "unshare", &[&[how], &tried[..]].concat()) {
+        return Ok(());
+    }
+    Err(format!(
+        "this machine lets nobody mount: `unshare {how} {}` fails, and tests fill disks of their own. Allow user namespaces \
+         (`sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu `sysctl kernel.apparmor_restrict_unprivileged_userns=0`), or, \
+         in a container, run it with CAP_SYS_ADMIN",
+        tried.join(" ")
+    ))
+}
+
+fn is_root(root: &Path) -> bool {
+    program::output(root, "id", &["-u"]).is_ok_and(|id| id.trim() == "0")
+}
+
 fn bring(root: &Path, need: &Need) -> Outcome {
     let Need {
         program, why, debian, ..
     } = need;
     let packages = debian.join(" ");
     let debian_like = Path::new("/etc/debian_version").exists();
-    let is_root = program::output(root, "id", &["-u"]).is_ok_and(|id| id.trim() == "0");
-    if !debian_like || !is_root {
+    if !debian_like || !is_root(root) {
         let how = if debian_like {
             format!("`sudo apt-get install {packages}`")
         } else {
