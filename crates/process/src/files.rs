@@ -1,12 +1,13 @@
 //! Files of a run's directory: private, and never half there.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+use rustix::fs::OFlags;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 
 use crate::error::{Error, Result};
 
@@ -18,6 +19,9 @@ pub(crate) const SHIM: &str = "shim.json";
 pub(crate) const STOP: &str = "stop";
 pub(crate) const BEAT: &str = "beat.json";
 pub(crate) const EXIT: &str = "exit.json";
+
+/// Bytes of a record that is read: more than any that crew writes. A step runs as the same user, and can put anything in its place.
+const LIMIT: u64 = 64 << 20;
 
 /// Whether a write must survive a power cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,28 +43,37 @@ pub(crate) fn private_dir(path: &Path) -> Result<()> {
 
 /// A new or emptied file that only its owner can read.
 pub(crate) fn private(path: &Path) -> Result<File> {
-    options()
-        .create(true)
-        .truncate(true)
-        .open(path)
+    plain(path, OpenOptions::new().write(true).create(true).truncate(true))
         .map_err(Error::file("create", path))
 }
 
 /// A file that is opened or made, its content kept.
 pub(crate) fn kept(path: &Path) -> Result<File> {
-    options()
-        .read(true)
-        .create(true)
-        .truncate(false)
-        .open(path)
-        .map_err(Error::file("open", path))
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    plain(path, &mut options).map_err(Error::file("open", path))
 }
 
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).mode(0o600);
-    options
+/// A file that is there, to be read.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    plain(path, OpenOptions::new().read(true))
 }
+
+/// Opens a plain file and nothing else, and never waits: a pipe would, for whoever holds its other end.
+fn plain(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY;
+    let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
+    let file = options.mode(0o600).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other(NOT_PLAIN));
+    }
+    // Whoever inherits it is not to be told of it.
+    let left = rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK;
+    rustix::fs::fcntl_setfl(&file, left)?;
+    Ok(file)
+}
+
+const NOT_PLAIN: &str = "it is not a regular file";
 
 /// Replaces `dir/name` as a whole: a reader sees the old or the new.
 pub(crate) fn replace(dir: &Path, name: &str, value: &impl Serialize, sync: Sync) -> Result<()> {
@@ -88,14 +101,29 @@ pub(crate) fn replace(dir: &Path, name: &str, value: &impl Serialize, sync: Sync
 /// What `dir/name` holds; `None` when there is no such file.
 pub(crate) fn read<T: DeserializeOwned>(dir: &Path, name: &str) -> Result<Option<T>> {
     let path = dir.join(name);
-    let text = match fs::read(&path) {
-        Ok(text) => text,
+    let damaged = |source| Error::Damaged {
+        path: path.clone(),
+        source,
+    };
+    let file = match open(&path) {
+        Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(_) if is_other(&path) => return Err(damaged(serde_json::Error::custom(NOT_PLAIN))),
         Err(error) => return Err(Error::file("read", &path)(error)),
     };
-    serde_json::from_slice(&text)
-        .map(Some)
-        .map_err(|source| Error::Damaged { path, source })
+    let mut text = Vec::new();
+    file.take(LIMIT + 1)
+        .read_to_end(&mut text)
+        .map_err(Error::file("read", &path))?;
+    if text.len() as u64 > LIMIT {
+        return Err(damaged(serde_json::Error::custom("it is larger than any record")));
+    }
+    serde_json::from_slice(&text).map(Some).map_err(damaged)
+}
+
+/// Whether something stands there that is no plain file: nothing that crew put there.
+fn is_other(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|meta| !meta.is_file())
 }
 
 /// Whether `dir/name` is there.

@@ -162,7 +162,7 @@ impl Run {
     /// Whether somebody holds the lock. The probe is a shared lock for a moment; a shim that meets it tries again.
     fn is_held(&self) -> Result<bool> {
         let path = self.dir.join(files::LOCK);
-        let lock = match File::open(&path) {
+        let lock = match files::open(&path) {
             Ok(lock) => lock,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(Error::file("open", &path)(error)),
@@ -303,7 +303,9 @@ impl Run {
     pub fn stop(&self) -> Result<()> {
         // The wish is in the directory before the shim is looked for, and a shim writes who it is before it looks for
         // the wish: one of the two sees the other.
-        files::private(&self.dir.join(files::STOP))?;
+        if !files::is_there(&self.dir, files::STOP)? {
+            files::private(&self.dir.join(files::STOP))?;
+        }
         crash::point("run.stop_wished");
         if let Status::Running {
             started: Some(started),

@@ -1,6 +1,6 @@
 //! The shim: owns one run from its start to its record.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Write as _;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
@@ -118,7 +118,7 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
         create(Stream::Err).map_err(damaged)?,
     );
     let path = run.dir().join(files::STDIN);
-    let stdin = match File::open(&path) {
+    let stdin = match files::open(&path) {
         Ok(file) => Stdio::from(file),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Stdio::null(),
         Err(error) => return Err(damaged(Error::file("read", &path)(error))),

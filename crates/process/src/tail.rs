@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
+use crate::files;
 use crate::run::Run;
 
 /// An output stream of a run.
@@ -60,23 +61,34 @@ impl Tail {
     }
 
     /// The next text, from at most `max` bytes (but at least 4); invalid UTF-8 becomes U+FFFD. A character that is not
-    /// there as a whole waits for the next call, unless `last`: nothing more will come.
-    pub fn read_text(&mut self, max: usize, last: bool) -> Result<String> {
+    /// there as a whole waits for the next call.
+    pub fn read_text(&mut self, max: usize) -> Result<String> {
         let bytes = self.peek(max.max(4))?;
-        let whole = if last && bytes.len() < max.max(4) {
-            bytes.len()
+        Ok(self.take(&bytes, bytes.len() - open_character(&bytes)))
+    }
+
+    /// The same of a stream that has ended: a character that is cut off at its end is not waited for.
+    pub fn read_ended_text(&mut self, max: usize) -> Result<String> {
+        let max = max.max(4);
+        let bytes = self.peek(max)?;
+        let open = if bytes.len() < max {
+            0
         } else {
-            bytes.len() - open_character(&bytes)
+            open_character(&bytes)
         };
+        Ok(self.take(&bytes, bytes.len() - open))
+    }
+
+    fn take(&mut self, bytes: &[u8], whole: usize) -> String {
         self.offset += whole as u64;
-        Ok(String::from_utf8_lossy(&bytes[..whole]).into_owned())
+        String::from_utf8_lossy(&bytes[..whole]).into_owned()
     }
 
     fn peek(&mut self, max: usize) -> Result<Vec<u8>> {
         let mut read = || {
             let mut file = match self.file.take() {
                 Some(file) => file,
-                None => File::open(&self.path)?,
+                None => files::open(&self.path)?,
             };
             let mut bytes = Vec::new();
             file.seek(SeekFrom::Start(self.offset))?;

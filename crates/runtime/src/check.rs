@@ -340,7 +340,7 @@ fn tail(run_dir: &Path) -> String {
         let length = std::fs::metadata(path).map_or(0, |m| m.len());
         let from = length.saturating_sub(OUTPUT as u64);
         let said = Tail::new(&run, stream, from)
-            .read_text(OUTPUT, true)
+            .read_ended_text(OUTPUT)
             .unwrap_or_default();
         if !text.is_empty() && !said.is_empty() {
             text.push('\n');

@@ -123,11 +123,10 @@ async fn wait(
     threads: &Threads,
     tell: &UnboundedSender<Heard>,
 ) -> Result<Option<Said>, process::Error> {
-    let watch = run.watch()?;
-    let Some(pidfd) = watch.try_clone_pidfd()? else {
-        return Ok(said);
-    };
-    let Some(pidfd) = readable(pidfd) else {
+    let watched = run.clone();
+    // In a run's first moments it takes a while until it can be watched.
+    let pidfd = threads.end(move || watched.watch()?.try_clone_pidfd()).await;
+    let Some(pidfd) = pidfd.transpose()?.flatten().and_then(readable) else {
         return Ok(said);
     };
     let mut looks = tokio::time::interval(LOOK_EVERY);
@@ -136,7 +135,8 @@ async fn wait(
         tokio::select! {
             _ = pidfd.readable() => return Ok(said),
             _ = looks.tick() => {
-                let Ok(Some(beat)) = watch.run().beat() else { continue };
+                let looked = run.clone();
+                let Ok(Some(Ok(Some(beat)))) = threads.begin(move || looked.beat()).await else { continue };
                 let sample = sample(&beat, clock::now());
                 let heard = sample.heard;
                 drop(tell.send(Heard::Input(Input::Sampled { run: id.clone(), sample })));

@@ -171,7 +171,7 @@ impl Log {
                 context.out.bytes(&bytes)?;
                 continue;
             }
-            let piece = output.tail.read_text(PIECE, false)?;
+            let piece = output.tail.read_text(PIECE)?;
             if piece.is_empty() {
                 return Ok(());
             }
@@ -199,7 +199,7 @@ impl Log {
             }
             return Ok(());
         };
-        open.rest.push_str(&output.tail.read_text(PIECE, true)?);
+        open.rest.push_str(&output.tail.read_ended_text(PIECE)?);
         show(context, self.json, &open.step, Stream::Out, &open.rest)?;
         show(
             context,

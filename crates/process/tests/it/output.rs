@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use process::{Stream, Tail};
+use process::{Error, Stream, Tail};
 
 use crate::support::{LONG, World, exit, shim, text, until};
 
@@ -87,14 +87,14 @@ fn output_is_kept_byte_for_byte_and_read_as_text_lossily() {
         let mut tail = Tail::new(&run, Stream::Out, 0);
         let mut all = String::new();
         while tail.offset() < raw.len() as u64 {
-            all.push_str(&tail.read_text(max, true).unwrap());
+            all.push_str(&tail.read_ended_text(max).unwrap());
         }
         assert_eq!(all, "a\0b\u{fffd}😀c\u{fffd}", "in pieces of {max}");
     }
     // What may still be completed waits.
     let mut tail = Tail::new(&run, Stream::Out, 0);
-    assert_eq!(tail.read_text(100, false).unwrap(), "a\0b\u{fffd}😀c");
-    assert_eq!(tail.read_text(100, false).unwrap(), "");
+    assert_eq!(tail.read_text(100).unwrap(), "a\0b\u{fffd}😀c");
+    assert_eq!(tail.read_text(100).unwrap(), "");
     assert_eq!(tail.offset(), raw.len() as u64 - 2);
 }
 
@@ -113,6 +113,43 @@ fn output_is_read_on_while_it_comes() {
     assert_eq!(tail.read(2).unwrap(), b"tw");
     assert_eq!(tail.read(100).unwrap(), b"o\n");
     assert_eq!(tail.offset(), 8);
+}
+
+/// A program runs as the user who reads what is told of it, and can put anything in its place. The naive version waits for whoever
+/// may write into a pipe, or reads as long as there is something.
+#[test]
+fn what_a_program_puts_in_the_place_of_a_record_is_refused_and_never_waited_for() {
+    for (put, what) in [
+        ("mkfifo", "it is not a regular file"),
+        ("mkdir", "it is not a regular file"),
+        ("ln -s /dev/zero", "it is not a regular file"),
+        ("truncate -s 65M", "it is larger than any record"),
+    ] {
+        let world = World::new();
+        let (run, _) = world.run(&world.sh("true"));
+        let replace = |name: &str| {
+            let path = run.dir().join(name);
+            fs::remove_file(&path).ok();
+            let script = format!("{put} \"$1\"");
+            let mut shell = std::process::Command::new("/bin/sh");
+            let done = shell.args(["-c", &script, "sh"]).arg(&path).status().unwrap();
+            assert!(done.success(), "{put}");
+        };
+        for name in ["beat.json", "exit.json"] {
+            replace(name);
+        }
+        for error in [run.beat().unwrap_err(), run.status().unwrap_err()] {
+            let Error::Damaged { source, .. } = error else {
+                panic!("{put}: {error:?}");
+            };
+            assert!(source.to_string().contains(what), "{put}: {source}");
+        }
+        run.stop().unwrap_err();
+        if !put.starts_with("truncate") {
+            replace("out");
+            Tail::new(&run, Stream::Out, 0).read(1).unwrap_err();
+        }
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ pub(crate) fn shim() -> Shim {
 }
 
 pub(crate) fn text(run: &Run, stream: Stream) -> String {
-    Tail::new(run, stream, 0).read_text(1 << 20, true).unwrap()
+    Tail::new(run, stream, 0).read_ended_text(1 << 20).unwrap()
 }
 
 /// Waits for a fact; fails when it does not come.
