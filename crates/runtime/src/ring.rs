@@ -1,8 +1,10 @@
 //! The ring: hear, decide, make durable, perform, and hear again.
 
+mod end;
 mod files;
 mod outlast;
 mod past;
+mod perform;
 mod take_up;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,21 +13,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Core, Duty, Input, Loaded, Output, Report, Rest, Sighting};
-use model::attempt;
-use model::command::{Command, OnStop};
+use model::command::OnStop;
 use model::journal::{EffectId, TimerRef};
-use model::ticket::{Effect, Stage, State, Ticket, TimerChange};
+use model::ticket::TimerChange;
 use model::{RunId, Time};
 use store::{Journal as _, Ledger, Ordered, Sqlite};
 use tokio::sync::{Semaphore, mpsc, watch};
 
-use self::files::watch_files;
+use self::end::{is_own, own_stop};
+use self::files::{Rereading, watch_files};
 use self::outlast::Health;
+use self::perform::run;
 use crate::clock::Stopwatch;
 use crate::hands::{Hands, Owner};
-use crate::lines::{Kind, Line, Lines, Turn};
-use crate::queue::{Ask, Queue, Unwritten};
-use crate::{Error, Options, Result, Signal, clock, observe, points, state_file, timing};
+use crate::lines::{Lines, Turn};
+use crate::queue::{Ask, Queue};
+use crate::{Error, Options, Result, Signal, clock, points, state_file, timing};
 
 /// Everything is looked at again this often, whatever was or was not told.
 const TICK: Duration = Duration::from_secs(30);
@@ -35,9 +38,6 @@ const POLL: Duration = Duration::from_secs(2);
 const HANDS: usize = 16;
 /// Inputs decided on in one transaction.
 const BATCH: usize = 64;
-
-/// The id of a command of the loop's own; the inbox has UUIDs.
-const OWN: &str = "own";
 
 /// What the loop hears.
 #[derive(Debug)]
@@ -60,6 +60,8 @@ pub(crate) enum Heard {
     JournalChanged,
     /// `crew.toml` or a prompt template may have changed.
     SettingsTouched,
+    /// The settings were read again: hands under them, if they are others; none when it could not be done now.
+    SettingsRead(Option<Result<Option<Box<Hands>>>>),
 }
 
 /// When the loop ends.
@@ -103,6 +105,8 @@ pub(crate) struct Ring {
     trouble: Option<Error>,
     /// How it has been.
     health: Health,
+    /// Whether the settings are being read again.
+    rereading: Rereading,
     /// Why the settings file as it is now is not in force; told once.
     settings_error: Option<String>,
     /// The journal's folder tells of commands; none when it cannot be watched, and then it is polled.
@@ -170,6 +174,7 @@ impl Ring {
             state_file,
             trouble: None,
             health: Health::default(),
+            rereading: Rereading::default(),
             settings_error: None,
             watcher,
             watched_prompts: None,
@@ -216,25 +221,7 @@ impl Ring {
                 Err(error) => return Err(error),
             }
         }
-        if self.core.stopping() == Some(OnStop::Kill) {
-            let hands = Arc::clone(&self.hands);
-            let ended = self.hands.threads.end(move || hands.end_check()).await;
-            if let Some(Err(why)) = ended {
-                tracing::warn!("a check may still run: {why}");
-            }
-        }
-        match self.state_file.finish(&self.ledger).await {
-            // It is for people to look at, and the next engine writes it.
-            Err(Error::Store(error)) if error.is_passing() => {
-                tracing::warn!(%error, "state.json is not up to date");
-            }
-            finished => finished?,
-        }
-        self.put_aside().await?;
-        // No engine is there to use them.
-        if let Err(error) = self.hands.repository.clear_spares(&self.hands.workspaces) {
-            tracing::warn!(%error, "checkouts that nobody needs are left");
-        }
+        self.wind_up().await?;
         Ok(self.core.rest())
     }
 
@@ -260,7 +247,7 @@ impl Ring {
             _ = tick.tick() => {
                 self.hands.repository.rest();
                 self.queue.ask(Ask::Look);
-                self.reread_settings().await?;
+                self.reread_settings();
                 self.wake().await?;
                 self.put_aside().await?;
                 self.trim_outputs();
@@ -278,62 +265,10 @@ impl Ring {
         Ok(true)
     }
 
-    /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too. A
-    /// check that runs is treated as a step is. Nobody waits for what failed and is tried again later.
-    fn is_finished(&self) -> bool {
-        let checked = |(id, _): &Line| {
-            self.core.ticket(id).is_some_and(|t| match &t.state {
-                State::Verify(verify) => matches!(verify.stage, Stage::Checking(_)),
-                State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
-            })
-        };
-        let mut at_work = self.lines.at_work();
-        self.ended
-            && match self.core.stopping() {
-                Some(OnStop::Leave) => true,
-                Some(OnStop::Kill) => !self.lines.is_stopping() && at_work.all(checked),
-                Some(OnStop::Finish) | None => !self.lines.is_stopping() && at_work.next().is_none(),
-            }
-    }
-
-    async fn is_over(&mut self, until: &Until) -> Result<bool> {
-        // A file that cannot be read or written is a person's to mend; what is to be written into it waits for the next engine too.
-        let unwritable = |(id, kind): &Line| {
-            *kind == Kind::File && (self.core.is_unreadable(id) || self.core.unwritten(id).is_some())
-        };
-        let quiet = self.lines.are_at_rest(unwritable) && self.heard.is_empty();
-        Ok(match until {
-            Until::Stopped => false,
-            Until::Idle => {
-                if !quiet || self.core.is_at_work() || self.core.rest().moving {
-                    return Ok(false);
-                }
-                self.step(vec![own_stop(OnStop::Finish)]).await?;
-                self.is_finished()
-            }
-            Until::CarriedOut(id) => {
-                quiet
-                    && self.ledger.outcome(id).await?.is_some()
-                    && self.watched.is_empty()
-                    && !self.is_landing()
-            }
-        })
-    }
-
-    /// Whether the ticket that a command brings to landing is still on its way.
-    fn is_landing(&self) -> bool {
-        let Duty::Command { lands: Some(id) } = &self.duty else {
-            return false;
-        };
-        self.core.ticket(id).is_some_and(|t| {
-            t.held.is_none() && t.deadline().is_none() && matches!(t.state, State::Verify(_))
-        })
-    }
-
     async fn hear(&mut self, first: Heard) -> Result<()> {
         let mut inputs = Vec::new();
         let mut next = Some(first);
-        let (mut inbox, mut touched) = (false, false);
+        let (mut inbox, mut touched, mut settings) = (false, false, None);
         let mut room = BATCH;
         while let Some(heard) = next {
             match heard {
@@ -374,6 +309,7 @@ impl Ring {
                 }
                 Heard::JournalChanged => inbox = true,
                 Heard::SettingsTouched => touched = true,
+                Heard::SettingsRead(read) => settings = Some(read),
             }
             next = if inputs.len() < room {
                 self.heard.try_recv().ok()
@@ -383,8 +319,11 @@ impl Ring {
         }
         inbox |= !self.core.has_read();
         self.step(inputs).await?;
+        if let Some(read) = settings {
+            self.take_settings(read).await?;
+        }
         if touched {
-            self.reread_settings().await?;
+            self.reread_settings();
         }
         if inbox {
             self.read_inbox().await?;
@@ -528,179 +467,6 @@ impl Ring {
         self.perform_what_can_be();
         Ok(())
     }
-
-    /// Finds out when a note was decided on: it is dated so, and found by that when it is written again.
-    async fn date(&mut self, ordered: &Ordered) -> Result<()> {
-        if let Effect::AddNote { .. } = &ordered.effect {
-            let at = self.ledger.decided_at(ordered.id).await?;
-            self.notes.insert(ordered.id, at);
-        }
-        Ok(())
-    }
-
-    fn enqueue(&mut self, ordered: Ordered) {
-        if let Some((ordered, turn)) = self.lines.add(ordered) {
-            self.perform(ordered, turn);
-        }
-        self.perform_what_can_be();
-    }
-
-    fn perform_what_can_be(&mut self) {
-        for (ordered, turn) in self.lines.next(clock::now()) {
-            self.perform(ordered, turn);
-        }
-    }
-
-    fn perform(&mut self, ordered: Ordered, turn: Turn) {
-        let tell = self.tell.clone();
-        match &ordered.effect {
-            Effect::WriteFile(filing) => {
-                points::effect("begun", &ordered.effect);
-                let ask = Ask::File(ordered.ticket.clone(), filing.clone(), reply(ordered, turn, tell));
-                self.queue.ask(ask);
-            }
-            Effect::AddNote { text } => {
-                points::effect("begun", &ordered.effect);
-                let at = self.notes.get(&ordered.id).copied().unwrap_or_else(clock::now);
-                let ask = Ask::Note(
-                    ordered.ticket.clone(),
-                    text.clone(),
-                    at,
-                    reply(ordered, turn, tell),
-                );
-                self.queue.ask(ask);
-            }
-            Effect::PrepareWorkspace { .. }
-            | Effect::Attempt(_)
-            | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
-            | Effect::Land { .. }
-            | Effect::KeepWork { .. }
-            | Effect::RemoveWorkspace { .. } => {
-                let hands = Arc::clone(&self.hands);
-                let room = Arc::clone(&self.room);
-                let id = &ordered.ticket;
-                let ticket = self
-                    .core
-                    .ticket(id)
-                    .cloned()
-                    .unwrap_or_else(|| Ticket::new(id.clone()));
-                let threads = Arc::clone(&hands.threads);
-                let stop = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
-                // Checks wait for processes, not for the disk: they take no room from others. A stop waits for nobody.
-                let in_room = !stop && !matches!(ordered.effect, Effect::RunChecks { .. });
-                let ordered_at = Stopwatch::start();
-                let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
-                tokio::spawn(async move {
-                    let _room = if in_room {
-                        room.acquire_owned().await.ok()
-                    } else {
-                        None
-                    };
-                    let effect = ordered.effect.clone();
-                    let perform = move || {
-                        let begun = Stopwatch::start();
-                        points::effect("begun", &effect);
-                        let report = hands.perform(&ticket, &effect, &key);
-                        points::effect("performed", &effect);
-                        timing::performed(&ticket.id, &effect, ordered_at, begun);
-                        report
-                    };
-                    let performed = if stop {
-                        Ok(threads.end(perform).await)
-                    } else {
-                        threads.begin(perform).await
-                    };
-                    let report = match performed {
-                        Ok(report) => report.unwrap_or_else(|| Report::CouldNotRun {
-                            why: "it failed unexpectedly".to_owned(),
-                        }),
-                        Err(error) => Report::Hindered {
-                            why: format!("no thread can be started: {error}"),
-                        },
-                    };
-                    drop(tell.send(Heard::Performed {
-                        ordered,
-                        report,
-                        turn,
-                    }));
-                });
-            }
-        }
-    }
-
-    /// The ticket that a run is a step of, and the conversation.
-    fn step_of(&self, run: &RunId) -> (Option<Ticket>, harness::Session) {
-        let ticket = self.core.tickets().find(|t| t.live_run() == Some(run));
-        let attempt = ticket.and_then(Ticket::attempt);
-        let session = attempt.map_or_else(harness::Session::default, |a| {
-            crate::perform::session(&a.session, a.session.steps <= 1)
-        });
-        (ticket.cloned(), session)
-    }
-
-    /// Watches a run for its end, once.
-    fn watch(&mut self, run: RunId) {
-        if self.watched.insert(run.clone()) {
-            let dir = self.hands.place.runs_dir.join(run.as_str());
-            let step = self.step_of(&run);
-            tokio::spawn(observe::watch(
-                dir,
-                run,
-                step,
-                Arc::clone(&self.hands),
-                self.tell.clone(),
-            ));
-        }
-    }
-}
-
-fn reply(ordered: Ordered, turn: Turn, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::Reply {
-    Box::new(move |outcome| {
-        points::effect("performed", &ordered.effect);
-        let report = match outcome {
-            Ok(()) => Report::Done,
-            Err(Unwritten { why, passing: true }) => Report::Hindered { why },
-            Err(Unwritten { why, passing: false }) => Report::CouldNotRun { why },
-        };
-        drop(tell.send(Heard::Performed {
-            ordered,
-            report,
-            turn,
-        }));
-    })
-}
-
-/// The run that an effect starts or stops.
-fn run(effect: &Effect) -> Option<&RunId> {
-    match effect {
-        Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run }) => {
-            Some(run)
-        }
-        Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
-        | Effect::PrepareWorkspace { .. }
-        | Effect::BuildCandidate { .. }
-        | Effect::RunChecks { .. }
-        | Effect::Land { .. }
-        | Effect::KeepWork { .. }
-        | Effect::RemoveWorkspace { .. }
-        | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => None,
-    }
-}
-
-/// A stop that this loop itself asks for: no inbox has it, and nobody is to be answered.
-fn own_stop(running: OnStop) -> Input {
-    Input::Commanded {
-        id: OWN.to_owned(),
-        by: "crew".to_owned(),
-        command: Command::Stop { running },
-    }
-}
-
-/// Whether a command came from this loop itself, not from the inbox.
-fn is_own(id: &str) -> bool {
-    id == OWN
 }
 
 /// Whether an append was refused because the core's picture is out of date.

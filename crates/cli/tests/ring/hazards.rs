@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{DONE, World};
+use crate::support::{DONE, World, make_executable};
 
 #[test]
 fn uncommitted_work_outlives_a_crash_of_everything() {
@@ -218,6 +218,40 @@ fn another_gits_lock_is_waited_for() {
     world.must(&["stop"]);
     engine.end();
     assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
+}
+
+/// The naive version asks the client on the loop itself, which hears nothing until it has answered or its time is over.
+#[test]
+fn a_client_that_does_not_say_what_it_is_holds_nothing_up() {
+    let world = World::new();
+    let mut engine = world.engine();
+    world.wait("the engine is up", || world.project(".crew/state.json").exists());
+    let (client, asked) = (world.path("slow.sh"), world.path("asked"));
+    let script = format!(
+        "#!/bin/sh\necho $$ >{0}.new && mv {0}.new {0}\nwhile [ -e {0} ]; do sleep 0.1; done\nexit 1\n",
+        asked.display()
+    );
+    fs::write(&client, script).unwrap();
+    make_executable(&client);
+    let toml = world.read("crew.toml").replace("\"command\"", "\"claude\"");
+    let agent = world.path("agent.sh").display().to_string();
+    let toml = toml.replace(&agent, &client.display().to_string());
+    world.write("crew.toml", &toml);
+    world.wait("the client is asked", || asked.exists());
+    world.ticket("t-1").agent(DONE).write();
+    world.wait("t-1 is seen", || world.count("t-1", "created") > 0);
+    let pid = fs::read_to_string(&asked).unwrap();
+    assert!(
+        fs::exists(format!("/proc/{}", pid.trim())).unwrap(),
+        "the client was waited for"
+    );
+    world.wait("t-1 lands", || world.is_landed("t-1"));
+    fs::remove_file(&asked).unwrap();
+    world.wait("it is told", || {
+        engine.said().all().contains("the last good settings stand")
+    });
+    world.must(&["stop"]);
+    engine.end();
 }
 
 #[test]

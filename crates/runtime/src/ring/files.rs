@@ -9,22 +9,46 @@ use tokio::sync::mpsc;
 
 use super::{Heard, Ring};
 use crate::hands::Hands;
-use crate::{Error, Place, Result};
+use crate::{Error, Options, Place, Result};
 
 impl Ring {
-    /// Reads `crew.toml` and the prompt templates again after a person's edit; a bad one keeps the last good ones and is told.
-    pub(super) async fn reread_settings(&mut self) -> Result<()> {
-        match self.renewed_hands() {
-            Ok(None) => self.settings_error = None,
-            Ok(Some(hands)) => {
+    /// Reads `crew.toml` and the prompt templates again after a person's edit; what comes of it is heard. On a thread: a client that
+    /// the settings name is asked what it is, and may take its time.
+    pub(super) fn reread_settings(&mut self) {
+        if self.is_rereading() {
+            self.rereading = Rereading::Again;
+            return;
+        }
+        self.rereading = Rereading::UnderWay;
+        let (hands, options, tell) = (Arc::clone(&self.hands), self.options.clone(), self.tell.clone());
+        let threads = Arc::clone(&hands.threads);
+        tokio::spawn(async move {
+            let read = threads.begin(move || renewed(&hands, &options)).await;
+            drop(tell.send(Heard::SettingsRead(read.ok().flatten())));
+        });
+    }
+
+    pub(super) fn is_rereading(&self) -> bool {
+        self.rereading != Rereading::No
+    }
+
+    /// The settings were read again; a bad file keeps the last good ones and is told.
+    pub(super) async fn take_settings(&mut self, read: Option<Result<Option<Box<Hands>>>>) -> Result<()> {
+        let changed_meanwhile = self.rereading == Rereading::Again;
+        self.rereading = Rereading::No;
+        match read {
+            // They are read at the next tick.
+            None => {}
+            Some(Ok(None)) => self.settings_error = None,
+            Some(Ok(Some(hands))) => {
                 tracing::info!("{} read again", what(&hands, &self.hands));
                 self.settings_error = None;
                 self.core.set_settings(hands.settings.clone());
-                self.hands = Arc::new(hands);
+                self.hands = Arc::from(hands);
                 self.watch_prompts();
                 self.step(vec![Input::Ticked]).await?;
             }
-            Err(error) => {
+            Some(Err(error)) => {
                 let why = error.to_string();
                 if self.settings_error.as_ref() != Some(&why) {
                     tracing::warn!("the last good settings stand: {why}");
@@ -32,20 +56,10 @@ impl Ring {
                 }
             }
         }
+        if changed_meanwhile {
+            self.reread_settings();
+        }
         Ok(())
-    }
-
-    /// The hands under the settings as they are now; none when these are in force.
-    fn renewed_hands(&self) -> Result<Option<Hands>> {
-        let settings = self.options.over(self.hands.place.settings()?);
-        let old = &self.hands.settings;
-        if settings == *old && self.hands.are_prompts_same()? {
-            return Ok(None);
-        }
-        if settings.project.target != old.project.target || settings.workspace_dir != old.workspace_dir {
-            return Err(Error::NeedsRestart);
-        }
-        self.hands.renewed(&settings, &self.options).map(Some)
     }
 
     /// Has changes of the templates told; where it cannot, they are seen at the next tick.
@@ -63,6 +77,31 @@ impl Ring {
             self.watched_prompts = dir;
         }
     }
+}
+
+/// Where reading the settings again stands: it is done once at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Rereading {
+    /// Nothing is being read.
+    #[default]
+    No,
+    /// They are being read.
+    UnderWay,
+    /// They are being read, and may have changed since that began.
+    Again,
+}
+
+/// The hands under the settings as they are now; none when these are in force.
+fn renewed(hands: &Hands, options: &Options) -> Result<Option<Box<Hands>>> {
+    let settings = options.over(hands.place.settings()?);
+    let old = &hands.settings;
+    if settings == *old && hands.are_prompts_same()? {
+        return Ok(None);
+    }
+    if settings.project.target != old.project.target || settings.workspace_dir != old.workspace_dir {
+        return Err(Error::NeedsRestart);
+    }
+    Ok(Some(Box::new(hands.renewed(&settings, options)?)))
 }
 
 /// What is different in the new hands, in words.

@@ -8,7 +8,9 @@ use model::ticket::Effect;
 use model::{RunId, Time};
 use store::Ordered;
 
-use super::{Ring, own_stop, run};
+use super::Ring;
+use super::end::own_stop;
+use super::perform::run;
 use crate::queue::Ask;
 use crate::{Result, clock};
 

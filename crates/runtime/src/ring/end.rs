@@ -1,0 +1,106 @@
+//! When the loop ends, and what is done then.
+
+use std::sync::Arc;
+
+use engine::{Duty, Input};
+use model::command::{Command, OnStop};
+use model::ticket::{Stage, State};
+
+use super::{Ring, Until};
+use crate::lines::{Kind, Line};
+use crate::{Error, Result};
+
+/// The id of a command of the loop's own; the inbox has UUIDs.
+const OWN: &str = "own";
+
+impl Ring {
+    /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too. A
+    /// check that runs is treated as a step is. Nobody waits for what failed and is tried again later.
+    pub(super) fn is_finished(&self) -> bool {
+        let checked = |(id, _): &Line| {
+            self.core.ticket(id).is_some_and(|t| match &t.state {
+                State::Verify(verify) => matches!(verify.stage, Stage::Checking(_)),
+                State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
+            })
+        };
+        let mut at_work = self.lines.at_work();
+        self.ended
+            && match self.core.stopping() {
+                Some(OnStop::Leave) => true,
+                Some(OnStop::Kill) => !self.lines.is_stopping() && at_work.all(checked),
+                Some(OnStop::Finish) | None => !self.lines.is_stopping() && at_work.next().is_none(),
+            }
+    }
+
+    pub(super) async fn is_over(&mut self, until: &Until) -> Result<bool> {
+        // A file that cannot be read or written is a person's to mend; what is to be written into it waits for the next engine too.
+        let unwritable = |(id, kind): &Line| {
+            *kind == Kind::File && (self.core.is_unreadable(id) || self.core.unwritten(id).is_some())
+        };
+        let quiet = self.lines.are_at_rest(unwritable) && self.heard.is_empty() && !self.is_rereading();
+        Ok(match until {
+            Until::Stopped => false,
+            Until::Idle => {
+                if !quiet || self.core.is_at_work() || self.core.rest().moving {
+                    return Ok(false);
+                }
+                self.step(vec![own_stop(OnStop::Finish)]).await?;
+                self.is_finished()
+            }
+            Until::CarriedOut(id) => {
+                quiet
+                    && self.ledger.outcome(id).await?.is_some()
+                    && self.watched.is_empty()
+                    && !self.is_landing()
+            }
+        })
+    }
+
+    /// Whether the ticket that a command brings to landing is still on its way.
+    fn is_landing(&self) -> bool {
+        let Duty::Command { lands: Some(id) } = &self.duty else {
+            return false;
+        };
+        self.core.ticket(id).is_some_and(|t| {
+            t.held.is_none() && t.deadline().is_none() && matches!(t.state, State::Verify(_))
+        })
+    }
+
+    /// Ends what ends with the engine, and leaves everything in order for the next one.
+    pub(super) async fn wind_up(&mut self) -> Result<()> {
+        if self.core.stopping() == Some(OnStop::Kill) {
+            let hands = Arc::clone(&self.hands);
+            let ended = self.hands.threads.end(move || hands.end_check()).await;
+            if let Some(Err(why)) = ended {
+                tracing::warn!("a check may still run: {why}");
+            }
+        }
+        match self.state_file.finish(&self.ledger).await {
+            // It is for people to look at, and the next engine writes it.
+            Err(Error::Store(error)) if error.is_passing() => {
+                tracing::warn!(%error, "state.json is not up to date");
+            }
+            finished => finished?,
+        }
+        self.put_aside().await?;
+        // No engine is there to use them.
+        if let Err(error) = self.hands.repository.clear_spares(&self.hands.workspaces) {
+            tracing::warn!(%error, "checkouts that nobody needs are left");
+        }
+        Ok(())
+    }
+}
+
+/// A stop that this loop itself asks for: no inbox has it, and nobody is to be answered.
+pub(super) fn own_stop(running: OnStop) -> Input {
+    Input::Commanded {
+        id: OWN.to_owned(),
+        by: "crew".to_owned(),
+        command: Command::Stop { running },
+    }
+}
+
+/// Whether a command came from this loop itself, not from the inbox.
+pub(super) fn is_own(id: &str) -> bool {
+    id == OWN
+}

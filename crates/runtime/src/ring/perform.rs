@@ -1,0 +1,177 @@
+//! Performing what was decided and is durable.
+
+use std::sync::Arc;
+
+use engine::Report;
+use model::RunId;
+use model::attempt;
+use model::ticket::{Effect, Ticket};
+use store::Ordered;
+use tokio::sync::mpsc;
+
+use super::{Heard, Ring};
+use crate::clock::Stopwatch;
+use crate::lines::Turn;
+use crate::queue::{Ask, Unwritten};
+use crate::{Result, clock, observe, points, timing};
+
+impl Ring {
+    /// Finds out when a note was decided on: it is dated so, and found by that when it is written again.
+    pub(super) async fn date(&mut self, ordered: &Ordered) -> Result<()> {
+        if let Effect::AddNote { .. } = &ordered.effect {
+            let at = self.ledger.decided_at(ordered.id).await?;
+            self.notes.insert(ordered.id, at);
+        }
+        Ok(())
+    }
+
+    pub(super) fn enqueue(&mut self, ordered: Ordered) {
+        if let Some((ordered, turn)) = self.lines.add(ordered) {
+            self.perform(ordered, turn);
+        }
+        self.perform_what_can_be();
+    }
+
+    pub(super) fn perform_what_can_be(&mut self) {
+        for (ordered, turn) in self.lines.next(clock::now()) {
+            self.perform(ordered, turn);
+        }
+    }
+
+    fn perform(&mut self, ordered: Ordered, turn: Turn) {
+        let tell = self.tell.clone();
+        match &ordered.effect {
+            Effect::WriteFile(filing) => {
+                points::effect("begun", &ordered.effect);
+                let ask = Ask::File(ordered.ticket.clone(), filing.clone(), reply(ordered, turn, tell));
+                self.queue.ask(ask);
+            }
+            Effect::AddNote { text } => {
+                points::effect("begun", &ordered.effect);
+                let at = self.notes.get(&ordered.id).copied().unwrap_or_else(clock::now);
+                let ask = Ask::Note(
+                    ordered.ticket.clone(),
+                    text.clone(),
+                    at,
+                    reply(ordered, turn, tell),
+                );
+                self.queue.ask(ask);
+            }
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(_)
+            | Effect::BuildCandidate { .. }
+            | Effect::RunChecks { .. }
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. } => {
+                let hands = Arc::clone(&self.hands);
+                let room = Arc::clone(&self.room);
+                let id = &ordered.ticket;
+                let ticket = self
+                    .core
+                    .ticket(id)
+                    .cloned()
+                    .unwrap_or_else(|| Ticket::new(id.clone()));
+                let threads = Arc::clone(&hands.threads);
+                let stop = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
+                // Checks wait for processes, not for the disk: they take no room from others. A stop waits for nobody.
+                let in_room = !stop && !matches!(ordered.effect, Effect::RunChecks { .. });
+                let ordered_at = Stopwatch::start();
+                let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
+                tokio::spawn(async move {
+                    let _room = if in_room {
+                        room.acquire_owned().await.ok()
+                    } else {
+                        None
+                    };
+                    let effect = ordered.effect.clone();
+                    let perform = move || {
+                        let begun = Stopwatch::start();
+                        points::effect("begun", &effect);
+                        let report = hands.perform(&ticket, &effect, &key);
+                        points::effect("performed", &effect);
+                        timing::performed(&ticket.id, &effect, ordered_at, begun);
+                        report
+                    };
+                    let performed = if stop {
+                        Ok(threads.end(perform).await)
+                    } else {
+                        threads.begin(perform).await
+                    };
+                    let report = match performed {
+                        Ok(report) => report.unwrap_or_else(|| Report::CouldNotRun {
+                            why: "it failed unexpectedly".to_owned(),
+                        }),
+                        Err(error) => Report::Hindered {
+                            why: format!("no thread can be started: {error}"),
+                        },
+                    };
+                    drop(tell.send(Heard::Performed {
+                        ordered,
+                        report,
+                        turn,
+                    }));
+                });
+            }
+        }
+    }
+
+    /// The ticket that a run is a step of, and the conversation.
+    fn step_of(&self, run: &RunId) -> (Option<Ticket>, harness::Session) {
+        let ticket = self.core.tickets().find(|t| t.live_run() == Some(run));
+        let attempt = ticket.and_then(Ticket::attempt);
+        let session = attempt.map_or_else(harness::Session::default, |a| {
+            crate::perform::session(&a.session, a.session.steps <= 1)
+        });
+        (ticket.cloned(), session)
+    }
+
+    /// Watches a run for its end, once.
+    pub(super) fn watch(&mut self, run: RunId) {
+        if self.watched.insert(run.clone()) {
+            let dir = self.hands.place.runs_dir.join(run.as_str());
+            let step = self.step_of(&run);
+            tokio::spawn(observe::watch(
+                dir,
+                run,
+                step,
+                Arc::clone(&self.hands),
+                self.tell.clone(),
+            ));
+        }
+    }
+}
+
+fn reply(ordered: Ordered, turn: Turn, tell: mpsc::UnboundedSender<Heard>) -> crate::queue::Reply {
+    Box::new(move |outcome| {
+        points::effect("performed", &ordered.effect);
+        let report = match outcome {
+            Ok(()) => Report::Done,
+            Err(Unwritten { why, passing: true }) => Report::Hindered { why },
+            Err(Unwritten { why, passing: false }) => Report::CouldNotRun { why },
+        };
+        drop(tell.send(Heard::Performed {
+            ordered,
+            report,
+            turn,
+        }));
+    })
+}
+
+/// The run that an effect starts or stops.
+pub(super) fn run(effect: &Effect) -> Option<&RunId> {
+    match effect {
+        Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run }) => {
+            Some(run)
+        }
+        Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
+        | Effect::PrepareWorkspace { .. }
+        | Effect::BuildCandidate { .. }
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => None,
+    }
+}
