@@ -172,6 +172,15 @@ impl RunId {
     pub fn of_step(ticket: &TicketId, fence: Fence, n: u32) -> Self {
         Self(format!("{ticket}.{}.{n}", fence.0).into())
     }
+
+    /// The ticket whose step it is; none for an id that is not a step's.
+    #[must_use]
+    pub fn ticket(&self) -> Option<TicketId> {
+        let mut parts = self.as_str().rsplitn(3, '.');
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number(parts.next()?) && is_number(parts.next()?)).then_some(())?;
+        TicketId::new(parts.next()?).ok()
+    }
 }
 
 /// A session's id at the agent's client: a UUID, minted by crew.

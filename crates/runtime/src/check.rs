@@ -115,9 +115,9 @@ impl Hands {
 
     fn say(&self, command: &str, commit: &model::Oid, tree: &model::Oid, key: &str) -> Result<Said, Trouble> {
         let about = self.about(command, tree);
-        let dir = self.place.checks_dir.join("runs").join(&about);
+        let dir = self.place.check_runs_dir().join(&about);
         private_dir(&dir)?;
-        let passed = dir.join("passed");
+        let passed = dir.join(crate::outputs::PASSED);
         if passed.exists() {
             return Ok(Said::Passed);
         }
@@ -232,7 +232,7 @@ impl Hands {
         drop(std::fs::remove_file(&done));
         for (n, command) in self.settings.checks.setup.iter().enumerate() {
             // A set-up that was cut short is done again, from its first command: by a run of another name.
-            let runs = self.place.checks_dir.join("runs");
+            let runs = self.place.check_runs_dir();
             let key = (1..)
                 .map(|again| format!("set-up-{name}-{n}-{again}"))
                 .find(|key| runs.join(key).symlink_metadata().is_err())

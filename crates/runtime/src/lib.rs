@@ -28,6 +28,7 @@ mod strays;
 mod timing;
 
 pub use error::{Error, Result};
+pub use outputs::{ended_at, forget_check, ticket_of};
 pub use place::{Holder, Place};
 pub use reading::Reading;
 pub use signalled::{Told, stop_by_signal};

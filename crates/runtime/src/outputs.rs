@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
-use model::{TicketId, Time};
+use model::{RunId, TicketId, Time};
 use process::{Run, Status};
+
+use crate::Place;
 
 /// What the outputs of all steps and checks may take on the disk; above it, the oldest of closed tickets go.
 pub(crate) const MOST: u64 = 4 * 1024 * 1024 * 1024;
@@ -14,37 +16,51 @@ pub(crate) const MOST: u64 = 4 * 1024 * 1024 * 1024;
 /// A check that ended so long ago is no open ticket's: what it said of one that failed is in the journal.
 const CHECKED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A run that has ended.
-struct Ended {
+/// What a step that is of another time has behind its name, and a number: it is set aside.
+pub(crate) const ASIDE: &str = "old-";
+
+/// The folder of a run.
+struct Printed {
     dir: PathBuf,
-    at: Time,
     bytes: u64,
+    /// When it ended; none: something of it may be alive.
+    ended: Option<Time>,
     /// Whether it may go.
     may_go: bool,
 }
 
 /// Removes outputs, the oldest first, until all together take no more than `most` bytes, or only those of open tickets are left.
-/// How many runs' it removed. What may be alive, and what nobody knows, stays.
+/// How many runs' it removed. What may be alive, and what nobody knows, stays. What is left of checks whose outputs are gone goes
+/// whatever it takes.
 pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most: u64, now: Time) -> usize {
     let of_closed = |dir: &Path| ticket_of(dir).is_some_and(|id| closed.contains(&id));
-    let mut runs = ended(runs, |dir, _| of_closed(dir));
-    for check in folders(checks) {
-        runs.extend(ended(&check, |_, at| at + CHECKED < now));
+    let is_past = |at: Time| at + CHECKED < now;
+    let mut all = Vec::new();
+    for dir in folders(runs) {
+        all.extend(printed(dir, |dir, _| of_closed(dir)));
     }
-    let mut all: u64 = runs.iter().map(|run| run.bytes).sum();
-    if all <= most {
-        return 0;
+    for dir in folders(checks) {
+        // Setting up a checkout is a run beside those of the checks.
+        match printed(dir.clone(), |_, at| is_past(at)) {
+            Some(set_up) => all.push(set_up),
+            None => {
+                let runs = folders(&dir).into_iter();
+                all.extend(runs.filter_map(|run| printed(run, |_, at| is_past(at))));
+                forget_check(&dir, is_past);
+            }
+        }
     }
-    runs.retain(|run| run.may_go);
-    runs.sort_by(|a, b| (a.at, &a.dir).cmp(&(b.at, &b.dir)));
+    let mut bytes: u64 = all.iter().map(|run| run.bytes).sum();
+    all.retain(|run| run.may_go);
+    all.sort_by(|a, b| (a.ended, &a.dir).cmp(&(b.ended, &b.dir)));
     let mut removed = 0;
-    for run in runs {
-        if all <= most {
+    for run in all {
+        if bytes <= most {
             break;
         }
         match fs::remove_dir_all(&run.dir) {
             Ok(()) => {
-                all = all.saturating_sub(run.bytes);
+                bytes = bytes.saturating_sub(run.bytes);
                 removed += 1;
             }
             Err(error) => {
@@ -55,39 +71,77 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
     removed
 }
 
-/// The runs in a folder that have ended, each with what it takes.
-fn ended(folder: &Path, may_go: impl Fn(&Path, Time) -> bool) -> Vec<Ended> {
-    let look = |dir: PathBuf| {
-        let run = Run::open(&dir).ok()?;
-        let Status::Ended(exit) = run.status().ok()? else {
-            return None;
-        };
-        let at = Time(i64::try_from(exit.ended_at).unwrap_or(i64::MAX));
-        let files = fs::read_dir(&dir).ok()?.flatten();
-        let bytes = files.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
-        let may_go = may_go(&dir, at);
-        Some(Ended {
-            dir,
-            at,
-            bytes,
-            may_go,
-        })
+/// The ticket of a step's folder, whose name is its run's; of one that was set aside too.
+#[must_use]
+pub fn ticket_of(dir: &Path) -> Option<TicketId> {
+    let name = dir.file_name()?.to_str()?;
+    let run = match name.rsplit_once('.') {
+        Some((run, aside)) if aside.starts_with(ASIDE) => run,
+        Some(_) | None => name,
     };
-    folders(folder).into_iter().filter_map(look).collect()
+    RunId::new(run).ok()?.ticket()
+}
+
+/// When a run ended; none while something of it may be alive.
+#[must_use]
+pub fn ended_at(run: &Run) -> Option<Time> {
+    match run.status() {
+        Ok(Status::Ended(exit)) => Some(Time(i64::try_from(exit.ended_at).unwrap_or(i64::MAX))),
+        Ok(Status::NotStarted | Status::Running { .. } | Status::Lost { .. }) | Err(_) => None,
+    }
+}
+
+/// Removes the folder of a check that has no run any more, if what it came to is past: it is found out anew when it is asked for.
+/// Whether it did.
+pub fn forget_check(dir: &Path, is_past: impl Fn(Time) -> bool) -> bool {
+    let Ok(entries) = fs::read_dir(dir) else {
+        return false;
+    };
+    let passed = dir.join(PASSED);
+    let last = passed.symlink_metadata().or_else(|_| dir.symlink_metadata());
+    let changed = last.and_then(|meta| meta.modified()).ok();
+    let at = changed
+        .and_then(|at| at.duration_since(UNIX_EPOCH).ok())
+        .and_then(|since| i64::try_from(since.as_millis()).ok());
+    // A run that is being made is there under another name.
+    let is_empty = entries.flatten().all(|entry| entry.file_name() == PASSED);
+    if !is_empty || !at.is_some_and(|at| is_past(Time(at))) {
+        return false;
+    }
+    drop(fs::remove_file(&passed));
+    fs::remove_dir(dir).is_ok()
+}
+
+/// What a check's folder has when it passed.
+pub(crate) const PASSED: &str = "passed";
+
+impl Place {
+    /// Where the runs of checks are: a folder for each check, with its runs, and those that set up their checkout.
+    #[must_use]
+    pub fn check_runs_dir(&self) -> PathBuf {
+        self.checks_dir.join("runs")
+    }
+}
+
+/// The run in a folder, with what it takes; none where there is no run.
+fn printed(dir: PathBuf, may_go: impl Fn(&Path, Time) -> bool) -> Option<Printed> {
+    let run = Run::open(&dir).ok()?;
+    let ended = ended_at(&run);
+    let files = fs::read_dir(&dir).ok()?.flatten();
+    let bytes = files.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
+    let may_go = ended.is_some_and(|at| may_go(&dir, at));
+    Some(Printed {
+        dir,
+        bytes,
+        ended,
+        may_go,
+    })
 }
 
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     dirs.map(|entry| entry.path()).collect()
-}
-
-/// The ticket of a step's run, whose name is `<ticket>.<fence>.<n>`.
-fn ticket_of(dir: &Path) -> Option<TicketId> {
-    let mut parts = dir.file_name()?.to_str()?.rsplitn(3, '.');
-    let is_number = |part: &str| part.parse::<u64>().is_ok();
-    (is_number(parts.next()?) && is_number(parts.next()?)).then_some(())?;
-    TicketId::new(parts.next()?).ok()
 }
 
 #[cfg(test)]
@@ -135,7 +189,7 @@ mod tests {
         run(&runs, "young.2.1", 3 * DAY, 10_000);
         run(&checks.join("tree"), "7-0", 3, 10_000);
         run(&checks.join("tree"), "9-0", 3 * DAY, 10_000);
-        // It has no end: something of it may be alive.
+        // It has no end: something of it may be alive. It stays, and counts.
         fs::create_dir_all(runs.join("old.1.2")).unwrap();
         fs::write(runs.join("old.1.2/spec.json"), "{}").unwrap();
         fs::write(runs.join("old.1.2/out"), vec![b'x'; 10_000]).unwrap();
@@ -144,7 +198,7 @@ mod tests {
         let trim = |most| trim(&runs, &checks, &closed, most, now);
 
         assert_eq!(trim(100_000), 0, "there is room");
-        assert_eq!(trim(45_000), 1);
+        assert_eq!(trim(55_000), 1);
         assert_eq!(
             names(&runs),
             ["old.1.2", "open.1.1", "young.2.1"],
@@ -154,5 +208,57 @@ mod tests {
         assert_eq!(names(&runs), ["old.1.2", "open.1.1"]);
         assert_eq!(names(&checks.join("tree")), ["9-0"], "it is younger than a day");
         assert_eq!(trim(0), 0);
+    }
+
+    #[test]
+    fn what_sets_up_a_checkout_counts_and_what_was_set_aside_is_its_tickets() {
+        let dir = tempfile::tempdir().unwrap();
+        let (runs, checks) = (dir.path().join("runs"), dir.path().join("checks"));
+        run(&runs, "t.1.1.old-1", 2, 10_000);
+        run(&runs, "open.1.1.old-2", 1, 10_000);
+        run(&checks, "set-up-17-0", 3, 10_000);
+        let closed = BTreeSet::from([TicketId::new("t").unwrap()]);
+        let now = Time(i64::try_from(3 * DAY).unwrap());
+        assert_eq!(trim(&runs, &checks, &closed, 25_000, now), 1);
+        assert_eq!(names(&runs), ["open.1.1.old-2"]);
+        assert_eq!(trim(&runs, &checks, &closed, 15_000, now), 1);
+        assert!(names(&checks).is_empty());
+    }
+
+    #[test]
+    fn a_check_without_a_run_is_forgotten_once_it_is_past() {
+        let dir = tempfile::tempdir().unwrap();
+        let checks = dir.path().join("checks");
+        for name in ["passed", "empty", "strange"] {
+            fs::create_dir_all(checks.join(name)).unwrap();
+        }
+        fs::write(checks.join("passed").join(PASSED), "7-0").unwrap();
+        fs::write(checks.join("strange/other"), "").unwrap();
+        run(&checks.join("has"), "7-0", 1, 10);
+        fs::write(checks.join("has").join(PASSED), "7-0").unwrap();
+        let trim = |now| trim(dir.path(), &checks, &BTreeSet::new(), MOST, now);
+        trim(crate::clock::now());
+        assert_eq!(names(&checks), ["empty", "has", "passed", "strange"]);
+        trim(crate::clock::now() + 2 * CHECKED);
+        assert_eq!(names(&checks), ["has", "strange"]);
+    }
+
+    #[test]
+    fn a_folder_is_known_by_its_name() {
+        let of = |name: &str| ticket_of(Path::new(name)).map(|id| id.to_string());
+        assert_eq!(of("runs/t-1.3.12").as_deref(), Some("t-1"));
+        assert_eq!(of("runs/t-1.3.12.old-7").as_deref(), Some("t-1"));
+        assert_eq!(of("a.b.c.3.12").as_deref(), Some("a.b.c"));
+        for name in [
+            "t-1",
+            "t-1.3",
+            "t-1.x.1",
+            "t-1.3.",
+            "t-1.3.+1",
+            ".3.1",
+            "t-1.old-1",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
     }
 }

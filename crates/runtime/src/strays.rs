@@ -38,7 +38,7 @@ pub fn end_all_runs(place: &Place) -> Result<()> {
 /// # Errors
 /// A folder cannot be read.
 pub fn check_runs(place: &Place) -> Result<Vec<PathBuf>> {
-    let checks = folders(&place.checks_dir.join("runs"))?;
+    let checks = folders(&place.check_runs_dir())?;
     let mut dirs = Vec::new();
     for check in &checks {
         dirs.extend(folders(check)?);

@@ -212,7 +212,7 @@ fn branches(patient: &Patient, found: &mut Vec<Finding>) {
 
 /// Room that the outputs of ended steps take.
 fn outputs(patient: &Patient, found: &mut Vec<Finding>) {
-    let bytes = size(&patient.place.runs_dir) + size(&patient.place.checks_dir.join("runs"));
+    let bytes = size(&patient.place.runs_dir) + size(&patient.place.check_runs_dir());
     if bytes >= MUCH {
         found.push(Finding::note(
             AREA,

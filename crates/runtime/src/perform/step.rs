@@ -173,7 +173,10 @@ fn is_for(run: &Run, owned: &str, stands: Option<&str>) -> crate::Result<bool> {
     }
     crate::end_run(run)?;
     let aside = (1..)
-        .map(|n| run.dir().with_added_extension(format!("old-{n}")))
+        .map(|n| {
+            run.dir()
+                .with_added_extension(format!("{}{n}", crate::outputs::ASIDE))
+        })
         .find(|dir| dir.symlink_metadata().is_err())
         .unwrap_or_default();
     tracing::warn!(

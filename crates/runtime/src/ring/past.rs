@@ -50,7 +50,7 @@ impl Ring {
         let mut closed: BTreeSet<TicketId> = over.map(|ticket| ticket.id.clone()).collect();
         closed.extend(self.state_file.set_aside().iter().cloned());
         let place = &self.hands.place;
-        let (runs, checks) = (place.runs_dir.clone(), place.checks_dir.join("runs"));
+        let (runs, checks) = (place.runs_dir.clone(), place.check_runs_dir());
         self.hands.threads.spare(move || {
             let removed = outputs::trim(&runs, &checks, &closed, outputs::MOST, now);
             if removed > 0 {

@@ -6,7 +6,7 @@ use std::path::Path;
 use model::journal::Stream;
 use model::view::Crew;
 use model::{TicketId, Time};
-use process::{Run, Status};
+use process::Run;
 use runtime::Place;
 use store::{Ledger, Sqlite};
 
@@ -41,13 +41,20 @@ pub(crate) async fn remove(
     };
     let mut removed = Removed::default();
     for dir in folders(&place.runs_dir) {
-        if ticket_of(&dir).as_ref().is_some_and(is_old) && is_over(&dir) {
+        if runtime::ticket_of(&dir).as_ref().is_some_and(is_old) && is_over(&dir) {
             removed.bytes += take_away(&dir)?;
             removed.steps += 1;
         }
     }
     let asked = asked(ledger).await?;
-    for dir in folders(&place.checks_dir.join("runs")) {
+    for dir in folders(&place.check_runs_dir()) {
+        // Setting up a checkout is a run beside those of the checks, and no ticket's.
+        if let Ok(set_up) = Run::open(&dir) {
+            if runtime::ended_at(&set_up).is_some_and(|at| at <= before) {
+                removed.bytes += take_away(&dir)?;
+            }
+            continue;
+        }
         let runs = folders(&dir);
         let old = |run: &Path| {
             let of = number(run).and_then(|number| asked.get(&number));
@@ -56,18 +63,11 @@ pub(crate) async fn remove(
         if !runs.is_empty() && runs.iter().all(|run| old(run)) {
             removed.bytes += take_away(&dir)?;
             removed.checks += 1;
+        } else if runs.is_empty() {
+            runtime::forget_check(&dir, |at| at <= before);
         }
     }
     Ok(removed)
-}
-
-/// The ticket of a step's run, whose name is `<ticket>.<fence>.<n>`.
-fn ticket_of(dir: &Path) -> Option<TicketId> {
-    let name = dir.file_name()?.to_str()?;
-    let mut parts = name.rsplitn(3, '.');
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    (is_number(parts.next()?) && is_number(parts.next()?)).then_some(())?;
-    TicketId::try_from(parts.next()?.to_owned()).ok()
 }
 
 /// The event that ordered a check, by which its run is named: `<seq>-<index>`.
@@ -93,10 +93,7 @@ async fn asked(ledger: &Ledger<Sqlite>) -> Result<BTreeMap<u64, TicketId>> {
 }
 
 fn is_over(dir: &Path) -> bool {
-    match Run::open(dir).and_then(|run| run.status()) {
-        Ok(Status::Ended(_)) => true,
-        Ok(Status::NotStarted | Status::Running { .. } | Status::Lost { .. }) | Err(_) => false,
-    }
+    Run::open(dir).is_ok_and(|run| runtime::ended_at(&run).is_some())
 }
 
 fn take_away(dir: &Path) -> Result<u64> {
@@ -110,13 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_known_by_its_name() {
-        let of = |name: &str| ticket_of(Path::new(name)).map(|id| id.to_string());
-        assert_eq!(of("runs/t-1.3.12").as_deref(), Some("t-1"));
-        assert_eq!(of("a.b.c.3.12").as_deref(), Some("a.b.c"));
-        for name in ["t-1", "t-1.3", "t-1.x.1", "t-1.3.", ".3.1"] {
-            assert_eq!(of(name), None, "{name}");
-        }
+    fn a_check_is_known_by_the_event_that_ordered_it() {
         assert_eq!(number(Path::new("12-0")), Some(12));
         assert_eq!(number(Path::new("12-0-2")), Some(12));
         assert_eq!(number(Path::new("set-up-12-0")), None);
