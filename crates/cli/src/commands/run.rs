@@ -110,101 +110,123 @@ impl Tell for Log {
     }
 }
 
+/// What an engine came to.
+struct Outcome {
+    /// What landed under it.
+    landed: Vec<view::Landed>,
+    interrupted: bool,
+    paid: Usage,
+}
+
 impl Live<'_, Log> {
     /// What became of it, and what to do next.
     fn summary(&mut self, waits: &[Waits], until_idle: bool) -> Result<Exit> {
-        let landed: Vec<_> = self
-            .crew
-            .landed
-            .iter()
-            .filter(|landed| landed.seq > self.begun_at)
-            .cloned()
-            .collect();
-        let interrupted = self.is_interrupted();
-        let mut paid = Usage::default();
-        for charge in self
-            .crew
-            .charges
-            .iter()
-            .filter(|charge| charge.seq > self.begun_at)
-        {
-            paid.add(charge.usage);
-        }
-        let exit = match (interrupted, until_idle && !waits.is_empty()) {
+        let outcome = self.outcome();
+        let exit = match (outcome.interrupted, until_idle && !waits.is_empty()) {
             (true, _) => Exit::Interrupted,
             (false, true) => Exit::Held,
             (false, false) => Exit::Done,
         };
         if self.context.json {
             let summary = documents::RunSummary {
-                landed: landed.iter().map(documents::Landed::of).collect(),
+                landed: outcome.landed.iter().map(documents::Landed::of).collect(),
                 waits: waits.to_vec(),
-                interrupted,
+                interrupted: outcome.interrupted,
                 queue: self.crew.counts(),
-                usage: documents::Usage::of(paid),
+                usage: documents::Usage::of(outcome.paid),
             };
             self.context.out.json_line(&documents::Ran { summary })?;
             return Ok(exit);
         }
         let inbox = mail::gather(&self.crew, &self.place).unwrap_or_default();
+        self.tell_landed(&outcome.landed)?;
+        self.tell_waits(waits, &inbox)?;
+        self.tell_rest(&inbox, outcome.paid)?;
+        Ok(exit)
+    }
+
+    fn outcome(&self) -> Outcome {
+        let since = self.begun_at;
+        let landed = self.crew.landed.iter().filter(|landed| landed.seq > since);
+        let mut paid = Usage::default();
+        for charge in self.crew.charges.iter().filter(|charge| charge.seq > since) {
+            paid.add(charge.usage);
+        }
+        Outcome {
+            landed: landed.cloned().collect(),
+            interrupted: self.is_interrupted(),
+            paid,
+        }
+    }
+
+    fn tell_landed(&mut self, landed: &[view::Landed]) -> Result<()> {
         let out = &mut self.context.out;
         let tickets = if landed.len() == 1 { "ticket" } else { "tickets" };
-        out.styled(
-            &format!("landed {} {tickets}", landed.len()),
-            if landed.is_empty() {
-                Style::Plain
-            } else {
-                Style::Green
-            },
-        )?;
-        if !landed.is_empty() {
-            let mut table = Table::bare(3);
-            let works = self.crew.works.values();
-            let said: BTreeMap<&Oid, &str> = works
-                .filter_map(|work| Some((work.landed.as_ref()?, work.said.as_deref()?)))
-                .collect();
-            for landed in &landed {
-                table.row([
-                    format!("  {}", landed.commit.short()).into(),
-                    landed.ticket.to_string().into(),
-                    landed.title.as_str().into(),
-                ]);
-                if let Some(said) = said.get(&landed.commit) {
-                    table.below(2, said, Style::Dim);
-                }
-            }
-            out.table(&table)?;
+        let style = if landed.is_empty() {
+            Style::Plain
+        } else {
+            Style::Green
+        };
+        out.styled(&format!("landed {} {tickets}", landed.len()), style)?;
+        if landed.is_empty() {
+            return Ok(());
         }
-        if !waits.is_empty() {
-            let n = waits.len();
-            let (what, wait) = if n == 1 {
-                ("ticket", "waits")
-            } else {
-                ("tickets", "wait")
+        let mut table = Table::bare(3);
+        let works = self.crew.works.values();
+        let said: BTreeMap<&Oid, &str> = works
+            .filter_map(|work| Some((work.landed.as_ref()?, work.said.as_deref()?)))
+            .collect();
+        for landed in landed {
+            table.row([
+                format!("  {}", landed.commit.short()).into(),
+                landed.ticket.to_string().into(),
+                landed.title.as_str().into(),
+            ]);
+            if let Some(said) = said.get(&landed.commit) {
+                table.below(2, said, Style::Dim);
+            }
+        }
+        out.table(&table)
+    }
+
+    fn tell_waits(&mut self, waits: &[Waits], inbox: &[Item]) -> Result<()> {
+        if waits.is_empty() {
+            return Ok(());
+        }
+        let out = &mut self.context.out;
+        let n = waits.len();
+        let (what, wait) = if n == 1 {
+            ("ticket", "waits")
+        } else {
+            ("tickets", "wait")
+        };
+        out.styled(&format!("{n} {what} {wait} for a person"), Style::Yellow)?;
+        let mut table = Table::bare(2);
+        let mut items: BTreeMap<&TicketId, &Item> = BTreeMap::new();
+        for item in inbox {
+            if let Some(ticket) = &item.ticket {
+                items.entry(ticket).or_insert(item);
+            }
+        }
+        for waits in waits {
+            let item = items.get(&waits.ticket).copied();
+            let (title, why) = match item {
+                Some(item) => (&item.title, &item.why),
+                None => (&waits.title, &waits.why),
             };
-            out.styled(&format!("{n} {what} {wait} for a person"), Style::Yellow)?;
-            let mut table = Table::bare(2);
-            let mut items: BTreeMap<&TicketId, &Item> = BTreeMap::new();
-            for item in &inbox {
-                if let Some(ticket) = &item.ticket {
-                    items.entry(ticket).or_insert(item);
-                }
+            table.row([format!("  {}", waits.ticket).into(), title.as_str().into()]);
+            table.below(1, why, Style::Dim);
+            for act in item.map(first_acts).unwrap_or_default() {
+                table.below(1, &format!("→ {}", act.typed()), Style::Cyan);
             }
-            for waits in waits {
-                let item = items.get(&waits.ticket).copied();
-                let (title, why) = match item {
-                    Some(item) => (&item.title, &item.why),
-                    None => (&waits.title, &waits.why),
-                };
-                table.row([format!("  {}", waits.ticket).into(), title.as_str().into()]);
-                table.below(1, why, Style::Dim);
-                for act in item.map(first_acts).unwrap_or_default() {
-                    table.below(1, &format!("→ {}", act.typed()), Style::Cyan);
-                }
-            }
-            out.table(&table)?;
-            out.styled("  crew inbox says more", Style::Dim)?;
         }
+        out.table(&table)?;
+        out.styled("  crew inbox says more", Style::Dim)
+    }
+
+    /// What is about no ticket of the queue.
+    fn tell_rest(&mut self, inbox: &[Item], paid: Usage) -> Result<()> {
+        let out = &mut self.context.out;
         // No ticket, so nothing of the queue waits for it; but whoever wrote it should know.
         for item in inbox.iter().filter(|item| item.ticket.is_none()) {
             out.styled(&format!("warning: {}", item.why), Style::Yellow)?;
@@ -213,7 +235,6 @@ impl Live<'_, Log> {
             }
         }
         if paid.tokens() > 0 || paid.cost_micro_usd > 0 {
-            let out = &mut self.context.out;
             let tokens = format!("{} tokens", ui::tokens(paid.tokens()));
             let price = ui::cost(paid);
             let price = if price.is_empty() {
@@ -223,14 +244,13 @@ impl Live<'_, Log> {
             };
             out.styled(&format!("paid: {price} (`crew cost` says for what)"), Style::Dim)?;
         }
-        let out = &mut self.context.out;
         let counts = self.crew.counts();
         let under_way = counts.in_progress + counts.verifying;
         if under_way > 0 {
             let them = if under_way == 1 { "it" } else { "them" };
             out.line(&format!("{under_way} under way: `crew run` goes on with {them}"))?;
         }
-        Ok(exit)
+        Ok(())
     }
 }
 
