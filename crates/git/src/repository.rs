@@ -257,6 +257,8 @@ impl Repository {
             .users_settings()
             .git_dir(&self.common)
             .work_tree(&self.root)
+            // It takes names, and refuses to be told that they are no patterns.
+            .env("GIT_LITERAL_PATHSPECS", "0")
             .args(["--quiet", "--"])
             .arg(path)
             .run()?;

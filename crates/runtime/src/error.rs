@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use git::Holder;
 use model::settings::Diagnostic;
-
-use crate::Holder;
 
 /// The result of this crate's calls.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

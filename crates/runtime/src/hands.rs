@@ -24,6 +24,15 @@ const GIVE_UP: Duration = Duration::from_secs(15);
 /// most so many workspaces between them.
 const SPARES: usize = 4;
 
+/// What is to be performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Whatever the core orders.
+    All,
+    /// A command, which starts no step.
+    Command,
+}
+
 /// Everything an effect needs. Shared by all that are performed at once; each call blocks.
 #[derive(Debug)]
 pub(crate) struct Hands {
@@ -54,11 +63,11 @@ impl Hands {
     ///
     /// # Errors
     /// [`Error::Held`]; a target branch that is missing; a harness that cannot be started.
-    pub(crate) fn new(place: &Place, settings: &Settings, options: &Options, steps: bool) -> Result<Self> {
+    pub(crate) fn new(place: &Place, settings: &Settings, options: &Options, work: Work) -> Result<Self> {
         let target = Branch::parse(&settings.project.target)?;
         place.repository.target(&target)?;
         let lock = Lock::take(&place.repository.lock_path()).map_err(|error| match error {
-            git::Error::Held { by, .. } => Error::Held { by: by.into() },
+            git::Error::Held { by, .. } => Error::Held { by },
             other => Error::Git(other),
         })?;
         let threads = Threads::new().map_err(|source| Error::Io {
@@ -67,16 +76,13 @@ impl Hands {
             source,
         })?;
         let shared = (Arc::default(), Arc::new(threads));
-        let hands = Self::holding(lock, shared, place, settings, options, steps)?;
+        let hands = Self::holding(lock, shared, place, settings, options, work)?;
         private_dir(&place.crew_dir)?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
-        place.repository.exclude(&[
-            "/.crew/",
-            "/.tickets/.lock",
-            "/.tickets/.crew.tmp",
-            "/.tickets/.crew.was",
-        ])?;
+        let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
+        place.exclude()?;
+        place.repository.exclude(&queue)?;
         Ok(hands)
     }
 
@@ -87,14 +93,12 @@ impl Hands {
     pub(crate) fn renewed(&self, settings: &Settings, options: &Options) -> Result<Self> {
         let lock = self.lock.clone();
         let shared = (Arc::clone(&self.checking), Arc::clone(&self.threads));
-        let hands = Self::holding(
-            lock,
-            shared,
-            &self.place,
-            settings,
-            options,
-            self.harness.is_some(),
-        )?;
+        let work = if self.harness.is_some() {
+            Work::All
+        } else {
+            Work::Command
+        };
+        let hands = Self::holding(lock, shared, &self.place, settings, options, work)?;
         Ok(Self {
             owner: self.owner.clone(),
             ..hands
@@ -123,14 +127,15 @@ impl Hands {
         place: &Place,
         settings: &Settings,
         options: &Options,
-        steps: bool,
+        work: Work,
     ) -> Result<Self> {
-        let harness = if steps {
-            let harness = harness(place, settings, options)?;
-            harness.check()?;
-            Some(harness)
-        } else {
-            None
+        let harness = match work {
+            Work::All => {
+                let harness = harness(place, settings, options)?;
+                harness.check()?;
+                Some(harness)
+            }
+            Work::Command => None,
         };
         let prompts_dir = prompts_dir(place, settings);
         let this_program = || Shim::this_executable(["shim"]);

@@ -1,10 +1,9 @@
 //! Where everything of one repository stands.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use git::{Git, Repository, Surroundings};
+use git::{Git, Holder, Repository, Surroundings};
 use model::settings::{self, Settings};
 use store::{Ledger, Sqlite};
 
@@ -13,6 +12,9 @@ use crate::{Error, Result};
 
 /// Where the queue is, unless `TICKETS_DIR` says otherwise.
 const TICKETS_DIR: &str = ".tickets";
+
+/// crew's own folder, as git's patterns name it.
+const PATTERN: &str = "/.crew/";
 
 /// One repository, and where crew keeps what belongs to it.
 #[derive(Clone, Debug)]
@@ -35,40 +37,6 @@ pub struct Place {
     pub settings_path: PathBuf,
     /// The caller's environment.
     pub env: BTreeMap<String, String>,
-}
-
-/// Who holds a repository.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// Its process, when it is known.
-    pub pid: Option<u32>,
-    /// Its host.
-    pub host: String,
-    /// Since when: seconds since 1970.
-    pub since: Option<u64>,
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.pid {
-            Some(pid) => write!(f, "process {pid}")?,
-            None => f.write_str("an unknown process")?,
-        }
-        if !self.host.is_empty() {
-            write!(f, " on {}", self.host)?;
-        }
-        Ok(())
-    }
-}
-
-impl From<git::Holder> for Holder {
-    fn from(holder: git::Holder) -> Self {
-        Self {
-            pid: holder.pid,
-            host: holder.host,
-            since: holder.started,
-        }
-    }
 }
 
 impl Place {
@@ -97,6 +65,23 @@ impl Place {
             tickets_dir,
             env: env.clone(),
         })
+    }
+
+    /// Has git ignore crew's own folder, without editing a file of the user's.
+    ///
+    /// # Errors
+    /// It cannot be written down.
+    pub fn exclude(&self) -> Result<()> {
+        self.repository.exclude(&[PATTERN])?;
+        Ok(())
+    }
+
+    /// Whether git ignores crew's own folder, whoever wrote that down and where.
+    ///
+    /// # Errors
+    /// git cannot say.
+    pub fn is_excluded(&self) -> Result<bool> {
+        Ok(self.repository.is_ignored(&self.crew_dir)?)
     }
 
     /// The settings.
@@ -145,7 +130,7 @@ impl Place {
     /// # Errors
     /// When the lock cannot be looked at.
     pub fn holder(&self) -> Result<Option<Holder>> {
-        Ok(git::Lock::holder(&self.repository.lock_path())?.map(Into::into))
+        Ok(git::Lock::holder(&self.repository.lock_path())?)
     }
 
     /// Makes `.tickets/`, since git keeps no empty folder and a fresh clone has none. Only with the journal: later on a

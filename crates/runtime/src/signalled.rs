@@ -5,11 +5,12 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
+use git::Holder;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
 use crate::place::repository_of;
-use crate::{Error, Holder, Result};
+use crate::{Error, Result};
 
 /// An engine that was told.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub struct Told {
 /// [`Error::Held`] when the holder of the repository is no engine, as a git that outlived one; what keeps from signalling it.
 pub fn stop_by_signal(dir: &Path, env: &BTreeMap<String, String>) -> Result<Option<Told>> {
     let lock = repository_of(dir, env)?.lock_path();
-    let Some(engine) = git::Lock::holder(&lock)?.map(Holder::from) else {
+    let Some(engine) = git::Lock::holder(&lock)? else {
         return Ok(None);
     };
     let could_not = |source| Error::Io {

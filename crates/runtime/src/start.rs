@@ -9,7 +9,7 @@ use model::settings;
 use store::{Ledger, Sqlite};
 use tokio::sync::watch;
 
-use crate::hands::{Hands, prompts_dir};
+use crate::hands::{Hands, Work, prompts_dir};
 use crate::prompt::Prompts;
 use crate::ring::{Ring, Until};
 use crate::{Error, Place, Result};
@@ -73,7 +73,7 @@ pub async fn run(
         settings::OnStop::Leave => OnStop::Leave,
         settings::OnStop::Kill => OnStop::Kill,
     };
-    let hands = Hands::new(&place, &settings, &options, true)?;
+    let hands = Hands::new(&place, &settings, &options, Work::All)?;
     let until = if options.until_idle {
         Until::Idle
     } else {
@@ -89,7 +89,7 @@ pub async fn run(
 /// As [`run`].
 pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<()> {
     let settings = place.settings()?;
-    let hands = Hands::new(&place, &settings, &options, false)?;
+    let hands = Hands::new(&place, &settings, &options, Work::Command)?;
     let ledger = place.open_journal().await?;
     let asked = ledger
         .asked(0, crate::clock::now())

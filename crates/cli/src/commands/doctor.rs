@@ -2,6 +2,7 @@
 
 use clap::Args;
 use git::Lock;
+use runtime::Place;
 
 use crate::context::Context;
 use crate::doctor::{self, Finding, Level};
@@ -75,10 +76,13 @@ fn mend(context: &Context, found: &mut [Finding]) -> Result<()> {
         return Err(runtime::Error::Held { by }.into());
     }
     let lock = Lock::take(&place.repository.lock_path())?;
-    let repository = place.repository.clone().locked(&lock);
+    let place = Place {
+        repository: place.repository.clone().locked(&lock),
+        ..place
+    };
     for finding in found {
         let Some(fix) = &finding.fix else { continue };
-        match fix.carry_out(&repository) {
+        match fix.carry_out(&place) {
             Ok(()) => finding.fixed = true,
             Err(error) => {
                 finding.level = Level::Wrong;

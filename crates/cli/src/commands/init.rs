@@ -191,7 +191,7 @@ fn plan(
 }
 
 fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String, Harness)>) -> Result<()> {
-    place.repository.exclude(&[".crew/"])?;
+    place.exclude()?;
     std::fs::create_dir_all(&place.tickets_dir).doing("make", &place.tickets_dir)?;
     let text = Settings::template(
         target,

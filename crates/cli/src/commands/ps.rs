@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui::{Cell, Style, Table};
 use crate::{clock, documents, follow, mail, ui};
-use runtime::Holder;
+use git::Holder;
 
 /// Show the agents: state, ticket, step, tokens, cost
 #[derive(Debug, Args)]
@@ -176,7 +176,7 @@ fn engine(holder: Option<&Holder>, now: Time) -> String {
         None => "engine: none runs here; `crew run` starts one".to_owned(),
         Some(holder) => {
             let since = holder
-                .since
+                .started
                 .and_then(|s| i64::try_from(s).ok())
                 .map(|s| Time(s.saturating_mul(1000)));
             let since = since

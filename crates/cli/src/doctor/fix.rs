@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use git::{Branch, Oid, Repository};
 use model::{AgentName, TicketId};
 use process::Run;
+use runtime::Place;
 
 use crate::error::{Doing as _, Error, Result};
 use crate::put_away;
@@ -51,7 +52,7 @@ impl fmt::Display for Fix {
         match self {
             Fix::MakeFolder(path) => write!(f, "makes {}", path.display()),
             Fix::MakePrivate(path) => write!(f, "makes {} readable by you only", path.display()),
-            Fix::Exclude => f.write_str("adds .crew/ to .git/info/exclude"),
+            Fix::Exclude => f.write_str("adds /.crew/ to .git/info/exclude"),
             Fix::EndRun(_) => f.write_str("ends it"),
             Fix::RemoveWorkspace { .. } => f.write_str("keeps its work under refs/crew/ and removes it"),
             Fix::RemoveBranch { .. } => f.write_str("keeps its work under refs/crew/ and deletes it"),
@@ -61,14 +62,15 @@ impl fmt::Display for Fix {
 }
 
 impl Fix {
-    /// Carries it out. `repository` is held by the caller.
-    pub(crate) fn carry_out(&self, repository: &Repository) -> Result<()> {
+    /// Carries it out. The place's repository is held by the caller.
+    pub(crate) fn carry_out(&self, place: &Place) -> Result<()> {
+        let repository = &place.repository;
         match self {
             Fix::MakeFolder(path) => std::fs::create_dir_all(path).doing("make", path),
             Fix::MakePrivate(path) => {
                 std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).doing("change", path)
             }
-            Fix::Exclude => Ok(repository.exclude(&[".crew/"]).map(drop)?),
+            Fix::Exclude => Ok(place.exclude()?),
             Fix::EndRun(dir) => Ok(runtime::end_run(&Run::open(dir)?)?),
             Fix::RemoveWorkspace { root, agent, ticket } => {
                 // Its attempt is over, so there is no pin to be taken away.

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use git::Holder;
 use model::audit::Audit;
 use model::settings::Settings;
 use model::ticket::Ticket;
 use model::view::Crew;
 use model::{AgentName, Oid, RunId, TicketId};
-use runtime::{Holder, Place};
+use runtime::Place;
 use store::{Ledger, Sqlite};
 
 /// Everything that is known of it.

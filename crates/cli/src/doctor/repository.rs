@@ -56,7 +56,7 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
             "git branch -m agent another-name",
         ));
     }
-    if place.settings_path.exists() && !is_excluded(place) {
+    if place.settings_path.exists() && place.is_excluded().is_ok_and(|is| !is) {
         found.push(
             Finding::note(
                 AREA,
@@ -125,14 +125,6 @@ fn target(place: &Place, target: &str, found: &mut Vec<Finding>) {
             }
         }
     }
-}
-
-fn is_excluded(place: &Place) -> bool {
-    let file = place.repository.common_dir().join("info/exclude");
-    std::fs::read(file).is_ok_and(|text| {
-        text.split(|byte| *byte == b'\n')
-            .any(|line| line.trim_ascii_end() == b".crew/")
-    })
 }
 
 fn private(folder: &Path, found: &mut Vec<Finding>) {

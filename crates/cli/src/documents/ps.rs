@@ -1,10 +1,10 @@
 //! The agents, and what holds for all of them.
 
+use git::Holder;
 use model::attempt::Class;
 use model::project::Bar;
 use model::view::Counts;
 use model::{Moment, TicketId, Time};
-use runtime::Holder;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -60,7 +60,7 @@ pub(crate) struct Barred {
 impl Engine {
     /// Of the repository's lock.
     pub(crate) fn of(holder: Holder) -> Self {
-        let since = holder.since.and_then(|seconds| i64::try_from(seconds).ok());
+        let since = holder.started.and_then(|seconds| i64::try_from(seconds).ok());
         Self {
             pid: holder.pid,
             host: holder.host,

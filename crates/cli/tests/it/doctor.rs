@@ -171,6 +171,30 @@ fn history_that_was_rewritten_is_told() {
     );
 }
 
+/// The naive version looks for one line in one file: it tells of a clone in which only the engine, or the user, has seen to it.
+#[test]
+fn whoever_has_git_ignore_crews_folder_it_is_ignored_and_doctor_does_it_once() {
+    let repo = Repo::with_crew();
+    let is_told = || {
+        let said = repo.crew(&["doctor", "--json"]);
+        said.out.contains("is not ignored")
+    };
+    for text in ["/.crew/\n", ".crew/\n", "*.o\n.crew\n"] {
+        repo.write(".git/info/exclude", text);
+        assert!(!is_told(), "{text}");
+    }
+    repo.write(".git/info/exclude", "");
+    repo.write(".gitignore", ".cr*/\n");
+    assert!(!is_told(), "by a file of the user's");
+    std::fs::remove_file(repo.root.join(".gitignore")).unwrap();
+    assert!(is_told());
+    for _ in 0..2 {
+        repo.crew(&["doctor", "--fix"]).ok();
+        assert_eq!(repo.read(".git/info/exclude"), "/.crew/\n");
+    }
+    assert!(!is_told());
+}
+
 #[test]
 fn a_lock_of_another_git_is_left_and_said_to_be() {
     let repo = Repo::with_crew();

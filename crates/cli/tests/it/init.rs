@@ -10,7 +10,7 @@ fn init_writes_settings_that_can_be_read_and_says_what_guards_the_target() {
     assert!(
         repo.read(".git/info/exclude")
             .lines()
-            .any(|line| line == ".crew/")
+            .any(|line| line == "/.crew/")
     );
     assert_eq!(
         repo.git(&["status", "--porcelain"]),

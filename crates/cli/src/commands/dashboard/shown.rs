@@ -188,7 +188,7 @@ impl Shown {
         let engine = self.place.holder()?.map(|holder| Engine {
             pid: holder.pid,
             since: holder
-                .since
+                .started
                 .and_then(|seconds| i64::try_from(seconds).ok())
                 .map(|seconds| Time(seconds.saturating_mul(1000))),
         });
