@@ -1,10 +1,12 @@
 //! The merged result of a branch and the target, made without a checkout.
 
+use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use crate::diff::path_of;
 use crate::error::{Error, Result, shortened};
+use crate::id::Branch;
 use crate::identity::{Identity, Time};
 use crate::oid::{Oid, Tree};
 use crate::repository::Repository;
@@ -130,6 +132,39 @@ impl Repository {
             tree: Tree(tree),
             changes,
         }))
+    }
+
+    /// Whether merging `tip` would bring a commit back that somebody has taken off the target: the `base` that the work began
+    /// from.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn brings_back(&self, base: &Oid, target: &Oid, tip: &Oid) -> Result<bool> {
+        Ok(!self.is_ancestor(base, target)? && self.is_ancestor(base, tip)?)
+    }
+
+    /// Whether `tip` has a commit that once was the end of `branch` and is not in it any more, as far as its reflog goes back.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`], [`Error::Failed`], [`Error::Io`].
+    pub fn has_taken_back(&self, branch: &Branch, tip: &Oid) -> Result<bool> {
+        let log = self.common_dir().join("logs").join(branch.full());
+        let log = match std::fs::read(&log) {
+            Ok(log) => log,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(Error::io("read", log, error)),
+        };
+        let ends: BTreeSet<&[u8]> = log
+            .split(|byte| *byte == b'\n')
+            .flat_map(|line| line.splitn(3, |byte| *byte == b' ').take(2))
+            .collect();
+        let target = self.target(branch)?;
+        let range = format!("{target}..{tip}");
+        let said = self
+            .call("rev-list")
+            .args(["--end-of-options", &range])
+            .ok()?;
+        Ok(said.split(|byte| *byte == b'\n').any(|commit| ends.contains(commit)))
     }
 
     /// The tree, or the conflict.

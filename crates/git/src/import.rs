@@ -6,6 +6,7 @@ use std::path::{Component, PathBuf};
 use std::time::Duration;
 
 use crate::agent_refs::AgentRefs;
+use crate::checkout::Operation;
 use crate::diff::{Change, Mode};
 use crate::error::{Error, Result};
 use crate::oid::Oid;
@@ -68,6 +69,16 @@ pub enum Refusal {
         /// The path.
         path: PathBuf,
     },
+    /// An operation of git's was begun in the workspace and not finished: what stands there is half of it.
+    Unfinished {
+        /// Which.
+        operation: Operation,
+    },
+    /// A path that git has in conflict: what stands there is two versions.
+    InConflict {
+        /// The path.
+        path: PathBuf,
+    },
     /// More than the [`Limits`] allow.
     TooMuch {
         /// Of what.
@@ -87,6 +98,13 @@ impl fmt::Display for Refusal {
             Self::DotGit { path } => write!(f, "{path:?} is a name of git's own"),
             Self::Protected { path } => write!(f, "{path:?} is in a folder of crew's"),
             Self::Submodule { path } => write!(f, "{path:?} is a repository inside the repository"),
+            Self::Unfinished { operation } => write!(
+                f,
+                "a {operation} is under way in the workspace: finish it (git {operation} --continue), or give it up (git {operation} --abort)"
+            ),
+            Self::InConflict { path } => {
+                write!(f, "{path:?} is in conflict: resolve it, and add it to the index")
+            }
             Self::TooMuch { what, found, limit } => write!(f, "{found} {what}, {limit} are allowed"),
         }
     }

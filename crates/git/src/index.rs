@@ -1,5 +1,6 @@
 //! An index of crew's own, read without git: which files there were, and what of each must be the same for it to be untouched.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -171,16 +172,25 @@ pub(crate) struct Staged {
     pub(crate) oid: Oid,
 }
 
-/// The files that an index has, whoever wrote it, and the tree that they are where it says so. What is in conflict, or only meant to
-/// be added, has no content of its own. `None`: it cannot be read.
-pub(crate) fn staged(content: &[u8], format: Format) -> Option<(Vec<Staged>, Option<Oid>)> {
+/// What an index has, whoever wrote it.
+pub(crate) struct Listed {
+    /// The files; what is in conflict, or only meant to be added, has no content of its own.
+    pub(crate) files: Vec<Staged>,
+    /// Paths in conflict, each once.
+    pub(crate) conflicts: BTreeSet<Vec<u8>>,
+    /// The tree that the files are, where it says so.
+    pub(crate) tree: Option<Oid>,
+}
+
+/// Lists an index; `None`: it cannot be read.
+pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
     let width = format.hex_len() / 2;
     let mut rest = content.strip_prefix(b"DIRC")?;
     let (version, count) = (number(&mut rest)?, number(&mut rest)?);
     if !matches!(version, 2..=4) {
         return None;
     }
-    let mut entries = Vec::new();
+    let (mut files, mut conflicts) = (Vec::new(), BTreeSet::new());
     let mut path = Vec::new();
     for _ in 0..count {
         let before = rest.len();
@@ -209,12 +219,15 @@ pub(crate) fn staged(content: &[u8], format: Format) -> Option<(Vec<Staged>, Opt
         };
         take(&mut rest, padding)?;
         let (in_conflict, only_meant) = (first & 0x3000 != 0, further & 0x2000 != 0);
+        if in_conflict {
+            conflicts.insert(path.clone());
+        }
         let mode = Mode::parse(format!("{mode:o}").as_bytes()).filter(|mode| *mode != Mode::Submodule);
         if let Some(mode) = mode
             && !in_conflict
             && !only_meant
         {
-            entries.push(Staged {
+            files.push(Staged {
                 path: path.clone(),
                 mode,
                 oid,
@@ -232,7 +245,7 @@ pub(crate) fn staged(content: &[u8], format: Format) -> Option<(Vec<Staged>, Opt
             tree = root(extension, width);
         }
     }
-    Some((entries, tree))
+    Some(Listed { files, conflicts, tree })
 }
 
 /// What a file is to git; `None`: nothing.

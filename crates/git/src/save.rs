@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::agent_refs::AgentRefs;
 use crate::beneath;
+use crate::checkout::Operation;
+use crate::diff::path_of;
 use crate::error::{Error, Result};
 use crate::identity::{Identity, Time};
 use crate::import::{Imported, Limits, Refusal};
@@ -35,12 +37,24 @@ impl Repository {
     /// the agent, at `at`; the branch moves there, and so does the workspace's own, so that the agent goes on from it. A
     /// workspace whose `.git` is gone or broken is saved as files. Repeating it changes nothing.
     ///
+    /// What git was to do there and has not finished is not saved: it is half of something, and the agent goes on with it.
+    ///
     /// No process of the agent may be running.
     ///
     /// # Errors
-    /// As [`Repository::import`]; refused leftovers too are [`Error::Refused`], and then nothing moved.
+    /// As [`Repository::import`]; an unfinished operation, files in conflict and refused leftovers too are [`Error::Refused`], and then nothing moved.
     pub fn save(&self, workspace: &Workspace, message: &str, at: Time, limits: &Limits) -> Result<Saved> {
         let _claim = workspace.claim()?;
+        let operation = Operation::of(&workspace.path().join(".git"));
+        let refused = |refusals| Error::Refused {
+            workspace: workspace.path(),
+            refusals,
+        };
+        let unfinished = |operation| refused(vec![Refusal::Unfinished { operation }]);
+        // Its HEAD is somewhere between two branches.
+        if let Some(operation @ Operation::Rebase) = operation {
+            return Err(unfinished(operation));
+        }
         let (parent, before, lost_head) = match self.import_claimed(workspace, limits) {
             Ok(imported) => (imported.tip.clone(), Some(imported), None),
             Err(Error::Refused { refusals, .. }) if is_lost_head(&refusals) => {
@@ -49,6 +63,9 @@ impl Repository {
             }
             Err(other) => return Err(other),
         };
+        if let Some(operation) = operation {
+            return Err(unfinished(operation));
+        }
         let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits)?;
         let nested = self.keep_nested(workspace, &snapshot.nested, limits)?;
         let mut unsaved = snapshot.unsaved.clone();
@@ -56,6 +73,17 @@ impl Repository {
         let mut leftovers = None;
         let mut tip = parent.clone();
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
+            let conflicts = self.agents_index(workspace)?.map(|index| index.conflicts);
+            let conflicts: Vec<Refusal> = conflicts
+                .into_iter()
+                .flatten()
+                .map(|path| Refusal::InConflict {
+                    path: path_of(&path).to_path_buf(),
+                })
+                .collect();
+            if !conflicts.is_empty() {
+                return Err(refused(conflicts));
+            }
             let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
             crash::point("save.committed");
             self.judge(workspace, &commit, limits)?;

@@ -7,7 +7,7 @@ use crate::beneath;
 use crate::diff::{Change, path_of};
 use crate::error::{Error, IoContext, Result};
 use crate::import::{Limits, is_refused};
-use crate::index::{self, Staged};
+use crate::index::{self, Listed, Staged};
 use crate::oid::Oid;
 use crate::repository::Repository;
 use crate::workspace::Workspace;
@@ -16,8 +16,22 @@ use crate::workspace::Workspace;
 const INDEX_BYTES: u64 = 64 << 20;
 
 impl Repository {
+    /// What the workspace's index has, read as bytes; none where there is none that git wrote for a checkout.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(crate) fn agents_index(&self, workspace: &Workspace) -> Result<Option<Listed>> {
+        let path = Path::new(".git/index");
+        let content = match beneath::read(&workspace.open()?, path, INDEX_BYTES) {
+            Ok(content) => content,
+            Err(error) if beneath::is_by_its_writer(&error) => None,
+            Err(error) => return Err(Error::io("read", path, error)),
+        };
+        Ok(content.and_then(|content| index::list(&content, self.format())))
+    }
+
     /// A commit on `parent` of what is staged in the workspace and is neither in `parent` nor in `tree`, which is what its files
-    /// are; none when there is no such thing. The index is read as bytes, never by git.
+    /// are; none when there is no such thing.
     ///
     /// # Errors
     /// [`Error::Refused`] when it is too much; [`Error::Failed`], [`Error::Io`].
@@ -28,13 +42,7 @@ impl Repository {
         tree: Option<&Oid>,
         limits: &Limits,
     ) -> Result<Option<Oid>> {
-        let path = Path::new(".git/index");
-        let content = match beneath::read(&workspace.open()?, path, INDEX_BYTES) {
-            Ok(content) => content,
-            Err(error) if beneath::is_by_its_writer(&error) => None,
-            Err(error) => return Err(Error::io("read", path, error)),
-        };
-        let Some((entries, root)) = content.and_then(|content| index::staged(&content, self.format())) else {
+        let Some(Listed { files, tree: root, .. }) = self.agents_index(workspace)? else {
             return Ok(None);
         };
         // Nearly always everything was committed, or is what the files are.
@@ -59,7 +67,7 @@ impl Repository {
             };
             !is_refused(&change, &limits)
         };
-        let only: Vec<Staged> = entries
+        let only: Vec<Staged> = files
             .into_iter()
             .filter(|entry| !known.contains(&(entry.path.clone(), entry.oid.clone())) && is_sound(entry))
             .collect();

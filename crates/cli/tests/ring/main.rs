@@ -18,4 +18,5 @@ mod money;
 mod people;
 mod prompts;
 mod queue;
+mod unfinished;
 mod waiting;

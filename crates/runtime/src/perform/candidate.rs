@@ -54,6 +54,11 @@ impl Hands {
             }
         };
         let target = repository.target(&self.target)?;
+        if repository.brings_back(workspace.base(), &target, &tip)? {
+            return Ok(Report::ImportRefused {
+                why: self.taken_back(workspace.base(), &target),
+            });
+        }
         let message = Message {
             subject: format!(
                 "Merge {}: {}",
@@ -116,6 +121,14 @@ impl Hands {
                 }
             }
         }
+    }
+
+    /// Somebody rewrote the target meanwhile: what they took off it must not come back with this work.
+    fn taken_back(&self, base: &git::Oid, target: &git::Oid) -> String {
+        format!(
+            "commit {base}, from which this work began, was taken off {}. Take it out of the branch as well: git rebase --onto {target} {base}",
+            self.target.short()
+        )
     }
 
     /// A branch that changes the queue would steer crew.

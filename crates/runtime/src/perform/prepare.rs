@@ -51,7 +51,12 @@ impl Hands {
                 let id = git::Id::parse(ticket.id.as_str())?;
                 let kept = repository.kept(Some(&id))?;
                 let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
-                last.map_or_else(|| base.clone(), |kept| kept.commit)
+                match last {
+                    // What somebody took off the target must not come back with this work; it stays kept.
+                    Some(kept) if repository.has_taken_back(&self.target, &kept.commit)? => base.clone(),
+                    Some(kept) => kept.commit,
+                    None => base.clone(),
+                }
             }
         };
         let instructions = self.prompts.instructions(&self.facts(ticket, agent, 1))?;
