@@ -157,14 +157,14 @@ impl Repository {
         let ends: BTreeSet<&[u8]> = log
             .split(|byte| *byte == b'\n')
             .flat_map(|line| line.splitn(3, |byte| *byte == b' ').take(2))
+            .filter(|end| !end.is_empty())
             .collect();
         let target = self.target(branch)?;
         let range = format!("{target}..{tip}");
-        let said = self
-            .call("rev-list")
-            .args(["--end-of-options", &range])
-            .ok()?;
-        Ok(said.split(|byte| *byte == b'\n').any(|commit| ends.contains(commit)))
+        let said = self.call("rev-list").args(["--end-of-options", &range]).ok()?;
+        Ok(said
+            .split(|byte| *byte == b'\n')
+            .any(|commit| ends.contains(commit)))
     }
 
     /// The tree, or the conflict.

@@ -245,7 +245,11 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
             tree = root(extension, width);
         }
     }
-    Some(Listed { files, conflicts, tree })
+    Some(Listed {
+        files,
+        conflicts,
+        tree,
+    })
 }
 
 /// What a file is to git; `None`: nothing.

@@ -42,7 +42,10 @@ impl Repository {
         tree: Option<&Oid>,
         limits: &Limits,
     ) -> Result<Option<Oid>> {
-        let Some(Listed { files, tree: root, .. }) = self.agents_index(workspace)? else {
+        let Some(Listed {
+            files, tree: root, ..
+        }) = self.agents_index(workspace)?
+        else {
             return Ok(None);
         };
         // Nearly always everything was committed, or is what the files are.
