@@ -61,7 +61,10 @@ pub fn end_run(run: &Run) -> Result<()> {
         }
         Ok(Status::Ended(_) | Status::Lost { .. }) => {}
         // Its end cannot be watched; what is left of it can be seen.
-        Err(process::Error::Damaged { .. }) => run.stop()?,
+        Err(process::Error::Damaged { .. }) => match run.stop() {
+            Ok(()) | Err(process::Error::Damaged { .. }) => {}
+            Err(error) => return Err(error.into()),
+        },
         Err(error) => return Err(error.into()),
     }
     run.sweep()?;
