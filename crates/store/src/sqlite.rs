@@ -18,6 +18,7 @@ use crate::{
     Which,
 };
 
+mod append;
 mod fault;
 mod read;
 mod schema;
@@ -155,6 +156,7 @@ async fn connect(path: &Path, options: &SqliteConnectOptions) -> Result<SqliteCo
 fn reading(options: SqliteConnectOptions) -> SqliteConnectOptions {
     options
         .pragma("query_only", "ON")
+        .pragma("temp_store", "DEFAULT")
         .pragma("cache_size", READER_CACHE)
 }
 
@@ -183,7 +185,7 @@ impl Journal for Sqlite {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        self.shared.writer.write(write::Batch(batch)).await
+        self.shared.writer.append(batch).await
     }
 
     reads! {

@@ -1,5 +1,6 @@
 //! What can be read, in SQL, and how rows become values.
 
+use serde::Serialize;
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
 use sqlx::{Decode, Row, Type};
 
@@ -39,6 +40,13 @@ fn small(row: &SqliteRow, column: &str) -> Result<u32> {
     let found: i64 = get(row, column)?;
     u32::try_from(found).map_err(|_range| Error::Damaged {
         what: format!("{column} is {found}"),
+    })
+}
+
+/// Rows for a statement, as the JSON that `jsonb_each` reads.
+pub(super) fn given(rows: &[impl Serialize]) -> Result<String> {
+    serde_json::to_string(rows).map_err(|e| Error::Invalid {
+        what: format!("a list for the journal ({e})"),
     })
 }
 
@@ -228,13 +236,9 @@ fn from(after: Option<&StreamId>) -> String {
 }
 
 pub(super) async fn archived(conn: &mut SqliteConnection, streams: &[StreamId]) -> Result<Vec<Stream>> {
-    let ids: Vec<&str> = streams.iter().map(StreamId::as_str).collect();
-    let ids = serde_json::to_string(&ids).map_err(|e| Error::Invalid {
-        what: format!("a list of streams ({e})"),
-    })?;
     let select =
         "SELECT * FROM streams WHERE archived = 1 AND id IN (SELECT value FROM json_each(?)) ORDER BY id";
-    all(conn, sqlx::query(select).bind(ids)).await
+    all(conn, sqlx::query(select).bind(given(streams)?)).await
 }
 
 pub(super) async fn folded(conn: &mut SqliteConnection) -> Result<Option<Folded>> {

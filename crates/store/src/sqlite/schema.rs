@@ -16,9 +16,11 @@ use crate::{Error, Result};
 /// Each step brings the schema from the version before it to its own, counted from 1.
 pub(super) const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("past.sql")];
 
-/// What the log beside the file is cut down to, in bytes, once it was taken over after it had grown: while a reader looks at one
-/// moment, it grows.
+/// How long the log beside the file becomes, in bytes, before a commit waits for it to be taken over into the file; and what
+/// it is cut down to once it was taken over after it had grown: while a reader looks at one moment, it grows.
 pub(super) const LOG: u64 = 8 << 20;
+/// A page of the file, in bytes: SQLite's own default, which the journal is made with.
+const PAGE: u64 = 4096;
 
 /// How long a write waits for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -32,6 +34,9 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .pragma("journal_size_limit", LOG.to_string())
+        .pragma("wal_autocheckpoint", (LOG / PAGE).to_string())
+        // What a statement of many rows would take back: a group's is no file of its own.
+        .pragma("temp_store", "MEMORY")
         .disable_statement_logging()
 }
 

@@ -1,235 +1,62 @@
-//! What can be written, in SQL: each check is in the statement that writes, or in its transaction.
+//! What else can be written, in SQL: each check is in the statement that writes, or in its transaction.
 
-use sqlx::AssertSqlSafe;
+use serde::Serialize;
 use sqlx::sqlite::{Sqlite, SqliteArguments};
 
 use super::fault::sort;
-use super::read;
+use super::read::{self, given};
 use super::writer::{Tx, Write};
 use crate::append::json;
-use crate::{
-    Append, Appended, CommandId, EffectId, Error, Folding, Millis, NewCommand, Record, Result, Seq,
-    SlotChange, StreamId, Submitted, TimerChange, TimerRef, Version,
-};
+use crate::{CommandId, EffectId, Error, Folding, Millis, NewCommand, Record, Result, StreamId, Submitted};
 
 type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
 impl Tx<'_> {
     /// Runs a statement and gives the number of rows it wrote.
-    async fn wrote(&mut self, query: Query) -> Result<u64> {
+    pub(super) async fn wrote(&mut self, query: Query) -> Result<u64> {
         let done = query
             .execute(&mut *self.conn)
             .await
             .map_err(|e| sort("writing to the journal", e))?;
         Ok(done.rows_affected())
     }
+
+    /// Runs a statement for these rows, if there are any; tells whether it wrote as many.
+    pub(super) async fn all(&mut self, statement: &'static str, rows: &[impl Serialize]) -> Result<bool> {
+        if rows.is_empty() {
+            return Ok(true);
+        }
+        let query = sqlx::query(statement).bind(given(rows)?);
+        Ok(self.wrote(query).await? == rows.len() as u64)
+    }
 }
 
 /// A number for the database. Appends are checked before: none is out of range.
-fn int(number: u64) -> i64 {
+pub(super) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-pub(super) struct Batch(pub(super) Vec<Append>);
-
-impl Write for Batch {
-    type Output = Vec<Appended>;
-
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Appended>> {
-        let mut appended = Vec::with_capacity(self.0.len());
-        for append in &self.0 {
-            appended.push(one(tx, append).await?);
-        }
-        Ok(appended)
+/// Has effects done at the given times; tells whether all were undone.
+pub(super) async fn done(tx: &mut Tx<'_>, effects: &[(EffectId, Millis)]) -> Result<bool> {
+    #[derive(Serialize)]
+    struct Row {
+        seq: i64,
+        index: u32,
+        at: i64,
     }
-}
-
-async fn one(tx: &mut Tx<'_>, append: &Append) -> Result<Appended> {
-    if let Some(key) = &append.key
-        && !claim(tx, append, key).await?
-    {
-        return read::repeated(tx.conn, key, &append.stream).await;
-    }
-    stream(tx, append).await?;
-    if let Some(timer) = &append.fires {
-        spend(tx, timer).await?;
-    }
-    if let Some(effect) = append.completes {
-        complete(tx, effect, append.at).await?;
-    }
-    for change in &append.slots {
-        slot(tx, change).await?;
-    }
-    if let Some(answer) = &append.answers {
-        settle(tx, &answer.command, &answer.outcome, append.at).await?;
-    }
-    for change in &append.timers {
-        timer(tx, &append.stream, change).await?;
-    }
-    facts(tx, append).await
-}
-
-/// Writes the key, if it is new, for the facts that are about to be written.
-async fn claim(tx: &mut Tx<'_>, append: &Append, key: &str) -> Result<bool> {
-    let count = append.events.len() as u64;
-    let version = append.expected.0.saturating_add(count);
-    let insert = "INSERT INTO keys (key, stream, first_seq, last_seq, version) VALUES (?, ?, ?, ?, ?) \
-                  ON CONFLICT DO NOTHING";
-    let query = sqlx::query(insert)
-        .bind(key.to_owned())
-        .bind(append.stream.0.clone());
-    let query = query
-        .bind(int(tx.head + 1))
-        .bind(int(tx.head + count))
-        .bind(int(version));
-    Ok(tx.wrote(query).await? == 1)
-}
-
-/// Moves the stream on: only from the expected version, only under the given fence.
-async fn stream(tx: &mut Tx<'_>, append: &Append) -> Result<()> {
-    let id = &append.stream;
-    let count = append.events.len() as u64;
-    let version = int(append.expected.0.saturating_add(count));
-    let state = append
-        .events
-        .last()
-        .map(|event| event.state_after.clone())
-        .unwrap_or_default();
-    let fence = append.fence.map(|fence| int(fence.0));
-    let new_fence = append.new_fence.map(|fence| int(fence.0));
-    let query = if append.expected == Version(0) {
-        let insert = "INSERT INTO streams (id, kind, version, fence, state) \
-                      SELECT ?1, ?2, ?3, coalesce(?4, 0), ?5 WHERE coalesce(?6, 0) = 0 AND coalesce(?4, 1) > 0 \
-                      ON CONFLICT DO NOTHING";
-        let query = sqlx::query(insert)
-            .bind(id.0.clone())
-            .bind(append.kind.clone())
-            .bind(version);
-        query.bind(new_fence).bind(state).bind(fence)
-    } else {
-        let update = "UPDATE streams SET version = ?1, fence = coalesce(?2, fence), state = ?3, archived = 0 \
-                      WHERE id = ?4 AND version = ?5 AND kind = ?6 AND fence = coalesce(?7, fence) \
-                      AND coalesce(?2, fence + 1) > fence";
-        let query = sqlx::query(update)
-            .bind(version)
-            .bind(new_fence)
-            .bind(state)
-            .bind(id.0.clone());
-        query
-            .bind(int(append.expected.0))
-            .bind(append.kind.clone())
-            .bind(fence)
+    let row = |&(effect, at): &(EffectId, Millis)| Row {
+        seq: int(effect.seq.0),
+        index: effect.index,
+        at: at.0,
     };
-    if tx.wrote(query).await? == 1 {
-        return Ok(());
-    }
-    let before = read::stream(tx.conn, id).await?;
-    append.admit(before.as_ref())?;
-    Err(Error::Damaged {
-        what: format!(
-            "stream `{id}` cannot be moved on from version {}",
-            append.expected
-        ),
-    })
-}
-
-const EVENT: &str = "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after) \
-                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);";
-const EFFECT: &str = "INSERT INTO outbox (seq, \"index\", stream, effect) VALUES (?, ?, ?, ?);";
-
-/// Writes the events and their effects. All their statements go to the database at once: the way there costs more
-/// than they do.
-async fn facts(tx: &mut Tx<'_>, append: &Append) -> Result<Appended> {
-    let statements = append
-        .events
-        .iter()
-        .flat_map(|event| std::iter::once(EVENT).chain(event.effects.iter().map(|_effect| EFFECT)));
-    // Only the constants above are in it.
-    let mut query = sqlx::query(AssertSqlSafe(statements.collect::<String>()));
-    let first_seq = Seq(tx.head + 1);
-    let mut version = append.expected;
-    let mut effects = Vec::new();
-    for event in &append.events {
-        tx.head += 1;
-        version.0 += 1;
-        let seq = Seq(tx.head);
-        query = query
-            .bind(int(seq.0))
-            .bind(append.stream.0.clone())
-            .bind(int(version.0));
-        query = query
-            .bind(append.at.0)
-            .bind(event.cause.clone())
-            .bind(event.kind.clone());
-        query = query
-            .bind(event.schema)
-            .bind(event.body.clone())
-            .bind(event.state_after.clone());
-        for (index, body) in (0_u32..).zip(&event.effects) {
-            query = query
-                .bind(int(seq.0))
-                .bind(index)
-                .bind(append.stream.0.clone())
-                .bind(body.clone());
-            effects.push(EffectId { seq, index });
-        }
-    }
-    tx.wrote(query).await?;
-    Ok(Appended {
-        first_seq,
-        last_seq: Seq(tx.head),
-        version,
-        effects,
-        repeated: false,
-    })
-}
-
-async fn timer(tx: &mut Tx<'_>, stream: &StreamId, change: &TimerChange) -> Result<()> {
-    let query = match change {
-        TimerChange::Set { key, due } => {
-            let upsert = "INSERT INTO timers (stream, key, generation, due) VALUES (?, ?, 1, ?) \
-                          ON CONFLICT (stream, key) \
-                          DO UPDATE SET generation = timers.generation + 1, due = excluded.due";
-            sqlx::query(upsert)
-                .bind(stream.0.clone())
-                .bind(key.clone())
-                .bind(due.0)
-        }
-        TimerChange::Cancel { key } => {
-            let update = "UPDATE timers SET due = NULL WHERE stream = ? AND key = ?";
-            sqlx::query(update).bind(stream.0.clone()).bind(key.clone())
-        }
-    };
-    tx.wrote(query).await?;
-    Ok(())
-}
-
-async fn spend(tx: &mut Tx<'_>, timer: &TimerRef) -> Result<()> {
-    let update =
-        "UPDATE timers SET due = NULL WHERE stream = ? AND key = ? AND generation = ? AND due IS NOT NULL";
-    let query = sqlx::query(update)
-        .bind(timer.stream.0.clone())
-        .bind(timer.key.clone());
-    if tx.wrote(query.bind(int(timer.generation))).await? == 1 {
-        return Ok(());
-    }
-    Err(Error::StaleTimer { timer: timer.clone() })
-}
-
-async fn complete(tx: &mut Tx<'_>, effect: EffectId, at: Millis) -> Result<()> {
-    let update = "UPDATE outbox SET done_at = ? WHERE seq = ? AND \"index\" = ? AND done_at IS NULL";
-    let query = sqlx::query(update)
-        .bind(at.0)
-        .bind(int(effect.seq.0))
-        .bind(effect.index);
-    if tx.wrote(query).await? == 1 {
-        return Ok(());
-    }
-    Err(missed(tx, effect).await?)
+    let rows: Vec<Row> = effects.iter().map(row).collect();
+    let update = "UPDATE outbox SET done_at = value ->> 'at' FROM jsonb_each(?) \
+                  WHERE seq = value ->> 'seq' AND \"index\" = value ->> 'index' AND done_at IS NULL";
+    tx.all(update, &rows).await
 }
 
 /// Why an undone effect was not found.
-async fn missed(tx: &mut Tx<'_>, effect: EffectId) -> Result<Error> {
+pub(super) async fn missed(tx: &mut Tx<'_>, effect: EffectId) -> Result<Error> {
     Ok(match read::effect(tx.conn, effect).await? {
         Some(_done) => Error::AlreadyDone { effect },
         None => Error::NotFound {
@@ -238,32 +65,7 @@ async fn missed(tx: &mut Tx<'_>, effect: EffectId) -> Result<Error> {
     })
 }
 
-async fn slot(tx: &mut Tx<'_>, change: &SlotChange) -> Result<()> {
-    match change {
-        SlotChange::Take { agent, ticket, fence } => {
-            let insert = "INSERT INTO slots (agent, ticket, fence) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
-            let query = sqlx::query(insert)
-                .bind(agent.clone())
-                .bind(ticket.clone())
-                .bind(int(fence.0));
-            if tx.wrote(query).await? == 0 {
-                let by = read::slot_in_the_way(tx.conn, agent, ticket).await?;
-                return Err(Error::SlotTaken {
-                    agent: agent.clone(),
-                    ticket: ticket.clone(),
-                    by,
-                });
-            }
-        }
-        SlotChange::Free { agent } => {
-            tx.wrote(sqlx::query("DELETE FROM slots WHERE agent = ?").bind(agent.clone()))
-                .await?;
-        }
-    }
-    Ok(())
-}
-
-async fn settle(tx: &mut Tx<'_>, id: &CommandId, outcome: &str, at: Millis) -> Result<()> {
+pub(super) async fn settle(tx: &mut Tx<'_>, id: &CommandId, outcome: &str, at: Millis) -> Result<()> {
     let update = "UPDATE commands SET outcome = ?, settled_at = ? WHERE id = ? AND outcome IS NULL";
     let query = sqlx::query(update)
         .bind(outcome.to_owned())
@@ -388,9 +190,12 @@ impl Write for Done {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<()> {
-        match complete(tx, self.effect, self.at).await {
-            Err(Error::AlreadyDone { .. }) => Ok(()),
-            result => result,
+        if done(tx, &[(self.effect, self.at)]).await? {
+            return Ok(());
+        }
+        match missed(tx, self.effect).await? {
+            Error::AlreadyDone { .. } => Ok(()),
+            refused => Err(refused),
         }
     }
 }

@@ -1,29 +1,36 @@
 //! The one writer of this process: it drains its queue, a transaction for everyone who waits.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{mpsc, oneshot};
 
 use super::fault::{breaks_transaction, sort};
+use super::read::{given, number};
 use super::schema;
 use crate::journal::Bell;
-use crate::{Error, Result};
+use crate::{Append, Appended, Error, Fence, Result, Stream, StreamId, Version};
 
 /// How many callers wait in line before the next one waits to get in.
 const QUEUE: usize = 1024;
 /// How many callers share a transaction at most: others, and other processes, want to write too.
 const GROUP: usize = 128;
+/// After how many writes the log is taken over as soon as nobody waits.
+const REST: usize = 512;
 
 /// A transaction that is open.
 pub(super) struct Tx<'a> {
     pub(super) conn: &'a mut SqliteConnection,
     /// The place of the last event, with what this transaction wrote.
     pub(super) head: u64,
+    /// The streams, with what this transaction wrote, that appends want to go to: all of them but their states.
+    pub(super) streams: BTreeMap<StreamId, Stream>,
 }
 
 /// Something to write. It may be run again when a transaction that it shared came to nothing.
@@ -31,6 +38,22 @@ pub(super) trait Write: Send + Sync + 'static {
     type Output: Send + 'static;
 
     fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output>> + Send;
+}
+
+/// Appends that are written all or none.
+pub(super) struct Batch(pub(super) Vec<Append>);
+
+impl Write for Batch {
+    type Output = Vec<Appended>;
+
+    /// One after the other, so that the one that is refused is known.
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Appended>> {
+        let mut appended = Vec::with_capacity(self.0.len());
+        for append in &self.0 {
+            appended.extend(super::append::append(tx, &[append]).await?);
+        }
+        Ok(appended)
+    }
 }
 
 /// What came of the queue's work so far, whatever its output is.
@@ -66,8 +89,51 @@ impl<W: Write> Task for Job<W> {
     }
 }
 
+/// What is in line to be written.
+enum Work {
+    /// Appends, which are written together with the ones beside them.
+    Append(Box<Job<Batch>>),
+    Other(Box<dyn Task>),
+}
+
+impl Work {
+    fn is_append(&self) -> bool {
+        matches!(self, Self::Append(_))
+    }
+
+    /// Whether it is one wish, so that a refusal is of this one.
+    fn is_one(&self) -> bool {
+        match self {
+            Self::Append(job) => job.write.0.len() == 1,
+            Self::Other(_) => true,
+        }
+    }
+
+    fn streams(&self) -> impl Iterator<Item = &StreamId> {
+        let appends = match self {
+            Self::Append(job) => job.write.0.as_slice(),
+            Self::Other(_) => &[],
+        };
+        appends.iter().map(|append| &append.stream)
+    }
+
+    fn task(&mut self) -> &mut dyn Task {
+        match self {
+            Self::Append(job) => job.as_mut(),
+            Self::Other(task) => task.as_mut(),
+        }
+    }
+
+    fn answer(self, committed: Result<()>) {
+        match self {
+            Self::Append(job) => job.answer(committed),
+            Self::Other(task) => task.answer(committed),
+        }
+    }
+}
+
 enum Message {
-    Task(Box<dyn Task>),
+    Work(Work),
     Close(oneshot::Sender<()>),
 }
 
@@ -83,15 +149,23 @@ impl Writer {
         Self(sender)
     }
 
+    pub(super) async fn append(&self, appends: Vec<Append>) -> Result<Vec<Appended>> {
+        self.line_up(Batch(appends), Work::Append).await
+    }
+
     pub(super) async fn write<W: Write>(&self, write: W) -> Result<W::Output> {
+        self.line_up(write, |job| Work::Other(job)).await
+    }
+
+    async fn line_up<W: Write>(&self, write: W, work: impl FnOnce(Box<Job<W>>) -> Work) -> Result<W::Output> {
         let (reply, answer) = oneshot::channel();
-        let task = Box::new(Job {
+        let job = Box::new(Job {
             write,
             output: None,
             reply,
         });
         self.0
-            .send(Message::Task(task))
+            .send(Message::Work(work(job)))
             .await
             .map_err(|_gone| Error::Closed)?;
         answer.await.map_err(|_gone| Error::Closed)?
@@ -119,19 +193,25 @@ impl Desk {
     async fn serve(mut self, mut queue: mpsc::Receiver<Message>) {
         let mut closing = Vec::new();
         let mut group = Vec::new();
+        let mut written = 0;
         while queue.recv_many(&mut group, GROUP).await > 0 {
-            let mut tasks = Vec::with_capacity(group.len());
+            let mut works = Vec::with_capacity(group.len());
             for message in group.drain(..) {
                 match message {
-                    Message::Task(task) => tasks.push(task),
+                    Message::Work(work) => works.push(work),
                     Message::Close(reply) => {
                         queue.close();
                         closing.push(reply);
                     }
                 }
             }
-            if !tasks.is_empty() {
-                self.group(tasks).await;
+            if !works.is_empty() {
+                written += works.len();
+                self.group(works).await;
+            }
+            if written >= REST && queue.is_empty() && closing.is_empty() {
+                written = 0;
+                self.rest().await;
             }
         }
         if let Some(conn) = self.conn {
@@ -144,14 +224,22 @@ impl Desk {
         }
     }
 
+    /// Moves what was written from the log into the file, while nobody waits.
+    async fn rest(&mut self) {
+        if let Some(conn) = &mut self.conn {
+            // What cannot be moved now is moved later; it is durable where it is.
+            drop(sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(conn).await);
+        }
+    }
+
     /// Writes for a group in one transaction; when that comes to nothing, for each on its own.
-    async fn group(&mut self, mut tasks: Vec<Box<dyn Task>>) {
-        let alone = tasks.len() == 1;
-        match self.transaction(&mut tasks).await {
+    async fn group(&mut self, mut works: Vec<Work>) {
+        let alone = works.len() == 1;
+        match self.transaction(&mut works).await {
             Ok(results) => {
                 let wrote = results.iter().any(Result::is_ok);
-                for (task, result) in tasks.into_iter().zip(results) {
-                    task.answer(result);
+                for (work, result) in works.into_iter().zip(results) {
+                    work.answer(result);
                 }
                 if wrote {
                     self.bell.ring();
@@ -162,21 +250,21 @@ impl Desk {
                 may_be_durable,
             }) if alone || may_be_durable => {
                 self.conn = None;
-                for task in tasks {
-                    task.answer(Err(error.clone()));
+                for work in works {
+                    work.answer(Err(error.clone()));
                 }
             }
             Err(Failed { .. }) => {
                 self.conn = None;
-                for task in tasks {
-                    Box::pin(self.group(vec![task])).await;
+                for work in works {
+                    Box::pin(self.group(vec![work])).await;
                 }
             }
         }
     }
 
-    /// One transaction; gives each task's own result. An error is everyone's.
-    async fn transaction(&mut self, tasks: &mut [Box<dyn Task>]) -> Result<Vec<Result<()>>, Failed> {
+    /// One transaction; gives each one's own result. An error is everyone's.
+    async fn transaction(&mut self, works: &mut [Work]) -> Result<Vec<Result<()>>, Failed> {
         let conn = match self.conn.take() {
             Some(conn) => self.conn.insert(conn),
             None => {
@@ -187,42 +275,71 @@ impl Desk {
                 self.conn.insert(conn)
             }
         };
-        let told = |e| sort("writing to the journal", e);
-        let head = begin(conn).await?;
-        let mut tx = Tx { conn, head };
+        let wanted: Vec<&StreamId> = works.iter().flat_map(Work::streams).collect();
+        let wanted = given(&wanted)?;
+        let mut tx = begin(conn, &wanted).await?;
         crash::point("journal.begun");
-        if tasks.len() == 1 {
-            let result = tasks[0].run(&mut tx).await;
-            return match result {
-                Ok(()) => commit(tx, vec![Ok(())]).await,
-                Err(error) if breaks_transaction(&error) => Err(error.into()),
-                Err(refused) => {
-                    sqlx::query("ROLLBACK").execute(tx.conn).await.map_err(told)?;
-                    Ok(vec![Err(refused)])
+        let results = match together(&mut tx, works).await {
+            Ok(()) => works.iter().map(|_written| Ok(())).collect(),
+            Err(error) if breaks_transaction(&error) => return Err(error.into()),
+            Err(refused) => {
+                run(&mut tx, "ROLLBACK").await?;
+                if let [work] = works
+                    && work.is_one()
+                {
+                    return Ok(vec![Err(refused)]);
                 }
-            };
-        }
-        let mut results = Vec::with_capacity(tasks.len());
-        sqlx::query("SAVEPOINT one")
-            .execute(&mut *tx.conn)
-            .await
-            .map_err(told)?;
-        for task in tasks {
-            let head = tx.head;
-            let result = task.run(&mut tx).await;
-            let next = match &result {
-                Ok(()) => "RELEASE one; SAVEPOINT one",
-                Err(error) if breaks_transaction(error) => return Err(error.clone().into()),
-                Err(_refused) => {
-                    tx.head = head;
-                    "ROLLBACK TO one"
-                }
-            };
-            sqlx::query(next).execute(&mut *tx.conn).await.map_err(told)?;
-            results.push(result);
-        }
+                tx = begin(tx.conn, &wanted).await?;
+                apart(&mut tx, works).await?
+            }
+        };
         commit(tx, results).await
     }
+}
+
+async fn run(tx: &mut Tx<'_>, statement: &'static str) -> Result<()> {
+    let done = sqlx::query(statement).execute(&mut *tx.conn).await;
+    done.map(drop).map_err(|e| sort("writing to the journal", e))
+}
+
+/// Writes for all, or tells that someone is refused.
+async fn together(tx: &mut Tx<'_>, works: &mut [Work]) -> Result<()> {
+    for beside in works.chunk_by_mut(|one, next| one.is_append() && next.is_append()) {
+        let mut jobs = Vec::with_capacity(beside.len());
+        for work in beside {
+            match work {
+                Work::Append(job) => jobs.push(job),
+                Work::Other(task) => task.run(tx).await?,
+            }
+        }
+        let appends: Vec<&Append> = jobs.iter().flat_map(|job| &job.write.0).collect();
+        let mut appended = super::append::append(tx, &appends).await?.into_iter();
+        for job in jobs {
+            job.output = Some(appended.by_ref().take(job.write.0.len()).collect());
+        }
+    }
+    Ok(())
+}
+
+/// Writes for each that is not refused; gives each one's own result.
+async fn apart(tx: &mut Tx<'_>, works: &mut [Work]) -> Result<Vec<Result<()>>> {
+    let mut results = Vec::with_capacity(works.len());
+    run(tx, "SAVEPOINT one").await?;
+    for work in works {
+        let (head, streams) = (tx.head, tx.streams.clone());
+        let result = work.task().run(tx).await;
+        let next = match &result {
+            Ok(()) => "RELEASE one; SAVEPOINT one",
+            Err(error) if breaks_transaction(error) => return Err(error.clone()),
+            Err(_refused) => {
+                (tx.head, tx.streams) = (head, streams);
+                "ROLLBACK TO one"
+            }
+        };
+        run(tx, next).await?;
+        results.push(result);
+    }
+    Ok(results)
 }
 
 /// Commits, which ends an open savepoint too.
@@ -255,15 +372,48 @@ impl From<Error> for Failed {
     }
 }
 
-/// Begins, and gives the place of the last event, if the schema is still the one that this process knows: a newer crew
-/// may have changed it since.
-async fn begin(conn: &mut SqliteConnection) -> Result<u64> {
+/// Begins, and reads these streams, if the schema is still the one that this process knows: a newer crew may
+/// have changed it since.
+async fn begin<'a>(conn: &'a mut SqliteConnection, streams: &str) -> Result<Tx<'a>> {
+    #[derive(Deserialize)]
+    struct Row {
+        id: StreamId,
+        kind: String,
+        version: Version,
+        fence: Fence,
+    }
     let query = "BEGIN IMMEDIATE; \
-                 SELECT (SELECT value FROM meta WHERE key = 'schema'), (SELECT max(seq) FROM events)";
-    let (schema, head): (Option<String>, Option<i64>) = sqlx::query_as(query)
-        .fetch_one(conn)
+                 SELECT (SELECT value FROM meta WHERE key = 'schema'), (SELECT max(seq) FROM events), \
+                 (SELECT json_group_array(json_object('id', id, 'kind', kind, 'version', version, 'fence', fence)) \
+                 FROM streams WHERE id IN (SELECT value FROM json_each(?1)))";
+    let (schema, head, streams): (Option<String>, Option<i64>, String) = sqlx::query_as(query)
+        .bind(streams.to_owned())
+        .fetch_one(&mut *conn)
         .await
         .map_err(|e| sort("beginning to write to the journal", e))?;
     schema::up_to_date(schema::parse(schema.as_deref())?, schema::STEPS)?;
-    super::read::number("the last event", head.unwrap_or(0))
+    let streams: Vec<Row> = serde_json::from_str(&streams).map_err(|e| Error::Damaged {
+        what: format!("its streams cannot be read ({e})"),
+    })?;
+    let stream = |Row {
+                      id,
+                      kind,
+                      version,
+                      fence,
+                  }| {
+        let stream = Stream {
+            id: StreamId::clone(&id),
+            kind,
+            version,
+            fence,
+            state: String::new(),
+            archived: false,
+        };
+        (id, stream)
+    };
+    Ok(Tx {
+        conn,
+        head: number("the last event", head.unwrap_or(0))?,
+        streams: streams.into_iter().map(stream).collect(),
+    })
 }

@@ -213,6 +213,35 @@ async fn same_answers(acts: Vec<Act>) -> TestCaseResult {
     Ok(())
 }
 
+/// Appends that come at once share a transaction, and must not tell.
+async fn same_answers_at_once(before: Vec<Act>, crowd: Vec<Vec<Wish>>) -> TestCaseResult {
+    let (_in_memory, memory) = InMemory::fresh().await;
+    let (_in_file, file) = InFile::fresh().await;
+    for act in &before {
+        prop_assert_eq!(done(act, &memory).await, done(act, &file).await, "{:?}", act);
+    }
+    let mut one_by_one = Vec::new();
+    let mut at_once = Vec::new();
+    for wishes in &crowd {
+        // Each is made against what the ones before it leave, as it is in memory.
+        let mut batch = Vec::new();
+        for wish in wishes {
+            batch.push(made(wish, &memory).await);
+        }
+        one_by_one.push(format!("{:?}", memory.append(batch.clone()).await));
+        let file = file.clone();
+        at_once.push(tokio::spawn(
+            async move { format!("{:?}", file.append(batch).await) },
+        ));
+    }
+    for (one, spawned) in one_by_one.into_iter().zip(at_once) {
+        prop_assert_eq!(one, spawned.await.unwrap());
+    }
+    prop_assert_eq!(shown(&memory).await, shown(&file).await);
+    assert_sound(&file).await;
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -220,5 +249,14 @@ proptest! {
     fn any_history_gives_the_same_answers(acts in prop::collection::vec(act(), 1..30)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(same_answers(acts))?;
+    }
+
+    #[test]
+    fn a_crowd_gets_the_answers_that_each_would_get(
+        before in prop::collection::vec(act(), 0..8),
+        crowd in prop::collection::vec(prop::collection::vec(wish(), 1..3), 2..12),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(same_answers_at_once(before, crowd))?;
     }
 }

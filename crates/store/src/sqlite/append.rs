@@ -1,0 +1,330 @@
+//! How appends are written, in SQL: all that do not meet go in one wave, each step a statement for all of them. The way to
+//! the database costs more than what it does there. Each check is in the statement that writes, or on streams that the
+//! transaction has read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use sqlx::AssertSqlSafe;
+
+use super::read;
+use super::write::{done, int, missed, settle};
+use super::writer::Tx;
+use crate::{
+    Append, Appended, EffectId, Error, Result, Seq, SlotChange, Stream, StreamId, TimerChange, TimerRef,
+    Version,
+};
+
+/// Writes appends, in order. When there is more than one, a refusal only tells that one of them is refused: which one and
+/// why, each tells when it is written on its own.
+pub(super) async fn append(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> {
+    let mut appended = Vec::with_capacity(appends.len());
+    let mut rest = appends;
+    while !rest.is_empty() {
+        let (now, later) = rest.split_at(wave(rest));
+        appended.extend(at_once(tx, now).await?);
+        rest = later;
+    }
+    Ok(appended)
+}
+
+/// How many of the first appends do not build on each other: none goes to a stream, or spends a timer of one, that an earlier
+/// one goes to. Whatever else two of them could both want can be had once, and is then refused.
+fn wave(appends: &[&Append]) -> usize {
+    let mut met: BTreeSet<&StreamId> = BTreeSet::new();
+    let apart = appends.iter().take_while(|append| {
+        let timer = append.fires.as_ref().map(|timer| &timer.stream);
+        let other = timer.filter(|stream| **stream != append.stream);
+        met.insert(&append.stream) && other.is_none_or(|stream| met.insert(stream))
+    });
+    apart.count()
+}
+
+async fn at_once(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> {
+    let mut head = tx.head;
+    let wave: Vec<Placed<'_>> = appends.iter().map(|append| place(&mut head, append)).collect();
+    if let Some(repeated) = claim(tx, &wave).await? {
+        return Ok(vec![repeated]);
+    }
+    let moved: Vec<Stream> = wave
+        .iter()
+        .map(|placed| moved(tx, placed))
+        .collect::<Result<_>>()?;
+    for timer in appends.iter().filter_map(|append| append.fires.as_ref()) {
+        spend(tx, timer).await?;
+    }
+    complete(tx, appends).await?;
+    for change in appends.iter().flat_map(|append| &append.slots) {
+        slot(tx, change).await?;
+    }
+    for append in appends {
+        if let Some(answer) = &append.answers {
+            settle(tx, &answer.command, &answer.outcome, append.at).await?;
+        }
+    }
+    facts(tx, &wave, &moved).await?;
+    timers(tx, appends).await?;
+    tx.head = head;
+    let moved = moved.into_iter().map(|stream| (stream.id.clone(), stream));
+    tx.streams.extend(moved);
+    Ok(wave.into_iter().map(|placed| placed.becomes).collect())
+}
+
+/// An append, and what becomes of it.
+struct Placed<'a> {
+    append: &'a Append,
+    becomes: Appended,
+}
+
+/// Gives the append's facts the places after the last one.
+fn place<'a>(head: &mut u64, append: &'a Append) -> Placed<'a> {
+    let first_seq = Seq(*head + 1);
+    let mut effects = Vec::new();
+    for event in &append.events {
+        *head += 1;
+        let seq = Seq(*head);
+        effects.extend(
+            (0_u32..)
+                .zip(&event.effects)
+                .map(|(index, _body)| EffectId { seq, index }),
+        );
+    }
+    let becomes = Appended {
+        first_seq,
+        last_seq: Seq(*head),
+        version: Version(append.expected.0.saturating_add(append.events.len() as u64)),
+        effects,
+        repeated: false,
+    };
+    Placed { append, becomes }
+}
+
+/// The one append that was refused, for its reason to be found.
+fn alone<T>(wave: &[T]) -> Result<&T> {
+    match wave {
+        [one] => Ok(one),
+        _ => Err(Error::Invalid {
+            what: format!("one of {} appends at once", wave.len()),
+        }),
+    }
+}
+
+/// Writes the keys, for the facts that are about to be written; gives what the first one of a known key became.
+async fn claim<'a>(tx: &mut Tx<'_>, wave: &'a [Placed<'a>]) -> Result<Option<Appended>> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        key: &'a str,
+        stream: &'a StreamId,
+        first: i64,
+        last: i64,
+        version: i64,
+    }
+    let row = |Placed { append, becomes }: &'a Placed<'a>| {
+        Some(Row {
+            key: append.key.as_deref()?,
+            stream: &append.stream,
+            first: int(becomes.first_seq.0),
+            last: int(becomes.last_seq.0),
+            version: int(becomes.version.0),
+        })
+    };
+    let rows: Vec<Row<'_>> = wave.iter().filter_map(row).collect();
+    let insert = "INSERT INTO keys (key, stream, first_seq, last_seq, version) \
+                  SELECT value ->> 'key', value ->> 'stream', value ->> 'first', value ->> 'last', value ->> 'version' \
+                  FROM jsonb_each(?) WHERE true ON CONFLICT DO NOTHING";
+    if tx.all(insert, &rows).await? {
+        return Ok(None);
+    }
+    let Append { stream, key, .. } = alone(wave)?.append;
+    Ok(Some(
+        read::repeated(tx.conn, key.as_deref().unwrap_or_default(), stream).await?,
+    ))
+}
+
+/// The stream as the append leaves it: only from the expected version, only under the given fence.
+fn moved(tx: &Tx<'_>, Placed { append, becomes }: &Placed<'_>) -> Result<Stream> {
+    Ok(Stream {
+        fence: append.admit(tx.streams.get(&append.stream))?,
+        id: append.stream.clone(),
+        kind: append.kind.clone(),
+        version: becomes.version,
+        state: append
+            .events
+            .last()
+            .map_or_else(String::new, |event| event.state_after.clone()),
+        archived: false,
+    })
+}
+
+async fn spend(tx: &mut Tx<'_>, timer: &TimerRef) -> Result<()> {
+    let update =
+        "UPDATE timers SET due = NULL WHERE stream = ? AND key = ? AND generation = ? AND due IS NOT NULL";
+    let query = sqlx::query(update)
+        .bind(timer.stream.0.clone())
+        .bind(timer.key.clone());
+    if tx.wrote(query.bind(int(timer.generation))).await? == 1 {
+        return Ok(());
+    }
+    Err(Error::StaleTimer { timer: timer.clone() })
+}
+
+/// Has the effects done that the facts report.
+async fn complete(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
+    let reports = appends
+        .iter()
+        .filter_map(|append| Some((append.completes?, append.at)));
+    let reports: Vec<_> = reports.collect();
+    if done(tx, &reports).await? {
+        return Ok(());
+    }
+    alone(appends)?;
+    Err(missed(tx, alone(&reports)?.0).await?)
+}
+
+async fn slot(tx: &mut Tx<'_>, change: &SlotChange) -> Result<()> {
+    match change {
+        SlotChange::Take { agent, ticket, fence } => {
+            let insert = "INSERT INTO slots (agent, ticket, fence) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+            let query = sqlx::query(insert)
+                .bind(agent.clone())
+                .bind(ticket.clone())
+                .bind(int(fence.0));
+            if tx.wrote(query).await? == 0 {
+                let by = read::slot_in_the_way(tx.conn, agent, ticket).await?;
+                return Err(Error::SlotTaken {
+                    agent: agent.clone(),
+                    ticket: ticket.clone(),
+                    by,
+                });
+            }
+        }
+        SlotChange::Free { agent } => {
+            tx.wrote(sqlx::query("DELETE FROM slots WHERE agent = ?").bind(agent.clone()))
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets and cancels timers. What becomes of one that is changed more than once is added up before.
+async fn timers(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
+    #[derive(Serialize)]
+    struct Row<'a> {
+        stream: &'a StreamId,
+        key: &'a str,
+        /// How often it is set.
+        sets: i64,
+        due: Option<i64>,
+    }
+    let mut rows: BTreeMap<(&StreamId, &str), Row<'_>> = BTreeMap::new();
+    for append in appends {
+        for change in &append.timers {
+            let (key, due) = match change {
+                TimerChange::Set { key, due } => (key, Some(due.0)),
+                TimerChange::Cancel { key } => (key, None),
+            };
+            let stream = &append.stream;
+            let new = Row {
+                stream,
+                key,
+                sets: 0,
+                due,
+            };
+            let row = rows.entry((stream, key)).or_insert(new);
+            row.sets += i64::from(due.is_some());
+            row.due = due;
+        }
+    }
+    let (set, cancelled): (Vec<_>, Vec<_>) = rows.into_values().partition(|row| row.sets > 0);
+    let upsert = "INSERT INTO timers (stream, key, generation, due) \
+                  SELECT value ->> 'stream', value ->> 'key', value ->> 'sets', value ->> 'due' FROM jsonb_each(?) \
+                  WHERE true ON CONFLICT (stream, key) \
+                  DO UPDATE SET generation = timers.generation + excluded.generation, due = excluded.due";
+    tx.all(upsert, &set).await?;
+    let update = "UPDATE timers SET due = NULL FROM jsonb_each(?) AS given \
+                  WHERE timers.stream = value ->> 'stream' AND timers.key = value ->> 'key'";
+    tx.all(update, &cancelled).await?;
+    Ok(())
+}
+
+/// How a table's rows are inserted.
+struct Insert {
+    into: &'static str,
+    row: &'static str,
+    then: &'static str,
+}
+
+const STREAMS: Insert = Insert {
+    into: "INSERT INTO streams (id, kind, version, fence, state) VALUES ",
+    row: "(?, ?, ?, ?, ?)",
+    then: " ON CONFLICT (id) DO UPDATE SET version = excluded.version, fence = excluded.fence, state = excluded.state, \
+           archived = 0;",
+};
+const EVENTS: Insert = Insert {
+    into: "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after) VALUES ",
+    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    then: ";",
+};
+const OUTBOX: Insert = Insert {
+    into: "INSERT INTO outbox (seq, \"index\", stream, effect) VALUES ",
+    row: "(?, ?, ?, ?)",
+    then: ";",
+};
+
+/// Rows of a statement at most: a statement has a limit of values.
+const ROWS: usize = 500;
+
+impl Insert {
+    fn rows(&self, count: usize) -> String {
+        let mut text = String::new();
+        for first in (0..count).step_by(ROWS) {
+            let rows = vec![self.row; ROWS.min(count - first)];
+            text.extend([self.into, &rows.join(","), self.then]);
+        }
+        text
+    }
+}
+
+/// Writes the streams as they are now, the events, and their effects: one way there for all. JSON would be shorter here, but it
+/// costs more than the rest.
+async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Stream]) -> Result<()> {
+    let events = wave.iter().map(|placed| placed.append.events.len()).sum();
+    let effects = wave.iter().map(|placed| placed.becomes.effects.len()).sum();
+    let text = STREAMS.rows(moved.len()) + &EVENTS.rows(events) + &OUTBOX.rows(effects);
+    // Only the constants above are in it. Those of a wave hardly come again as they are.
+    let mut query = sqlx::query(AssertSqlSafe(text)).persistent(wave.len() == 1);
+    for stream in moved {
+        query = query
+            .bind(stream.id.0.clone())
+            .bind(stream.kind.clone())
+            .bind(int(stream.version.0))
+            .bind(int(stream.fence.0))
+            .bind(stream.state.clone());
+    }
+    for Placed { append, becomes } in wave {
+        for (n, event) in (0_u64..).zip(&append.events) {
+            query = query
+                .bind(int(becomes.first_seq.0 + n))
+                .bind(append.stream.0.clone())
+                .bind(int(append.expected.0 + 1 + n))
+                .bind(append.at.0)
+                .bind(event.cause.clone())
+                .bind(event.kind.clone())
+                .bind(event.schema)
+                .bind(event.body.clone())
+                .bind(event.state_after.clone());
+        }
+    }
+    for Placed { append, becomes } in wave {
+        let bodies = append.events.iter().flat_map(|event| &event.effects);
+        for (effect, body) in becomes.effects.iter().zip(bodies) {
+            query = query
+                .bind(int(effect.seq.0))
+                .bind(effect.index)
+                .bind(append.stream.0.clone())
+                .bind(body.clone());
+        }
+    }
+    tx.wrote(query).await?;
+    Ok(())
+}
