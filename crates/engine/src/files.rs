@@ -184,6 +184,15 @@ impl Core {
         }
     }
 
+    /// Whether a file is gone that may still come back: its ticket will be dropped by itself otherwise.
+    pub(crate) fn is_missing_a_file(&self) -> bool {
+        let settle = self.settings.run.settle;
+        let waits = |id: &TicketId| self.ticket(id).is_some_and(|ticket| !ticket.is_done());
+        self.gone
+            .iter()
+            .any(|(id, at)| *at + settle > self.now && waits(id))
+    }
+
     /// The file says what was written: crew's own writing has arrived.
     pub(crate) fn filed(&mut self, id: &TicketId, filing: &model::ticket::Filing) {
         if let Some(n) = self.filing.get_mut(id) {

@@ -55,7 +55,7 @@ impl Core {
     #[must_use]
     pub fn rest(&self) -> Rest {
         let mut rest = Rest {
-            moving: !self.read,
+            moving: !self.read || self.is_missing_a_file(),
             waits: Vec::new(),
         };
         let refusals = route::refusals(self.queue());

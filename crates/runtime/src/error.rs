@@ -18,6 +18,14 @@ pub enum Error {
     /// The journal.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// The journal refuses what is decided on the strength of itself.
+    #[error("the journal has refused the same decision {times} times")]
+    Disputed {
+        /// How often in a row.
+        times: u32,
+        /// What it says, with the stream.
+        source: store::Error,
+    },
     /// The ticket folder.
     #[error(transparent)]
     Tickets(#[from] tickets::Error),
@@ -125,6 +133,11 @@ impl Error {
         match self {
             Error::Git(error) => error.hint().map(str::to_owned),
             Error::Store(error) => error.hint().map(str::to_owned),
+            Error::Disputed { .. } => Some(
+                "its parts do not fit each other: `crew doctor` looks it over. Keep a copy of .crew/journal.db with its -wal and \
+                 -shm files; restore a backup, or move all three away and begin a new one with `crew run`"
+                    .to_owned(),
+            ),
             Error::Tickets(error) => error.hint(),
             Error::Harness(error) => error.hint(),
             Error::Process(error) => error.hint().map(str::to_owned),
@@ -182,7 +195,8 @@ impl Error {
             Error::Store(error) => error.is_passing(),
             Error::Process(error) => error.is_passing(),
             Error::Io { source, .. } | Error::SettingsFile { source, .. } => text::lacks(source),
-            Error::Tickets(_)
+            Error::Disputed { .. }
+            | Error::Tickets(_)
             | Error::Harness(_)
             | Error::Engine(_)
             | Error::NotInitialised { .. }

@@ -149,10 +149,11 @@ impl Place {
     /// Opens the journal to write to it, making it if there is none.
     ///
     /// # Errors
-    /// [`store::Error`]: damaged, of a newer crew.
+    /// [`store::Error`]: damaged, of a newer crew, missing beside what belongs to it.
     pub async fn open_journal(&self) -> Result<Ledger<Sqlite>> {
-        if self.journal.exists() {
-            return Ok(Ledger::new(Sqlite::open(&self.journal).await?));
+        match Sqlite::open(&self.journal).await {
+            Err(store::Error::Missing { .. }) => {}
+            opened => return Ok(Ledger::new(opened?)),
         }
         self.make_tickets_dir()?;
         #[expect(

@@ -4,6 +4,7 @@ mod end;
 mod files;
 mod outlast;
 mod past;
+mod refusals;
 mod perform;
 mod take_up;
 
@@ -23,6 +24,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use self::end::{is_own, own_stop};
 use self::files::{Rereading, watch_files};
 use self::outlast::Health;
+use self::refusals::Refusals;
 use self::perform::run;
 use crate::clock::Stopwatch;
 use crate::hands::{Hands, Owner};
@@ -75,6 +77,13 @@ pub(crate) enum Until {
     CarriedOut(String),
 }
 
+/// What became of decisions.
+enum Recorded {
+    All,
+    /// Not one of them is durable.
+    Refused,
+}
+
 /// The engine: a core with its journal and its hands.
 pub(crate) struct Ring {
     options: Options,
@@ -105,6 +114,8 @@ pub(crate) struct Ring {
     trouble: Option<Error>,
     /// How it has been.
     health: Health,
+    /// What it has refused.
+    refusals: Refusals,
     /// Whether the settings are being read again.
     rereading: Rereading,
     /// Why the settings file as it is now is not in force; told once.
@@ -174,6 +185,7 @@ impl Ring {
             state_file,
             trouble: None,
             health: Health::default(),
+            refusals: Refusals::default(),
             rereading: Rereading::default(),
             settings_error: None,
             watcher,
@@ -402,8 +414,16 @@ impl Ring {
         self.absorb(outputs).await
     }
 
-    /// Makes decisions durable, then performs what they order.
+    /// Makes decisions durable, then performs what they order. What the journal refuses was decided on an old picture of it: all
+    /// is begun again from what it has now.
     async fn absorb(&mut self, outputs: Vec<Output>) -> Result<()> {
+        match self.record(outputs).await? {
+            Recorded::All => Ok(()),
+            Recorded::Refused => self.load().await,
+        }
+    }
+
+    async fn record(&mut self, outputs: Vec<Output>) -> Result<Recorded> {
         let now = clock::now();
         let (mut writes, mut finished, mut again, mut answers) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -442,7 +462,8 @@ impl Ring {
             Ok(ordered) => ordered,
             Err(error) if is_conflict(&error) => {
                 tracing::warn!(%error, "a decision was refused; starting over from the journal");
-                return Box::pin(self.load()).await;
+                self.refusals.note(error)?;
+                return Ok(Recorded::Refused);
             }
             Err(error) => return Err(Error::Store(error)),
         };
@@ -465,7 +486,7 @@ impl Ring {
             self.enqueue(ordered);
         }
         self.perform_what_can_be();
-        Ok(())
+        Ok(Recorded::All)
     }
 }
 

@@ -106,6 +106,26 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// Something else than a file stands where the journal belongs.
+    #[error("{} is no file", path.display())]
+    NoFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// There is no journal at this path, but what SQLite keeps beside one.
+    #[error("{} is missing, its {beside} is here", path.display())]
+    Halved {
+        /// The path.
+        path: PathBuf,
+        /// The end of the other file's name.
+        beside: &'static str,
+    },
+    /// Another file, or none, stands where the journal was opened: what is written goes nowhere.
+    #[error("{} was deleted or replaced while it was in use", path.display())]
+    Replaced {
+        /// The path.
+        path: PathBuf,
+    },
     /// The system refused. An append that fails so may still be durable: repeat it with its key.
     #[error("{doing}: input or output failed")]
     Io {
@@ -140,6 +160,17 @@ impl Error {
                 "keep a copy of .crew/journal.db with its -wal and -shm files; restore a backup, or move all three away and \
                  begin a new one with `crew run`, which ends what the old one left running: branches, rescue refs and ticket \
                  files are not in it",
+            ),
+            Self::NoFile { .. } => {
+                Some("the journal is kept in a file of this name: look what it is, and move it away")
+            }
+            Self::Halved { .. } => Some(
+                "put it back, or move the -wal and -shm files away too and begin a new one with `crew run`: without them it lacks what \
+                 was written last, and beside a new one they damage it",
+            ),
+            Self::Replaced { .. } => Some(
+                "nothing more is begun. Put the old file back with its -wal and -shm files, if there still is one; `crew run` goes on \
+                 with what stands there then, or begins a new journal from the tickets' files",
             ),
             Self::NewerSchema { .. } => Some("use the crew version that wrote it, or a newer one"),
             Self::Io { .. } => Some("see that the disk and the folder's permissions are in order"),

@@ -20,12 +20,14 @@ use crate::{
 
 mod append;
 mod fault;
+mod place;
 mod read;
 mod schema;
 mod write;
 mod writer;
 
 use fault::sort;
+use place::Place;
 use writer::Writer;
 
 /// Readers at the same time; more wait for one.
@@ -43,6 +45,7 @@ pub struct Sqlite {
 
 #[derive(Debug)]
 struct Shared {
+    place: Place,
     writer: Writer,
     readers: SqlitePool,
     bell: Arc<Bell>,
@@ -52,13 +55,15 @@ impl Sqlite {
     /// Opens the journal at this absolute path, and brings an older one's schema up to date.
     ///
     /// # Errors
-    /// [`Error::Missing`], [`Error::NewerSchema`], [`Error::Damaged`], [`Error::Busy`], [`Error::Io`].
+    /// [`Error::Missing`], [`Error::Halved`], [`Error::NoFile`], [`Error::NewerSchema`], [`Error::Damaged`], [`Error::Busy`],
+    /// [`Error::Io`].
     pub async fn open(path: &Path) -> Result<Self> {
+        let place = Place::find(path)?;
         let options = schema::options(path);
-        let conn = connect(path, &options).await?;
+        let conn = connect(&place, &options).await?;
         let readers = readers().max_connections(READERS).idle_timeout(READER_REST);
         Ok(Self::on(
-            path,
+            place,
             Some(conn),
             readers.connect_lazy_with(reading(options)),
         ))
@@ -75,8 +80,9 @@ impl Sqlite {
             opened => return opened,
         };
         let options = schema::options(path).locking_mode(SqliteLockingMode::Exclusive);
+        let place = Place::find(path)?;
         let alone = async {
-            let conn = connect(path, &options).await?;
+            let conn = connect(&place, &options).await?;
             conn.close().await.map_err(|e| sort("opening the journal", e))
         };
         alone.await.map_err(|_neither: Error| error)?;
@@ -84,14 +90,15 @@ impl Sqlite {
         let readers = readers()
             .max_connections(1)
             .after_release(|_, _| Box::pin(async { Ok(false) }));
-        Ok(Self::on(path, None, readers.connect_lazy_with(reading(options))))
+        Ok(Self::on(place, None, readers.connect_lazy_with(reading(options))))
     }
 
-    fn on(path: &Path, conn: Option<SqliteConnection>, readers: SqlitePool) -> Self {
+    fn on(place: Place, conn: Option<SqliteConnection>, readers: SqlitePool) -> Self {
         let bell = Arc::new(Bell::new());
-        let writer = Writer::start(path.to_owned(), conn, Arc::clone(&bell));
+        let writer = Writer::start(place.clone(), conn, Arc::clone(&bell));
         Self {
             shared: Arc::new(Shared {
+                place,
                 writer,
                 readers,
                 bell,
@@ -117,32 +124,16 @@ impl Sqlite {
     }
 
     async fn reader(&self) -> Result<PoolConnection<sqlx::Sqlite>> {
-        self.shared
-            .readers
-            .acquire()
-            .await
-            .map_err(|e| sort("opening the journal", e))
+        let reader = self.shared.readers.acquire().await;
+        // Afterwards: what was opened just now may be another file, and where there is none, that is why it could not be.
+        self.shared.place.stands()?;
+        reader.map_err(|e| sort("opening the journal", e))
     }
 }
 
-/// A connection to a journal that is there, of a schema that is known.
-async fn connect(path: &Path, options: &SqliteConnectOptions) -> Result<SqliteConnection> {
-    if !path.is_absolute() {
-        return Err(Error::Invalid {
-            what: format!("a journal at `{}`, which is not absolute,", path.display()),
-        });
-    }
-    let found = path.metadata().map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => Error::Missing {
-            path: path.to_owned(),
-        },
-        _ => fault::io("opening", path, e),
-    })?;
-    if !found.is_file() {
-        return Err(Error::Invalid {
-            what: format!("a journal at `{}`, which is not a file,", path.display()),
-        });
-    }
+/// A connection to a journal of a schema that is known.
+async fn connect(place: &Place, options: &SqliteConnectOptions) -> Result<SqliteConnection> {
+    let path = &place.path;
     // SQLite does not say why it cannot open or make its files; the system does.
     let told = |e| match std::fs::OpenOptions::new().append(true).open(path) {
         Ok(_) => sort("opening the journal", e),

@@ -19,7 +19,7 @@ fn landed_at_once(world: &World, engine: &mut Engine, id: &str) {
 }
 
 /// A world whose agent works and waits, with its engine.
-fn at_work() -> (World, Engine) {
+pub(crate) fn at_work() -> (World, Engine) {
     let check = World::until_home("checked");
     let world = World::with(|settings| settings.checks = format!("commands = ['''{check}''']"));
     world.ticket("t-1").agent(WAITS).write();
@@ -153,7 +153,7 @@ fn f23_re_a_damaged_journal_is_refused_and_named() {
 }
 
 /// Gives a ticket back to the queue, as a person does in an editor.
-fn opened(world: &World, id: &str) {
+pub(crate) fn opened(world: &World, id: &str) {
     world.edit(id, |text| {
         let lines = text.lines().map(|line| {
             if line.starts_with("status: ") {
@@ -166,7 +166,7 @@ fn opened(world: &World, id: &str) {
     });
 }
 
-fn journal_files(world: &World) -> Vec<std::path::PathBuf> {
+pub(crate) fn journal_files(world: &World) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(world.project(".crew")).unwrap().flatten();
     let is_its = |path: &std::path::PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -337,7 +337,8 @@ fn f24_a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
     world.wait("the agent has left something", || {
         world.path("gates/left").exists()
     });
-    // Somebody moves the journal away under an engine that runs, and starts another.
+    // Somebody moves the journal away under an engine that has not seen it yet, and starts another.
+    first.signal("STOP");
     fs::rename(world.project(".crew"), world.path("moved")).unwrap();
     let said = world.crew(&["run", "--until-idle"]);
     assert_eq!(said.code, Some(4), "{said}");

@@ -26,6 +26,7 @@ mod damage;
 mod durable;
 mod few;
 mod full_disk;
+mod lost;
 mod stops;
 mod table;
 mod told;

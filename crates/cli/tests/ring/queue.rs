@@ -563,3 +563,13 @@ fn commits_that_are_kept_for_long_closed_tickets_are_listed_and_forgotten_only_o
     assert!(world.project(".crew/journal.db").exists());
     world.must(&["doctor", "--deep"]);
 }
+
+#[test]
+fn a_ticket_whose_file_was_deleted_while_no_engine_ran_is_dropped_before_an_engine_is_idle() {
+    let world = World::with(|settings| settings.run = "settle = \"300ms\"".to_owned());
+    world.ticket("t-1").agent("echo BLOCKED: no key\n").write();
+    world.drain_held();
+    fs::remove_file(world.ticket_file("t-1")).unwrap();
+    world.drain_all();
+    assert_eq!(world.state_name("t-1"), "done/dropped");
+}

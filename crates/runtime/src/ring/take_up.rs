@@ -8,6 +8,7 @@ use model::ticket::Effect;
 use model::{RunId, Time};
 use store::Ordered;
 
+use super::{Recorded, Ring, own_stop, run};
 use super::Ring;
 use super::end::own_stop;
 use super::perform::run;
@@ -40,6 +41,31 @@ impl Ring {
 
     /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
     pub(super) async fn load(&mut self) -> Result<()> {
+        let pending = loop {
+            if let Some(pending) = self.load_once().await? {
+                break pending;
+            }
+        };
+        if let Duty::Drain = self.duty {
+            let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
+            // One whose start or stop is still to be performed is watched once that is done.
+            let later: BTreeSet<RunId> = pending.iter().filter_map(|o| run(&o.effect).cloned()).collect();
+            for run in live.into_iter().filter(|run| !later.contains(run)) {
+                self.watch(run);
+            }
+        }
+        crash::point("recover.adopted");
+        for ordered in pending {
+            if self.is_duty(&ordered) {
+                self.date(&ordered).await?;
+                self.enqueue(ordered);
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads a core and makes its first decisions durable; gives what is still to be performed, nothing when they were refused.
+    async fn load_once(&mut self) -> Result<Option<Vec<Ordered>>> {
         let streams = self.ledger.streams().await?;
         let pending = self.ledger.pending(Time(i64::MAX)).await?;
         crash::point("recover.loaded");
@@ -83,23 +109,10 @@ impl Ring {
         // Whoever asked the engine to stop asked this one too.
         let stopping = self.asked_to_stop;
         outputs.extend(stopping.map(|running| self.core.step(own_stop(running), clock::now())));
-        self.absorb(outputs).await?;
-        if let Duty::Drain = self.duty {
-            let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
-            // One whose start or stop is still to be performed is watched once that is done.
-            let later: BTreeSet<RunId> = pending.iter().filter_map(|o| run(&o.effect).cloned()).collect();
-            for run in live.into_iter().filter(|run| !later.contains(run)) {
-                self.watch(run);
-            }
-        }
-        crash::point("recover.adopted");
-        for ordered in pending {
-            if self.is_duty(&ordered) {
-                self.date(&ordered).await?;
-                self.enqueue(ordered);
-            }
-        }
-        Ok(())
+        Ok(match self.record(outputs).await? {
+            Recorded::All => Some(pending),
+            Recorded::Refused => None,
+        })
     }
 
     /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and

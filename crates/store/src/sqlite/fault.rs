@@ -85,6 +85,9 @@ pub(super) fn breaks_transaction(error: &Error) -> bool {
         | Error::Damaged { .. }
         | Error::NewerSchema { .. }
         | Error::Missing { .. }
+        | Error::NoFile { .. }
+        | Error::Halved { .. }
+        | Error::Replaced { .. }
         | Error::Io { .. }
         | Error::Database { .. }
         | Error::Closed => true,

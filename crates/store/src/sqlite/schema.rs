@@ -11,6 +11,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, Sq
 use sqlx::{ConnectOptions, Connection, Executor};
 
 use super::fault::{io, sort};
+use super::place;
 use crate::{Error, Result};
 
 /// Each step brings the schema from the version before it to its own, counted from 1.
@@ -47,6 +48,7 @@ pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Res
     if path.symlink_metadata().is_ok() {
         return Ok(());
     }
+    place::whole(path)?;
     let folder = folder(path)?;
     DirBuilder::new()
         .recursive(true)
@@ -201,10 +203,8 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         for end in ["", "-wal", "-shm"] {
-            let mut name = self.0.as_os_str().to_owned();
-            name.push(end);
             // What cannot be removed is only clutter.
-            drop(std::fs::remove_file(PathBuf::from(name)));
+            drop(std::fs::remove_file(place::beside(&self.0, end)));
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -12,6 +11,7 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{mpsc, oneshot};
 
 use super::fault::{breaks_transaction, sort};
+use super::place::Place;
 use super::read::{given, number};
 use super::schema;
 use crate::journal::Bell;
@@ -143,9 +143,9 @@ pub(super) struct Writer(mpsc::Sender<Message>);
 
 impl Writer {
     /// Starts the writer on a connection of its own, made when there is something to write if there is none yet.
-    pub(super) fn start(path: PathBuf, conn: Option<SqliteConnection>, bell: Arc<Bell>) -> Self {
+    pub(super) fn start(place: Place, conn: Option<SqliteConnection>, bell: Arc<Bell>) -> Self {
         let (sender, queue) = mpsc::channel(QUEUE);
-        tokio::spawn(Desk { path, conn, bell }.serve(queue));
+        tokio::spawn(Desk { place, conn, bell }.serve(queue));
         Self(sender)
     }
 
@@ -183,7 +183,7 @@ impl Writer {
 
 /// Where the writing is done.
 struct Desk {
-    path: PathBuf,
+    place: Place,
     /// None after a failure that left the connection in doubt.
     conn: Option<SqliteConnection>,
     bell: Arc<Bell>,
@@ -268,16 +268,17 @@ impl Desk {
         let conn = match self.conn.take() {
             Some(conn) => self.conn.insert(conn),
             None => {
-                let conn = schema::options(&self.path)
-                    .connect()
-                    .await
-                    .map_err(|e| sort("opening the journal", e))?;
-                self.conn.insert(conn)
+                let conn = schema::options(&self.place.path).connect().await;
+                self.place.stands()?;
+                self.conn
+                    .insert(conn.map_err(|e| sort("opening the journal", e))?)
             }
         };
         let wanted: Vec<&StreamId> = works.iter().flat_map(Work::streams).collect();
         let wanted = given(&wanted)?;
         let mut tx = begin(conn, &wanted).await?;
+        // What is not seen here would be told to nobody, and acted upon.
+        self.place.stands()?;
         crash::point("journal.begun");
         let results = match together(&mut tx, works).await {
             Ok(()) => works.iter().map(|_written| Ok(())).collect(),

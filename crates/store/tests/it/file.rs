@@ -84,7 +84,7 @@ async fn what_is_no_journal_is_refused() {
     assert!(!path.exists());
     assert!(matches!(
         Sqlite::open(folder.path()).await,
-        Err(Error::Invalid { .. })
+        Err(Error::NoFile { .. })
     ));
     assert!(matches!(
         Sqlite::open(Path::new("journal.db")).await,

@@ -1,0 +1,86 @@
+//! Where the journal's file stands, and whether it is still the one that was opened.
+
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::fault::io;
+use crate::{Error, Result};
+
+/// What SQLite keeps beside the file, by the end of its name.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// A journal's file, known by more than its name: a process that has it open writes on into one that was deleted.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    /// Its device and its inode.
+    file: (u64, u64),
+}
+
+impl Place {
+    /// The journal at this absolute path.
+    pub(super) fn find(path: &Path) -> Result<Self> {
+        if !path.is_absolute() {
+            return Err(Error::Invalid {
+                what: format!("a journal at `{}`, which is not absolute,", path.display()),
+            });
+        }
+        let found = match path.metadata() {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                whole(path)?;
+                return Err(Error::Missing {
+                    path: path.to_owned(),
+                });
+            }
+            Err(error) => return Err(io("opening", path, error)),
+        };
+        if !found.is_file() {
+            return Err(Error::NoFile {
+                path: path.to_owned(),
+            });
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            file: (found.dev(), found.ino()),
+        })
+    }
+
+    /// Refuses when another file stands there now, or none.
+    pub(super) fn stands(&self) -> Result<()> {
+        let is_it = match self.path.metadata() {
+            Ok(now) => (now.dev(), now.ino()) == self.file,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,
+            Err(error) => return Err(io("looking at", &self.path, error)),
+        };
+        if is_it {
+            Ok(())
+        } else {
+            Err(Error::Replaced {
+                path: self.path.clone(),
+            })
+        }
+    }
+}
+
+/// Refuses where there is no journal and what belongs to one: SQLite would take it for a new one's.
+pub(super) fn whole(path: &Path) -> Result<()> {
+    let is_there = |end: &str| beside(path, end).symlink_metadata().is_ok();
+    let left = BESIDE.into_iter().find(|end| is_there(end));
+    match left {
+        // Looked at last: another process may have made one since, with all that belongs to it.
+        Some(beside) if path.symlink_metadata().is_err() => Err(Error::Halved {
+            path: path.to_owned(),
+            beside,
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// What stands beside the journal, by the end of its name.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
