@@ -168,6 +168,7 @@ fn sample(beat: &Beat, at: Time) -> Sample {
     }
     Sample {
         at,
+        seen: Time(i64::try_from(beat.at).unwrap_or(i64::MAX)),
         heard: beat.out_bytes.saturating_add(beat.err_bytes),
         cpu_ms: beat.children_cpu_ms,
         children: children.finish(),

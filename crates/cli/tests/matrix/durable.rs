@@ -132,6 +132,7 @@ fn strace(world: &World, args: &[&str], path: OsString) -> (Said, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let said = Said {
         code: traced.status.code(),
+        signal: None,
         out: text(&traced.stdout),
         err: text(&traced.stderr),
     };

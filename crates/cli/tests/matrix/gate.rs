@@ -14,7 +14,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// It waits at calls whose arguments match these words, a pattern of the shell's.
+    /// It waits at calls whose arguments match these words, a pattern of the shell's. A gate before this one is none any more.
     pub(crate) fn at(words: &str) -> Self {
         let bin = inside().join("bin");
         let (reached, open) = (bin.join("reached"), bin.join("open"));
@@ -31,6 +31,9 @@ impl Gate {
         let beside = bin.join("git.new");
         fs::write(&beside, text).unwrap();
         make_executable(&beside);
+        for old in [&reached, &open] {
+            fs::remove_file(old).ok();
+        }
         fs::rename(&beside, &git).unwrap();
         Self { reached, open }
     }

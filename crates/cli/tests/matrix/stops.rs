@@ -1,25 +1,17 @@
 //! F3, F9, F16, F17: an engine that is told to end again and again, whose git is killed, that stands still, or whose clock jumps.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::journal::Fact;
+use model::ticket;
 
 use crate::gate::{Gate, real_git};
 use crate::mounts::{cells, inside, must};
 use crate::struck::{self, At, WAITS, lands_at_once};
 use crate::support::{DONE, Engine, World, make_executable};
 use crate::wait;
-
-/// What happens to a ticket on its way, each made durable before the next begins.
-const WAY: [&str; 8] = [
-    "created",
-    "claimed",
-    "workspace_ready",
-    "step_started",
-    "worker_spawned",
-    "step_finished",
-    "candidate_built",
-    "checks_passed",
-];
 
 fn in_order(world: &World, id: &str) {
     assert_eq!(world.landed(), [id]);
@@ -32,33 +24,106 @@ fn end(engine: &mut Engine) {
     engine.end();
 }
 
-/// Puts a git before the real one that, once, at the first call that has these words in it, leaves a stale lock and is killed.
-fn deadly_git(words: &str, lock: &str) {
+/// Another engine, that has begun.
+fn next_engine(world: &World) -> Engine {
+    let opened = || ahead(world, "opened").len();
+    let before = opened();
+    let engine = world.engine();
+    world.wait("the engine is up", || opened() > before);
+    engine
+}
+
+/// Tells an engine to end, and again at once.
+fn signal_twice(engine: &mut Engine) {
+    engine.signal("TERM");
+    // The first may have ended it.
+    if engine.is_up() {
+        engine.signal("INT");
+    }
+}
+
+/// An engine is told to end twice in the middle of this, and does, whatever goes on without it.
+fn ended_by_two(operation: &str, mut engine: Engine) {
+    signal_twice(&mut engine);
+    let told = engine.end();
+    assert_eq!(told.code, Some(130), "{operation}: {told}");
+}
+
+/// A git that waits at a gate goes on, without its engine if that has ended: it holds the repository's lock until its end.
+fn goes_on(world: &World, gate: &Gate) {
+    gate.open();
+    world.wait("no git is left", || {
+        !world.processes().iter().any(|line| line.contains("git -c"))
+    });
+}
+
+/// An object that ends a git as it is about to give something its name: all that it has written stays as it is, its lock too.
+const DEADLY: &str = r#"
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void die(const char *from, const char *to) {
+    FILE *file = fopen(getenv("DEADLY"), "w");
+    fprintf(file, "%s\n%s\n", from, to);
+    fclose(file);
+    kill(getpid(), SIGKILL);
+    for (;;) pause();
+}
+int rename(const char *from, const char *to) { die(from, to); return -1; }
+int link(const char *from, const char *to) { die(from, to); return -1; }
+"#;
+
+/// An object to be loaded before others, made of a few lines of C.
+fn object(source: &str, at: &Path) {
+    let written = at.with_extension("c");
+    fs::write(&written, source).unwrap();
+    must(
+        "cc",
+        &[
+            "-shared".as_ref(),
+            "-fPIC".as_ref(),
+            "-o".as_ref(),
+            at.as_ref(),
+            written.as_ref(),
+            "-ldl".as_ref(),
+        ],
+    );
+}
+
+/// Sees to it that the first git that is called with these words is killed in its work.
+fn deadly_git(words: &str) {
     let bin = inside().join("bin");
-    let git = bin.join("git");
-    let flag = bin.join("killed");
+    let (git, fatal) = (bin.join("git"), bin.join("deadly.so"));
+    object(DEADLY, &fatal);
     let text = format!(
-        "#!/bin/sh\ncase \"$*\" in *{words}*)\n if [ ! -e {flag} ]; then : > {flag}; {lock}; kill -KILL $$; fi ;;\nesac\n\
-         PATH=${{PATH#{bin}:}} exec {real} \"$@\"\n",
-        flag = flag.display(),
+        "#!/bin/sh\nPATH=${{PATH#{bin}:}}\ncase \"$*\" in *{words}*)\n if [ ! -e {bin}/called ]; then : > {bin}/called\n  \
+         LD_PRELOAD={fatal} DEADLY={bin}/died exec {real} \"$@\"\n fi ;;\nesac\nexec {real} \"$@\"\n",
         bin = bin.display(),
+        fatal = fatal.display(),
         real = real_git().display(),
     );
     fs::write(&git, text).unwrap();
     make_executable(&git);
 }
 
-/// One ticket to its end, with a git killed on the way.
-fn with_a_killed_git(words: &str, lock: &str) {
+/// One ticket to its end, with a git killed on the way as it was about to name something of this.
+fn with_a_killed_git(words: &str, named: &str) {
     let world = World::with(|settings| settings.checks = "commands = [\"test -e README\"]".to_owned());
-    deadly_git(words, lock);
-    world.ticket("t-1").agent(DONE).write();
-    world.drain_all();
+    deadly_git(words);
+    world.ticket("t-1").agent(WAITS).write();
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    // There is something to be merged.
+    world.commit("by-hand.txt", "by hand\n");
+    world.open("go");
+    lands_at_once(&world, &mut engine, "t-1");
+    let died = fs::read_to_string(inside().join("bin/died")).unwrap_or_default();
     assert!(
-        inside().join("bin/killed").exists(),
-        "no git was called with {words}"
+        died.contains(named),
+        "no git was killed at {named} with {words}: {died:?}"
     );
-    in_order(&world, "t-1");
     assert!(world.workspaces().is_empty());
 }
 
@@ -138,24 +203,13 @@ struct Clock {
 
 impl Clock {
     fn of(world: &World) -> Self {
-        let (source, object) = (world.path("clock.c"), world.path("clock.so"));
-        fs::write(&source, CLOCK).unwrap();
-        must(
-            "cc",
-            &[
-                "-shared".as_ref(),
-                "-fPIC".as_ref(),
-                "-o".as_ref(),
-                object.as_ref(),
-                source.as_ref(),
-                "-ldl".as_ref(),
-            ],
-        );
+        let preloaded = world.path("clock.so");
+        object(CLOCK, &preloaded);
         let clock = Self {
             offset: world.path("offset"),
         };
         clock.set(0);
-        world.around("LD_PRELOAD", &object);
+        world.around("LD_PRELOAD", &preloaded);
         world.around("CLOCK_OFFSET", &clock.offset);
         clock
     }
@@ -171,65 +225,175 @@ const HOUR: i64 = 3600;
 /// Past the nineteenth of January 2038.
 const YEARS: i64 = 13 * 365 * 24 * HOUR;
 
+/// Gives a file, or all files of a folder, times that are so much later.
+fn shift(path: &Path, seconds: i64) {
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            shift(&entry.unwrap().path(), seconds);
+        }
+    } else if path.is_file() {
+        let file = fs::File::open(path).unwrap();
+        let was = file.metadata().unwrap().modified().unwrap();
+        let by = Duration::from_secs(seconds.unsigned_abs());
+        let now = if seconds < 0 { was - by } else { was + by };
+        file.set_modified(now).unwrap();
+    }
+}
+
+/// By how many seconds crew's clock was ahead of this test's when facts of this name were made durable.
+fn ahead(world: &World, name: &str) -> Vec<i64> {
+    let real = jiff::Timestamp::now().as_second();
+    let rows = world.rows().into_iter();
+    rows.filter(|(_, _, fact)| match fact {
+        Fact::Ticket(ticket::Event::Attempt(event)) => event.name() == name,
+        fact => fact.name() == name,
+    })
+    .map(|(_, at, _)| at.0 / 1000 - real)
+    .collect()
+}
+
+/// Panics unless the clock was as far off as this at the last such fact.
+fn assert_ahead(world: &World, name: &str, seconds: i64) {
+    let all = ahead(world, name);
+    let last = *all.last().unwrap_or_else(|| panic!("there is no {name}"));
+    // A test takes some seconds; the smallest jump is an hour.
+    assert!((last - seconds).abs() < 300, "{name}: {all:?}, not {seconds}");
+}
+
+/// Each jump comes while something is under way, and has a ticket claimed after it.
 fn with_a_clock_that_jumps(jumps: [i64; 3]) {
     let check = World::until_home("checked");
-    let world = World::with(|settings| settings.checks = format!("commands = ['''{check}''']"));
+    let world = World::with(|settings| {
+        settings.run = "settle = \"100ms\"".to_owned();
+        settings.checks = format!("commands = ['''{check}''']");
+    });
     let clock = Clock::of(&world);
     world.ticket("t-1").agent(WAITS).write();
     let engine = world.engine();
     world.wait_for_run("t-1", 1);
-    clock.set(jumps[0]);
+    assert_ahead(&world, "claimed", 0);
     // The next engine has another clock than the shim had, and than the one before.
     drop(engine);
-    let mut engine = world.engine();
-    world.wait("it is taken up again", || {
-        engine.said().out.contains("t-1") || world.rows().len() > 8
-    });
+    clock.set(jumps[0]);
+    // What is there was made by the old clock: it is older by the jump, or of a time that is still to come. A git that died with
+    // the engine left its lock.
+    let lock = world.project(".git/refs/heads/main.lock");
+    fs::write(&lock, "").unwrap();
+    for place in [lock, world.project(".crew/runs"), world.ticket_file("t-1")] {
+        shift(&place, -jumps[0]);
+    }
+    let mut engine = next_engine(&world);
+    assert_ahead(&world, "opened", jumps[0]);
     world.open("go");
     world.wait_for("t-1", "verify/checking");
+    assert_ahead(&world, "check_started", jumps[0]);
     clock.set(jumps[1]);
+    world.ticket("t-2").agent(DONE).write();
     fs::write(world.path("home/checked"), "").unwrap();
-    world.wait_for("t-1", "done/landed");
+    for id in ["t-1", "t-2"] {
+        world.wait_for(id, "done/landed");
+        assert_ahead(&world, "landed", jumps[1]);
+    }
+    assert_ahead(&world, "claimed", jumps[1]);
     clock.set(jumps[2]);
+    world.ticket("t-3").agent(DONE).write();
+    world.wait_for("t-3", "done/landed");
+    assert_ahead(&world, "claimed", jumps[2]);
     end(&mut engine);
     world.drain_all();
-    in_order(&world, "t-1");
+    assert_eq!(world.landed(), ["t-1", "t-2", "t-3"]);
+    for id in ["t-1", "t-2", "t-3"] {
+        assert_eq!((world.state(id).attempts, world.runs(id)), (1, 1), "{id}");
+    }
+    world.must(&["doctor", "--deep"]);
 }
 
 cells! {
     fn f3_signalled_twice_at_each_operation_it_goes_on_with_the_next_engine() {
-        let world = World::with(|settings| settings.checks = "commands = [\"test -e README\"]".to_owned());
-        world.ticket("t-1").agent(DONE).write();
-        for fact in WAY {
-            let mut engine = world.engine();
-            world.wait(fact, || world.facts("t-1").iter().any(|name| name == fact));
-            engine.signal("TERM");
-            // The first may have ended it.
-            if engine.is_up() {
-                engine.signal("INT");
-            }
-            let said = engine.end();
-            // None: it had not yet begun to listen, and was ended by the signal itself.
-            assert!(matches!(said.code, Some(130) | None), "{fact}: {said}");
-        }
+        let world = struck::world(At::Checks);
+        let has = |fact: &str| world.facts("t-1").iter().any(|name| name == fact);
+        // Before it has written anything it may not have begun to listen, and is ended by the signal itself.
+        let mut engine = world.engine();
+        signal_twice(&mut engine);
+        let told = engine.end();
+        let by_the_signal = told.signal == Some(15) && world.rows().is_empty();
+        assert!(told.code == Some(130) || by_the_signal, "{told}");
+
+        // Each from here on takes up what the one before was ended in.
+        let _keeps = Gate::at("read-tree");
+        let engine = next_engine(&world);
+        world.ticket("t-1").agent(WAITS).write();
+        world.wait("it is seen", || has("created"));
+        ended_by_two("submit", engine);
+        // Its git may have come to the gate, and waits there.
+        world.kill_everything();
+        let gate = Gate::at("read-tree");
+
+        let engine = next_engine(&world);
+        gate.reached(1);
+        assert!(has("claimed") && !has("workspace_ready"));
+        ended_by_two("claim and provision", engine);
+        goes_on(&world, &gate);
+
+        let engine = next_engine(&world);
+        world.wait("a step is started", || has("step_started"));
+        ended_by_two("spawn", engine);
+
+        let engine = next_engine(&world);
+        world.wait_for_run("t-1", 1);
+        assert!(!has("step_finished"));
+        ended_by_two("step", engine);
+
+        let gate = Gate::at("unpack-objects");
+        world.open("go");
+        let engine = next_engine(&world);
+        gate.reached(1);
+        assert!(!has("candidate_built"));
+        ended_by_two("submit work", engine);
+        goes_on(&world, &gate);
+
+        let engine = next_engine(&world);
+        world.wait("its check runs", || world.path("home/checking").exists());
+        assert!(!has("checks_passed"));
+        ended_by_two("gate", engine);
+
+        let gate = Gate::at("update-ref*crew: land");
+        fs::write(world.path("home/checked"), "").unwrap();
+        let mut engine = next_engine(&world);
+        gate.reached(1);
+        assert!(has("checks_passed") && !has("landed"));
+        // A landing is seen to its end.
+        signal_twice(&mut engine);
+        goes_on(&world, &gate);
+        let told = engine.end();
+        assert_eq!(told.code, Some(130), "land: {told}");
+
+        let gate = Gate::at("workspace no longer needed");
+        let engine = next_engine(&world);
+        gate.reached(1);
+        assert!(has("landed"));
+        ended_by_two("clean up", engine);
+        goes_on(&world, &gate);
+
         world.drain_all();
         in_order(&world, "t-1");
+        assert!(world.workspaces().is_empty());
     }
 
     fn f9_pr_a_git_is_killed_as_it_makes_a_workspace() {
-        with_a_killed_git("update-ref", ":");
+        with_a_killed_git("update-ref", "refs/");
     }
 
     fn f9_wk_a_git_is_killed_as_it_takes_the_branch_over() {
-        with_a_killed_git("unpack-objects", ":");
+        with_a_killed_git("unpack-objects", "objects/");
     }
 
     fn f9_ga_a_git_is_killed_as_it_merges() {
-        with_a_killed_git("merge-tree", ":");
+        with_a_killed_git("merge-tree", "objects/");
     }
 
     fn f9_la_f9_re_a_git_is_killed_as_it_lands_and_leaves_its_lock() {
-        with_a_killed_git("refs/heads/main", ": > \"$GIT_DIR/refs/heads/main.lock\"");
+        with_a_killed_git("refs/heads/main", "refs/heads/main.lock");
     }
 
     fn f16_cl_an_engine_that_stands_still_as_a_ticket_comes() {

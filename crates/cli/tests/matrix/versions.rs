@@ -1,5 +1,6 @@
 //! F25: a journal that a newer crew wrote. Every command that reads it refuses it, and not a byte of it changes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -25,7 +26,45 @@ const COMMANDS: &[&[&str]] = &[
     &["clean", "--yes"],
     &["clean", "--older", "1d"],
     &["doctor"],
+    &["assign", "ada", "t-2"],
+    &["answer", "t-1", "yes"],
+    &["approve", "t-1"],
+    &["waive", "t-1", "because"],
+    &["wake", "t-1"],
+    &["kill", "ada"],
+    &["cleanup", "ada"],
+    &["merge", "t-1"],
+    &["peek", "ada"],
+    &["logs", "ada"],
 ];
+
+/// What needs no journal; `dashboard`, which asks for a terminal before it looks at anything; and `stop`, for an engine that such a
+/// journal does not have.
+const WITHOUT: &[&str] = &[
+    "init",
+    "demo",
+    "dashboard",
+    "stop",
+    "diagram",
+    "ticket",
+    "sim",
+    "config",
+    "completions",
+    "man",
+    "help",
+];
+
+/// The commands that crew has.
+fn commands(world: &World) -> BTreeSet<String> {
+    let help = world.must(&["--help"]).out;
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let (commands, _) = commands.split_once("\n\n").unwrap();
+    let names = commands.lines().filter_map(|line| line.strip_prefix("  "));
+    names
+        .filter(|line| !line.starts_with(' '))
+        .map(|line| line.split_whitespace().next().unwrap().to_owned())
+        .collect()
+}
 
 /// As a newer crew would leave it.
 fn change(journal: &Path, sql: &str) {
@@ -51,6 +90,13 @@ fn bytes(world: &World) -> (Vec<u8>, Vec<u8>) {
 
 fn refused_by_all(sql: &str, says: &str) {
     let world = World::new();
+    let known: BTreeSet<String> = COMMANDS
+        .iter()
+        .map(|args| args[0])
+        .chain(WITHOUT.iter().copied())
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(commands(&world), known);
     world.ticket("t-1").agent(DONE).write();
     world.drain_all();
     let tips = world.git(&["for-each-ref"]);

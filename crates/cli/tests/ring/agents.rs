@@ -2,6 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
+
+use model::journal::Fact;
+use model::{attempt, ticket};
 
 use crate::support::{DONE, World};
 
@@ -324,15 +328,62 @@ fn output_that_is_no_text_is_survived() {
 }
 
 #[test]
-fn silence_is_stepped_again() {
+fn a_step_that_does_not_say_that_it_is_done_is_followed_by_another() {
     let world = World::new();
     world
         .ticket("t-1")
-        .agent("exec >/dev/null 2>&1\n[ \"$RUN\" = 1 ] || exec > \"/proc/self/fd/1\"\nwork \"t.$RUN\" x")
+        .agent("work \"t.$RUN\" x\n[ \"$RUN\" = 1 ] || echo DONE")
         .write();
-    world.script("t-1", "work \"t.$RUN\" x\n[ \"$RUN\" = 1 ] || echo DONE");
     world.drain_all();
-    assert_eq!(world.runs("t-1"), 2);
+    assert_eq!((world.runs("t-1"), world.read("t.1")), (2, "x\n".to_owned()));
+    assert_eq!(world.count("t-1", "step_failed"), 0);
+}
+
+/// A world in which a step may be silent for a second and last as long as this, and what it came to when its first step did this,
+/// after which nothing of that may be alive.
+fn stopped_while_it(does: &str, step_timeout: &str) -> (World, String) {
+    let run = format!("stall_after = \"1s\"\nstep_timeout = \"{step_timeout}\"");
+    let world = World::with(|s| s.run = run);
+    // Each notes who it is before it begins. One that left its session is of the step too.
+    let note = "echo $$ >> \"$LOGS/pids\"";
+    let script = format!(
+        "work \"t.$RUN\" x\n[ \"$RUN\" = 1 ] || {{ echo DONE; exit 0; }}\n{note}\n\
+         setsid -f sh -c '{note}; exec sleep 1000' >/dev/null 2>&1 </dev/null\n\
+         sh -c '{note}; {does}'\necho DONE\n"
+    );
+    world.ticket("t-1").agent(&script).write();
+    let mut engine = world.engine();
+    world.wait("it was stopped", || world.count("t-1", "step_failed") > 0);
+    let noted = fs::read_to_string(world.path("logs/pids")).unwrap();
+    assert_eq!(noted.lines().count(), 3, "{noted}");
+    let is_alive = |pid: &&str| Path::new("/proc").join(pid).exists();
+    let alive: Vec<&str> = noted.lines().filter(is_alive).collect();
+    assert!(alive.is_empty(), "{alive:?} of {noted}");
+    world.must(&["stop"]);
+    engine.end();
+    world.assert_at_rest();
+    let why = world.rows().into_iter().find_map(|(_, _, fact)| match fact {
+        Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepFailed { failure, .. })) => {
+            Some(failure.class.name().to_owned())
+        }
+        _ => None,
+    });
+    (world, why.unwrap())
+}
+
+#[test]
+fn a_silent_step_is_stopped_with_all_it_began_and_gone_on_with() {
+    let (world, why) = stopped_while_it("exec sleep 1000", "1h");
+    assert_eq!(why, "stalled");
+    world.drain_all();
+    assert_eq!((world.runs("t-1"), world.read("t.1")), (2, "x\n".to_owned()));
+    assert_eq!(world.landed(), ["t-1"]);
+}
+
+#[test]
+fn a_busy_step_is_not_silent_and_is_stopped_with_all_it_began_at_its_time() {
+    let (_, why) = stopped_while_it("while :; do :; done", "11s");
+    assert_eq!(why, "timeout");
 }
 
 #[test]

@@ -96,6 +96,8 @@ pub(crate) struct Writing<'w> {
 /// What a command came to.
 pub(crate) struct Said {
     pub(crate) code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub(crate) signal: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
@@ -816,18 +818,12 @@ impl Writing<'_> {
 impl Engine {
     /// Waits for its end.
     pub(crate) fn end(&mut self) -> Said {
-        let mut code = None;
-        let ended = until(&mut || match self.child.try_wait().unwrap() {
-            Some(status) => {
-                code = Some(status.code());
-                true
-            }
-            None => false,
-        });
+        let status = within(|| self.child.try_wait().unwrap());
         let said = self.said();
-        assert!(ended, "crew did not end; it said {said}");
+        let status = status.unwrap_or_else(|| panic!("crew did not end; it said {said}"));
         Said {
-            code: code.flatten(),
+            code: status.code(),
+            signal: std::os::unix::process::ExitStatusExt::signal(&status),
             ..said
         }
     }
@@ -847,6 +843,7 @@ impl Engine {
         let read = |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
         Said {
             code: None,
+            signal: None,
             out: read(&self.out),
             err: read(&self.err),
         }
@@ -889,8 +886,8 @@ impl std::fmt::Display for Said {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "exit {:?}\n----- out\n{}\n----- err\n{}\n-----\n",
-            self.code, self.out, self.err
+            "exit {:?}, signal {:?}\n----- out\n{}\n----- err\n{}\n-----\n",
+            self.code, self.signal, self.out, self.err
         )
     }
 }

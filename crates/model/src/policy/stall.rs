@@ -14,6 +14,8 @@ const COOL_DOWN: Duration = Duration::from_secs(60);
 pub struct Sample {
     /// When.
     pub at: Time,
+    /// When the processes were looked at: whoever does that does it in a measure of its own, and may have been kept from it.
+    pub seen: Time,
     /// Bytes of output so far, both streams; it moves when the agent says anything.
     pub heard: u64,
     /// CPU time of the processes below the agent so far, in milliseconds.
@@ -63,8 +65,9 @@ impl Watch {
         let Some(last) = self.last.replace(sample) else {
             return Verdict::Alive;
         };
-        let passed = sample.at.since(last.at).min(LONGEST_GAP);
-        self.ran += passed;
+        self.ran += sample.at.since(last.at).min(LONGEST_GAP);
+        // What was not looked at anew is neither silent nor idle.
+        let passed = sample.seen.since(last.seen).min(LONGEST_GAP);
         self.silent = if sample.heard == last.heard {
             self.silent + passed
         } else {
@@ -116,6 +119,7 @@ mod tests {
                 let (heard, cpu_ms) = at(n * 5);
                 let sample = Sample {
                     at: Time(n * 5000),
+                    seen: Time(n * 5000),
                     heard,
                     cpu_ms,
                     children: 0,
@@ -155,6 +159,7 @@ mod tests {
         let mut watch = Watch::default();
         let look = |at| Sample {
             at: Time(at),
+            seen: Time(at),
             heard: 1,
             cpu_ms: 1,
             children: 0,
@@ -165,5 +170,22 @@ mod tests {
             Verdict::Alive,
             "an hour's sleep is one look"
         );
+    }
+
+    #[test]
+    fn what_was_not_looked_at_anew_says_nothing_but_that_time_passes() {
+        let mut watch = Watch::default();
+        let mut looks = (0..=20).map(|n| {
+            let sample = Sample {
+                at: Time(n * 5000),
+                seen: Time(0),
+                heard: 1,
+                cpu_ms: 1,
+                children: 0,
+            };
+            watch.look(sample, LIMITS)
+        });
+        assert!(looks.by_ref().take(20).all(|verdict| verdict == Verdict::Alive));
+        assert_eq!(looks.next(), Some(Verdict::TimedOut));
     }
 }

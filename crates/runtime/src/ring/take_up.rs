@@ -8,10 +8,9 @@ use model::ticket::Effect;
 use model::{RunId, Time};
 use store::Ordered;
 
-use super::{Recorded, Ring, own_stop, run};
-use super::Ring;
 use super::end::own_stop;
 use super::perform::run;
+use super::{Recorded, Ring};
 use crate::queue::Ask;
 use crate::{Result, clock};
 

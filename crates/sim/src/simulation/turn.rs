@@ -182,6 +182,7 @@ impl Simulation {
                 let (heard, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
                 let sample = Sample {
                     at: now,
+                    seen: now,
                     heard,
                     cpu_ms,
                     children: 0,
