@@ -98,11 +98,24 @@ fn f19_ga_f19_la_f19_re_a_target_that_was_rewritten_meanwhile_is_built_upon() {
     let (world, mut engine) = at_work();
     world.open("go");
     world.wait_for("t-1", "verify/checking");
+    let before = world.git(&["rev-parse", "main"]);
     world.git(&["commit", "-q", "--amend", "-m", "rewritten by hand"]);
     let rewritten = world.git(&["rev-parse", "main"]);
+    // What is no longer in the target must not come back with the work: its agent is told how to take it out.
+    let command = format!("git rebase --onto {rewritten} {before}");
+    world.script("t-1", &format!("{command}\necho DONE\n"));
     fs::write(world.path("home/checked"), "").unwrap();
-    landed_at_once(&world, &mut engine, "t-1");
-    world.git(&["merge-base", "--is-ancestor", &rewritten, "main"]);
+    world.wait_for("t-1", "done/landed");
+    assert!(world.prompt("t-1", 2).contains(&command));
+    engine.signal("TERM");
+    engine.end();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 2));
+    let history = world.git(&["log", "--format=%H", "main"]);
+    assert!(
+        history.contains(&rewritten) && !history.contains(&before),
+        "{history}"
+    );
+    world.must(&["doctor", "--deep"]);
 }
 
 #[test]
