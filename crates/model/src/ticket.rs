@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
 pub use event::{Effect, Event, Released};
-pub use in_the_way::{InTheWay, Obstacle, in_words};
+pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
 pub use transition::Machine;
 
 use crate::attempt::{self, Attempt};

@@ -7,7 +7,7 @@ use model::attempt::{self, Failure};
 use model::policy::route::{self, Refusal};
 use model::policy::{capacity, failure};
 use model::settings::Settings;
-use model::ticket::{State, Ticket, Why};
+use model::ticket::{Stage, State, Ticket, Why, remedy};
 use model::{AgentName, Moment, TicketId};
 
 use crate::commands::ps;
@@ -70,6 +70,11 @@ impl Explain {
         context.out.line(&says)?;
         if let Some(waits) = agent.and_then(|agent| agent.waiting(clock::now())) {
             context.out.line(&format!("  it {waits}"))?;
+        }
+        if let Some(what) = ticket.and_then(for_the_person) {
+            context
+                .out
+                .line(&format!("  hint: {what}; `crew merge {id}` tries at once"))?;
         }
         if let Some(why) = no_worker(&facts, &settings, ticket) {
             context.out.line(&format!("  {why}"))?;
@@ -180,6 +185,17 @@ fn among_the_idle<T>(facts: &Facts, settings: &Settings, ask: impl FnOnce(&[&Age
     let mut idle = capacity::idle(tickets(), queue.roster);
     idle.extend(&named);
     ask(&idle, capacity::free(tickets(), limits))
+}
+
+/// What a person does about edits of theirs that a landing waits for.
+fn for_the_person(ticket: &Ticket) -> Option<String> {
+    let State::Verify(verify) = &ticket.state else {
+        return None;
+    };
+    match &verify.stage {
+        Stage::Landing { waiting, .. } => Some(remedy(&waiting.as_ref()?.paths)),
+        Stage::Queued | Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } => None,
+    }
 }
 
 /// What else helps: the state of what it waits for, and what a person can do.

@@ -1,10 +1,10 @@
 //! `crew queue`: the tickets, what is nearest to the target first.
 
 use clap::Args;
-use model::Time;
 use model::policy::route::Refusal;
-use model::ticket::{State, Ticket};
+use model::ticket::{Stage, State, Ticket, in_words};
 use model::view::Landed;
+use model::{Time, attempt};
 
 use crate::commands::explain::refusals;
 use crate::commands::ps;
@@ -148,9 +148,32 @@ fn standing(ticket: &Ticket, refusal: Option<&Refusal>, now: Time) -> (String, S
             } else {
                 word
             };
-            (word, Style::Bold, None)
+            let why = match &attempt.state {
+                attempt::State::WaitingForInput { question, .. } => Some(format!("asks: {question}")),
+                attempt::State::WaitingForWakeup { why, .. } => Some(format!("sleeps: {why}")),
+                attempt::State::Stuck { .. } | attempt::State::Reaped { .. } => {
+                    let failure = attempt.failure.as_ref();
+                    failure.map(|failure| format!("{}: {}", failure.class.name(), failure.message))
+                }
+                attempt::State::Preparing
+                | attempt::State::Ready
+                | attempt::State::Working(_)
+                | attempt::State::Verifying
+                | attempt::State::Done => None,
+            };
+            (word, Style::Bold, why)
         }
-        State::Verify(verify) => (verify.stage.name().to_owned(), Style::Cyan, None),
+        State::Verify(verify) => match &verify.stage {
+            Stage::Landing {
+                waiting: Some(waiting),
+                ..
+            } => (
+                verify.stage.name().to_owned(),
+                Style::Yellow,
+                Some(format!("waits for your edits: {}", in_words(&waiting.paths))),
+            ),
+            stage => (stage.name().to_owned(), Style::Cyan, None),
+        },
         State::Open | State::New | State::Done(_) => match refusal {
             None => ("ready".to_owned(), Style::Green, None),
             Some(Refusal::NoAgentFree { .. }) => ("ready".to_owned(), Style::Green, None),

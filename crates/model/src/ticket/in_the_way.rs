@@ -95,9 +95,58 @@ pub fn in_words(all: &[InTheWay]) -> String {
     words.join(", ")
 }
 
+/// What a person does about all of it, each once: commands of git's, without the folder.
+#[must_use]
+pub fn remedy(all: &[InTheWay]) -> String {
+    let mut todo: Vec<&str> = Vec::new();
+    for one in all {
+        let what = one.what.map_or(COMMIT, Obstacle::remedy);
+        if !todo.contains(&what) {
+            todo.push(what);
+        }
+    }
+    todo.join("; ")
+}
+
+/// For what is a person's own, or told by an older crew.
+const COMMIT: &str = "git commit or git stash";
+
+impl Obstacle {
+    fn remedy(self) -> &'static str {
+        match self {
+            Obstacle::Edited | Obstacle::Staged => COMMIT,
+            Obstacle::Unmerged => "resolve the conflict, git add and git commit",
+            Obstacle::Untracked => "git add and git commit, or move the file away",
+            Obstacle::Ignored => "move the ignored file away",
+            Obstacle::Merge => "git merge --continue or --abort",
+            Obstacle::Rebase => "git rebase --continue or --abort",
+            Obstacle::CherryPick => "git cherry-pick --continue or --abort",
+            Obstacle::Revert => "git revert --continue or --abort",
+            Obstacle::IndexLocked => "let that git end; if none runs, remove its index.lock",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_thing_in_the_way_has_a_remedy_of_its_own_told_once() {
+        let seen = |path: &str, what| InTheWay {
+            path: path.to_owned(),
+            what: Some(what),
+        };
+        let all = [
+            seen("/repo", Obstacle::Merge),
+            seen("a", Obstacle::Edited),
+            seen("b", Obstacle::Staged),
+        ];
+        assert_eq!(
+            remedy(&all),
+            "git merge --continue or --abort; git commit or git stash"
+        );
+    }
 
     #[test]
     fn a_path_is_a_path_and_an_older_journals_sentence_is_still_read() {

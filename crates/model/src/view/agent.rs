@@ -79,10 +79,11 @@ impl Agent {
         // Between two steps a wait has an end; other waits end earlier when what they wait for comes.
         let when = match self.status {
             Status::Ready | Status::Working => "again in",
+            // What is in the way of a landing is looked at again and again.
+            Status::Verifying => "looked at again in",
             Status::Idle
             | Status::Preparing
             | Status::Waiting
-            | Status::Verifying
             | Status::Done
             | Status::Stuck => "at the latest in",
         };

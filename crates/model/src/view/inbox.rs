@@ -11,7 +11,7 @@ use super::act::Act;
 use crate::attempt::{self, Attempt, Stuck};
 use crate::command::Question;
 use crate::policy::route::Refusal;
-use crate::ticket::{Held, Stage, State, Ticket, Why, in_words};
+use crate::ticket::{Held, Stage, State, Ticket, Why, in_words, remedy};
 use crate::{AgentName, TicketId, Time};
 
 /// Something that waits for a person.
@@ -168,7 +168,7 @@ fn one(ticket: &Ticket, refusal: Option<&Refusal>) -> Option<Item> {
                 ),
                 acts: vec![
                     Act::ByHand {
-                        what: "git commit or git stash there: it goes on by itself".to_owned(),
+                        what: format!("{} there: it goes on by itself", remedy(&waiting.paths)),
                     },
                     Act::Merge {
                         ticket: ticket.id.clone(),
