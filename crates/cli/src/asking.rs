@@ -145,6 +145,9 @@ impl Asker {
                     return Err(Error::NoAnswer {
                         seconds: PATIENCE.as_secs(),
                         holder: holder.to_string(),
+                        stopped: holder
+                            .pid
+                            .filter(|_| runtime::life_of(&holder) == process::Life::Stopped),
                     });
                 }
                 Some(_) => {

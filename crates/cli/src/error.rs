@@ -59,6 +59,8 @@ pub(crate) enum Error {
         seconds: u64,
         /// Who holds the repository.
         holder: String,
+        /// Its process, when a signal has stopped it.
+        stopped: Option<u32>,
     },
     /// The file system refused.
     #[error("cannot {doing} {}", path.display())]
@@ -127,7 +129,12 @@ impl Error {
             Self::Git(error) => error.hint().map(str::to_owned),
             Self::Process(error) => error.hint().map(str::to_owned),
             Self::Usage { hint, .. } | Self::Refused { hint, .. } => hint.clone(),
-            Self::NoAnswer { .. } => Some(
+            Self::NoAnswer {
+                stopped: Some(pid), ..
+            } => Some(format!(
+                "it is stopped by a signal: `kill -CONT {pid}` lets it go on, and the command is carried out then"
+            )),
+            Self::NoAnswer { stopped: None, .. } => Some(
                 "the command stays in the engine's inbox: `crew events` shows when it is carried out"
                     .to_owned(),
             ),

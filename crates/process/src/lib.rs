@@ -37,7 +37,7 @@ mod watch;
 
 pub use ask::ask;
 pub use error::{Error, Result};
-pub use linux::Identity;
+pub use linux::{Identity, Life, life};
 pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};
 pub use run::{Run, Shim, Status};
 pub use shim::shim_main;

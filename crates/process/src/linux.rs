@@ -130,6 +130,7 @@ pub(crate) struct Process {
     /// Of the children it has waited for.
     pub(crate) waited_cpu_ms: u64,
     dead: bool,
+    stopped: bool,
     /// Carries the marker that was looked for.
     marked: bool,
 }
@@ -138,6 +139,34 @@ impl Process {
     /// What tells it apart on this boot.
     pub(crate) fn key(&self) -> (u32, u64) {
         (self.pid, self.start)
+    }
+}
+
+/// How a process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// There is none of this number, or none that has not ended.
+    Gone,
+    /// A signal has stopped it, and another lets it go on.
+    Stopped,
+    /// It runs or waits, as far as can be seen.
+    Runs,
+}
+
+/// How the process of this number is, here.
+#[must_use]
+pub fn life(pid: u32) -> Life {
+    let Ok(number) = number(pid) else {
+        return Life::Gone;
+    };
+    if rustix::process::test_kill_process(number) == Err(Errno::SRCH) {
+        return Life::Gone;
+    }
+    // Others' processes may be hidden.
+    match process(pid) {
+        Some(process) if process.dead => Life::Gone,
+        Some(process) if process.stopped => Life::Stopped,
+        Some(_) | None => Life::Runs,
     }
 }
 
@@ -173,6 +202,7 @@ fn from_stat(pid: u32, stat: &[u8]) -> Option<Process> {
         cpu_ms: user + system,
         waited_cpu_ms: waited_user + waited_system,
         dead: matches!(state, "Z" | "X" | "x"),
+        stopped: matches!(state, "T" | "t"),
         marked: false,
     })
 }

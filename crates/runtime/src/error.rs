@@ -47,8 +47,8 @@ pub enum Error {
     /// `crew.toml` is wrong.
     #[error("{}", list(.0))]
     Settings(Vec<Diagnostic>),
-    /// Another engine runs here.
-    #[error("another engine holds this repository: {by}")]
+    /// Another engine runs here, or what is left of one.
+    #[error("{}", crate::place::holds(by))]
     Held {
         /// Who.
         by: Holder,
@@ -142,6 +142,7 @@ impl Error {
             Error::Harness(error) => error.hint(),
             Error::Process(error) => error.hint().map(str::to_owned),
             Error::NotInitialised { .. } => Some("`crew init` writes one".to_owned()),
+            Error::Held { by } if crate::life_of(by) == process::Life::Gone => Some("try again in a moment".to_owned()),
             Error::Held { .. } => {
                 Some("`crew ps` shows what it does; `crew stop` ends it".to_owned())
             }

@@ -29,7 +29,7 @@ mod timing;
 
 pub use error::{Error, Result};
 pub use outputs::{ended_at, forget_check, ticket_of};
-pub use place::Place;
+pub use place::{Place, life_of};
 pub use reading::Reading;
 pub use signalled::{Told, stop_by_signal};
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};

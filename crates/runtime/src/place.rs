@@ -2,14 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use git::{Git, Holder, Repository, Surroundings};
 use model::settings::{self, Settings};
+use process::Life;
 use store::{Ledger, Sqlite};
 
 use crate::settings_file::{self, Refused};
 use crate::{Error, Result};
 
+/// How long a dead engine's git may hold the repository without a word.
+const ORPHANS: Duration = Duration::from_secs(2);
+/// How often it is looked whether that has ended: of a lock that is given back nobody is told.
+const LOOK: Duration = Duration::from_millis(20);
 /// Where the queue is, unless `TICKETS_DIR` says otherwise.
 const TICKETS_DIR: &str = ".tickets";
 
@@ -133,6 +139,25 @@ impl Place {
         Ok(git::Lock::holder(&self.repository.lock_path())?)
     }
 
+    /// Who holds the repository, once the git of an engine that is dead has had a moment to end.
+    ///
+    /// # Errors
+    /// As [`holder`](Self::holder).
+    pub async fn lasting_holder(&self) -> Result<Option<Holder>> {
+        let free = async {
+            loop {
+                match self.holder()? {
+                    Some(by) if life_of(&by) == Life::Gone => tokio::time::sleep(LOOK).await,
+                    found => return Ok(found),
+                }
+            }
+        };
+        match tokio::time::timeout(ORPHANS, free).await {
+            Ok(found) => found,
+            Err(_) => self.holder(),
+        }
+    }
+
     /// Makes `.tickets/`, since git keeps no empty folder and a fresh clone has none. Only with the journal: later on a
     /// folder that is gone stays gone, for an empty one would say that every ticket was deleted.
     fn make_tickets_dir(&self) -> Result<()> {
@@ -170,6 +195,27 @@ impl Place {
     /// [`store::Error`]: missing, damaged, of a newer crew.
     pub async fn read_journal(&self) -> Result<Ledger<Sqlite>> {
         Ok(Ledger::new(Sqlite::look(&self.journal).await?))
+    }
+}
+
+/// How the process of who holds a repository is; one on another host is taken for one that runs.
+#[must_use]
+pub fn life_of(holder: &Holder) -> Life {
+    let uname = rustix::system::uname();
+    let is_here = holder.host.is_empty() || uname.nodename().to_string_lossy() == holder.host.as_str();
+    match holder.pid {
+        Some(pid) if is_here => process::life(pid),
+        Some(_) | None => Life::Runs,
+    }
+}
+
+/// What who holds a repository does, as an error says it.
+pub(crate) fn holds(holder: &Holder) -> String {
+    match life_of(holder) {
+        Life::Gone => format!(
+            "the engine that held this repository is dead ({holder}), and a git of its has not ended yet"
+        ),
+        Life::Stopped | Life::Runs => format!("another engine holds this repository: {holder}"),
     }
 }
 

@@ -12,6 +12,8 @@ use crate::exit::Exit;
 use crate::ui::{Cell, Style, Table};
 use crate::{clock, documents, follow, mail, ui};
 use git::Holder;
+use process::Life;
+use runtime::life_of;
 
 /// Show the agents: state, ticket, step, tokens, cost
 #[derive(Debug, Args)]
@@ -182,7 +184,14 @@ fn engine(holder: Option<&Holder>, now: Time) -> String {
             let since = since
                 .map(|at| format!(", for {}", ui::span(now.since(at))))
                 .unwrap_or_default();
-            format!("engine: {holder}{since}")
+            let how = match (life_of(holder), holder.pid) {
+                (Life::Stopped, Some(pid)) => {
+                    format!("; stopped by a signal: `kill -CONT {pid}` lets it go on")
+                }
+                (Life::Gone, _) => "; it is dead, and a git of its has not ended yet".to_owned(),
+                (Life::Stopped | Life::Runs, _) => String::new(),
+            };
+            format!("engine: {holder}{since}{how}")
         }
     }
 }

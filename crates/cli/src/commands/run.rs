@@ -46,7 +46,7 @@ impl Run {
             };
             return Err(error.into());
         }
-        if let Some(by) = place.holder()? {
+        if let Some(by) = place.lasting_holder().await? {
             return Err(runtime::Error::Held { by }.into());
         }
         let warned = if settings.checks.commands.is_empty() && !context.json {

@@ -47,8 +47,8 @@ pub(super) async fn look(
     let holder = place.holder()?;
     match ledger.0.verify().await {
         Ok(problems) if problems.is_empty() => {}
-        Ok(problems) => found.extend(few(problems).into_iter().map(damaged)),
-        Err(error) => found.push(damaged(text::whole(&error))),
+        Ok(problems) => few(problems).into_iter().for_each(|says| damaged(says, found)),
+        Err(error) => damaged(text::whole(&error), found),
     }
     // Before the rows: what is done and not yet told of is in none of both otherwise.
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
@@ -76,7 +76,7 @@ pub(super) async fn look(
     let crew = match folded {
         Ok(crew) => crew,
         Err(Error::Store(error)) => {
-            found.push(damaged(text::whole(&error)));
+            damaged(text::whole(&error), found);
             return Ok(None);
         }
         Err(error) => return Err(error),
@@ -126,7 +126,7 @@ struct Kept {
 impl Kept {
     async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Self {
         let kept = ledger.kept_whole().await.unwrap_or_else(|error| {
-            found.push(damaged(text::whole(&error)));
+            damaged(text::whole(&error), found);
             None
         });
         let (crew, aside) = kept.unwrap_or_default();
@@ -154,10 +154,17 @@ impl Kept {
     }
 }
 
-fn damaged(says: String) -> Finding {
+/// Tells of damage, each once, and what to do about it at the first.
+fn damaged(says: String, found: &mut Vec<Finding>) {
+    if found.iter().any(|one| one.area == AREA && one.says == says) {
+        return;
+    }
     let error = store::Error::Damaged { what: String::new() };
-    let hint = error.hint().unwrap_or_default();
-    Finding::wrong(AREA, says, format!("stop the engine; {hint}"))
+    let hint = format!("stop the engine; {}", error.hint().unwrap_or_default());
+    let is_told = found.iter().any(|one| one.hint.as_ref() == Some(&hint));
+    let mut finding = Finding::wrong(AREA, says, hint);
+    finding.hint.take_if(|_| is_told);
+    found.push(finding);
 }
 
 /// What an engine that was killed, or stopped early, has left for the next.

@@ -67,6 +67,15 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
         );
     }
     private(&place.crew_dir, found);
+    for folder in [&place.runs_dir, &place.checks_dir] {
+        if folder.metadata().is_ok_and(|meta| !meta.is_dir()) {
+            found.push(Finding::wrong(
+                AREA,
+                format!("{} is no folder: no engine can start", folder.display()),
+                "move it away: crew makes the folder when it is needed",
+            ));
+        }
+    }
     if let Some(why) = place.lacks_room(settings.unwrap_or(&Settings::default())) {
         found.push(Finding::wrong(
             AREA,

@@ -159,6 +159,11 @@ fn f23_re_a_damaged_journal_is_refused_and_named() {
         let doctor = world.crew(&["doctor"]);
         assert_ne!(doctor.code, Some(0), "{how}: {doctor}");
         assert!(doctor.all().contains("damaged"), "{how}: {doctor}");
+        assert_eq!(
+            doctor.all().matches("stop the engine;").count(),
+            1,
+            "{how}: {doctor}"
+        );
     }
     fs::write(&journal, whole).unwrap();
     world.drain_all();

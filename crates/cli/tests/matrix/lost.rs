@@ -165,3 +165,46 @@ fn f23_la_an_engine_whose_journal_is_replaced_ends_and_leaves_the_new_one_alone(
     }
     goes_on_with_a_new_one(&world);
 }
+
+#[test]
+fn f24_re_what_a_dead_engines_git_holds_is_waited_for_and_then_named() {
+    let (world, engine) = at_work();
+    let pid = engine.pid();
+    drop(engine);
+    world.open("go");
+    fs::write(world.path("home/checked"), "").unwrap();
+    // As a git child does that got the lock from it.
+    let git = fs::File::open(world.project(".git/crew.lock")).unwrap();
+    git.lock().unwrap();
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(4), "{said}");
+    assert!(
+        said.all().contains(&format!("is dead (process {pid}"))
+            && said.all().contains("try again in a moment")
+            && !said.all().contains("another engine"),
+        "{said}"
+    );
+    let mut next = world.start_at(&world.path("project"), &["run", "--until-idle"]);
+    git.unlock().unwrap();
+    let said = next.end();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+}
+
+#[test]
+fn doctor_tells_of_what_stands_where_a_folder_of_crews_belongs() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    let runs = world.project(".crew/runs");
+    fs::remove_dir_all(&runs).unwrap();
+    fs::write(&runs, "").unwrap();
+    assert_eq!(world.crew(&["run", "--until-idle"]).code, Some(1));
+    let said = world.crew(&["doctor"]);
+    assert!(
+        said.code == Some(1) && said.all().contains(".crew/runs is no folder"),
+        "{said}"
+    );
+    fs::remove_file(&runs).unwrap();
+    world.must(&["doctor"]);
+}

@@ -445,3 +445,21 @@ cells! {
         with_a_clock_that_jumps([YEARS, YEARS, YEARS]);
     }
 }
+
+#[test]
+fn f16_wk_an_engine_that_a_signal_has_stopped_is_said_to_be() {
+    let world = World::new();
+    let mut engine = world.engine();
+    world.wait("the engine is up", || !world.rows().is_empty());
+    let goes_on = format!("kill -CONT {}", engine.pid());
+    stopped(&engine, true);
+    let ps = world.must(&["ps"]);
+    assert!(ps.all().contains(&goes_on), "{ps}");
+    let asked = world.crew(&["retry", "t-1"]);
+    assert_eq!(asked.code, Some(1), "{asked}");
+    assert!(asked.all().contains(&goes_on), "{asked}");
+    stopped(&engine, false);
+    let ps = world.must(&["ps"]);
+    assert!(!ps.all().contains(&goes_on), "{ps}");
+    end(&mut engine);
+}

@@ -223,6 +223,7 @@ const PROVED: &[(&str, &[&str])] = &[
     (
         "f16 cl pr sp st wk ga la cu re",
         &[
+            "f16_wk_an_engine_that_a_signal_has_stopped_is_said_to_be",
             "f16_cl_an_engine_that_stands_still_as_a_ticket_comes",
             "f16_pr_f16_sp_an_engine_that_stands_still_as_a_workspace_is_made",
             "f16_st_an_engine_that_stands_still_as_a_step_ends",
@@ -304,6 +305,7 @@ const PROVED: &[(&str, &[&str])] = &[
         "f24 su cl pr wk la cu re",
         &[
             "f24_two_engines_at_once_are_one",
+            "f24_re_what_a_dead_engines_git_holds_is_waited_for_and_then_named",
             "f24_a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing",
             "a_second_engine_is_refused_and_told_who_runs",
         ],

@@ -81,11 +81,9 @@ impl Agent {
             Status::Ready | Status::Working => "again in",
             // What is in the way of a landing is looked at again and again.
             Status::Verifying => "looked at again in",
-            Status::Idle
-            | Status::Preparing
-            | Status::Waiting
-            | Status::Done
-            | Status::Stuck => "at the latest in",
+            Status::Idle | Status::Preparing | Status::Waiting | Status::Done | Status::Stuck => {
+                "at the latest in"
+            }
         };
         let until = until.map(|until| format!(", {when} {}", super::left(until.since(now))));
         Some(format!("waits for {}{}", waits.what, until.unwrap_or_default()))
