@@ -25,5 +25,5 @@ pub use row::{
     Command, Effect, Event, Folded, Folding, NewCommand, Pieces, Record, Slot, Stream, Submitted, Timer,
     Which,
 };
-pub use sqlite::Sqlite;
+pub use sqlite::{RELEASED, Sqlite};
 pub use value::{CommandId, EffectId, Fence, Millis, Number, Seq, StreamId, TimerRef, Version};

@@ -28,6 +28,7 @@ mod writer;
 
 use fault::sort;
 use place::Place;
+pub use schema::RELEASED;
 use writer::Writer;
 
 /// Readers at the same time; more wait for one.

@@ -449,13 +449,17 @@ cells! {
 #[test]
 fn f16_wk_an_engine_that_a_signal_has_stopped_is_said_to_be() {
     let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("until_there \"$GATES/never\"\n")
+        .write();
     let mut engine = world.engine();
-    world.wait("the engine is up", || !world.rows().is_empty());
+    world.wait_for_run("t-1", 1);
     let goes_on = format!("kill -CONT {}", engine.pid());
     stopped(&engine, true);
     let ps = world.must(&["ps"]);
     assert!(ps.all().contains(&goes_on), "{ps}");
-    let asked = world.crew(&["retry", "t-1"]);
+    let asked = world.crew(&["drop", "t-1"]);
     assert_eq!(asked.code, Some(1), "{asked}");
     assert!(asked.all().contains(&goes_on), "{asked}");
     stopped(&engine, false);

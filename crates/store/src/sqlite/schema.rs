@@ -17,6 +17,11 @@ use crate::{Error, Result};
 /// Each step brings the schema from the version before it to its own, counted from 1.
 pub(super) const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("past.sql")];
 
+/// The last of the steps that was released: of each up to it a journal is kept, which every later crew must open. The steps after it
+/// may still change.
+pub const RELEASED: usize = 1;
+const _: () = assert!(0 < RELEASED && RELEASED <= STEPS.len());
+
 /// How long the log beside the file becomes, in bytes, before a commit waits for it to be taken over into the file; and what
 /// it is cut down to once it was taken over after it had grown: while a reader looks at one moment, it grows.
 pub(super) const LOG: u64 = 8 << 20;
