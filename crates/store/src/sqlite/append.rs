@@ -8,11 +8,11 @@ use serde::Serialize;
 use sqlx::AssertSqlSafe;
 
 use super::read;
-use super::write::{done, int, missed, settle};
+use super::write::{Query, done, int, missed, settle};
 use super::writer::Tx;
 use crate::{
-    Append, Appended, EffectId, Error, Result, Seq, SlotChange, Stream, StreamId, TimerChange, TimerRef,
-    Version,
+    Append, Appended, EffectId, Error, NewEvent, Result, Seq, SlotChange, Stream, StreamId, TimerChange,
+    TimerRef, Version,
 };
 
 /// Writes appends, in order. When there is more than one, a refusal only tells that one of them is refused: which one and
@@ -271,60 +271,101 @@ const OUTBOX: Insert = Insert {
     then: ";",
 };
 
-/// Rows of a statement at most: a statement has a limit of values.
-const ROWS: usize = 500;
+/// Rows of a statement at most: it has a limit of values, and a long one is kept compiled.
+const ROWS: usize = 64;
 
 impl Insert {
-    fn rows(&self, count: usize) -> String {
-        let mut text = String::new();
-        for first in (0..count).step_by(ROWS) {
-            let rows = vec![self.row; ROWS.min(count - first)];
-            text.extend([self.into, &rows.join(","), self.then]);
+    fn text(&self, rows: usize) -> String {
+        if rows == 0 {
+            return String::new();
         }
-        text
+        [self.into, &vec![self.row; rows].join(","), self.then].concat()
+    }
+
+    /// Inserts rows, each time as many as a statement has had before or will have again: it is compiled once, which for a long
+    /// one costs more than running it.
+    async fn run<R>(&self, tx: &mut Tx<'_>, mut rows: &[R], bind: fn(Query, &R) -> Query) -> Result<()> {
+        while !rows.is_empty() {
+            let (now, later) = rows.split_at(1 << rows.len().min(ROWS).ilog2());
+            // Only the constants above are in it.
+            let query = sqlx::query(AssertSqlSafe(self.text(now.len())));
+            tx.wrote(now.iter().fold(query, bind)).await?;
+            rows = later;
+        }
+        Ok(())
     }
 }
 
-/// Writes the streams as they are now, the events, and their effects: one way there for all. JSON would be shorter here, but it
-/// costs more than the rest.
+/// Writes the streams as they are now, the events, and their effects. JSON would be shorter here, but it costs more than the rest.
 async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Stream]) -> Result<()> {
-    let events = wave.iter().map(|placed| placed.append.events.len()).sum();
-    let effects = wave.iter().map(|placed| placed.becomes.effects.len()).sum();
-    let text = STREAMS.rows(moved.len()) + &EVENTS.rows(events) + &OUTBOX.rows(effects);
-    // Only the constants above are in it. Those of a wave hardly come again as they are.
-    let mut query = sqlx::query(AssertSqlSafe(text)).persistent(wave.len() == 1);
-    for stream in moved {
-        query = query
-            .bind(stream.id.0.clone())
-            .bind(stream.kind.clone())
-            .bind(int(stream.version.0))
-            .bind(int(stream.fence.0))
-            .bind(stream.state.clone());
+    let events: Vec<_> = wave.iter().flat_map(Placed::events).collect();
+    let effects: Vec<_> = wave.iter().flat_map(Placed::effects).collect();
+    if wave.len() > 1 || events.len().max(effects.len()) > ROWS {
+        STREAMS.run(tx, moved, bind_stream).await?;
+        EVENTS.run(tx, &events, bind_event).await?;
+        return OUTBOX.run(tx, &effects, bind_effect).await;
     }
-    for Placed { append, becomes } in wave {
-        for (n, event) in (0_u64..).zip(&append.events) {
-            query = query
-                .bind(int(becomes.first_seq.0 + n))
-                .bind(append.stream.0.clone())
-                .bind(int(append.expected.0 + 1 + n))
-                .bind(append.at.0)
-                .bind(event.cause.clone())
-                .bind(event.kind.clone())
-                .bind(event.schema)
-                .bind(event.body.clone())
-                .bind(event.state_after.clone());
-        }
+    // One way there for all that one append writes.
+    let text = [
+        STREAMS.text(moved.len()),
+        EVENTS.text(events.len()),
+        OUTBOX.text(effects.len()),
+    ];
+    let mut query = sqlx::query(AssertSqlSafe(text.concat()));
+    query = moved.iter().fold(query, bind_stream);
+    query = events.iter().fold(query, bind_event);
+    query = effects.iter().fold(query, bind_effect);
+    tx.wrote(query).await.map(drop)
+}
+
+/// An event's row: its append, what it is, its place, the version that it makes.
+type EventRow<'a> = (&'a Append, &'a NewEvent, Seq, Version);
+/// An effect's row: its append, its name, what it is.
+type EffectRow<'a> = (&'a Append, EffectId, &'a String);
+
+impl Placed<'_> {
+    fn events(&self) -> impl Iterator<Item = EventRow<'_>> {
+        let Self { append, becomes } = self;
+        let events = (0_u64..).zip(&append.events);
+        events.map(|(n, event)| {
+            let (seq, version) = (becomes.first_seq.0 + n, append.expected.0 + 1 + n);
+            (*append, event, Seq(seq), Version(version))
+        })
     }
-    for Placed { append, becomes } in wave {
-        let bodies = append.events.iter().flat_map(|event| &event.effects);
-        for (effect, body) in becomes.effects.iter().zip(bodies) {
-            query = query
-                .bind(int(effect.seq.0))
-                .bind(effect.index)
-                .bind(append.stream.0.clone())
-                .bind(body.clone());
-        }
+
+    fn effects(&self) -> impl Iterator<Item = EffectRow<'_>> {
+        let bodies = self.append.events.iter().flat_map(|event| &event.effects);
+        let effects = self.becomes.effects.iter().zip(bodies);
+        effects.map(|(effect, body)| (self.append, *effect, body))
     }
-    tx.wrote(query).await?;
-    Ok(())
+}
+
+fn bind_stream(query: Query, stream: &Stream) -> Query {
+    query
+        .bind(stream.id.0.clone())
+        .bind(stream.kind.clone())
+        .bind(int(stream.version.0))
+        .bind(int(stream.fence.0))
+        .bind(stream.state.clone())
+}
+
+fn bind_event(query: Query, (append, event, seq, version): &EventRow<'_>) -> Query {
+    query
+        .bind(int(seq.0))
+        .bind(append.stream.0.clone())
+        .bind(int(version.0))
+        .bind(append.at.0)
+        .bind(event.cause.clone())
+        .bind(event.kind.clone())
+        .bind(event.schema)
+        .bind(event.body.clone())
+        .bind(event.state_after.clone())
+}
+
+fn bind_effect(query: Query, (append, effect, body): &EffectRow<'_>) -> Query {
+    query
+        .bind(int(effect.seq.0))
+        .bind(effect.index)
+        .bind(append.stream.0.clone())
+        .bind((*body).clone())
 }

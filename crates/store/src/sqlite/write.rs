@@ -9,7 +9,7 @@ use super::writer::{Tx, Write};
 use crate::append::json;
 use crate::{CommandId, EffectId, Error, Folding, Millis, NewCommand, Record, Result, StreamId, Submitted};
 
-type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
+pub(super) type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
 
 impl Tx<'_> {
     /// Runs a statement and gives the number of rows it wrote.

@@ -34,6 +34,7 @@ macro_rules! contract {
 
 contract! {
     an_append_gets_consecutive_places
+    an_append_of_any_length_is_one
     a_stream_begins_empty_and_once
     a_version_conflict_tells_what_was_found
     a_stream_keeps_its_kind
@@ -105,6 +106,40 @@ async fn an_append_gets_consecutive_places<B: Backend>() {
         .collect();
     assert_eq!(places, [(1, "x", 1), (2, "x", 2), (3, "y", 1), (4, "x", 3)]);
     assert_eq!(journal.head().await.unwrap(), Seq(4));
+    assert_sound(&journal).await;
+}
+
+/// Longer than what one statement takes, in rows and in values.
+async fn an_append_of_any_length_is_one<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    let mut before = 0;
+    for count in [1, 63, 64, 65, 200, 9_000] {
+        let events = (1..=count).map(|n| {
+            let mut event = event("happened", before + n);
+            event.effects = vec![format!("{n}"); usize::try_from(n % 3).unwrap()];
+            event
+        });
+        let append = Append {
+            events: events.collect(),
+            ..append("a", before)
+        };
+        let effects: usize = append.events.iter().map(|event| event.effects.len()).sum();
+        let appended = one(&journal, append.clone()).await.unwrap();
+        assert_eq!(
+            (appended.first_seq.0, appended.last_seq.0),
+            (before + 1, before + count)
+        );
+        assert_eq!(appended.effects.len(), effects);
+        let events = journal.events(Seq(before), 10_000).await.unwrap();
+        assert_eq!(events.len(), append.events.len());
+        for (event, given) in events.iter().zip(&append.events) {
+            assert_eq!(
+                (&event.body, &event.state_after),
+                (&given.body, &given.state_after)
+            );
+        }
+        before += count;
+    }
     assert_sound(&journal).await;
 }
 
