@@ -195,6 +195,24 @@ points! {
         "sweep.killed": "what a dead shim left is dead, the record is missing",
         "sweep.recorded": "the record is there, the environment still on disk",
     }
+    "schema migration" {
+        "migrate.begun": "the journal was found to be of an older schema, a transaction is open",
+        "migrate.written": "the newer schema is written, not committed",
+        "migrate.committed": "it is committed, and nobody has read or written by it",
+    }
+    "snapshot" {
+        "state.written": "what people look at is written anew, under a passing name",
+        "state.placed": "it is in place of the old",
+    }
+    "retention" {
+        "aside.chosen": "what lies behind is out of the engine's view, and the journal does not know",
+        "aside.folded": "the new view is written in the journal in place of the last, not committed",
+        "aside.archived": "what it leaves out is written beside it and set aside, not committed",
+        "aside.kept": "all of it is committed, the engine has still the old view",
+        "trim.chosen": "an old output is to go, and is there",
+        "trim.renamed": "it has lost its name, its files are there",
+        "trim.removed": "it is gone, others that are to go are there",
+    }
 }
 
 /// What A.7 names and crew does not have.
@@ -213,12 +231,6 @@ pub const ABSENT: &[Absent] = &[
         operation: "lease/heartbeat",
         point: "renewed locally, not stored · stored, host paused",
         why: "there is one host, and it holds a lock of the kernel's, no lease",
-    },
-    Absent {
-        operation: "schema migration, snapshot, retention",
-        point: "before/after swap of a migration and of a snapshot",
-        why: "there is one schema, brought up in one transaction, and no snapshot; making the journal is `journal.made` and \
-              `journal.named`",
     },
 ];
 

@@ -28,7 +28,7 @@ mod strays;
 mod timing;
 
 pub use error::{Error, Result};
-pub use outputs::{ended_at, forget_check, ticket_of};
+pub use outputs::{ended_at, finish_taking_away, forget_check, take_away, ticket_of};
 pub use place::{Place, life_of};
 pub use reading::Reading;
 pub use signalled::{Told, stop_by_signal};

@@ -1,7 +1,9 @@
 //! What steps and checks have printed: of closed tickets, only so much of it is kept.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -15,6 +17,9 @@ pub(crate) const MOST: u64 = 4 * 1024 * 1024 * 1024;
 
 /// A check that ended so long ago is no open ticket's: what it said of one that failed is in the journal.
 const CHECKED: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What is before the name of a folder that is being removed: a part of it must not pass for a run.
+const GONE: &str = ".gone-";
 
 /// What a step that is of another time has behind its name, and a number: it is set aside.
 pub(crate) const ASIDE: &str = "old-";
@@ -36,10 +41,13 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
     let of_closed = |dir: &Path| ticket_of(dir).is_some_and(|id| closed.contains(&id));
     let is_past = |at: Time| at + CHECKED < now;
     let mut all = Vec::new();
+    finish_taking_away(runs);
     for dir in folders(runs) {
         all.extend(printed(dir, |dir, _| of_closed(dir)));
     }
+    finish_taking_away(checks);
     for dir in folders(checks) {
+        finish_taking_away(&dir);
         // Setting up a checkout is a run beside those of the checks.
         match printed(dir.clone(), |_, at| is_past(at)) {
             Some(set_up) => all.push(set_up),
@@ -58,7 +66,7 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
         if bytes <= most {
             break;
         }
-        match fs::remove_dir_all(&run.dir) {
+        match take_away(&run.dir) {
             Ok(()) => {
                 bytes = bytes.saturating_sub(run.bytes);
                 removed += 1;
@@ -69,6 +77,46 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
         }
     }
     removed
+}
+
+/// Removes the folder of a run, or of a check with its runs: at once, or not at all.
+///
+/// # Errors
+/// It cannot be renamed or removed. One that is not there is as good.
+pub fn take_away(dir: &Path) -> io::Result<()> {
+    let Some(name) = dir.file_name() else {
+        return Err(ErrorKind::InvalidInput.into());
+    };
+    let mut gone = OsString::from(GONE);
+    gone.push(name);
+    let gone = dir.with_file_name(gone);
+    crash::point("trim.chosen");
+    if_there(fs::rename(dir, &gone))?;
+    crash::point("trim.renamed");
+    if_there(fs::remove_dir_all(&gone))?;
+    crash::point("trim.removed");
+    Ok(())
+}
+
+/// Removes what is left in a folder of those that were to be taken away by somebody who was killed.
+pub fn finish_taking_away(folder: &Path) {
+    let is_left = |dir: &PathBuf| {
+        let name = dir.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with(GONE))
+    };
+    for left in folders(folder).into_iter().filter(is_left) {
+        if let Err(error) = if_there(fs::remove_dir_all(&left)) {
+            tracing::warn!(folder = %left.display(), error = text::system(&error), "what is left of an old output cannot be removed");
+        }
+    }
+}
+
+/// What is not there need not be removed: another process was faster.
+fn if_there(done: io::Result<()>) -> io::Result<()> {
+    done.or_else(|error| match error.kind() {
+        ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
 }
 
 /// The ticket of a step's folder, whose name is its run's; of one that was set aside too.
@@ -223,6 +271,23 @@ mod tests {
         assert_eq!(names(&runs), ["open.1.1.old-2"]);
         assert_eq!(trim(&runs, &checks, &closed, 15_000, now), 1);
         assert!(names(&checks).is_empty());
+    }
+
+    #[test]
+    fn what_is_left_of_one_that_was_taken_away_half_goes_with_the_next_look() {
+        let dir = tempfile::tempdir().unwrap();
+        let (runs, checks) = (dir.path().join("runs"), dir.path().join("checks"));
+        // Its record went first.
+        for folder in [&runs, &checks, &checks.join("tree")] {
+            let left = folder.join(".gone-t.1.1");
+            fs::create_dir_all(&left).unwrap();
+            fs::write(left.join("out"), "x").unwrap();
+        }
+        run(&checks.join("tree"), "7-0", 1, 10);
+        trim(&runs, &checks, &BTreeSet::new(), MOST, Time(2));
+        assert!(names(&runs).is_empty());
+        assert_eq!(names(&checks), ["tree"]);
+        assert_eq!(names(&checks.join("tree")), ["7-0"]);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! `.crew/state.json`: a projection for people and scripts, in the shape of the Crew seed. Nothing reads it back.
 
 use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +15,8 @@ use store::{Journal, Ledger, is_worth_it};
 
 use crate::{Place, Result, clock};
 
+/// What the file is called until it is whole.
+const PASSING: &str = ".state.json.new";
 /// Rows folded at a time: an engine that takes a long journal up is not kept from its work.
 const PAGE: u32 = 250;
 /// The fold is kept anew after so many rows, or as many as there are tickets in it: to keep it costs as much as it is large.
@@ -114,15 +118,21 @@ impl StateFile {
 
     fn write(&self) {
         let state = state_json(&self.crew, &self.workspaces.to_string_lossy());
-        let Some(dir) = self.path.parent() else { return };
         // Whole in memory first: everyone who watches the folder is told of every write into the file.
         let written = serde_json::to_vec_pretty(&state)
             .map_err(std::io::Error::from)
             .and_then(|mut text| {
                 text.push(b'\n');
-                let mut file = tempfile::NamedTempFile::new_in(dir)?;
-                file.write_all(&text)?;
-                file.persist(&self.path).map_err(|error| error.error)
+                // The same name each time: of an engine that was killed here nothing stays that the next one does not remove.
+                let passing = self.path.with_file_name(PASSING);
+                drop(fs::remove_file(&passing));
+                let mut new = File::options();
+                let new = new.write(true).create_new(true).mode(0o600);
+                new.open(&passing)?.write_all(&text)?;
+                crash::point("state.written");
+                fs::rename(&passing, &self.path)?;
+                crash::point("state.placed");
+                Ok(())
             });
         if let Err(error) = written {
             tracing::warn!(path = %self.path.display(), %error, "state.json cannot be written");

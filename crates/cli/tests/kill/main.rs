@@ -12,6 +12,7 @@ mod faults;
 mod git;
 mod moment;
 mod oracle;
+mod past;
 mod points;
 mod processes;
 mod rng;

@@ -220,7 +220,9 @@ impl<J: Journal> Ledger<J> {
             seq: Seq(crew.seq),
             pieces: Arc::clone(&slim) as Arc<dyn Pieces>,
         };
+        crash::point("aside.chosen");
         let archived = self.0.put_aside(folding, records).await?;
+        crash::point("aside.kept");
         *crew = Arc::unwrap_or_clone(slim).0;
         archived.iter().map(ticket_id).collect()
     }

@@ -109,10 +109,15 @@ pub(super) async fn migrate(conn: &mut SqliteConnection, steps: &[&'static str])
     conn.execute("BEGIN IMMEDIATE").await.map_err(told)?;
     // Another process may have been first.
     let found = version(conn).await?;
-    if !up_to_date(found, steps)? {
-        step_up(conn, found, steps).await?;
+    if up_to_date(found, steps)? {
+        conn.execute("COMMIT").await.map_err(told)?;
+        return Ok(());
     }
+    crash::point("migrate.begun");
+    step_up(conn, found, steps).await?;
+    crash::point("migrate.written");
     conn.execute("COMMIT").await.map_err(told)?;
+    crash::point("migrate.committed");
     Ok(())
 }
 

@@ -135,6 +135,7 @@ impl Write for PutAside {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<StreamId>> {
         fold(tx, &self.folding).await?;
+        crash::point("aside.folded");
         let mut archived = Vec::new();
         for record in &self.records {
             let upsert = "INSERT INTO records (stream, version, brief, rest) VALUES (?, ?, ?, ?) ON CONFLICT (stream) DO \
@@ -155,6 +156,7 @@ impl Write for PutAside {
                 archived.push(record.stream.clone());
             }
         }
+        crash::point("aside.archived");
         Ok(archived)
     }
 }

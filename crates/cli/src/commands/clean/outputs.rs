@@ -11,7 +11,7 @@ use runtime::Place;
 use store::{Ledger, Sqlite};
 
 use crate::doctor::{folders, size};
-use crate::error::Result;
+use crate::error::{Doing as _, Result};
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,7 @@ pub(crate) async fn remove(
         ticket.is_some_and(|ticket| ticket.is_done() && ticket.since <= before)
     };
     let mut removed = Removed::default();
+    runtime::finish_taking_away(&place.runs_dir);
     for dir in folders(&place.runs_dir) {
         if runtime::ticket_of(&dir).as_ref().is_some_and(is_old) && is_over(&dir) {
             removed.bytes += take_away(&dir)?;
@@ -47,6 +48,7 @@ pub(crate) async fn remove(
         }
     }
     let asked = asked(ledger).await?;
+    runtime::finish_taking_away(&place.check_runs_dir());
     for dir in folders(&place.check_runs_dir()) {
         // Setting up a checkout is a run beside those of the checks, and no ticket's.
         if let Ok(set_up) = Run::open(&dir) {
@@ -55,6 +57,7 @@ pub(crate) async fn remove(
             }
             continue;
         }
+        runtime::finish_taking_away(&dir);
         let runs = folders(&dir);
         let old = |run: &Path| {
             let of = number(run).and_then(|number| asked.get(&number));
@@ -98,7 +101,7 @@ fn is_over(dir: &Path) -> bool {
 
 fn take_away(dir: &Path) -> Result<u64> {
     let bytes = size(dir);
-    git::delete_tree(dir)?;
+    runtime::take_away(dir).doing("remove", dir)?;
     Ok(bytes)
 }
 
