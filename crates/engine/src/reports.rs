@@ -33,7 +33,7 @@ impl Core {
             self.out.finished.push(id);
             return;
         }
-        if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, run(effect))
+        if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, effect.run())
         {
             self.works(ticket, effect);
             self.not_started(id, ticket, run, report);
@@ -299,22 +299,6 @@ enum Meaning {
     Nothing,
     Again(String),
     Hindered(String),
-}
-
-/// The run that an effect starts.
-fn run(effect: &Effect) -> Option<&RunId> {
-    match effect {
-        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => Some(run),
-        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
-        | Effect::PrepareWorkspace { .. }
-        | Effect::BuildCandidate { .. }
-        | Effect::RunChecks { .. }
-        | Effect::Land { .. }
-        | Effect::KeepWork { .. }
-        | Effect::RemoveWorkspace { .. }
-        | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => None,
-    }
 }
 
 /// The claim that an effect belongs to, where it says so itself.

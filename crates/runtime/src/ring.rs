@@ -24,7 +24,6 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use self::end::{is_own, own_stop};
 use self::files::{Rereading, watch_files};
 use self::outlast::Health;
-use self::perform::run;
 use self::refusals::Refusals;
 use crate::clock::Stopwatch;
 use crate::hands::{Hands, Owner};
@@ -307,7 +306,7 @@ impl Ring {
                         continue;
                     }
                     if let (Some(run), Report::StepSpawned | Report::Stopped) =
-                        (run(&ordered.effect), &report)
+                        (ordered.effect.run(), &report)
                     {
                         self.watch(run.clone());
                     }

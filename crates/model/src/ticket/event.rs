@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{Again, Candidate, InTheWay, Spec};
 use crate::attempt;
 use crate::policy::budget::Purse;
-use crate::{AgentName, Fence, Oid, SessionId, Time};
+use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// What happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -343,6 +343,27 @@ pub enum Effect {
         /// The note.
         text: String,
     },
+}
+
+impl Effect {
+    /// The run that it starts or stops.
+    #[must_use]
+    pub fn run(&self) -> Option<&RunId> {
+        match self {
+            Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run }) => {
+                Some(run)
+            }
+            Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
+            | Effect::PrepareWorkspace { .. }
+            | Effect::BuildCandidate { .. }
+            | Effect::RunChecks { .. }
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => None,
+        }
+    }
 }
 
 impl Event {

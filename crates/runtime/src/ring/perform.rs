@@ -157,21 +157,3 @@ fn reply(ordered: Ordered, turn: Turn, tell: mpsc::UnboundedSender<Heard>) -> cr
         }));
     })
 }
-
-/// The run that an effect starts or stops.
-pub(super) fn run(effect: &Effect) -> Option<&RunId> {
-    match effect {
-        Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run }) => {
-            Some(run)
-        }
-        Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
-        | Effect::PrepareWorkspace { .. }
-        | Effect::BuildCandidate { .. }
-        | Effect::RunChecks { .. }
-        | Effect::Land { .. }
-        | Effect::KeepWork { .. }
-        | Effect::RemoveWorkspace { .. }
-        | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => None,
-    }
-}

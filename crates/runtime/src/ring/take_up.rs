@@ -9,7 +9,6 @@ use model::{RunId, Time};
 use store::Ordered;
 
 use super::end::own_stop;
-use super::perform::run;
 use super::{Recorded, Ring};
 use crate::queue::Ask;
 use crate::{Result, clock};
@@ -48,7 +47,7 @@ impl Ring {
         if let Duty::Drain = self.duty {
             let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
             // One whose start or stop is still to be performed is watched once that is done.
-            let later: BTreeSet<RunId> = pending.iter().filter_map(|o| run(&o.effect).cloned()).collect();
+            let later: BTreeSet<RunId> = pending.iter().filter_map(|o| o.effect.run().cloned()).collect();
             for run in live.into_iter().filter(|run| !later.contains(run)) {
                 self.watch(run);
             }
