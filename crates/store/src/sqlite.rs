@@ -20,6 +20,8 @@ use crate::{
 
 mod append;
 mod fault;
+mod insert;
+mod line;
 mod place;
 mod read;
 mod schema;

@@ -7,12 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 
+use super::insert::{
+    EVENTS, EffectRow, EventRow, OUTBOX, ROWS, STREAMS, bind_effect, bind_event, bind_stream,
+};
 use super::read;
-use super::write::{Query, done, int, missed, settle};
+use super::write::{done, int, missed, settle};
 use super::writer::Tx;
 use crate::{
-    Append, Appended, EffectId, Error, NewEvent, Result, Seq, SlotChange, Stream, StreamId, TimerChange,
-    TimerRef, Version,
+    Append, Appended, EffectId, Error, Result, Seq, SlotChange, Stream, StreamId, TimerChange, TimerRef,
+    Version,
 };
 
 /// Writes appends, in order. When there is more than one, a refusal only tells that one of them is refused: which one and
@@ -247,55 +250,6 @@ async fn timers(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
     Ok(())
 }
 
-/// How a table's rows are inserted.
-struct Insert {
-    into: &'static str,
-    row: &'static str,
-    then: &'static str,
-}
-
-const STREAMS: Insert = Insert {
-    into: "INSERT INTO streams (id, kind, version, fence, state) VALUES ",
-    row: "(?, ?, ?, ?, ?)",
-    then: " ON CONFLICT (id) DO UPDATE SET version = excluded.version, fence = excluded.fence, state = excluded.state, \
-           archived = 0;",
-};
-const EVENTS: Insert = Insert {
-    into: "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after) VALUES ",
-    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    then: ";",
-};
-const OUTBOX: Insert = Insert {
-    into: "INSERT INTO outbox (seq, \"index\", stream, effect) VALUES ",
-    row: "(?, ?, ?, ?)",
-    then: ";",
-};
-
-/// Rows of a statement at most: it has a limit of values, and a long one is kept compiled.
-const ROWS: usize = 64;
-
-impl Insert {
-    fn text(&self, rows: usize) -> String {
-        if rows == 0 {
-            return String::new();
-        }
-        [self.into, &vec![self.row; rows].join(","), self.then].concat()
-    }
-
-    /// Inserts rows, each time as many as a statement has had before or will have again: it is compiled once, which for a long
-    /// one costs more than running it.
-    async fn run<R>(&self, tx: &mut Tx<'_>, mut rows: &[R], bind: fn(Query, &R) -> Query) -> Result<()> {
-        while !rows.is_empty() {
-            let (now, later) = rows.split_at(1 << rows.len().min(ROWS).ilog2());
-            // Only the constants above are in it.
-            let query = sqlx::query(AssertSqlSafe(self.text(now.len())));
-            tx.wrote(now.iter().fold(query, bind)).await?;
-            rows = later;
-        }
-        Ok(())
-    }
-}
-
 /// Writes the streams as they are now, the events, and their effects. JSON would be shorter here, but it costs more than the rest.
 async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Stream]) -> Result<()> {
     let events: Vec<_> = wave.iter().flat_map(Placed::events).collect();
@@ -318,11 +272,6 @@ async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Stream]) -> Result
     tx.wrote(query).await.map(drop)
 }
 
-/// An event's row: its append, what it is, its place, the version that it makes.
-type EventRow<'a> = (&'a Append, &'a NewEvent, Seq, Version);
-/// An effect's row: its append, its name, what it is.
-type EffectRow<'a> = (&'a Append, EffectId, &'a String);
-
 impl Placed<'_> {
     fn events(&self) -> impl Iterator<Item = EventRow<'_>> {
         let Self { append, becomes } = self;
@@ -338,34 +287,4 @@ impl Placed<'_> {
         let effects = self.becomes.effects.iter().zip(bodies);
         effects.map(|(effect, body)| (self.append, *effect, body))
     }
-}
-
-fn bind_stream(query: Query, stream: &Stream) -> Query {
-    query
-        .bind(stream.id.0.clone())
-        .bind(stream.kind.clone())
-        .bind(int(stream.version.0))
-        .bind(int(stream.fence.0))
-        .bind(stream.state.clone())
-}
-
-fn bind_event(query: Query, (append, event, seq, version): &EventRow<'_>) -> Query {
-    query
-        .bind(int(seq.0))
-        .bind(append.stream.0.clone())
-        .bind(int(version.0))
-        .bind(append.at.0)
-        .bind(event.cause.clone())
-        .bind(event.kind.clone())
-        .bind(event.schema)
-        .bind(event.body.clone())
-        .bind(event.state_after.clone())
-}
-
-fn bind_effect(query: Query, (append, effect, body): &EffectRow<'_>) -> Query {
-    query
-        .bind(int(effect.seq.0))
-        .bind(effect.index)
-        .bind(append.stream.0.clone())
-        .bind((*body).clone())
 }

@@ -4,8 +4,9 @@ use serde::Serialize;
 use sqlx::sqlite::{Sqlite, SqliteArguments};
 
 use super::fault::sort;
+use super::line::Write;
 use super::read::{self, given};
-use super::writer::{Tx, Write};
+use super::writer::Tx;
 use crate::append::json;
 use crate::{CommandId, EffectId, Error, Folding, Millis, NewCommand, Record, Result, StreamId, Submitted};
 

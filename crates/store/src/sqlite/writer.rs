@@ -1,8 +1,6 @@
 //! The one writer of this process: it drains its queue, a transaction for everyone who waits.
 
 use std::collections::BTreeMap;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -11,6 +9,7 @@ use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{mpsc, oneshot};
 
 use super::fault::{breaks_transaction, sort};
+use super::line::{Batch, Job, Work, Write};
 use super::place::Place;
 use super::read::{given, number};
 use super::schema;
@@ -31,105 +30,6 @@ pub(super) struct Tx<'a> {
     pub(super) head: u64,
     /// The streams, with what this transaction wrote, that appends want to go to: all of them but their states.
     pub(super) streams: BTreeMap<StreamId, Stream>,
-}
-
-/// Something to write. It may be run again when a transaction that it shared came to nothing.
-pub(super) trait Write: Send + Sync + 'static {
-    type Output: Send + 'static;
-
-    fn run(&self, tx: &mut Tx<'_>) -> impl Future<Output = Result<Self::Output>> + Send;
-}
-
-/// Appends that are written all or none.
-pub(super) struct Batch(pub(super) Vec<Append>);
-
-impl Write for Batch {
-    type Output = Vec<Appended>;
-
-    /// One after the other, so that the one that is refused is known.
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<Appended>> {
-        let mut appended = Vec::with_capacity(self.0.len());
-        for append in &self.0 {
-            appended.extend(super::append::append(tx, &[append]).await?);
-        }
-        Ok(appended)
-    }
-}
-
-/// What came of the queue's work so far, whatever its output is.
-trait Task: Send {
-    fn run<'a>(&'a mut self, tx: &'a mut Tx<'_>) -> Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
-
-    fn answer(self: Box<Self>, committed: Result<()>);
-}
-
-struct Job<W: Write> {
-    write: W,
-    output: Option<W::Output>,
-    reply: oneshot::Sender<Result<W::Output>>,
-}
-
-impl<W: Write> Task for Job<W> {
-    fn run<'a>(&'a mut self, tx: &'a mut Tx<'_>) -> Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>> {
-        Box::pin(async move {
-            self.output = Some(self.write.run(tx).await?);
-            Ok(())
-        })
-    }
-
-    fn answer(self: Box<Self>, committed: Result<()>) {
-        let Self {
-            output,
-            reply,
-            write: _,
-        } = *self;
-        let answer = committed.and_then(|()| output.ok_or(Error::Closed));
-        // Whoever asked may have stopped waiting; it is written all the same.
-        drop(reply.send(answer));
-    }
-}
-
-/// What is in line to be written.
-enum Work {
-    /// Appends, which are written together with the ones beside them.
-    Append(Box<Job<Batch>>),
-    Other(Box<dyn Task>),
-}
-
-impl Work {
-    fn is_append(&self) -> bool {
-        matches!(self, Self::Append(_))
-    }
-
-    /// Whether it is one wish, so that a refusal is of this one.
-    fn is_one(&self) -> bool {
-        match self {
-            Self::Append(job) => job.write.0.len() == 1,
-            Self::Other(_) => true,
-        }
-    }
-
-    fn streams(&self) -> impl Iterator<Item = &StreamId> {
-        let appends = match self {
-            Self::Append(job) => job.write.0.as_slice(),
-            Self::Other(_) => &[],
-        };
-        appends.iter().map(|append| &append.stream)
-    }
-
-    fn task(&mut self) -> &mut dyn Task {
-        match self {
-            Self::Append(job) => job.as_mut(),
-            Self::Other(task) => task.as_mut(),
-        }
-    }
-
-    fn answer(self, committed: Result<()>) {
-        match self {
-            Self::Append(job) => job.answer(committed),
-            Self::Other(task) => task.answer(committed),
-        }
-    }
 }
 
 enum Message {
@@ -158,12 +58,7 @@ impl Writer {
     }
 
     async fn line_up<W: Write>(&self, write: W, work: impl FnOnce(Box<Job<W>>) -> Work) -> Result<W::Output> {
-        let (reply, answer) = oneshot::channel();
-        let job = Box::new(Job {
-            write,
-            output: None,
-            reply,
-        });
+        let (job, answer) = Job::new(write);
         self.0
             .send(Message::Work(work(job)))
             .await

@@ -1,0 +1,97 @@
+//! How the rows of a wave of appends come into their tables.
+
+use sqlx::AssertSqlSafe;
+
+use super::write::{Query, int};
+use super::writer::Tx;
+use crate::{Append, EffectId, NewEvent, Result, Seq, Stream, Version};
+
+/// How a table's rows are inserted.
+pub(super) struct Insert {
+    into: &'static str,
+    row: &'static str,
+    then: &'static str,
+}
+
+pub(super) const STREAMS: Insert = Insert {
+    into: "INSERT INTO streams (id, kind, version, fence, state) VALUES ",
+    row: "(?, ?, ?, ?, ?)",
+    then: " ON CONFLICT (id) DO UPDATE SET version = excluded.version, fence = excluded.fence, state = excluded.state, \
+           archived = 0;",
+};
+pub(super) const EVENTS: Insert = Insert {
+    into: "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after) VALUES ",
+    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    then: ";",
+};
+pub(super) const OUTBOX: Insert = Insert {
+    into: "INSERT INTO outbox (seq, \"index\", stream, effect) VALUES ",
+    row: "(?, ?, ?, ?)",
+    then: ";",
+};
+
+/// Rows of a statement at most: it has a limit of values, and a long one is kept compiled.
+pub(super) const ROWS: usize = 64;
+
+impl Insert {
+    /// The statement for so many rows; nothing for none.
+    pub(super) fn text(&self, rows: usize) -> String {
+        if rows == 0 {
+            return String::new();
+        }
+        [self.into, &vec![self.row; rows].join(","), self.then].concat()
+    }
+
+    /// Inserts rows, each time as many as a statement has had before or will have again: it is compiled once, which for a long
+    /// one costs more than running it.
+    pub(super) async fn run<R>(
+        &self,
+        tx: &mut Tx<'_>,
+        mut rows: &[R],
+        bind: fn(Query, &R) -> Query,
+    ) -> Result<()> {
+        while !rows.is_empty() {
+            let (now, later) = rows.split_at(1 << rows.len().min(ROWS).ilog2());
+            // Only the constants above are in it.
+            let query = sqlx::query(AssertSqlSafe(self.text(now.len())));
+            tx.wrote(now.iter().fold(query, bind)).await?;
+            rows = later;
+        }
+        Ok(())
+    }
+}
+
+/// An event's row: its append, what it is, its place, the version that it makes.
+pub(super) type EventRow<'a> = (&'a Append, &'a NewEvent, Seq, Version);
+/// An effect's row: its append, its name, what it is.
+pub(super) type EffectRow<'a> = (&'a Append, EffectId, &'a String);
+
+pub(super) fn bind_stream(query: Query, stream: &Stream) -> Query {
+    query
+        .bind(stream.id.0.clone())
+        .bind(stream.kind.clone())
+        .bind(int(stream.version.0))
+        .bind(int(stream.fence.0))
+        .bind(stream.state.clone())
+}
+
+pub(super) fn bind_event(query: Query, (append, event, seq, version): &EventRow<'_>) -> Query {
+    query
+        .bind(int(seq.0))
+        .bind(append.stream.0.clone())
+        .bind(int(version.0))
+        .bind(append.at.0)
+        .bind(event.cause.clone())
+        .bind(event.kind.clone())
+        .bind(event.schema)
+        .bind(event.body.clone())
+        .bind(event.state_after.clone())
+}
+
+pub(super) fn bind_effect(query: Query, (append, effect, body): &EffectRow<'_>) -> Query {
+    query
+        .bind(int(effect.seq.0))
+        .bind(effect.index)
+        .bind(append.stream.0.clone())
+        .bind((*body).clone())
+}
