@@ -21,6 +21,9 @@ use crate::attempt::{self, Attempt};
 use crate::policy::budget::{Purse, Spent};
 use crate::{AgentName, Fence, Oid, RunId, TicketId, Time};
 
+/// What a note begins with that crew adds to a ticket's file: why its agent cannot go on.
+pub const NOTED: &str = "BLOCKED:";
+
 /// A ticket as the journal knows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ticket {
@@ -79,7 +82,7 @@ pub struct Spec {
     pub created: Time,
     /// Its `## Acceptance Criteria`, when it has any.
     pub acceptance: Option<String>,
-    /// A digest of title and body: whether the text changed.
+    /// A digest of title and body without crew's own notes: whether a person changed the text.
     pub digest: String,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::ticket::{FileStatus, Filing, Spec};
+use model::ticket::{FileStatus, Filing, NOTED, Spec};
 use model::{TicketId, Time};
 use tickets::{Status, Ticket};
 
@@ -35,6 +35,8 @@ impl Reading {
         };
         let crews = Filing::all_tags();
         let (tags, own) = read.tags.iter().cloned().partition(|tag| crews.contains(tag));
+        // As with its tags, crew's own notes are no part of what the file's author says.
+        let text = read.without_notes(|note| note == NOTED || note.starts_with(&format!("{NOTED} ")));
         let spec = Spec {
             title: read.title.clone(),
             kind: read.kind.clone(),
@@ -44,8 +46,8 @@ impl Reading {
             assignee: read.assignee.clone(),
             recovers,
             created: read.created.map_or(Time::default(), |t| Time(t.as_millisecond())),
-            acceptance: read.acceptance.clone(),
-            digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, read.body().as_bytes())
+            acceptance: text.acceptance,
+            digest: uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.body.as_bytes())
                 .simple()
                 .to_string(),
         };

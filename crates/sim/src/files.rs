@@ -34,8 +34,7 @@ impl Files {
             None => Sighting::Gone { ticket, at: now },
             Some(file) if file.unreadable => Sighting::Unreadable { ticket, at: now },
             Some(file) => {
-                let mut spec = file.spec.clone();
-                spec.digest = format!("{}+{}", spec.digest, file.notes.len());
+                let spec = file.spec.clone();
                 let (status, tags, changed_at) = (file.status, file.tags.clone(), file.changed_at);
                 Sighting::Read {
                     ticket,

@@ -41,6 +41,13 @@ pub(crate) fn section<'a>(body: &'a str, name: &str) -> Option<&'a str> {
     Some(body[headings[at].end..end].trim())
 }
 
+/// The section `## Acceptance Criteria`, if something stands in it.
+pub(crate) fn acceptance(body: &str) -> Option<String> {
+    section(body, "Acceptance Criteria")
+        .filter(|text| !text.is_empty())
+        .map(str::to_owned)
+}
+
 /// The notes in the file's order: tk appends them to the end of the file, whatever section stands last.
 pub(crate) fn notes(body: &str) -> Vec<Note> {
     let Some(start) = headings(body)
@@ -52,11 +59,7 @@ pub(crate) fn notes(body: &str) -> Vec<Note> {
     };
     let mut notes: Vec<Note> = Vec::new();
     for line in body[start..].lines() {
-        let stamp = line
-            .trim_end()
-            .strip_prefix("**")
-            .and_then(|rest| rest.strip_suffix("**"));
-        match (stamp.and_then(|text| text.parse().ok()), notes.last_mut()) {
+        match (dated(line), notes.last_mut()) {
             (Some(at), _) => notes.push(Note {
                 at,
                 text: String::new(),
@@ -72,6 +75,48 @@ pub(crate) fn notes(body: &str) -> Vec<Note> {
         note.text = note.text.trim().to_owned();
     }
     notes
+}
+
+/// The time that a note begins with, if the line is that.
+fn dated(line: &str) -> Option<Timestamp> {
+    let stamp = line.trim_end().strip_prefix("**")?.strip_suffix("**")?;
+    stamp.parse().ok()
+}
+
+/// The body as it is without those notes of one line that `is_own` knows, and without a section for notes in which nothing is
+/// left. What stands below such a line is no part of the note: somebody else wrote it there.
+pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String {
+    let Some(heading) = headings(body).into_iter().find(|heading| heading.name == "Notes") else {
+        return body.to_owned();
+    };
+    let lines: Vec<&str> = body[heading.end..].split_inclusive('\n').collect();
+    let is_blank = |line: &str| line.trim().is_empty();
+    let (mut rest, mut kept) = (lines.as_slice(), String::new());
+    while let [line, others @ ..] = rest {
+        rest = match rest {
+            [before, date, between, text, after @ ..]
+                if is_blank(before)
+                    && dated(date).is_some()
+                    && is_blank(between)
+                    && is_own(text.trim_end()) =>
+            {
+                after
+            }
+            _ => {
+                kept.push_str(line);
+                others
+            }
+        };
+    }
+    if !is_blank(&kept) {
+        return format!("{}{kept}", &body[..heading.end]);
+    }
+    let above = &body[..heading.start];
+    let above_that = ["\r\n", "\n"]
+        .into_iter()
+        .filter_map(|end| above.strip_suffix(end))
+        .find(|above| above.is_empty() || above.ends_with('\n'));
+    above_that.unwrap_or(above).to_owned()
 }
 
 /// Whether the body has a section for notes.
@@ -150,6 +195,32 @@ mod tests {
         assert_eq!(section(BODY, "Design"), None);
         let texts: Vec<String> = notes(BODY).into_iter().map(|note| note.text).collect();
         assert_eq!(texts, ["first\n\n**bold**", "second"]);
+    }
+
+    #[test]
+    fn a_body_without_somebodys_notes_is_as_it_was_before_them() {
+        let own = |text: &str| text.starts_with("MINE: ");
+        let note = "\n**2026-01-31T12:00:02Z**\n\nMINE: third\n";
+        let bare = "# Title\n\nWhat to do.\n";
+        for before in [bare, "", BODY, "# T\n\n## Notes\n\n## Design\n\nAs drawn.\n"] {
+            let section = if before.contains("## Notes") {
+                ""
+            } else {
+                "\n## Notes\n"
+            };
+            for times in 1..3 {
+                let with = format!("{before}{section}{}", note.repeat(times));
+                assert_eq!(without_notes(&with, own), before, "{with:?}");
+                let crlf = with.replace('\n', "\r\n");
+                assert_eq!(without_notes(&crlf, own), before.replace('\n', "\r\n"));
+                let below = format!("{with}the blue one\n");
+                assert!(without_notes(&below, own).ends_with("the blue one\n"));
+            }
+            assert_eq!(without_notes(before, own), before);
+        }
+        assert_eq!(without_notes("# T\n\n## Notes\n\n\n", own), "# T\n");
+        let theirs = format!("{bare}\n## Notes\n{}", note.replace("MINE", "THEIRS"));
+        assert_eq!(without_notes(&theirs, own), theirs);
     }
 
     #[test]

@@ -229,7 +229,8 @@ impl Document {
         if text.ends_with("\r\n") { "\r\n" } else { "\n" }
     }
 
-    fn line_end(&self) -> &'static str {
+    /// What its lines end with.
+    pub(crate) fn line_end(&self) -> &'static str {
         let first = self.text.find('\n').unwrap_or(0);
         if self.text[..first].ends_with('\r') {
             "\r\n"

@@ -43,7 +43,7 @@ pub use render::{
     render_ready, render_show, render_status, render_undep, render_unlink,
 };
 pub use scan::{Change, Kind, Read, Scan};
-pub use ticket::{Status, Ticket};
+pub use ticket::{Status, Text, Ticket};
 pub use tree::render_tree;
 pub use watch::{Hint, Watch};
 pub use yaml::Value;

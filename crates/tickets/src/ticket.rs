@@ -105,6 +105,15 @@ pub struct Ticket {
     pub stamp: Stamp,
 }
 
+/// What a ticket asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The body without its front matter. Its last line is ended.
+    pub body: String,
+    /// The section `## Acceptance Criteria`, else the key `acceptance_test`.
+    pub acceptance: Option<String>,
+}
+
 impl Ticket {
     /// Reads `document`, which is the file at `path` of the ticket `id`.
     pub fn read(id: Id, path: &Path, document: Document, stamp: Stamp) -> Ticket {
@@ -143,10 +152,7 @@ impl Ticket {
             view.report("deps", What::BadDependency(bad.clone()));
         }
         let body = document.body();
-        let acceptance = body::section(body, "Acceptance Criteria")
-            .filter(|text| !text.is_empty())
-            .map(str::to_owned);
-        let acceptance = acceptance.or_else(|| view.text("acceptance_test"));
+        let acceptance = body::acceptance(body).or_else(|| view.text("acceptance_test"));
         let (links, kind, assignee) = (view.list("links"), view.text("type"), view.text("assignee"));
         let (external_ref, parent) = (view.text("external-ref"), view.text("parent"));
         let (tags, recovers) = (view.list("tags"), view.text("recovers"));
@@ -186,6 +192,20 @@ impl Ticket {
     /// The body without its front matter, as the file has it.
     pub fn body(&self) -> &str {
         self.document.body()
+    }
+
+    /// What it says but for those notes of one line that `is_own` knows: the same before and after one is added.
+    pub fn without_notes(&self, is_own: impl Fn(&str) -> bool) -> Text {
+        let mut body = body::without_notes(self.body(), is_own);
+        if !body.is_empty() && !body.ends_with('\n') {
+            // As it is ended before something is appended.
+            body.push_str(self.document.line_end());
+        }
+        let acceptance = match body::acceptance(self.body()) {
+            Some(_) => body::acceptance(&body),
+            None => self.acceptance.clone(),
+        };
+        Text { body, acceptance }
     }
 }
 

@@ -194,6 +194,30 @@ fn what_waits_for_a_person_is_named_and_the_exit_code_says_so() {
     );
 }
 
+/// A note that crew writes into a ticket's file is no edit of a person's; what a person writes below it is one.
+#[test]
+fn a_note_of_crews_own_is_no_edit_and_an_answer_below_it_is() {
+    let repo = Repo::with_agent("printf 'BLOCKED: which key,\\nthe red one or the blue one?\\n'");
+    repo.ticket("t-1", "Blocked", "");
+    let edits = || {
+        let said = repo.crew(&["history", "t-1"]).ok();
+        let rows = said.out.lines();
+        rows.filter(|row| row.ends_with("  its file was edited")).count()
+    };
+    // The second engine looks at the file anew, whatever the first had still to see.
+    for _ in 0..2 {
+        let said = repo.crew(&["run", "--until-idle"]);
+        assert_eq!(said.code, 3, "{said}");
+        let file = repo.read(".tickets/t-1.md");
+        assert_eq!(file.matches("\nBLOCKED: which key,").count(), 1, "{file}");
+        assert_eq!(edits(), 0, "{file}");
+    }
+    let noted = repo.read(".tickets/t-1.md");
+    repo.write(".tickets/t-1.md", &format!("{noted}The blue one.\n"));
+    assert_eq!(repo.crew(&["run", "--until-idle"]).code, 3);
+    assert_eq!(edits(), 1);
+}
+
 #[test]
 fn people_talk_to_an_engine_at_work() {
     let repo = Repo::with_agent(&gated());

@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::Time;
 use crate::attempt::{self, Attempt, Raised, Stuck};
 use crate::machine::Rejected;
-use crate::ticket::{Done, Effect, Event, Label, Released, Stage, State, Verify, Why};
+use crate::ticket::{Done, Effect, Event, Label, NOTED, Released, Stage, State, Verify, Why};
 
 impl Draft<'_> {
     /// In progress, with no process of it alive.
@@ -198,7 +198,7 @@ impl Draft<'_> {
     pub(super) fn block(&mut self, why: &str) -> Taken {
         self.back_to_open()?;
         self.effects.push(Effect::AddNote {
-            text: format!("BLOCKED: {why}"),
+            text: format!("{NOTED} {why}"),
         });
         self.hold(Why::Blocked, why.to_owned(), None);
         Ok(())
