@@ -1,6 +1,7 @@
 //! A checkout of the user's comes from the old commit to the new one, and no edit in it is lost.
 
 mod apply;
+mod beside;
 mod index_lock;
 mod inspect;
 

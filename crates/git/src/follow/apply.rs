@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode as Bits, RenameFlags, mkdirat, renameat_with, unlinkat};
@@ -15,16 +14,14 @@ use crate::checkout::{Checkout, Operation};
 use crate::command::Call;
 use crate::diff::{Change, Mode};
 use crate::error::{Error, IoContext, Result};
+use crate::follow::beside::{Beside, beside};
 use crate::follow::inspect::{Inspected, Inspection, Stamp, users_call};
 use crate::follow::{Blocked, Followed, IndexLock, Obstacle};
 use crate::oid::Oid;
 use crate::remove::delete_tree;
 use crate::repository::Repository;
 
-/// Where new files wait until the branch has moved, on the file system of the checkout. Nothing of a person's ever gets there:
-/// what a killed engine left is of no use to anybody.
-const READY: &str = "crew-ready";
-/// What it becomes then: where new files wait and old ones go. It may outlive a killed engine, with a person's edit in it.
+/// What the folder of one try becomes when the branch has moved: where new files wait and old ones go. It may outlive a killed engine, with a person's edit in it.
 const STAGING: &str = "crew-follow";
 /// The new files in it, and the old ones.
 const NEW: &str = "new";
@@ -37,7 +34,6 @@ const CAUGHT: &str = "crew-caught";
 pub(crate) struct Ready<'a> {
     hands: Hands<'a>,
     inspection: Inspection,
-    next: PathBuf,
     lock: IndexLock,
 }
 
@@ -64,14 +60,12 @@ impl Repository {
                 Inspection::of(self, checkout, old, new)?
             }
         };
-        delete_tree(&hands.ready)?;
-        let next = hands.next_index(&inspection)?;
-        hands.stage(&inspection, &next)?;
+        hands.next_index(&inspection)?;
+        hands.stage(&inspection)?;
         crash::point("follow.staged");
         Ok(Ready {
             hands,
             inspection,
-            next,
             lock,
         })
     }
@@ -85,8 +79,8 @@ impl Ready<'_> {
 
     /// The branch does not move: nothing is left behind.
     pub(crate) fn give_up(self) -> Result<()> {
-        crate::plain::remove_if_there(&self.next)?;
-        delete_tree(&self.hands.ready)
+        crate::plain::remove_if_there(self.hands.own.index())?;
+        delete_tree(self.hands.own.ready())
     }
 
     /// Brings index and files to the new commit. The index goes first, in one rename: `git commit` reads HEAD and index
@@ -108,8 +102,8 @@ impl Ready<'_> {
             return Ok(Followed { updated: 0, left });
         }
         self.lock.keep();
-        std::fs::rename(&hands.ready, &hands.staging).doing("make", &hands.staging)?;
-        hands.put_index(&self.next)?;
+        std::fs::rename(hands.own.ready(), &hands.staging).doing("make", &hands.staging)?;
+        hands.put_index()?;
         crash::point("follow.index");
         let mut followed = Followed {
             updated: 0,
@@ -141,7 +135,7 @@ impl Ready<'_> {
         followed.updated -= late.len();
         followed.left.extend(late);
         crash::point("follow.files");
-        hands.refresh_index(&self.next)?;
+        hands.refresh_index()?;
         crash::point("follow.refreshed");
         delete_tree(&hands.staging)?;
         crash::point("follow.cleaned");
@@ -156,19 +150,12 @@ struct Hands<'a> {
     old: &'a Oid,
     new: &'a Oid,
     root: OwnedFd,
-    ready: PathBuf,
+    own: Beside,
     staging: PathBuf,
 }
 
 impl<'a> Hands<'a> {
     fn new(repository: &'a Repository, checkout: &'a Checkout, old: &'a Oid, new: &'a Oid) -> Result<Self> {
-        let device = |path: &Path| path.metadata().map(|meta| meta.dev()).doing("look at", path);
-        // A rename must not cross file systems; a linked worktree may stand on another than the repository.
-        let together = device(&checkout.root)? == device(&checkout.git_dir)?;
-        let beside = |name: &str| match together {
-            true => checkout.git_dir.join(name),
-            false => checkout.root.join(format!(".{name}")),
-        };
         let root = beneath::root(&checkout.root).doing("open", &checkout.root)?;
         Ok(Self {
             repository,
@@ -176,8 +163,8 @@ impl<'a> Hands<'a> {
             old,
             new,
             root,
-            ready: beside(READY),
-            staging: beside(STAGING),
+            own: Beside::of(checkout)?,
+            staging: beside(checkout, STAGING)?,
         })
     }
 
@@ -195,7 +182,7 @@ impl<'a> Hands<'a> {
 
     /// Where new files are being written: one that git had only half written when it was killed is nobody's edit.
     fn half_files(&self) -> PathBuf {
-        self.ready.join("half")
+        self.own.ready().join("half")
     }
 
     fn old_files(&self) -> PathBuf {
@@ -313,7 +300,7 @@ impl<'a> Hands<'a> {
 
     /// Writes every new file, with the user's filters and line endings, by the attributes of the new commit.
     /// They are entries of the next index.
-    fn stage(&self, inspection: &Inspection, next: &Path) -> Result<()> {
+    fn stage(&self, inspection: &Inspection) -> Result<()> {
         let mut names = Vec::new();
         for path in inspection
             .paths
@@ -329,22 +316,23 @@ impl<'a> Hands<'a> {
             names.extend(path.change.path.as_os_str().as_bytes());
             names.push(0);
         }
-        std::fs::create_dir_all(self.ready.join(OLD)).doing("make", &self.ready)?;
-        std::fs::create_dir_all(self.half_files()).doing("make", &self.ready)?;
+        let ready = self.own.ready();
+        std::fs::create_dir_all(ready.join(OLD)).doing("make", ready)?;
+        std::fs::create_dir_all(self.half_files()).doing("make", ready)?;
         if !names.is_empty() {
-            self.check_out(&names, next)?;
+            self.check_out(&names)?;
         }
         crash::point("follow.written_out");
-        let new = self.ready.join(NEW);
+        let new = ready.join(NEW);
         std::fs::rename(self.half_files(), &new).doing("make", &new)
     }
 
-    fn check_out(&self, names: &[u8], next: &Path) -> Result<()> {
+    fn check_out(&self, names: &[u8]) -> Result<()> {
         let mut prefix = std::ffi::OsString::from("--prefix=");
         prefix.push(self.half_files());
         prefix.push("/");
         users_call(self.repository, self.checkout, "checkout-index")
-            .index(next)
+            .index(self.own.index())
             .attributes_from(self.new.as_str())
             .arg(prefix)
             .args(["-z", "--stdin"])
@@ -479,7 +467,7 @@ impl<'a> Hands<'a> {
     }
 
     /// Brings the entries of the changed paths to the new commit in a copy of the index.
-    fn next_index(&self, inspection: &Inspection) -> Result<PathBuf> {
+    fn next_index(&self, inspection: &Inspection) -> Result<()> {
         let null = self.new.null_like();
         let (mut deletions, mut entries, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
         for path in inspection.paths.iter().filter(|path| path.index_known) {
@@ -496,33 +484,31 @@ impl<'a> Hands<'a> {
                 skipped.push(0);
             }
         }
-        // Beside the real one: a split index names its shared part relative to it.
-        let next = self.checkout.git_dir.join("crew-index");
-        self.copy_index(&next)?;
+        self.copy_index()?;
         deletions.extend(entries);
-        self.update_index(&next)
+        self.update_index()
             .args(["-z", "--index-info"])
             .input(&deletions)?
             .ok()?;
         if !skipped.is_empty() {
-            self.update_index(&next)
+            self.update_index()
                 .args(["--skip-worktree", "-z", "--stdin"])
                 .input(&skipped)?
                 .ok()?;
         }
-        Ok(next)
+        Ok(())
     }
 
-    fn update_index(&self, next: &Path) -> Call {
+    fn update_index(&self) -> Call {
         users_call(self.repository, self.checkout, "update-index")
-            .index(next)
+            .index(self.own.index())
             .attributes_from(self.new.as_str())
             .deadline(std::time::Duration::from_secs(600))
     }
 
     /// A copy of the index that stands; of none there is none.
-    fn copy_index(&self, next: &Path) -> Result<()> {
-        let current = self.index();
+    fn copy_index(&self) -> Result<()> {
+        let (current, next) = (self.index(), self.own.index());
         crate::plain::remove_if_there(next)?;
         match std::fs::copy(&current, next) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -533,20 +519,20 @@ impl<'a> Hands<'a> {
         crate::plain::remove_if_there(&next.with_extension("lock"))
     }
 
-    fn put_index(&self, next: &Path) -> Result<()> {
+    fn put_index(&self) -> Result<()> {
         let current = self.index();
-        std::fs::rename(next, &current).doing("replace", &current)
+        std::fs::rename(self.own.index(), &current).doing("replace", &current)
     }
 
     /// Gives the index the times of the files that stand now, so that git need not read them again.
-    fn refresh_index(&self, next: &Path) -> Result<()> {
-        self.copy_index(next)?;
-        let refreshed = self.update_index(next).args(["-q", "--refresh"]).run()?;
+    fn refresh_index(&self) -> Result<()> {
+        self.copy_index()?;
+        let refreshed = self.update_index().args(["-q", "--refresh"]).run()?;
         if !matches!(refreshed.code, Some(0 | 1)) {
             return Err(refreshed.failed());
         }
         crash::point("follow.index_built");
-        self.put_index(next)
+        self.put_index()
     }
 
     fn index(&self) -> PathBuf {

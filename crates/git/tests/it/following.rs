@@ -230,13 +230,16 @@ fn a_merge_or_rebase_under_way_waits() {
 #[test]
 fn a_landing_that_fails_half_way_keeps_the_users_git_out_until_it_is_carried_on() {
     let world = World::new();
-    let intent = to_land(&world, |world| world.write("new.txt", "new\n"));
+    let intent = to_land(&world, |world| {
+        world.write(".gitattributes", "new.txt filter=broken\n");
+        world.write("new.txt", "new\n");
+    });
     let repository = world.open_locked();
-    // As if an engine was killed when the branch had moved; and something that crew cannot take away stands where the
-    // next index is written.
+    // As if an engine was killed when the branch had moved; and a filter that the user's git insists on does not work.
     world.git(&["update-ref", "refs/heads/main", intent.new.as_str()]);
-    let obstacle = world.root().join(".git/crew-index");
-    std::fs::create_dir(&obstacle).unwrap();
+    world.git(&["config", "filter.broken.required", "true"]);
+    world.git(&["config", "filter.broken.clean", "cat"]);
+    world.git(&["config", "filter.broken.smudge", "false"]);
     repository.land(&intent).unwrap_err();
     assert_eq!(world.head(), intent.new);
     let commit = ["commit", "-q", "-m", "all of the index", "--allow-empty"];
@@ -245,7 +248,7 @@ fn a_landing_that_fails_half_way_keeps_the_users_git_out_until_it_is_carried_on(
         String::from_utf8_lossy(&refused.stderr).contains("index.lock"),
         "{refused:?}"
     );
-    std::fs::remove_dir(&obstacle).unwrap();
+    world.git(&["config", "filter.broken.smudge", "cat"]);
     repository.land(&intent).unwrap();
     world.git(&commit);
     assert_eq!(world.git(&["show", "HEAD:new.txt"]), "new");
