@@ -119,6 +119,19 @@ impl Repository {
         outcome
     }
 
+    /// Every `index.lock` that is crew's own. While no engine works on the repository, one was killed while a checkout followed
+    /// what landed.
+    ///
+    /// # Errors
+    /// [`Error::Io`](crate::Error::Io).
+    pub fn own_index_locks(&self) -> Result<Vec<PathBuf>> {
+        let locks = self
+            .places()?
+            .into_iter()
+            .map(|(_, git_dir)| git_dir.join("index.lock"));
+        Ok(locks.filter(|lock| crate::follow::is_marked(lock)).collect())
+    }
+
     /// Root and git directory of every checkout.
     fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut found = vec![(self.root().to_owned(), self.common_dir().to_owned())];

@@ -9,7 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 pub(crate) use apply::Ready;
-pub(crate) use index_lock::{IndexLock, forget_marks};
+pub(crate) use index_lock::{IndexLock, forget_marks, is_marked};
 
 use crate::checkout::{Checkout, Operation};
 use crate::error::{Error, Result};

@@ -158,6 +158,20 @@ impl Place {
         }
     }
 
+    /// The locks of checkouts' indexes that an engine left which was killed while they followed what landed: they keep the
+    /// person's git out until an engine ends that. None while somebody holds the repository.
+    ///
+    /// # Errors
+    /// When the repository's lock or the checkouts cannot be looked at.
+    pub fn left_index_locks(&self) -> Result<Vec<PathBuf>> {
+        let locks = self.repository.own_index_locks()?;
+        // Asked afterwards: an engine that has started since is no reason to say that one was killed.
+        match self.holder()? {
+            Some(_) => Ok(Vec::new()),
+            None => Ok(locks),
+        }
+    }
+
     /// Makes `.tickets/`, since git keeps no empty folder and a fresh clone has none. Only with the journal: later on a
     /// folder that is gone stays gone, for an empty one would say that every ticket was deleted.
     fn make_tickets_dir(&self) -> Result<()> {

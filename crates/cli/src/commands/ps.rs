@@ -56,6 +56,13 @@ impl Ps {
                 Style::Yellow,
             )?;
         }
+        for lock in place.left_index_locks()? {
+            let says = format!(
+                "an engine was killed while it landed, and its {} keeps your git out: `crew run` ends the landing",
+                lock.display()
+            );
+            out.wrapped(&says, 2, Style::Yellow)?;
+        }
         out.wrapped(&engine(holder.as_ref(), now), 2, Style::Dim)?;
         out.wrapped(&format!("queue: {}", counts(&queue)), 2, Style::Dim)?;
         if let Some(paid) = paid(&crew, now) {

@@ -90,8 +90,34 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
             "make room before it is full: then nothing new begins",
         ));
     }
+    index_locks(place, found);
+}
+
+/// Locks of checkouts' indexes: they keep the person's git out.
+fn index_locks(place: &Place, found: &mut Vec<Finding>) {
+    const AREA: Area = Area::Repository;
+    let left = match place.left_index_locks() {
+        Ok(left) => left,
+        Err(error) => {
+            found.push(Finding::error(AREA, &error.into()));
+            Vec::new()
+        }
+    };
+    for lock in &left {
+        found.push(
+            Finding::wrong(
+                AREA,
+                format!(
+                    "{} is crew's: an engine was killed while it landed, and no commit can be made there",
+                    lock.display()
+                ),
+                "crew run ends the landing, and gives it back; crew doctor --fix only gives it back",
+            )
+            .mended_by(Fix::ReleaseLock(lock.clone())),
+        );
+    }
     let lock = place.repository.common_dir().join("index.lock");
-    if lock.exists() {
+    if lock.exists() && !left.contains(&lock) {
         found.push(
             Finding::note(
                 AREA,

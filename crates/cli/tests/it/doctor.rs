@@ -213,6 +213,32 @@ fn a_lock_of_another_git_is_left_and_said_to_be() {
     assert!(repo.root.join(".git/index.lock").exists());
 }
 
+/// As an engine leaves it that is killed while a checkout follows what landed.
+#[test]
+fn a_lock_that_an_engine_left_is_wrong_and_given_back() {
+    let repo = Repo::with_crew();
+    let lock = repo.root.join(".git/index.lock");
+    assert!(!repo.crew(&["ps"]).ok().out.contains("index.lock"));
+    std::fs::write(&lock, "crew follows the landed branch here\n").unwrap();
+    let said = repo.crew(&["doctor", "--json"]);
+    assert_eq!(said.code, 1, "{said}");
+    let wrong = found(&said, "repository", "wrong");
+    assert!(says(&wrong).contains("index.lock is crew's"), "{said}");
+    assert!(
+        wrong[0]["hint"].as_str().unwrap().starts_with("crew run"),
+        "{said}"
+    );
+    let said = repo.crew(&["ps"]).ok();
+    assert!(
+        said.out.contains("index.lock keeps your git out: `crew run`"),
+        "{said}"
+    );
+    repo.crew(&["doctor", "--fix"]).ok();
+    assert!(!lock.exists());
+    assert!(!repo.crew(&["ps"]).ok().out.contains("index.lock"));
+    repo.crew(&["doctor"]).ok();
+}
+
 #[test]
 fn a_deep_look_reads_every_object_and_says_what_is_missing() {
     let repo = Repo::with_crew();

@@ -117,7 +117,8 @@ fn is_left_behind(repository: &Repository, path: &Path) -> bool {
     repository.lock().is_some() && is_marked(path)
 }
 
-fn is_marked(path: &Path) -> bool {
+/// Whether it is crew's own.
+pub(crate) fn is_marked(path: &Path) -> bool {
     beginning(path).is_some_and(|content| content == MARK)
 }
 
