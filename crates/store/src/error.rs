@@ -106,6 +106,12 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
+    /// What was written last stands in the log beside the journal, and can be read only where files can be written.
+    #[error("{} cannot be read where nothing can be written: what was written last is in its -wal", path.display())]
+    Sealed {
+        /// The journal.
+        path: PathBuf,
+    },
     /// Something else than a file stands where the journal belongs.
     #[error("{} is no file", path.display())]
     NoFile {
@@ -164,6 +170,10 @@ impl Error {
             Self::NoFile { .. } => {
                 Some("the journal is kept in a file of this name: look what it is, and move it away")
             }
+            Self::Sealed { .. } => Some(
+                "look at it where .crew can be written: there the -wal is taken over; or copy the repository, with .crew in it, \
+                 to where it can be",
+            ),
             Self::Halved { .. } => Some(
                 "put it back, or move the -wal and -shm files away too and begin a new one with `crew run`: without them it lacks what \
                  was written last, and beside a new one they damage it",

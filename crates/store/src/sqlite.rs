@@ -73,17 +73,21 @@ impl Sqlite {
     }
 
     /// Opens the journal at this absolute path, to read it: also on a disk that has no room for the index that processes share,
-    /// while nobody has one. What is read then waits for others, and they for it.
+    /// while nobody has one. What is read then waits for others, and they for it. Where nothing can be written, the file is read
+    /// as it stands, as long as it is all there is.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// As [`open`](Self::open); [`Error::Sealed`].
     pub async fn look(path: &Path) -> Result<Self> {
         let error = match Self::open(path).await {
             Err(error @ (Error::Io { .. } | Error::Full)) => error,
             opened => return opened,
         };
-        let options = schema::options(path).locking_mode(SqliteLockingMode::Exclusive);
         let place = Place::find(path)?;
+        if place::is_sealed(path) {
+            return Self::read_only(place).await;
+        }
+        let options = schema::options(path).locking_mode(SqliteLockingMode::Exclusive);
         let alone = async {
             let conn = connect(&place, &options).await?;
             conn.close().await.map_err(|e| sort("opening the journal", e))
@@ -93,6 +97,23 @@ impl Sqlite {
         let readers = readers()
             .max_connections(1)
             .after_release(|_, _| Box::pin(async { Ok(false) }));
+        Ok(Self::on(place, None, readers.connect_lazy_with(reading(options))))
+    }
+
+    /// The journal in a folder in which nothing can be written. SQLite takes no lock there and reads no log, so there must be none:
+    /// one that appears later, as where the folder is another's whose engine starts, ends the reading.
+    async fn read_only(mut place: Place) -> Result<Self> {
+        let options = schema::options(&place.path).read_only(true).immutable(true);
+        place::taken_over(&place.path)?;
+        connect(&place, &options)
+            .await?
+            .close()
+            .await
+            .map_err(|e| sort("opening the journal", e))?;
+        let readers = readers()
+            .max_connections(1)
+            .after_release(|_, _| Box::pin(async { Ok(false) }));
+        place.is_sealed = true;
         Ok(Self::on(place, None, readers.connect_lazy_with(reading(options))))
     }
 

@@ -208,11 +208,52 @@ cells! {
         world.wait_for("t-1", "done/landed");
         first.signal("TERM");
         first.end();
+        // Whoever closes it last takes the log over into the file.
+        world.journal(async |_| ()).unwrap();
+        assert!(!is_there(&world.project(".crew/journal.db-wal")));
         let fixed = ReadOnly::over(&world.project(".crew"));
         let said = world.crew(&["run", "--until-idle"]);
         assert_eq!(said.code, Some(1), "{said}");
         assert!(said.all().contains("Read-only file system"), "{said}");
+        // Who only looks needs to write nothing: the engine ended in good order.
+        let looks: [(&[&str], &str); 5] = [
+            (&["ps"], "1 landed"),
+            (&["queue", "--landed"], "t-1"),
+            (&["events"], "landed as"),
+            (&["history", "t-1"], "landed as"),
+            (&["inbox"], ""),
+        ];
+        for (look, wanted) in looks {
+            let said = world.must(look);
+            assert!(said.all().contains(wanted), "{look:?}: {said}");
+        }
+        let said = world.crew(&["retry", "t-1"]);
+        assert_eq!(said.code, Some(1), "{said}");
         drop(fixed);
+        in_order(&world);
+    }
+
+    fn f10_re_read_only_journal_of_a_killed_engine() {
+        let world = World::new();
+        ticket(&world, "t-1", WAITS);
+        let first = world.engine();
+        world.wait_for_run("t-1", 1);
+        drop(first);
+        let shared = world.project(".crew/journal.db-shm");
+        // A copy may come without it: SQLite makes it anew, where it can write.
+        fs::remove_file(shared).unwrap();
+        let fixed = ReadOnly::over(&world.project(".crew"));
+        for look in [&["ps"][..], &["queue"], &["events"], &["history", "t-1"]] {
+            let said = world.crew(look);
+            assert_eq!(said.code, Some(1), "{look:?}: {said}");
+            assert!(
+                said.all().contains("what was written last is in its -wal") && said.all().contains("copy the repository"),
+                "{look:?}: {said}"
+            );
+        }
+        drop(fixed);
+        world.open("go");
+        world.drain_all();
         in_order(&world);
     }
 }

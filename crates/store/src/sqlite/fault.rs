@@ -87,6 +87,7 @@ pub(super) fn breaks_transaction(error: &Error) -> bool {
         | Error::Missing { .. }
         | Error::NoFile { .. }
         | Error::Halved { .. }
+        | Error::Sealed { .. }
         | Error::Replaced { .. }
         | Error::Io { .. }
         | Error::Database { .. }

@@ -16,6 +16,8 @@ pub(super) struct Place {
     pub(super) path: PathBuf,
     /// Its device and its inode.
     file: (u64, u64),
+    /// It is read as it stands, without a log.
+    pub(super) is_sealed: bool,
 }
 
 impl Place {
@@ -44,22 +46,23 @@ impl Place {
         Ok(Self {
             path: path.to_owned(),
             file: (found.dev(), found.ino()),
+            is_sealed: false,
         })
     }
 
-    /// Refuses when another file stands there now, or none.
+    /// Refuses when another file stands there now, or none, or a log beside one that is read without.
     pub(super) fn stands(&self) -> Result<()> {
         let is_it = match self.path.metadata() {
             Ok(now) => (now.dev(), now.ino()) == self.file,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => false,
             Err(error) => return Err(io("looking at", &self.path, error)),
         };
-        if is_it {
-            Ok(())
-        } else {
-            Err(Error::Replaced {
+        match is_it {
+            true if self.is_sealed => taken_over(&self.path),
+            true => Ok(()),
+            false => Err(Error::Replaced {
                 path: self.path.clone(),
-            })
+            }),
         }
     }
 }
@@ -75,6 +78,24 @@ pub(super) fn whole(path: &Path) -> Result<()> {
             beside,
         }),
         Some(_) | None => Ok(()),
+    }
+}
+
+/// Whether nothing can be made beside the journal: its folder is another's, or stands on what is mounted to be read only.
+pub(super) fn is_sealed(path: &Path) -> bool {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+    let folder = path.parent().unwrap_or(path);
+    // As who this is in effect: that is who opens files.
+    accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_err()
+}
+
+/// Refuses where what was written last is not in the journal's file yet: it is not in what can be read there.
+pub(super) fn taken_over(path: &Path) -> Result<()> {
+    match beside(path, "-wal").symlink_metadata() {
+        Ok(log) if log.len() > 0 => Err(Error::Sealed {
+            path: path.to_owned(),
+        }),
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
