@@ -58,9 +58,8 @@ impl Demo {
             Ok(ended) => ended,
             Err(error) => {
                 if let Some(repository) = &repository {
-                    context
-                        .out
-                        .line(&format!("the repository is kept: {repository}"))?;
+                    let says = format!("the repository is kept: {repository}");
+                    context.out.wrapped(&says, 0, Style::Plain)?;
                 }
                 return Err(error);
             }
@@ -72,9 +71,8 @@ impl Demo {
         }
         if let Some(repository) = &repository {
             context.out.line("")?;
-            context
-                .out
-                .line(&format!("the repository is kept: {repository}"))?;
+            let says = format!("the repository is kept: {repository}");
+            context.out.wrapped(&says, 0, Style::Plain)?;
             let crew = typed(context).unwrap_or_else(|| "crew".to_owned());
             context
                 .out
@@ -100,10 +98,8 @@ fn begin(context: &mut Context, ground: &Ground, keep: bool) -> Result<()> {
         return Ok(());
     }
     let out = &mut context.out;
-    out.styled(
-        "crew demo: four agents and eight tickets, for about half a minute",
-        Style::Bold,
-    )?;
+    let what = "crew demo: four agents and eight tickets, for about half a minute";
+    out.wrapped(what, 0, Style::Bold)?;
     out.wrapped(
         "The agents are scripts, so it needs no key and no network. All else is real: the engine, git, the tests.",
         0,
@@ -113,7 +109,7 @@ fn begin(context: &mut Context, ground: &Ground, keep: bool) -> Result<()> {
     let place = format!("In {} ({goes})", ground.repository().display());
     out.wrapped(&place, 0, Style::Plain)?;
     out.line("")?;
-    let mut table = Table::bare(3);
+    let mut table = Table::bare(3).wrapped();
     for (id, title, note) in demo::queue() {
         table.row([format!("  {id}").into(), title.into(), note.into()]);
     }
@@ -200,10 +196,8 @@ fn yours(context: &mut Context) -> Result<()> {
     let program = typed(context);
     let out = &mut context.out;
     out.line("")?;
-    out.styled(
-        "the same in a repository of your own, with a real agent",
-        Style::Bold,
-    )?;
+    let what = "the same in a repository of your own, with a real agent";
+    out.wrapped(what, 0, Style::Bold)?;
     if let Some(program) = program {
         out.line(&format!("  alias crew={program}"))?;
     }

@@ -11,7 +11,11 @@ use crate::context::{Context, journal};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::follow::{Follow, interrupts};
+use crate::ui::Style;
 use crate::{documents, ui};
+
+/// Where a line goes on that is wider than the terminal: behind its number.
+const HANG: usize = 8;
 
 /// Show what happened, newest last
 #[derive(Debug, Args)]
@@ -87,7 +91,7 @@ fn show(context: &mut Context, fold: &Fold) -> Result<()> {
         return context.out.json_line(&documents::Event::of(fold));
     }
     let line = format!("{:>6}  {}", fold.seq, line(fold));
-    context.out.line(&line)
+    context.out.wrapped(&line, HANG, Style::Plain)
 }
 
 /// An event on one line: when, of what, what.

@@ -18,6 +18,9 @@ use crate::facts::Facts;
 use crate::ui::Style;
 use crate::{clock, documents, follow, lookup};
 
+/// Where a line goes on that is wider than the terminal.
+const HANG: usize = 4;
+
 /// Say why a ticket is not given out, or what happens to it next
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
@@ -65,28 +68,33 @@ impl Explain {
             })?;
             return Ok(Exit::Done);
         }
-        context.out.styled(&format!("{id}  {title}"), Style::Bold)?;
-        context.out.line(&format!("state: {state}"))?;
-        context.out.line(&says)?;
+        let out = &mut context.out;
+        out.wrapped(&format!("{id}  {title}"), 2, Style::Bold)?;
+        out.wrapped(&format!("state: {state}"), HANG, Style::Plain)?;
+        out.wrapped(&says, HANG, Style::Plain)?;
         if let Some(waits) = agent.and_then(|agent| agent.waiting(clock::now())) {
-            context.out.line(&format!("  it {waits}"))?;
+            out.wrapped(&format!("  it {waits}"), HANG, Style::Plain)?;
         }
         if let Some(what) = ticket.and_then(for_the_person) {
-            context
-                .out
-                .line(&format!("  hint: {what}; `crew merge {id}` tries at once"))?;
+            out.wrapped(
+                &format!("  hint: {what}; `crew merge {id}` tries at once"),
+                HANG,
+                Style::Plain,
+            )?;
         }
         if let Some(why) = no_worker(&facts, &settings, ticket) {
-            context.out.line(&format!("  {why}"))?;
+            out.wrapped(&format!("  {why}"), HANG, Style::Plain)?;
         }
         let over = ticket.is_some_and(|ticket| ticket.is_done() || ticket.held.is_some());
         if let Some(why) = place.lacks_room(&settings).filter(|_| !over) {
-            context.out.line(&format!("  {why}"))?;
+            out.wrapped(&format!("  {why}"), HANG, Style::Plain)?;
         }
         if let Some(why) = place.refuses_files() {
-            context
-                .out
-                .line(&format!("  no ticket's file can be written: {why}"))?;
+            out.wrapped(
+                &format!("  no ticket's file can be written: {why}"),
+                HANG,
+                Style::Plain,
+            )?;
         }
         if let Some(failure) = failure {
             let rule = failure::says(failure.class);
@@ -94,34 +102,34 @@ impl Explain {
             let count = failure::in_a_row(failure.class, errors).filter(|_| errors > 0);
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();
             let class = failure.class.name();
-            context
-                .out
-                .line(&format!("  {class}{count}: {}", failure.message))?;
-            context.out.line(&format!("  rule: {rule}"))?;
+            out.wrapped(
+                &format!("  {class}{count}: {}", failure.message),
+                HANG,
+                Style::Plain,
+            )?;
+            out.wrapped(&format!("  rule: {rule}"), HANG, Style::Plain)?;
         }
         // An agent that waits for it says so itself.
         if agent.is_none() && !over {
             for bar in crew.bars(clock::now()) {
-                context.out.line(&format!("  no step is started: {bar}"))?;
+                out.wrapped(&format!("  no step is started: {bar}"), HANG, Style::Plain)?;
             }
         }
         for (label, line) in next(&id, refusal.as_ref(), &facts) {
-            context.out.line(&format!("  {label}: {line}"))?;
+            out.wrapped(&format!("  {label}: {line}"), HANG, Style::Plain)?;
         }
         let at_work = ticket.is_some_and(|ticket| matches!(ticket.state, State::InProgress(_)));
         if let Some(pause) = ps::pause(&crew, clock::now())
             && at_work
         {
-            context.out.styled(&pause.to_string(), Style::Yellow)?;
+            out.wrapped(&pause.to_string(), HANG, Style::Yellow)?;
         }
         for problem in facts
             .problems
             .iter()
             .filter(|problem| problem.contains(&format!("/{id}.md")))
         {
-            context
-                .out
-                .styled(&format!("  in its file: {problem}"), Style::Yellow)?;
+            out.wrapped(&format!("  in its file: {problem}"), HANG, Style::Yellow)?;
         }
         Ok(Exit::Done)
     }

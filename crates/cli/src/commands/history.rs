@@ -104,7 +104,8 @@ async fn of_agent(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Re
 }
 
 fn table(shown: &[(Fold, Vec<Effect>)], which: &Either) -> Table {
-    let mut table = Table::new(&["SEQ", "WHEN (UTC)", "TICKET", "STATE", "WHAT"], &[0]);
+    let head = ["SEQ", "WHEN (UTC)", "TICKET", "STATE", "WHAT"];
+    let mut table = Table::new(&head, &[0]).giving_way(&[3, 1]).wrapped();
     for (fold, effects) in shown {
         let ticket = match (&fold.stream, which) {
             (Stream::Ticket(id), Either::Agent(_)) => id.to_string(),

@@ -17,15 +17,15 @@ pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()>
     let seconds = ui::span(tally.took());
     out.line("")?;
     if landed == ALL {
-        out.styled(&format!("all {ALL} tickets landed, in {seconds}"), Style::Green)?;
+        let says = format!("all {ALL} tickets landed, in {seconds}");
+        out.wrapped(&says, 0, Style::Green)?;
     } else {
-        out.styled(
-            &format!("{landed} of {ALL} tickets landed, in {seconds}"),
-            Style::Red,
-        )?;
+        let says = format!("{landed} of {ALL} tickets landed, in {seconds}");
+        out.wrapped(&says, 0, Style::Red)?;
     }
     out.line("")?;
-    let mut table = Table::new(&["TICKET", "TOOK", "STEPS", "TITLE, AND WHAT CREW DID"], &[1, 2]);
+    let head = ["TICKET", "TOOK", "STEPS", "TITLE, AND WHAT CREW DID"];
+    let mut table = Table::new(&head, &[1, 2]).giving_way(&[2, 1]).wrapped();
     for (id, counts) in &tally.tickets {
         table.row([
             id.to_string().into(),

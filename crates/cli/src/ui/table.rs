@@ -3,8 +3,9 @@
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::ui::out::{Style, Terminal};
+use crate::ui::wrap_line;
 
-/// A table: its last column takes what is left of the terminal's width.
+/// A table: its last column takes what is left of the terminal's width, and is cut there or goes on below.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     head: Vec<&'static str>,
@@ -12,6 +13,8 @@ pub(crate) struct Table {
     right: Vec<usize>,
     /// Columns that are left out where there is no room for all, the first one first.
     goes: Vec<usize>,
+    /// Whether the last column, and what stands below a row, is read as a whole: it is broken at its words, and never cut.
+    wraps: bool,
     rows: Vec<Row>,
 }
 
@@ -61,6 +64,8 @@ impl From<&String> for Cell {
 const GAP: &str = "  ";
 /// Room that the last column has before others give way for it.
 const ROOM: usize = 8;
+/// As much where it is broken at its words.
+const READABLE: usize = 24;
 
 impl Table {
     /// With these headings.
@@ -69,6 +74,7 @@ impl Table {
             head: head.to_vec(),
             right: right.to_vec(),
             goes: Vec::new(),
+            wraps: false,
             rows: Vec::new(),
         }
     }
@@ -80,12 +86,19 @@ impl Table {
         self
     }
 
+    /// What the last column and the lines below a row say goes on below where the terminal is too narrow for it.
+    pub(crate) fn wrapped(mut self) -> Self {
+        self.wraps = true;
+        self
+    }
+
     /// Without headings.
     pub(crate) fn bare(columns: usize) -> Self {
         Self {
             head: vec![""; columns],
             right: Vec::new(),
             goes: Vec::new(),
+            wraps: false,
             rows: Vec::new(),
         }
     }
@@ -120,7 +133,7 @@ impl Table {
         let needs = |shown: &[usize]| -> usize {
             let of = |at: &usize| {
                 if *at == last {
-                    widths[*at].min(ROOM)
+                    widths[*at].min(if self.wraps { READABLE } else { ROOM })
                 } else {
                     widths[*at]
                 }
@@ -146,20 +159,52 @@ impl Table {
                 .sum()
         };
         let titled = self.head.iter().any(|name| !name.is_empty());
-        let all = titled
-            .then(|| self.line(&head, &shown, &widths, terminal))
-            .into_iter();
-        let rows = self.rows.iter().map(|row| match row {
-            Row::Cells(cells) => self.line(cells, &shown, &widths, terminal),
-            Row::Below(column, cell) => {
-                let begin = begins(*column);
-                match fit(&cell.text, begin, terminal) {
-                    none if none.is_empty() => none,
-                    fitted => format!("{}{}", " ".repeat(begin), terminal.paint(&fitted, cell.style)),
+        let mut lines = Vec::new();
+        if titled {
+            lines.push(self.line(&head, &shown, &widths, terminal));
+        }
+        for row in &self.rows {
+            match row {
+                Row::Cells(cells) if self.wraps && cells.len() > last => {
+                    let whole = &cells[last];
+                    let (beside, below) =
+                        (begins(last), shown.get(1).map_or(0, |at| begins(*at)) + GAP.len());
+                    let wanted = beside + READABLE.min(columns(&whole.text));
+                    // Where there is little room beside the others, there may be more below them.
+                    let is_beside = beside <= below || terminal.columns.is_none_or(|all| all >= wanted);
+                    let begin = if is_beside { beside } else { below };
+                    let mut texts = self.pieces(whole, begin, 0, terminal);
+                    let mut first = cells.clone();
+                    first[last].text = if is_beside && !texts.is_empty() {
+                        texts.remove(0)
+                    } else {
+                        String::new()
+                    };
+                    lines.push(self.line(&first, &shown, &widths, terminal));
+                    lines.extend(
+                        texts
+                            .iter()
+                            .map(|text| set_in(text, begin, whole.style, terminal)),
+                    );
+                }
+                Row::Cells(cells) => lines.push(self.line(cells, &shown, &widths, terminal)),
+                Row::Below(column, cell) => {
+                    let begin = begins(*column);
+                    let texts = self.pieces(cell, begin, 2, terminal);
+                    lines.extend(texts.iter().map(|text| set_in(text, begin, cell.style, terminal)));
                 }
             }
-        });
-        all.chain(rows).collect()
+        }
+        lines
+    }
+
+    /// What is shown of a cell that begins at a column, a line each: as much as fits, or all of it.
+    fn pieces(&self, cell: &Cell, begin: usize, hang: usize, terminal: &Terminal) -> Vec<String> {
+        if !self.wraps {
+            return vec![fit(&cell.text, begin, terminal)];
+        }
+        let room = terminal.columns.map(|all| all.saturating_sub(begin).max(1));
+        wrap_line(&cell.text, room, hang)
     }
 
     fn line(&self, cells: &[Cell], shown: &[usize], widths: &[usize], terminal: &Terminal) -> String {
@@ -172,7 +217,11 @@ impl Table {
                 used += GAP.len();
             }
             let is_last = nth + 1 == shown.len();
-            let text = fit(&cell.text, used, terminal);
+            let text = if is_last && self.wraps {
+                cell.text.clone()
+            } else {
+                fit(&cell.text, used, terminal)
+            };
             let pad = if is_last {
                 0
             } else {
@@ -190,6 +239,14 @@ impl Table {
         let kept = out.trim_end_matches(' ').len();
         out.truncate(kept);
         out
+    }
+}
+
+/// A line that begins at a column.
+fn set_in(text: &str, begin: usize, style: Style, terminal: &Terminal) -> String {
+    match text {
+        "" => String::new(),
+        text => format!("{}{}", " ".repeat(begin), terminal.paint(text, style)),
     }
 }
 
@@ -261,6 +318,55 @@ mod tests {
         assert_eq!(row(22), "t-1   $3.18  a long t…");
         assert_eq!(row(12), "t-1   $3.18");
         assert_eq!(table.lines(&PIPE)[1], "03:04:05  ada  t-1   $3.18  a long title");
+    }
+
+    #[test]
+    fn what_is_read_as_a_whole_goes_on_below_and_is_never_cut() {
+        let narrow = |columns| Terminal {
+            is: true,
+            columns: Some(columns),
+            ..PIPE
+        };
+        let mut table = Table::new(&["N", "WHEN", "WHAT"], &[0])
+            .giving_way(&[1])
+            .wrapped();
+        table.row([
+            "7".into(),
+            "03:04:05".into(),
+            "one two three four five six".into(),
+        ]);
+        table.below(2, "because: seven eight nine ten eleven", Style::Plain);
+        assert_eq!(
+            table.lines(&narrow(38)),
+            [
+                "N  WHEN      WHAT",
+                "7  03:04:05  one two three four five",
+                "             six",
+                "             because: seven eight nine",
+                "               ten eleven",
+            ]
+        );
+        assert_eq!(
+            table.lines(&narrow(20))[1..],
+            [
+                "7  one two three",
+                "   four five six",
+                "   because: seven",
+                "     eight nine ten",
+                "     eleven",
+            ]
+        );
+        assert_eq!(table.lines(&PIPE).len(), 3);
+        let mut table = Table::bare(3).wrapped();
+        table.row([
+            "t-1".into(),
+            "a title that is long".into(),
+            "why, in some words".into(),
+        ]);
+        assert_eq!(
+            table.lines(&narrow(30)),
+            ["t-1  a title that is long", "       why, in some words"]
+        );
     }
 
     #[test]

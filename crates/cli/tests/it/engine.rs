@@ -218,6 +218,30 @@ fn a_note_of_crews_own_is_no_edit_and_an_answer_below_it_is() {
     assert_eq!(edits(), 1);
 }
 
+/// Why something is so is read as a whole: where the terminal is narrow it goes on below, broken between words.
+#[test]
+fn a_narrow_terminal_loses_no_word_of_what_happened() {
+    let why =
+        "the key of the staging server is in no vault that an agent can open, so somebody has to bring it";
+    let repo = Repo::with_agent(&format!("echo 'BLOCKED: {why}'"));
+    repo.ticket("t-1", "Blocked", "");
+    assert_eq!(repo.crew(&["run", "--until-idle"]).code, 3);
+    for columns in [40, 80] {
+        for args in [&["history", "t-1"][..], &["events"], &["explain", "t-1"]] {
+            let mut screen = repo.terminal(args, (columns, 100));
+            let seen = until("the whole reason on the screen", || {
+                let seen = screen.screen();
+                let words: Vec<&str> = seen.split_whitespace().collect();
+                words.join(" ").contains(why).then_some(seen)
+            });
+            screen.left();
+            // A line that the terminal itself broke is one line here.
+            let is_narrow = |line: &str| line.chars().count() <= usize::from(columns);
+            assert!(seen.lines().all(is_narrow), "{args:?} at {columns}:\n{seen}");
+        }
+    }
+}
+
 #[test]
 fn people_talk_to_an_engine_at_work() {
     let repo = Repo::with_agent(&gated());
