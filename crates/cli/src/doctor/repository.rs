@@ -104,17 +104,15 @@ fn index_locks(place: &Place, found: &mut Vec<Finding>) {
         }
     };
     for lock in &left {
-        found.push(
-            Finding::wrong(
-                AREA,
-                format!(
-                    "{} is crew's: an engine was killed while it landed, and no commit can be made there",
-                    lock.display()
-                ),
-                "crew run ends the landing, and gives it back; crew doctor --fix only gives it back",
-            )
-            .mended_by(Fix::ReleaseLock(lock.clone())),
-        );
+        // Nothing else may give it back: where the branch is moved and the files are not, a commit would take back what landed.
+        found.push(Finding::wrong(
+            AREA,
+            format!(
+                "{} is crew's: an engine was killed while it landed, and no commit can be made there",
+                lock.display()
+            ),
+            "crew run ends the landing, and gives it back",
+        ));
     }
     let lock = place.repository.common_dir().join("index.lock");
     if lock.exists() && !left.contains(&lock) {
