@@ -188,7 +188,7 @@ complete -c crew -n "__fish_crew_using_subcommand ticket" -s C -d 'Work in this 
 complete -c crew -n "__fish_crew_using_subcommand ticket" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand doctor" -s C -d 'Work in this folder instead of the current one' -r -F
 complete -c crew -n "__fish_crew_using_subcommand doctor" -l fix -d 'Mend what can be mended without losing anything'
-complete -c crew -n "__fish_crew_using_subcommand doctor" -l deep -d 'Read every object of the repository too (`git fsck --strict`): in a large one that takes long'
+complete -c crew -n "__fish_crew_using_subcommand doctor" -l deep -d 'Read every object of the repository too (`git fsck --strict`), and all of a long journal: in large ones that takes long'
 complete -c crew -n "__fish_crew_using_subcommand doctor" -l json -d 'Print one JSON document (see docs/json.md); where a command follows, one line per event'
 complete -c crew -n "__fish_crew_using_subcommand doctor" -s h -l help -d 'Print help'
 complete -c crew -n "__fish_crew_using_subcommand sim; and not __fish_seen_subcommand_from replay help" -s C -d 'Work in this folder instead of the current one' -r -F

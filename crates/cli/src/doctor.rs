@@ -25,7 +25,7 @@ use crate::context::Context;
 use crate::error::Result;
 
 /// Looks at everything that can be looked at here. A part that cannot be looked at since another is broken is left out.
-/// `deep`: every object of the repository and every byte that crew keeps too, which may take long.
+/// `deep`: every object of the repository, every row of a long journal and every byte that crew keeps too, which may take long.
 pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     let Some(place) = repository::find(context, &mut found) else {
@@ -43,7 +43,7 @@ pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> 
     tickets::look(&place, &mut found);
     let ledger = journal::open(&place, &mut found).await;
     if let Some(ledger) = ledger
-        && let Some(patient) = journal::look(place, settings, ledger, &mut found).await?
+        && let Some(patient) = journal::look(place, settings, ledger, deep, &mut found).await?
     {
         judge(patient, &mut found).await?;
     }
@@ -63,7 +63,7 @@ async fn judge(patient: Patient, found: &mut Vec<Finding>) -> Result<()> {
     }
     let (mut unheard, ledger) = (Vec::new(), patient.ledger.clone());
     let (place, settings) = (patient.place.clone(), patient.settings.clone());
-    let Some(again) = journal::look(place, settings, ledger, &mut unheard).await? else {
+    let Some(again) = journal::look(place, settings, ledger, patient.is_whole, &mut unheard).await? else {
         found.extend(first);
         return Ok(());
     };

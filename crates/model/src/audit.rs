@@ -28,13 +28,22 @@ pub struct Broken {
 pub struct Audit {
     project: Project,
     tickets: BTreeMap<TicketId, Arc<Ticket>>,
-    landed: Vec<(TicketId, Oid)>,
+    /// By the place of the event.
+    landed: BTreeMap<u64, (TicketId, Oid)>,
     /// Of what landed, the tree that was judged.
     judged: BTreeMap<Oid, Oid>,
 }
 
 impl Audit {
-    /// Takes the next row; rows come in the order of the journal. What it breaks.
+    /// Begins with a project as an earlier row left it.
+    pub fn set_out(&mut self, after: &State) {
+        if let State::Project(project) = after {
+            self.project.clone_from(project);
+        }
+    }
+
+    /// Takes the next row. Those of a stream come in their order, and as they are in the journal, or one stream after the other.
+    /// What it breaks.
     pub fn row(&mut self, row: &Row<'_>) -> Option<Broken> {
         match (row.stream, row.fact, row.after) {
             (Stream::Ticket(id), Fact::Ticket(event), State::Ticket(stored)) => {
@@ -88,8 +97,8 @@ impl Audit {
 
     /// The merge commits that were landed, oldest first.
     #[must_use]
-    pub fn landed(&self) -> &[(TicketId, Oid)] {
-        &self.landed
+    pub fn landed(&self) -> impl ExactSizeIterator<Item = &(TicketId, Oid)> {
+        self.landed.values()
     }
 
     /// The trees that were judged of the merge commits that were landed, by commit.
@@ -102,7 +111,7 @@ impl Audit {
         let new = || Arc::new(Ticket::new(id.clone()));
         let before = self.tickets.get(id).cloned().unwrap_or_else(new);
         if let Event::Landed { commit } = event {
-            self.landed.push((id.clone(), commit.clone()));
+            self.landed.insert(row.seq, (id.clone(), commit.clone()));
             if let Some(candidate) = before.candidate().filter(|candidate| candidate.commit == *commit) {
                 self.judged.insert(commit.clone(), candidate.tree.clone());
             }

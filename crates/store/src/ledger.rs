@@ -281,8 +281,16 @@ impl<J: Journal> Ledger<J> {
     /// # Errors
     /// As [`Ledger::tail`].
     pub async fn history(&self, of: &journal::Stream) -> Result<Vec<Fold>> {
+        self.history_after(of, 0).await
+    }
+
+    /// The events of one stream that came after it had a version.
+    ///
+    /// # Errors
+    /// As [`Ledger::tail`].
+    pub async fn history_after(&self, of: &journal::Stream, version: u64) -> Result<Vec<Fold>> {
         let id = StreamId(of.to_string());
-        let (mut out, mut after) = (Vec::new(), Version(0));
+        let (mut out, mut after) = (Vec::new(), Version(version));
         loop {
             let page = self.0.events_of(&id, after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(out) };

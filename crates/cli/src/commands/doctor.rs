@@ -17,7 +17,7 @@ pub(crate) struct Doctor {
     /// Mend what can be mended without losing anything.
     #[arg(long)]
     fix: bool,
-    /// Read every object of the repository too (`git fsck --strict`): in a large one that takes long.
+    /// Read every object of the repository too (`git fsck --strict`), and all of a long journal: in large ones that takes long.
     #[arg(long)]
     deep: bool,
 }

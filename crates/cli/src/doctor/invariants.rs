@@ -30,6 +30,7 @@ pub(super) async fn look(patient: &Patient, found: &mut Vec<Finding>) {
     if found.len() == before {
         let n = patient.audit.landed().len();
         let work = match n {
+            n if !patient.is_whole => format!("{n} that landed lately are in the target, each once"),
             0 => "nothing landed yet".to_owned(),
             1 => "what landed is in the target, once".to_owned(),
             n => format!("all {n} that landed are in the target, each once"),

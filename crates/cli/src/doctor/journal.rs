@@ -1,19 +1,22 @@
 //! The journal: its file, its rows against each other, and its states against the machines.
 
+mod present;
+mod whole;
+
 use std::collections::BTreeSet;
 
-use model::audit::Audit;
-use model::journal::Fact;
+use model::audit::{Audit, Broken};
+use model::journal::{Fact, State};
 use model::settings::Settings;
 use model::view::Crew;
-use model::{attempt, ticket};
+use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
-use store::{Journal as _, Ledger, Sqlite};
+use store::{Fold, Ledger, Sqlite};
 
 use super::finding::few;
 use super::{Area, Finding, Patient};
 use crate::error::{Error, Result};
-use crate::{clock, context, follow};
+use crate::{clock, context};
 
 const AREA: Area = Area::Journal;
 
@@ -37,56 +40,92 @@ pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledg
     }
 }
 
-/// Reads all of it. None when it cannot be read to its end.
+/// So many tickets that are set aside are read again by every look. Where there are more, only a deep one reads what lies behind:
+/// the others cost what goes on.
+const FEW: usize = 1000;
+
+/// What was read of a journal.
+#[derive(Default)]
+struct Read {
+    /// All of it, folded; without what is set aside, where that was not read.
+    crew: Crew,
+    audit: Audit,
+    /// Rows that are not what the machines give.
+    broken: Vec<Broken>,
+    pairs: BTreeSet<(AgentName, TicketId)>,
+    begun_on: Option<Oid>,
+}
+
+impl Read {
+    /// Takes the next row of a stream.
+    fn row(&mut self, fold: &Fold) {
+        self.broken.extend(self.audit.row(&fold.row()));
+        self.begins(fold);
+        self.pairs.extend(pair(fold));
+    }
+
+    /// Notes where the first workspace was begun.
+    fn begins(&mut self, fold: &Fold) {
+        if let Fact::Ticket(ticket::Event::Attempt(attempt::Event::WorkspaceReady { base, .. })) = &fold.fact
+        {
+            self.begun_on.get_or_insert_with(|| base.clone());
+        }
+    }
+}
+
+/// Who is at a ticket after this row.
+fn pair(fold: &Fold) -> Option<(AgentName, TicketId)> {
+    let State::Ticket(ticket) = &fold.after else {
+        return None;
+    };
+    Some((ticket.attempt()?.agent.clone(), ticket.id.clone()))
+}
+
+/// Reads it: all of it, if that is not much or `deep`. None when it cannot be read to its end.
 pub(super) async fn look(
     place: Place,
     settings: Option<Settings>,
     ledger: Ledger<Sqlite>,
+    deep: bool,
     found: &mut Vec<Finding>,
 ) -> Result<Option<Patient>> {
     let holder = place.holder()?;
-    match ledger.0.verify().await {
-        Ok(problems) if problems.is_empty() => {}
-        Ok(problems) => few(problems).into_iter().for_each(|says| damaged(says, found)),
-        Err(error) => damaged(text::whole(&error), found),
-    }
     // Before the rows: what is done and not yet told of is in none of both otherwise.
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
     let mut changing: BTreeSet<_> = ordered.into_iter().map(|ordered| ordered.ticket).collect();
     let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
-    let kept = Kept::read(&ledger, found).await;
-    let (mut audit, mut broken, mut pairs, mut same) = (Audit::default(), Vec::new(), BTreeSet::new(), None);
-    let mut begun_on = None;
-    let folded = follow::fold(&ledger, |crew, fold| {
-        same = same.or_else(|| kept.compare(crew));
-        broken.extend(audit.row(&follow::row(fold)));
-        if let Fact::Ticket(ticket::Event::Attempt(attempt::Event::WorkspaceReady { base, .. })) = &fold.fact
-        {
-            begun_on.get_or_insert_with(|| base.clone());
-        }
-        if let model::journal::State::Ticket(ticket) = &fold.after
-            && let Some(attempt) = ticket.attempt()
-        {
-            pairs.insert((attempt.agent.clone(), ticket.id.clone()));
-        }
-    })
-    .await;
+    let aside = ledger.kept().await.map_or(0, |kept| kept.past.tickets.len());
+    let is_whole = deep || aside <= FEW;
+    let read = if is_whole {
+        whole::read(&ledger, found).await
+    } else {
+        let names = present::names(&place, settings.as_ref());
+        present::read(&ledger, &names, holder.is_none(), found).await
+    };
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
     changing.extend(ordered.into_iter().map(|ordered| ordered.ticket));
-    let crew = match folded {
-        Ok(crew) => crew,
+    let Read {
+        crew,
+        audit,
+        broken,
+        pairs,
+        begun_on,
+    } = match read {
+        Ok(read) => read,
         Err(Error::Store(error)) => {
             damaged(text::whole(&error), found);
             return Ok(None);
         }
         Err(error) => return Err(error),
     };
-    same = same.or_else(|| kept.compare(&crew));
-    kept.tell(same, found);
     if broken.is_empty() {
+        let of_what = if is_whole { "" } else { " of what is not set aside" };
         found.push(Finding::fine(
             AREA,
-            format!("{} events, whole; every state is what replay gives", crew.seq),
+            format!(
+                "{} events, whole; every state{of_what} is what replay gives",
+                crew.seq
+            ),
         ));
     }
     let broken = broken
@@ -114,44 +153,17 @@ pub(super) async fn look(
         changing,
         begun_on,
         holder,
+        is_whole,
     }))
 }
 
-/// The view that was kept for the next who folds.
-struct Kept {
-    crew: Crew,
-    aside: usize,
-}
-
-impl Kept {
-    async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Self {
-        let kept = ledger.kept_whole().await.unwrap_or_else(|error| {
-            damaged(text::whole(&error), found);
-            None
-        });
-        let (crew, aside) = kept.unwrap_or_default();
-        Self { crew, aside }
-    }
-
-    /// Whether a fold of all rows gives the same; none at another row than the one it was kept at.
-    fn compare(&self, crew: &Crew) -> Option<bool> {
-        (self.crew.seq > 0 && self.crew.seq == crew.seq).then(|| self.crew == *crew)
-    }
-
-    fn tell(&self, same: Option<bool>, found: &mut Vec<Finding>) {
-        match (same, self.aside) {
-            (Some(false), _) => found.push(Finding::wrong(
-                AREA,
-                format!("what was folded up to event {} is not what the events give", self.crew.seq),
-                "crew ps and crew cost may say something wrong: tell crew's makers, with the output of `crew events --json`",
-            )),
-            (Some(true) | None, 0) => {}
-            (Some(true) | None, n) => found.push(Finding::fine(
-                AREA,
-                format!("{n} tickets are set aside; what is told of them is what their events give"),
-            )),
-        }
-    }
+/// Tells that the folded view is not what the events give.
+fn misfolded(seq: u64) -> Finding {
+    Finding::wrong(
+        AREA,
+        format!("what was folded up to event {seq} is not what the events give"),
+        "crew ps and crew cost may say something wrong: tell crew's makers, with the output of `crew events --json`",
+    )
 }
 
 /// Tells of damage, each once, and what to do about it at the first.

@@ -20,7 +20,9 @@ pub(crate) struct Patient {
     pub(crate) ledger: Ledger<Sqlite>,
     /// The journal, folded.
     pub(crate) crew: Crew,
-    /// The journal, looked over.
+    /// Whether that is with everything that was set aside.
+    pub(crate) is_whole: bool,
+    /// The journal, looked over; as much of it as was read.
     pub(crate) audit: Audit,
     /// Every agent that was ever at a ticket.
     pub(crate) pairs: BTreeSet<(AgentName, TicketId)>,
@@ -43,6 +45,12 @@ impl Patient {
     /// Whether the journal has a ticket of this name.
     pub(crate) fn knows(&self, ticket: &str) -> bool {
         TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.tickets.contains_key(&id))
+            || self.has_aside(ticket)
+    }
+
+    /// Whether a ticket of this name is set aside, and was not read.
+    pub(crate) fn has_aside(&self, ticket: &str) -> bool {
+        TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.past.tickets.contains(&id))
     }
 
     /// Whether an engine that runs may just be making or removing what belongs to a ticket.

@@ -13,6 +13,8 @@ use crate::error::Error;
 const AREA: Area = Area::Invariants;
 /// More merges than any repository has.
 const ALL: usize = 1 << 30;
+/// So many merges more than what landed lately are looked at, where what lies behind is not.
+const LATELY: usize = 1000;
 
 pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
     let Some(settings) = &patient.settings else { return };
@@ -22,15 +24,15 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
     let Ok(tip) = Branch::parse(target).and_then(|branch| repository.target(&branch)) else {
         return;
     };
-    let merges = match repository.landed(&tip, ALL) {
+    let merges = match merges(patient, &tip) {
         Ok(merges) => merges,
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
             return;
         }
     };
-    let landed = patient.audit.landed();
-    let aside = match elsewhere(repository, (&merges, landed), &tip) {
+    let landed: Vec<&(TicketId, Oid)> = patient.audit.landed().collect();
+    let aside = match elsewhere(repository, (&merges, &landed), &tip) {
         Ok(None) => Vec::new(),
         Ok(Some(aside)) => {
             let beside = aside.len();
@@ -98,10 +100,27 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
     }
 }
 
+/// The merges on the target's first-parent line, newest first: all, or as many as what landed lately can be among.
+fn merges(patient: &Patient, tip: &git::Oid) -> git::Result<Vec<LandedMerge>> {
+    let repository = &patient.place.repository;
+    if !patient.is_whole {
+        let merges = repository.landed(tip, patient.audit.landed().len() + LATELY)?;
+        let there: BTreeSet<&str> = merges.iter().map(|merge| merge.info.commit.as_str()).collect();
+        if patient
+            .audit
+            .landed()
+            .all(|(_, commit)| there.contains(commit.as_str()))
+        {
+            return Ok(merges);
+        }
+    }
+    repository.landed(tip, ALL)
+}
+
 /// What landed and is in the target, but not on its first-parent line; none when all of it is on that.
 fn elsewhere(
     repository: &Repository,
-    (merges, landed): (&[LandedMerge], &[(TicketId, Oid)]),
+    (merges, landed): (&[LandedMerge], &[&(TicketId, Oid)]),
     tip: &git::Oid,
 ) -> git::Result<Option<Vec<LandedMerge>>> {
     let on_line: BTreeSet<&str> = merges.iter().map(|merge| merge.info.commit.as_str()).collect();
@@ -135,7 +154,7 @@ fn before(patient: &Patient) -> git::Result<BTreeSet<String>> {
 /// has not said so yet.
 fn others(patient: &Patient, own: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
     let landed = patient.audit.landed();
-    if landed.is_empty() {
+    if landed.len() == 0 {
         return;
     }
     let landing = patient
@@ -144,7 +163,6 @@ fn others(patient: &Patient, own: &[&LandedMerge], target: &str, found: &mut Vec
         .values()
         .filter_map(|ticket| ticket.candidate());
     let known: BTreeSet<&str> = landed
-        .iter()
         .map(|(_, commit)| commit)
         .chain(landing.map(|candidate| &candidate.commit))
         .map(Oid::as_str)
@@ -154,7 +172,8 @@ fn others(patient: &Patient, own: &[&LandedMerge], target: &str, found: &mut Vec
     let others = own
         .iter()
         .rev()
-        .filter(|merge| is_crews(merge) && !known.contains(merge.info.commit.as_str()));
+        .filter(|merge| is_crews(merge) && !known.contains(merge.info.commit.as_str()))
+        .filter(|merge| !patient.has_aside(&merge.ticket));
     let others = others.map(|merge| {
         format!(
             "{} of {} is in {target}, and this journal has not landed it",

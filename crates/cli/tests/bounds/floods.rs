@@ -11,8 +11,9 @@ const KEPT: u64 = 33 * 1024 * 1024;
 /// The other agent: at work only once the flood has begun, and in two steps, the second after a wait whose end is a deadline.
 const NEIGHBOUR: &str = "until_there \"$GATES/flooding\"\nif [ $RUN = 1 ]; then echo 'WAKEUP: 1s a moment'; exit; fi\nwork neighbour.txt done\necho DONE\n";
 
-/// Two agents, and a flood as this script makes it: it says `: > $GATES/flooding` and goes on until `landed` is there.
-fn flood(script: &str) -> (World, Engine) {
+/// Two agents, and a flood as this script makes it: it says `: > $GATES/flooding` and goes on until `landed` is there. `meanwhile`
+/// looks at it before that.
+fn flood(script: &str, meanwhile: impl FnOnce(&World)) -> (World, Engine) {
     let world = World::with(|settings| settings.agents = "count = 2".to_owned());
     world.ticket("flood").priority(0).agent(script).write();
     world.ticket("neighbour").priority(1).agent(NEIGHBOUR).write();
@@ -21,6 +22,7 @@ fn flood(script: &str) -> (World, Engine) {
     // It was not starved, then: the flood still runs.
     assert!(!world.facts("flood").iter().any(|fact| fact == "step_finished"));
     assert_eq!(world.count("neighbour", "woken"), 1);
+    meanwhile(&world);
     world.open("landed");
     (world, engine)
 }
@@ -52,6 +54,7 @@ fn f6_st_a_gigabyte_of_short_lines_is_cut_and_starves_nobody() {
         ": > \"$GATES/flooding\"\nn=0\nwhile [ $n -lt 10 ] || [ ! -e \"$GATES/landed\" ]; do\n\
          [ $n -lt 1000 ] || exit 9\nyes 'a line of the flood' | head -c 107374182\nn=$((n+1))\ndone\n\
          work flood.txt done\necho\necho DONE\n",
+        |_| {},
     );
     ends(&world, engine);
     assert!(kept(&world) < KEPT, "{} bytes are kept", kept(&world));
@@ -66,6 +69,7 @@ fn f6_st_a_line_of_100_megabytes_is_cut_and_starves_nobody() {
     let (world, engine) = flood(
         ": > \"$GATES/flooding\"\nhead -c 104857600 /dev/zero | tr '\\0' x\n\
          until_there \"$GATES/landed\"\nhead -c 1048576 /dev/zero | tr '\\0' x\nwork flood.txt done\necho\necho DONE\n",
+        |_| {},
     );
     ends(&world, engine);
     assert!(kept(&world) < KEPT, "{} bytes are kept", kept(&world));
@@ -79,8 +83,8 @@ fn f6_st_an_agent_with_5000_children_leaves_none_and_starves_nobody() {
     let (world, engine) = flood(
         "n=0\nwhile [ $n -lt 5000 ]; do sleep 600 & n=$((n+1)); done\n: > \"$GATES/flooding\"\n\
          until_there \"$GATES/landed\"\nwork flood.txt done\necho DONE\n",
+        // Who is just becoming `sleep` has no environment to be known by.
+        |world| world.wait("they all live", || world.processes().len() > 5000),
     );
-    // Who is just becoming `sleep` has no environment to be known by.
-    world.wait("they all live", || world.processes().len() > 5000);
     ends(&world, engine);
 }

@@ -11,6 +11,7 @@ mod readme;
 mod wait;
 
 mod bad_input;
+mod behind;
 mod clean;
 mod continuity;
 mod dashboard;

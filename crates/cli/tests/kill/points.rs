@@ -18,6 +18,8 @@ const SHIMS: [&str; 2] = ["shim.child_known:1", "shim.child_known:1,shim.child_k
 /// Pairs of points that are tried, unless `KILL_PAIRS` says how many.
 const PAIRS: usize = 40;
 
+/// A workspace is made of a spare checkout if an earlier one's removal was faster: most runs come by there.
+const BY_CHANCE: &str = "prepare.spare";
 /// For each operation a point, and one that whoever carries on from there must come by.
 const CARRIED_ON: [(&str, &str); 8] = [
     ("durable.claimed", "begun.prepare_workspace"),
@@ -89,16 +91,17 @@ fn killed_at_every_point_it_comes_to_the_same() {
             }));
             continue;
         }
-        let (size, hits) = match few.hits.get(point.name) {
-            Some(hits) => (Size::Few, *hits),
-            None => (Size::All, all.hits[point.name]),
+        let (size, hits) = match (few.hits.get(point.name), all.hits.get(point.name)) {
+            (Some(hits), _) => (Size::Few, *hits),
+            (None, Some(hits)) => (Size::All, *hits),
+            (None, None) => continue,
         };
         let hits: BTreeSet<u64> = [1, 2.min(hits), hits].into();
         deaths.extend(hits.into_iter().map(|hit| Death {
             size,
             points: vec![format!("{}:{hit}", point.name)],
             // The second and the last hit of one run need not be there in the next; the first is.
-            must: hit == 1,
+            must: hit == 1 && point.name != BY_CHANCE,
         }));
     }
     let (done, missed) = run(&deaths, &few.content, &all.content);
@@ -114,7 +117,10 @@ fn every_point_was_passed(all: &Recording) {
         .filter(|name| !AFTER_A_SHIM.contains(name) && !past::has(name))
         .collect();
     let passed: BTreeSet<&str> = all.hits.keys().map(String::as_str).collect();
-    let missing: Vec<_> = table.difference(&passed).collect();
+    let missing: Vec<_> = table
+        .difference(&passed)
+        .filter(|name| **name != BY_CHANCE)
+        .collect();
     let unknown: Vec<_> = passed.difference(&table).collect();
     assert!(
         missing.is_empty() && unknown.is_empty(),

@@ -102,7 +102,15 @@ impl Scenario {
             model::command::Question::of(ticket).is_none()
         });
         self.world.commit_by_hand("src/part-30.txt", "by hand\n", || {});
+        self.edit(BLOCKED);
         self.plant_a_stale_lock();
+    }
+
+    /// Says something below what a ticket asks for.
+    fn edit(&self, id: &str) {
+        let file = self.world.repo().join(format!(".tickets/{id}.md"));
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(file, text + "\nThe key is there.\n").unwrap();
     }
 
     /// How often each point was passed before the first death (or ever, where nobody died).

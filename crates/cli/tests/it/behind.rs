@@ -1,0 +1,132 @@
+//! A journal most of which lies behind: a look at it costs what goes on, and a deep look reads all of it.
+
+use std::time::Duration;
+
+use model::journal::{Entry, Fact, State, Stream, Write};
+use model::ticket::{Event, Spec, Ticket};
+use model::{TicketId, Time};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
+use store::{Ledger, Sqlite};
+
+use crate::support::Repo;
+
+/// Tickets that were over long ago: more than a look reads again.
+const BEHIND: usize = 1001;
+
+/// A repository in which a ticket has landed, beside which a great many tickets lie behind.
+fn with_a_past() -> Repo {
+    let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    on_its_own(async {
+        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let now = Time(jiff::Timestamp::now().as_millisecond());
+        let long_ago = Time(now.0 - i64::try_from(Duration::from_hours(48).as_millis()).unwrap());
+        let writes = (0..BEHIND).map(|n| over(&format!("o-{n}"), long_ago));
+        ledger.record(writes.collect()).await.unwrap();
+        let mut crew = ledger.crew().await.unwrap();
+        while crew.past.tickets.len() < BEHIND {
+            assert!(!ledger.put_aside(&mut crew, now).await.unwrap().is_empty());
+        }
+    });
+    repo
+}
+
+fn on_its_own<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    { runtime }.enable_all().build().unwrap().block_on(work)
+}
+
+/// A ticket that somebody has closed.
+fn over(id: &str, at: Time) -> Write {
+    let id = TicketId::new(id).unwrap();
+    let spec = Spec {
+        title: "Old".to_owned(),
+        ..Spec::default()
+    };
+    let mut ticket = Ticket::new(id.clone());
+    let entries = [Event::Created { spec }, Event::ClosedByPerson].map(|event| {
+        let change = ticket.after(&event, at).unwrap();
+        ticket = change.ticket;
+        Entry {
+            fact: Fact::Ticket(event),
+            after: State::Ticket(ticket.clone().into()),
+            effects: Vec::new(),
+        }
+    });
+    Write {
+        stream: Stream::Ticket(id),
+        expected: 0,
+        fence: None,
+        new_fence: None,
+        entries: entries.into(),
+        at,
+        cause: "a test".to_owned(),
+        timers: Vec::new(),
+        slots: Vec::new(),
+        completes: None,
+        fires: None,
+        answers: None,
+    }
+}
+
+/// Changes a stored state, as no crew does.
+fn spoil(repo: &Repo, stream: &str) {
+    let sql = format!(
+        "DROP TRIGGER IF EXISTS events_do_not_change; \
+         UPDATE events SET state_after = replace(state_after, '\"tries\":', '\"tries\":7') WHERE stream = '{stream}'"
+    );
+    on_its_own(async {
+        let options = SqliteConnectOptions::new().filename(repo.root.join(".crew/journal.db"));
+        let mut conn = options.connect().await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+            .execute(&mut conn)
+            .await
+            .unwrap();
+        conn.close().await.unwrap();
+    });
+}
+
+#[test]
+fn what_lies_behind_is_read_by_a_deep_look_alone() {
+    let repo = with_a_past();
+    let said = repo.crew(&["doctor"]).ok();
+    assert!(
+        said.out
+            .contains("1001 tickets are set aside, and were not read again")
+            && said.out.contains("1 that landed lately are in the target"),
+        "{said}"
+    );
+    let said = repo.crew(&["doctor", "--deep"]).ok();
+    assert!(
+        said.out
+            .contains("1001 tickets are set aside; what is told of them is what their events give")
+            && said.out.contains("what landed is in the target, once"),
+        "{said}"
+    );
+    spoil(&repo, "ticket/o-7");
+    repo.crew(&["doctor"]).ok();
+    let said = repo.crew(&["doctor", "--deep"]);
+    assert!(said.code == 1 && said.out.contains("o-7 at event"), "{said}");
+}
+
+#[test]
+fn what_goes_on_is_read_by_every_look() {
+    let repo = with_a_past();
+    // A branch that no attempt uses, of a ticket that lies behind, but not by crew's hand.
+    repo.git(&["branch", "agent/ada-o-3"]);
+    repo.crew(&["doctor"]).ok();
+    spoil(&repo, "ticket/t-1");
+    let said = repo.crew(&["doctor"]);
+    assert!(
+        said.code == 1
+            && said
+                .out
+                .contains("stored state equals replay does not hold: t-1 at event")
+            && said
+                .out
+                .contains("the state of stream `ticket/t-1` is not the one after its last event"),
+        "{said}"
+    );
+}
