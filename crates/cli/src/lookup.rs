@@ -130,7 +130,7 @@ fn helps(ticket: &Ticket) -> String {
     }
 }
 
-/// The agent that is meant by its own name or by the ticket it is at.
+/// The agent that is meant by its own name or by the ticket it is at. `crew`: without what was set aside.
 pub(crate) fn agent_at(crew: &Crew, place: &Place, asked: &str) -> Result<AgentName> {
     let id = match either(crew, place, asked)? {
         Either::Agent(name) => return Ok(name),
@@ -141,6 +141,10 @@ pub(crate) fn agent_at(crew: &Crew, place: &Place, asked: &str) -> Result<AgentN
         return Ok(agent.clone());
     }
     let (stands, helps) = match ticket {
+        None if crew.past.tickets.contains(&id) => (
+            "it was over long ago".to_owned(),
+            format!("`crew summary {id}` says what was done"),
+        ),
         None => (
             "no engine has seen it yet".to_owned(),
             "`crew run` gives it to an agent".to_owned(),

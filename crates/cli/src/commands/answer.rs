@@ -32,7 +32,7 @@ const LONGEST: u64 = 64 << 10;
 impl Answer {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let agent = lookup::agent_at(&crew, &place, &self.which)?;
         let asked = asks(&crew, &agent);
         let text = match (self.text.is_empty(), asked) {

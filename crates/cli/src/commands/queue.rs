@@ -1,10 +1,13 @@
 //! `crew queue`: the tickets, what is nearest to the target first.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use model::policy::route::Refusal;
 use model::ticket::{Stage, State, Ticket, in_words};
-use model::view::Landed;
-use model::{Time, attempt};
+use model::view::{Crew, Deeds, Landed};
+use model::{TicketId, Time, attempt};
+use store::{Ledger, Sqlite};
 
 use crate::commands::explain::refusals;
 use crate::commands::ps;
@@ -30,10 +33,10 @@ impl Queue {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let (place, settings) = context.ready()?;
         let ledger = journal(&place).await?;
-        let crew = if self.landed || context.json {
-            follow::crew(ledger.as_ref()).await?
-        } else {
-            follow::present(ledger.as_ref()).await?
+        let crew = follow::present(ledger.as_ref()).await?;
+        let all = match &ledger {
+            Some(ledger) if self.landed || context.json => all_landed(ledger, &crew).await?,
+            _ => Vec::new(),
         };
         let now = clock::now();
         let facts = Facts::gather(&crew, &place, &settings, now)?;
@@ -50,7 +53,7 @@ impl Queue {
                 counts: seen.counts(),
                 tickets: seen.order().into_iter().map(one).collect(),
                 held: seen.held().into_iter().map(documents::Held::of).collect(),
-                landed: seen.landed.iter().map(documents::Landed::of).collect(),
+                landed: all.iter().map(documents::Landed::of).collect(),
                 pause: ps::pause(&crew, now).map(documents::Pause::of),
                 problems: facts.problems,
             })?;
@@ -68,17 +71,16 @@ impl Queue {
             }
             context.out.table(&table)?;
         }
-        let skip = if self.landed {
-            0
+        let shown = if self.landed {
+            &all[..]
         } else {
-            crew.landings().saturating_sub(LATEST)
+            &crew.landed[crew.landed.len().saturating_sub(LATEST)..]
         };
-        let shown = crew.landings() - skip;
-        let latest = &crew.landed[crew.landed.len().saturating_sub(shown)..];
-        if !latest.is_empty() {
+        if !shown.is_empty() {
             context.out.write("\n")?;
-            context.out.table(&landed(latest, now))?;
+            context.out.table(&landed(shown, now))?;
         }
+        let skip = crew.landings().saturating_sub(shown.len());
         if skip > 0 {
             context
                 .out
@@ -99,6 +101,18 @@ impl Queue {
         }
         Ok(Exit::Done)
     }
+}
+
+/// Everything that ever landed, the oldest first. `crew`: without what was set aside, of which it has the latest all the same.
+async fn all_landed(ledger: &Ledger<Sqlite>, crew: &Crew) -> Result<Vec<Landed>> {
+    let of_view = crew.landed.iter().cloned();
+    let mut all: BTreeMap<u64, Landed> = of_view.map(|landed| (landed.seq, landed)).collect();
+    let add = |_: &TicketId, deeds: &Deeds| {
+        let landed = deeds.landed.iter().cloned();
+        all.extend(landed.map(|landed| (landed.seq, landed)));
+    };
+    ledger.deeds(crew, add).await?;
+    Ok(all.into_values().collect())
 }
 
 fn row(table: &mut Table, ticket: &Ticket, refusal: Option<&Refusal>, now: Time) {

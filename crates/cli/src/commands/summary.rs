@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use model::view::{Crew, Work};
-use model::{AgentName, Time};
+use model::view::{Crew, Deeds, Work};
+use model::{AgentName, TicketId, Time};
 
 use crate::context::{Context, journal};
 use crate::deeds::{self, Deed};
@@ -38,30 +38,26 @@ impl Summary {
             Some(which) => Some(lookup::either(&crew, &place, which)?),
             None => None,
         };
-        match (&ledger, &which) {
-            (Some(ledger), Some(Either::Ticket(id))) => ledger.take_back(&mut crew, id, None).await?,
-            _ => crew = follow::crew(ledger.as_ref()).await?,
-        }
-        let mut works = match &which {
-            Some(Either::Agent(name)) => crew.work_of(Some(name)),
-            Some(Either::Ticket(_)) | None => crew.work_of(None),
-        };
-        if let Some(Either::Ticket(id)) = &which {
-            works.retain(|work| work.ticket == *id);
-        }
-        let mut by_agent: BTreeMap<&AgentName, Vec<&Work>> = BTreeMap::new();
-        for work in works {
-            by_agent.entry(&work.agent).or_default().push(work);
-        }
         let most = if self.all || which.is_some() {
             usize::MAX
         } else {
             LATEST
         };
+        let mut worked = Worked::new(which.as_ref(), most);
+        match (&ledger, &which) {
+            (Some(ledger), Some(Either::Ticket(id))) => ledger.take_back(&mut crew, id, None).await?,
+            (Some(ledger), Some(Either::Agent(_)) | None) => {
+                let add = |_: &TicketId, deeds: &Deeds| deeds.works.iter().for_each(|work| worked.add(work));
+                ledger.deeds(&crew, add).await?;
+            }
+            (None, _) => {}
+        }
+        crew.works.values().for_each(|work| worked.add(work));
+        let by_agent = worked.latest_first();
         if context.json {
             let agents = by_agent
                 .iter()
-                .map(|(name, works)| document(&crew, &place, name, works, most))
+                .map(|(name, works)| document(&crew, &place, name, works))
                 .collect();
             context.out.json(&documents::Summary { agents })?;
             return Ok(Exit::Done);
@@ -74,9 +70,65 @@ impl Summary {
             if nth > 0 {
                 context.out.write("\n")?;
             }
-            show(context, &crew, &place, name, works, most, now)?;
+            show(context, &crew, &place, name, works, now)?;
         }
         Ok(Exit::Done)
+    }
+}
+
+/// The latest of an agent's work, and how much there is in all.
+#[derive(Debug, Default)]
+struct Latest {
+    works: Vec<Work>,
+    all: usize,
+}
+
+impl Latest {
+    /// Leaves so many of the latest, the latest first.
+    fn cut(&mut self, most: usize) {
+        self.works.sort_by(Work::latest_first);
+        self.works.truncate(most);
+    }
+}
+
+/// What was asked for of everything that agents ever did. No more of it is held than is shown.
+struct Worked<'a> {
+    which: Option<&'a Either>,
+    most: usize,
+    by_agent: BTreeMap<AgentName, Latest>,
+}
+
+impl<'a> Worked<'a> {
+    fn new(which: Option<&'a Either>, most: usize) -> Self {
+        Self {
+            which,
+            most,
+            by_agent: BTreeMap::new(),
+        }
+    }
+
+    fn add(&mut self, work: &Work) {
+        let is_asked_for = match self.which {
+            None => true,
+            Some(Either::Agent(name)) => work.agent == *name,
+            Some(Either::Ticket(id)) => work.ticket == *id,
+        };
+        if !is_asked_for {
+            return;
+        }
+        let latest = self.by_agent.entry(work.agent.clone()).or_default();
+        latest.works.push(work.clone());
+        latest.all += 1;
+        if latest.works.len() >= self.most.saturating_mul(2) {
+            latest.cut(self.most);
+        }
+    }
+
+    fn latest_first(mut self) -> BTreeMap<AgentName, Latest> {
+        self.by_agent
+            .values_mut()
+            .for_each(|latest| latest.cut(self.most));
+        self.by_agent
     }
 }
 
@@ -85,8 +137,7 @@ fn show(
     crew: &Crew,
     place: &Place,
     name: &AgentName,
-    works: &[&Work],
-    most: usize,
+    works: &Latest,
     now: Time,
 ) -> Result<()> {
     let totals = crew.members.get(name).cloned().unwrap_or_default();
@@ -96,7 +147,7 @@ fn show(
     let columns = out.terminal.columns;
     let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| harness::sanitise::fit(text, all));
     out.styled(&cut(&head.join(" · ")), Style::Bold)?;
-    for work in works.iter().take(most) {
+    for work in &works.works {
         let (style, came_to) = match &work.landed {
             Some(commit) => (Style::Green, format!("landed as {}", commit.short())),
             None => (Style::Yellow, work.came_to.clone()),
@@ -112,7 +163,8 @@ fn show(
             out.styled(&format!("    {line}"), Style::Dim)?;
         }
     }
-    if let Some(more) = works.len().checked_sub(most).filter(|more| *more > 0) {
+    let more = works.all - works.works.len();
+    if more > 0 {
         out.styled(&format!("  and {more} before: crew summary {name}"), Style::Dim)?;
     }
     Ok(())
@@ -133,14 +185,14 @@ fn figures(steps: u64, usage: model::attempt::Usage) -> Vec<String> {
     .collect()
 }
 
-fn document(crew: &Crew, place: &Place, name: &AgentName, works: &[&Work], most: usize) -> documents::Worked {
+fn document(crew: &Crew, place: &Place, name: &AgentName, works: &Latest) -> documents::Worked {
     let totals = crew.members.get(name).cloned().unwrap_or_default();
-    let one = |work: &&Work| documents::Work::of(work, Deed::of(&place.repository, work));
+    let one = |work: &Work| documents::Work::of(work, Deed::of(&place.repository, work));
     documents::Worked {
         agent: name.clone(),
         landed: totals.landed,
         steps: totals.steps,
         usage: documents::Usage::of(totals.usage),
-        work: works.iter().take(most).map(one).collect(),
+        work: works.works.iter().map(one).collect(),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Wake {
 impl Wake {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::crew(journal(&place).await?.as_ref()).await?;
+        let crew = follow::present(journal(&place).await?.as_ref()).await?;
         let agent = lookup::agent_at(&crew, &place, &self.which)?;
         ask(context, place, Command::Wake { agent }).await
     }

@@ -1,5 +1,7 @@
 //! What each agent did: every attempt at a ticket, from its claim on.
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use super::Crew;
@@ -42,6 +44,12 @@ pub struct Work {
 }
 
 impl Work {
+    /// The order in which work is shown.
+    #[must_use]
+    pub fn latest_first(a: &Self, b: &Self) -> Ordering {
+        (b.since, &b.ticket, b.attempt).cmp(&(a.since, &a.ticket, a.attempt))
+    }
+
     fn new(ticket: &Ticket, attempt: &Attempt) -> Self {
         Self {
             ticket: ticket.id.clone(),
@@ -103,15 +111,11 @@ impl Work {
 }
 
 impl Crew {
-    /// What an agent did, the latest first; of everyone, when none is named.
+    /// What agents did, the latest first.
     #[must_use]
-    pub fn work_of(&self, agent: Option<&AgentName>) -> Vec<&Work> {
-        let mut works: Vec<&Work> = self
-            .works
-            .values()
-            .filter(|work| agent.is_none_or(|agent| work.agent == *agent))
-            .collect();
-        works.sort_by(|a, b| (b.since, &b.ticket, b.attempt).cmp(&(a.since, &a.ticket, a.attempt)));
+    pub fn work(&self) -> Vec<&Work> {
+        let mut works: Vec<&Work> = self.works.values().collect();
+        works.sort_by(|a, b| Work::latest_first(a, b));
         works
     }
 

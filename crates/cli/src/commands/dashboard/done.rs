@@ -25,7 +25,7 @@ impl Deeds {
     pub(super) fn look(&mut self, crew: &Crew, place: &Place) -> BTreeMap<TicketId, String> {
         let mut told = BTreeMap::new();
         let mut known = BTreeMap::new();
-        for work in crew.work_of(None).into_iter().take(LATEST) {
+        for work in crew.work().into_iter().take(LATEST) {
             // What was never submitted is read when it is over: until then it is another at every step.
             if work.said.is_some()
                 || told.contains_key(&work.ticket)
