@@ -31,7 +31,7 @@ pub(super) const OUTBOX: Insert = Insert {
 };
 
 /// Rows of a statement at most: it has a limit of values, and a long one is kept compiled.
-pub(super) const ROWS: usize = 64;
+pub(super) const ROWS: usize = 128;
 
 impl Insert {
     /// The statement for so many rows; nothing for none.
