@@ -164,12 +164,14 @@ impl Place {
     /// # Errors
     /// When the repository's lock or the checkouts cannot be looked at.
     pub fn left_index_locks(&self) -> Result<Vec<PathBuf>> {
-        let locks = self.repository.own_index_locks()?;
-        // Asked afterwards: an engine that has started since is no reason to say that one was killed.
-        match self.holder()? {
-            Some(_) => Ok(Vec::new()),
-            None => Ok(locks),
+        let before = self.repository.own_index_locks()?;
+        // One that works now, or has worked until now, was not killed: its locks are its own, or gone.
+        if before.is_empty() || self.holder()?.is_some() {
+            return Ok(Vec::new());
         }
+        let mut left = self.repository.own_index_locks()?;
+        left.retain(|lock| before.contains(lock));
+        Ok(left)
     }
 
     /// Makes `.tickets/`, since git keeps no empty folder and a fresh clone has none. Only with the journal: later on a

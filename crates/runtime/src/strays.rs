@@ -76,7 +76,9 @@ fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
-            if entry.file_type()?.is_dir() {
+            // A hidden one is on its way away.
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            if !is_hidden && entry.file_type()?.is_dir() {
                 found.push(entry.path());
             }
         }

@@ -121,7 +121,7 @@ pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String
 
 /// Whether the body has a section for notes.
 pub(crate) fn has_notes(body: &str) -> bool {
-    body.lines().any(|line| line.trim_end() == "## Notes")
+    headings(body).iter().any(|heading| heading.name == "Notes")
 }
 
 struct Heading<'a> {
@@ -229,6 +229,8 @@ mod tests {
         assert_eq!(description("no title\n## S\nx"), "no title");
         assert_eq!(section("```\n## S\nx", "S"), Some("x"));
         assert_eq!(notes("## Notes\n\nfree text\n"), []);
+        let quoted = "Write so:\n\n```\n## Notes\n```\n";
+        assert!(!has_notes(quoted) && has_notes(&format!("{quoted}\n## Notes  \n")));
         assert_eq!(title("text\n# Late\n"), Some("Late"));
     }
 }

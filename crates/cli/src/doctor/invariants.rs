@@ -21,19 +21,24 @@ pub(super) async fn look(patient: &Patient, found: &mut Vec<Finding>) {
     // While an engine works, these tables and the states that were read are of two moments: the second look decides.
     slots(patient, found).await;
     timers(patient, found).await;
-    target::look(patient, found);
+    let has_target = target::look(patient, found);
     workspaces(patient, found);
     work(patient, found);
     sums(patient, found);
     pins(patient, found);
     state_file(patient, found);
     if found.len() == before {
-        let n = patient.audit.landed().len();
-        let work = match n {
-            n if !patient.is_whole => format!("{n} that landed lately are in the target, each once"),
-            0 => "nothing landed yet".to_owned(),
-            1 => "what landed is in the target, once".to_owned(),
-            n => format!("all {n} that landed are in the target, each once"),
+        let landed = if patient.is_whole {
+            "landed"
+        } else {
+            "landed lately"
+        };
+        let work = match patient.audit.landed().len() {
+            0 if patient.is_whole => "nothing landed yet".to_owned(),
+            0 => "nothing landed lately".to_owned(),
+            _ if !has_target => format!("whether what {landed} is in the target was not looked at"),
+            1 => format!("what {landed} is in the target, once"),
+            n => format!("all {n} that {landed} are in the target, each once"),
         };
         found.push(Finding::fine(AREA, work));
     }

@@ -54,6 +54,8 @@ struct Read {
     broken: Vec<Broken>,
     pairs: BTreeSet<(AgentName, TicketId)>,
     begun_on: Option<Oid>,
+    /// Whether nobody wrote while it was read.
+    is_of_one_moment: bool,
 }
 
 impl Read {
@@ -100,7 +102,7 @@ pub(super) async fn look(
         whole::read(&ledger, found).await
     } else {
         let names = present::names(&place, settings.as_ref());
-        present::read(&ledger, &names, holder.is_none(), found).await
+        present::read(&ledger, &names, found).await
     };
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
     changing.extend(ordered.into_iter().map(|ordered| ordered.ticket));
@@ -110,6 +112,7 @@ pub(super) async fn look(
         broken,
         pairs,
         begun_on,
+        is_of_one_moment,
     } = match read {
         Ok(read) => read,
         Err(Error::Store(error)) => {
@@ -130,7 +133,11 @@ pub(super) async fn look(
     }
     let broken = broken
         .into_iter()
-        .chain(audit.standing())
+        .chain(if is_of_one_moment {
+            audit.standing()
+        } else {
+            Vec::new()
+        })
         .map(|broken| format!("{} does not hold: {}", broken.invariant, broken.what));
     found.extend(few(broken.collect()).into_iter().map(|says| {
         Finding::wrong(

@@ -16,19 +16,22 @@ const ALL: usize = 1 << 30;
 /// So many merges more than what landed lately are looked at, where what lies behind is not.
 const LATELY: usize = 1000;
 
-pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
-    let Some(settings) = &patient.settings else { return };
+/// Tells whether it could look.
+pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) -> bool {
+    let Some(settings) = &patient.settings else {
+        return false;
+    };
     let repository = &patient.place.repository;
     let target = &settings.project.target;
     // A target that is not there is said by the part that looks at the repository.
     let Ok(tip) = Branch::parse(target).and_then(|branch| repository.target(&branch)) else {
-        return;
+        return false;
     };
     let merges = match merges(patient, &tip) {
         Ok(merges) => merges,
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
-            return;
+            return false;
         }
     };
     let landed: Vec<&(TicketId, Oid)> = patient.audit.landed().collect();
@@ -47,7 +50,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
         }
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
-            return;
+            return false;
         }
     };
     let there: BTreeSet<&str> = aside.iter().map(|merge| merge.info.commit.as_str()).collect();
@@ -86,7 +89,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
         // What is this journal's own cannot be told apart then.
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
-            return;
+            return false;
         }
     };
     let own: Vec<&LandedMerge> = merges
@@ -98,6 +101,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
     if patient.holder.is_none() {
         others(patient, &own, target, found);
     }
+    true
 }
 
 /// The merges on the target's first-parent line, newest first: all, or as many as what landed lately can be among.

@@ -71,12 +71,18 @@ fn over(id: &str, at: Time) -> Write {
     }
 }
 
-/// Changes a stored state, as no crew does.
+/// Changes a stream's stored states, as no crew does.
 fn spoil(repo: &Repo, stream: &str) {
-    let sql = format!(
-        "DROP TRIGGER IF EXISTS events_do_not_change; \
-         UPDATE events SET state_after = replace(state_after, '\"tries\":', '\"tries\":7') WHERE stream = '{stream}'"
+    write(
+        repo,
+        format!(
+            "DROP TRIGGER IF EXISTS events_do_not_change; \
+             UPDATE events SET state_after = replace(state_after, '\"tries\":', '\"tries\":7') WHERE stream = '{stream}'"
+        ),
     );
+}
+
+fn write(repo: &Repo, sql: String) {
     on_its_own(async {
         let options = SqliteConnectOptions::new().filename(repo.root.join(".crew/journal.db"));
         let mut conn = options.connect().await.unwrap();
@@ -95,7 +101,7 @@ fn what_lies_behind_is_read_by_a_deep_look_alone() {
     assert!(
         said.out
             .contains("1001 tickets are set aside, and were not read again")
-            && said.out.contains("1 that landed lately are in the target"),
+            && said.out.contains("what landed lately is in the target, once"),
         "{said}"
     );
     let said = repo.crew(&["doctor", "--deep"]).ok();
@@ -129,4 +135,35 @@ fn what_goes_on_is_read_by_every_look() {
                 .contains("the state of stream `ticket/t-1` is not the one after its last event"),
         "{said}"
     );
+}
+
+#[test]
+fn a_ticket_that_the_view_has_lost_is_missed_by_every_look() {
+    let repo = with_a_past();
+    let lose = "UPDATE folded SET body = json_remove(body, '$.tickets[0]') WHERE json_type(body, '$.tickets') = 'array'";
+    write(&repo, lose.to_owned());
+    for args in [&["doctor"] as &[&str], &["doctor", "--deep"]] {
+        let said = repo.crew(args);
+        assert!(
+            said.code == 1 && said.out.contains("is not what the events give"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn an_event_that_is_missing_is_told_once() {
+    let repo = with_a_past();
+    write(
+        &repo,
+        "PRAGMA foreign_keys = OFF; DROP TRIGGER events_do_not_go; \
+         DELETE FROM events WHERE stream = 'ticket/t-1' AND version = 2"
+            .to_owned(),
+    );
+    let said = repo.crew(&["doctor"]);
+    let told = said
+        .out
+        .matches("of stream `ticket/t-1`, after version 1")
+        .count();
+    assert!(said.code == 1 && told == 1, "{said}");
 }

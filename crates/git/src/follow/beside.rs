@@ -74,13 +74,20 @@ fn is_inside(checkout: &Checkout, folder: &Path) -> bool {
     folder == checkout.git_dir
 }
 
+/// Whether what follows a name is of no person's making: nothing, or six letters and digits; a lock of git's has more behind it.
+fn is_of_a_try(rest: &str) -> bool {
+    let rest = rest.strip_suffix(".lock").unwrap_or(rest);
+    let is_own = |own: &str| own.len() == 6 && own.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    rest.is_empty() || rest.strip_prefix('-').is_some_and(is_own)
+}
+
 /// Removes what tries of killed engines left. Where a git of theirs still writes, something may come back: the next try
 /// removes it, and none is harmed by it.
 fn forget(folder: &Path, name: &str) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let found = entry.file_name();
         let rest = found.to_str().and_then(|found| found.strip_prefix(name));
-        if !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.'])) {
+        if !rest.is_some_and(is_of_a_try) {
             continue;
         }
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());

@@ -4,16 +4,19 @@ use std::collections::BTreeSet;
 
 use model::journal::Stream;
 use model::settings::Settings;
-use model::{AgentName, TicketId};
+use model::{AgentName, Oid, TicketId};
 use runtime::Place;
 use store::{Journal as _, Ledger, Seq, Sqlite};
 
 use super::{AREA, Read, damaged, misfolded, pair};
+use crate::doctor::finding::few;
 use crate::doctor::{Finding, folders};
 use crate::error::Result;
 
 /// How much of what never ends is read: the last rows of the journal, and of the project's.
 const LATELY: u32 = 1000;
+/// So often is it tried to read view and streams while nobody writes.
+const LOOKS: u32 = 3;
 
 /// Names of workspaces and branches that are there. Those of tickets that are set aside are nobody's any more.
 pub(super) fn names(place: &Place, settings: Option<&Settings>) -> BTreeSet<String> {
@@ -29,53 +32,28 @@ pub(super) fn names(place: &Place, settings: Option<&Settings>) -> BTreeSet<Stri
     folders.chain(branches).collect()
 }
 
-/// Reads every stream that is not archived, and where one of `names` comes from. `at_rest`: no engine works meanwhile.
+/// Reads every stream that is not archived, and where one of `names` comes from.
 pub(super) async fn read(
     ledger: &Ledger<Sqlite>,
     names: &BTreeSet<String>,
-    at_rest: bool,
     found: &mut Vec<Finding>,
 ) -> Result<Read> {
-    let mut read = Read {
-        crew: ledger.crew().await?,
-        ..Read::default()
-    };
-    no_gap(ledger, found).await?;
-    for fold in ledger.tail(0, LATELY).await? {
-        read.begins(&fold);
-    }
-    for (stream, version, state) in ledger.streams().await? {
-        let from = match stream {
-            Stream::Project => version.saturating_sub(LATELY.into()),
-            Stream::Ticket(_) => 0,
-        };
-        let mut last = None;
-        for (expected, fold) in (from + 1..=version).zip(ledger.history_after(&stream, from).await?) {
-            if fold.version != expected {
-                let (seq, version) = (fold.seq, fold.version);
-                let says = format!("event {seq} has version {version} of stream `{stream}`, not {expected}");
-                damaged(says, found);
-            }
-            // What is before the first of them lies behind.
-            if from > 0 && last.is_none() {
-                read.audit.set_out(&fold.after);
-            } else {
-                read.row(&fold);
-            }
-            last = Some((fold.version, fold.after));
-        }
-        if last != Some((version, state)) {
-            damaged(
-                format!("the state of stream `{stream}` is not the one after its last event"),
-                found,
-            );
+    let (mut says, mut read) = (Vec::new(), Read::default());
+    for _ in 0..LOOKS {
+        let before = ledger.0.head().await?;
+        (says, read) = streams(ledger).await?;
+        read.is_of_one_moment = before == ledger.0.head().await?;
+        if read.is_of_one_moment {
+            break;
         }
     }
+    says.extend(no_gap(ledger).await?);
+    few(says).into_iter().for_each(|says| damaged(says, found));
+    read.begun_on = begun_on(ledger).await?;
     for name in names {
         whose(ledger, name, &mut read).await?;
     }
-    let is_folded = |(id, ticket)| read.audit.tickets().get(id) == Some(ticket);
-    if at_rest && !read.crew.tickets.iter().all(is_folded) {
+    if read.is_of_one_moment && !is_folded(&read) {
         found.push(misfolded(read.crew.seq));
     }
     let n = read.crew.past.tickets.len();
@@ -86,17 +64,79 @@ pub(super) async fn read(
     Ok(read)
 }
 
+/// The view, and the rows of every stream that is not archived; what does not agree, in words.
+async fn streams(ledger: &Ledger<Sqlite>) -> Result<(Vec<String>, Read)> {
+    let mut read = Read {
+        crew: ledger.crew().await?,
+        ..Read::default()
+    };
+    let mut says = Vec::new();
+    for (stream, version, state) in ledger.streams().await? {
+        let from = match stream {
+            Stream::Project => version.saturating_sub(LATELY.into()),
+            Stream::Ticket(_) => 0,
+        };
+        let (mut before, mut after) = (from, None);
+        for fold in ledger.history_after(&stream, from).await? {
+            // An engine may have gone on since the streams were read.
+            if fold.version > version {
+                break;
+            }
+            if fold.version != before + 1 {
+                let (seq, version) = (fold.seq, fold.version);
+                says.push(format!(
+                    "event {seq} has version {version} of stream `{stream}`, after version {before}"
+                ));
+            }
+            // What is before the first of them lies behind.
+            if from > 0 && after.is_none() {
+                read.audit.set_out(&fold.after);
+            } else {
+                read.row(&fold);
+            }
+            (before, after) = (fold.version, Some(fold.after));
+        }
+        if (before, after) != (version, Some(state)) {
+            says.push(format!(
+                "the state of stream `{stream}` is not the one after its last event"
+            ));
+        }
+    }
+    Ok((says, read))
+}
+
+/// Whether the view has what the rows give: every ticket that is not set aside, and the project.
+fn is_folded(read: &Read) -> bool {
+    let past = &read.crew.past.tickets;
+    let given = read.audit.tickets().iter().filter(|(id, _)| !past.contains(*id));
+    given.eq(&read.crew.tickets) && *read.audit.project() == read.crew.project
+}
+
+/// The commit on which the first workspace was made.
+async fn begun_on(ledger: &Ledger<Sqlite>) -> Result<Option<Oid>> {
+    let mut read = Read::default();
+    let mut after = 0;
+    while read.begun_on.is_none() {
+        let page = ledger.tail(after, LATELY).await?;
+        let Some(last) = page.last() else { break };
+        after = last.seq;
+        page.iter().for_each(|fold| read.begins(fold));
+    }
+    Ok(read.begun_on)
+}
+
 /// The last places in the journal follow each other.
-async fn no_gap(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Result<()> {
+async fn no_gap(ledger: &Ledger<Sqlite>) -> Result<Vec<String>> {
+    let mut says = Vec::new();
     let head = ledger.0.head().await?;
     let mut before = head.0.saturating_sub(LATELY.into());
     for event in ledger.0.events(Seq(before), LATELY).await? {
         if event.seq.0 != before + 1 {
-            damaged(format!("event {} follows event {before}", event.seq), found);
+            says.push(format!("event {} follows event {before}", event.seq));
         }
         before = event.seq.0;
     }
-    Ok(())
+    Ok(says)
 }
 
 /// Whether a name is that of an agent and of a ticket of its that is set aside: then it is known.

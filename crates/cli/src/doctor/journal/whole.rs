@@ -17,7 +17,12 @@ pub(super) async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> R
         Err(error) => damaged(text::whole(&error), found),
     }
     let kept = Kept::read(ledger, found).await;
-    let (mut read, mut same) = (Read::default(), None);
+    // Its rows are applied in their order: it is of the moment of the last.
+    let mut read = Read {
+        is_of_one_moment: true,
+        ..Read::default()
+    };
+    let mut same = None;
     read.crew = follow::fold(ledger, |crew, fold| {
         same = same.or_else(|| kept.compare(crew));
         read.row(fold);
