@@ -454,7 +454,12 @@ fn f16_wk_an_engine_that_a_signal_has_stopped_is_said_to_be() {
         .agent("until_there \"$GATES/never\"\n")
         .write();
     let mut engine = world.engine();
-    world.wait_for_run("t-1", 1);
+    // Stopped while it writes, it would keep everybody from the journal.
+    world.wait("the engine has nothing to write", || {
+        let all = model::Time(i64::MAX);
+        let rests = world.journal(async |ledger| ledger.pending(all).await.unwrap().is_empty());
+        world.count("t-1", "worker_spawned") == 1 && rests == Some(true)
+    });
     let goes_on = format!("kill -CONT {}", engine.pid());
     stopped(&engine, true);
     let ps = world.must(&["ps"]);
