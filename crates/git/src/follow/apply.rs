@@ -21,7 +21,8 @@ use crate::oid::Oid;
 use crate::remove::delete_tree;
 use crate::repository::Repository;
 
-/// What the folder of one try becomes when the branch has moved: where new files wait and old ones go. It may outlive a killed engine, with a person's edit in it.
+/// What the folder of one try becomes when the branch has moved: where new files wait and old ones go. It may outlive a killed
+/// engine, with a person's edit in it.
 const STAGING: &str = "crew-follow";
 /// The new files in it, and the old ones.
 const NEW: &str = "new";
