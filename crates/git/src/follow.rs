@@ -2,6 +2,8 @@
 
 mod apply;
 mod beside;
+mod caught;
+mod index;
 mod index_lock;
 mod inspect;
 

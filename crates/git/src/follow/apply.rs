@@ -1,6 +1,5 @@
-//! Files and index are brought to the new commit.
+//! A checkout is brought to the new commit: its index first, then its files.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -11,8 +10,7 @@ use rustix::io::Errno;
 
 use crate::beneath;
 use crate::checkout::{Checkout, Operation};
-use crate::command::Call;
-use crate::diff::{Change, Mode};
+use crate::diff::Mode;
 use crate::error::{Error, IoContext, Result};
 use crate::follow::beside::{Beside, beside};
 use crate::follow::inspect::{Inspected, Inspection, Stamp, users_call};
@@ -27,8 +25,6 @@ const STAGING: &str = "crew-follow";
 /// The new files in it, and the old ones.
 const NEW: &str = "new";
 const OLD: &str = "old";
-/// Where an edit ends up that was caught between two renames and cannot go back.
-const CAUGHT: &str = "crew-caught";
 
 /// A checkout that is about to follow: looked at, with the new files and the next index written beside it. Nothing that
 /// git or a person looks at has changed yet.
@@ -145,14 +141,15 @@ impl Ready<'_> {
     }
 }
 
-struct Hands<'a> {
-    repository: &'a Repository,
-    checkout: &'a Checkout,
-    old: &'a Oid,
-    new: &'a Oid,
+/// What brings a checkout to the new commit.
+pub(super) struct Hands<'a> {
+    pub(super) repository: &'a Repository,
+    pub(super) checkout: &'a Checkout,
+    pub(super) old: &'a Oid,
+    pub(super) new: &'a Oid,
     root: OwnedFd,
-    own: Beside,
-    staging: PathBuf,
+    pub(super) own: Beside,
+    pub(super) staging: PathBuf,
 }
 
 impl<'a> Hands<'a> {
@@ -177,7 +174,7 @@ impl<'a> Hands<'a> {
         Ok(head.stdout.trim_ascii() == self.new.as_str().as_bytes())
     }
 
-    fn new_files(&self) -> PathBuf {
+    pub(super) fn new_files(&self) -> PathBuf {
         self.staging.join(NEW)
     }
 
@@ -186,117 +183,8 @@ impl<'a> Hands<'a> {
         self.own.ready().join("half")
     }
 
-    fn old_files(&self) -> PathBuf {
+    pub(super) fn old_files(&self) -> PathBuf {
         self.staging.join(OLD)
-    }
-
-    /// Looks through what a killed engine left in the staging folder: a file there that is neither the old nor the new
-    /// content is an edit of a person that was just swapped out. It goes back.
-    fn return_caught(&self, changes: &[Change]) -> Result<()> {
-        for change in changes {
-            let staged = self.new_files().join(&change.path);
-            let gone = self.old_files().join(&change.path);
-            if self.is_edit(&staged, change)? {
-                // It came here by an exchange: the checkout holds the new content.
-                self.give_back(&staged, &change.path)?;
-            }
-            if self.is_edit(&gone, change)? {
-                self.give_back(&gone, &change.path)?;
-            }
-        }
-        // The branch may have gone on since, and a path be as it was before: an edit caught there belongs to no change of ours.
-        let ours: BTreeSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
-        let are_ours = [self.new_files(), self.old_files()]
-            .iter()
-            .all(|folder| has_only(folder, Path::new(""), &ours));
-        match are_ours {
-            true => delete_tree(&self.staging),
-            false => self.put_aside(&self.staging),
-        }
-    }
-
-    /// The staging folder of another landing, which was not carried on (the branch was taken back, say), is kept apart: there
-    /// may be a person's edit in it, and where that belongs nobody knows any more.
-    fn put_others_aside(&self) -> Result<()> {
-        match self.staging.exists() {
-            true => self.put_aside(&self.staging),
-            false => Ok(()),
-        }
-    }
-
-    fn is_edit(&self, file: &Path, change: &Change) -> Result<bool> {
-        let Ok(meta) = file.symlink_metadata() else {
-            return Ok(false);
-        };
-        if meta.is_symlink() {
-            let target = std::fs::read_link(file).doing("read", file)?;
-            for (_, oid) in [&change.old, &change.new].into_iter().flatten() {
-                if self
-                    .repository
-                    .call("cat-file")
-                    .args(["blob", oid.as_str()])
-                    .ok()?
-                    == target.as_os_str().as_bytes()
-                {
-                    return Ok(false);
-                }
-            }
-            return Ok(true);
-        }
-        if !meta.is_file() {
-            return Ok(false);
-        }
-        for (commit, side) in [(self.old, &change.old), (self.new, &change.new)] {
-            let Some((_, oid)) = side else { continue };
-            let mut path = std::ffi::OsString::from("--path=");
-            path.push(&change.path);
-            let hashed = users_call(self.repository, self.checkout, "hash-object")
-                .attributes_from(commit.as_str())
-                .arg(path)
-                .arg("--")
-                .arg(file)
-                .ok_oid()?;
-            if hashed == *oid {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn give_back(&self, file: &Path, path: &Path) -> Result<()> {
-        let (folder, name) = self.place(path)?;
-        let staged_folder = beneath::root(file.parent().unwrap_or(Path::new("/"))).doing("open", file)?;
-        let staged_name = file.file_name().unwrap_or_default();
-        let flags = match Stamp::of(&folder, name) {
-            Some(_) => RenameFlags::EXCHANGE,
-            None => RenameFlags::NOREPLACE,
-        };
-        let exchanged = flags == RenameFlags::EXCHANGE;
-        renameat_with(&staged_folder, staged_name, &folder, name, flags)
-            .doing("give back", self.checkout.root.join(path))?;
-        if exchanged && self.is_unknown(file, path)? {
-            self.put_aside(file)?;
-        }
-        Ok(())
-    }
-
-    /// Whether a file that came out of the checkout is neither version of the path.
-    fn is_unknown(&self, file: &Path, path: &Path) -> Result<bool> {
-        let changes = self.repository.changes(self.old, self.new)?;
-        changes
-            .iter()
-            .find(|change| change.path == path)
-            .map_or(Ok(true), |change| self.is_edit(file, change))
-    }
-
-    fn put_aside(&self, file: &Path) -> Result<()> {
-        let folder = tempfile::Builder::new()
-            .prefix(CAUGHT)
-            .tempdir_in(self.staging.parent().unwrap_or(&self.checkout.git_dir))
-            .doing("make in", &self.checkout.git_dir)?
-            .keep();
-        let target = folder.join(file.file_name().unwrap_or_default());
-        std::fs::rename(file, &target).doing("keep", target)
     }
 
     /// Writes every new file, with the user's filters and line endings, by the attributes of the new commit.
@@ -344,7 +232,7 @@ impl<'a> Hands<'a> {
     }
 
     /// The folder of a path in the checkout, made if need be, and its name there.
-    fn place<'p>(&self, path: &'p Path) -> Result<(OwnedFd, &'p OsStr)> {
+    pub(super) fn place<'p>(&self, path: &'p Path) -> Result<(OwnedFd, &'p OsStr)> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let fd = beneath::made_folder(&self.root, folder).doing("make", self.checkout.root.join(folder))?;
         Ok((fd, path.file_name().unwrap_or_default()))
@@ -466,92 +354,4 @@ impl<'a> Hands<'a> {
             unlinkat(&parent, path.file_name().unwrap_or_default(), AtFlags::REMOVEDIR).ok();
         }
     }
-
-    /// Brings the entries of the changed paths to the new commit in a copy of the index.
-    fn next_index(&self, inspection: &Inspection) -> Result<()> {
-        let null = self.new.null_like();
-        let (mut deletions, mut entries, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
-        for path in inspection.paths.iter().filter(|path| path.index_known) {
-            let name = path.change.path.as_os_str().as_bytes();
-            let (list, line) = match &path.change.new {
-                Some((mode, oid)) => (&mut entries, format!("{} {oid}\t", mode.octal())),
-                None => (&mut deletions, format!("0 {null}\t")),
-            };
-            list.extend(line.bytes());
-            list.extend(name);
-            list.push(0);
-            if path.skipped && path.change.new.is_some() {
-                skipped.extend(name);
-                skipped.push(0);
-            }
-        }
-        self.copy_index()?;
-        deletions.extend(entries);
-        self.update_index()
-            .args(["-z", "--index-info"])
-            .input(&deletions)?
-            .ok()?;
-        if !skipped.is_empty() {
-            self.update_index()
-                .args(["--skip-worktree", "-z", "--stdin"])
-                .input(&skipped)?
-                .ok()?;
-        }
-        Ok(())
-    }
-
-    fn update_index(&self) -> Call {
-        users_call(self.repository, self.checkout, "update-index")
-            .index(self.own.index())
-            .attributes_from(self.new.as_str())
-            .deadline(std::time::Duration::from_secs(600))
-    }
-
-    /// A copy of the index that stands; of none there is none.
-    fn copy_index(&self) -> Result<()> {
-        let (current, next) = (self.index(), self.own.index());
-        crate::plain::remove_if_there(next)?;
-        match std::fs::copy(&current, next) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io("copy", current, error));
-            }
-            _ => {}
-        }
-        crate::plain::remove_if_there(&next.with_extension("lock"))
-    }
-
-    fn put_index(&self) -> Result<()> {
-        let current = self.index();
-        std::fs::rename(self.own.index(), &current).doing("replace", &current)
-    }
-
-    /// Gives the index the times of the files that stand now, so that git need not read them again.
-    fn refresh_index(&self) -> Result<()> {
-        self.copy_index()?;
-        let refreshed = self.update_index().args(["-q", "--refresh"]).run()?;
-        if !matches!(refreshed.code, Some(0 | 1)) {
-            return Err(refreshed.failed());
-        }
-        crash::point("follow.index_built");
-        self.put_index()
-    }
-
-    fn index(&self) -> PathBuf {
-        self.checkout.git_dir.join("index")
-    }
-}
-
-/// Whether there is no file in a folder but of these paths. What cannot be read may be one.
-fn has_only(folder: &Path, below: &Path, paths: &BTreeSet<&Path>) -> bool {
-    let entries = match std::fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) => return error.kind() == std::io::ErrorKind::NotFound,
-    };
-    entries.into_iter().all(|entry| {
-        entry.is_ok_and(|entry| {
-            let path = below.join(entry.file_name());
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            paths.contains(path.as_path()) || (is_folder && has_only(&entry.path(), &path, paths))
-        })
-    })
 }
