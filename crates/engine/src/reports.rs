@@ -23,7 +23,7 @@ impl Core {
             return;
         }
         // A report of an older claim is refused: whatever a late process says, it is not this attempt's.
-        if let Some(fence) = fence(effect)
+        if let Some(fence) = effect.fence()
             && self.ticket(ticket).is_none_or(|t| t.fence != fence)
         {
             self.out
@@ -299,22 +299,6 @@ enum Meaning {
     Nothing,
     Again(String),
     Hindered(String),
-}
-
-/// The claim that an effect belongs to, where it says so itself.
-fn fence(effect: &Effect) -> Option<model::Fence> {
-    match effect {
-        Effect::PrepareWorkspace { fence, .. }
-        | Effect::BuildCandidate { fence, .. }
-        | Effect::Attempt(attempt::Effect::StartStep { fence, .. }) => Some(*fence),
-        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
-        | Effect::RunChecks { .. }
-        | Effect::Land { .. }
-        | Effect::KeepWork { .. }
-        | Effect::RemoveWorkspace { .. }
-        | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => None,
-    }
 }
 
 /// What was heard of, for people who ask how a ticket came to where it is.

@@ -364,6 +364,23 @@ impl Effect {
             | Effect::AddNote { .. } => None,
         }
     }
+
+    /// The claim that it belongs to, where it says so itself.
+    #[must_use]
+    pub fn fence(&self) -> Option<Fence> {
+        match self {
+            Effect::PrepareWorkspace { fence, .. }
+            | Effect::BuildCandidate { fence, .. }
+            | Effect::Attempt(attempt::Effect::StartStep { fence, .. }) => Some(*fence),
+            Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+            | Effect::RunChecks { .. }
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => None,
+        }
+    }
 }
 
 impl Event {
