@@ -113,6 +113,9 @@ impl<'a, T: Tell> Live<'a, T> {
             self.ask.send_replace(self.teller.interrupted(u32::MAX).0);
             drop(engine.await);
         }
+        // The threads that have it open are waited for by nobody else: the log beside it would stay, and keep whoever may not
+        // write there from reading it.
+        self.ledger.0.close().await;
         ended
     }
 

@@ -100,9 +100,10 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
         Some(Command::Merge { ticket }) => Some(ticket),
         _ => None,
     };
-    let mut ring = Ring::start(ledger, hands, options, Duty::Command { lands }).await?;
+    let mut ring = Ring::start(ledger.clone(), hands, options, Duty::Command { lands }).await?;
     ring.turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None)
         .await?;
+    ledger.0.close().await;
     Ok(())
 }
 

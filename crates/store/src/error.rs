@@ -112,6 +112,14 @@ pub enum Error {
         /// The journal.
         path: PathBuf,
     },
+    /// The journal was written by an older crew, and cannot be brought up to date.
+    #[error("{} has schema {found}, of an older crew, and cannot be brought up to date where nothing can be written", path.display())]
+    OlderSchema {
+        /// The journal.
+        path: PathBuf,
+        /// Its schema.
+        found: usize,
+    },
     /// Something else than a file stands where the journal belongs.
     #[error("{} is no file", path.display())]
     NoFile {
@@ -173,6 +181,10 @@ impl Error {
             Self::Sealed { .. } => Some(
                 "look at it where .crew can be written: there the -wal is taken over; or copy the repository, with .crew in it, \
                  to where it can be",
+            ),
+            Self::OlderSchema { .. } => Some(
+                "look at it once where .crew can be written: there it is brought up to date; or copy the repository, with .crew in \
+                 it, to where it can be",
             ),
             Self::Halved { .. } => Some(
                 "put it back, or move the -wal and -shm files away too and begin a new one with `crew run`: without them it lacks what \

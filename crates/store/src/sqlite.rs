@@ -77,7 +77,7 @@ impl Sqlite {
     /// as it stands, as long as it is all there is.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`Error::Sealed`].
+    /// As [`open`](Self::open); [`Error::Sealed`], [`Error::OlderSchema`].
     pub async fn look(path: &Path) -> Result<Self> {
         let error = match Self::open(path).await {
             Err(error @ (Error::Io { .. } | Error::Full)) => error,
@@ -105,6 +105,7 @@ impl Sqlite {
     async fn read_only(mut place: Place) -> Result<Self> {
         let options = schema::options(&place.path).read_only(true).immutable(true);
         place::taken_over(&place.path)?;
+        place.is_sealed = true;
         connect(&place, &options)
             .await?
             .close()
@@ -113,7 +114,6 @@ impl Sqlite {
         let readers = readers()
             .max_connections(1)
             .after_release(|_, _| Box::pin(async { Ok(false) }));
-        place.is_sealed = true;
         Ok(Self::on(place, None, readers.connect_lazy_with(reading(options))))
     }
 
@@ -164,7 +164,10 @@ async fn connect(place: &Place, options: &SqliteConnectOptions) -> Result<Sqlite
         Err(why) => fault::io("opening", path, why),
     };
     let mut conn = options.connect().await.map_err(told)?;
-    schema::migrate(&mut conn, schema::STEPS).await?;
+    match place.is_sealed {
+        true => schema::read_only(&mut conn, path).await?,
+        false => schema::migrate(&mut conn, schema::STEPS).await?,
+    }
     Ok(conn)
 }
 

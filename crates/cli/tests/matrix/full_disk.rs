@@ -2,6 +2,7 @@
 //! it goes on by itself when there is room.
 
 use std::fs;
+use std::path::Path;
 
 use crate::disk::{BALLAST, Disk, ReadOnly};
 use crate::mounts::{cells, is_there};
@@ -208,9 +209,11 @@ cells! {
         world.wait_for("t-1", "done/landed");
         first.signal("TERM");
         first.end();
-        // Whoever closes it last takes the log over into the file.
-        world.journal(async |_| ()).unwrap();
-        assert!(!is_there(&world.project(".crew/journal.db-wal")));
+        // Nothing of it is left open.
+        for beside in ["-wal", "-shm"] {
+            let beside = format!(".crew/journal.db{beside}");
+            assert!(!is_there(&world.project(&beside)), "{beside}");
+        }
         let fixed = ReadOnly::over(&world.project(".crew"));
         let said = world.crew(&["run", "--until-idle"]);
         assert_eq!(said.code, Some(1), "{said}");
@@ -231,6 +234,30 @@ cells! {
         assert_eq!(said.code, Some(1), "{said}");
         drop(fixed);
         in_order(&world);
+    }
+
+    fn f10_re_read_only_journal_of_an_older_crew() {
+        let world = World::new();
+        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journals/1.db");
+        fs::create_dir(world.project(".crew")).unwrap();
+        fs::copy(kept, world.project(".crew/journal.db")).unwrap();
+        let fixed = ReadOnly::over(&world.project(".crew"));
+        let looks = [&["ps"][..], &["queue"], &["events"], &["history", "t-1"]];
+        for look in looks {
+            let said = world.crew(look);
+            assert_eq!(said.code, Some(1), "{look:?}: {said}");
+            assert!(
+                said.all().contains("of an older crew") && said.all().contains("copy the repository"),
+                "{look:?}: {said}"
+            );
+        }
+        drop(fixed);
+        // One look is enough.
+        world.must(&["ps"]);
+        let _fixed = ReadOnly::over(&world.project(".crew"));
+        for look in looks {
+            world.must(look);
+        }
     }
 
     fn f10_re_read_only_journal_of_a_killed_engine() {

@@ -150,6 +150,7 @@ const PROVED: &[(&str, &[&str])] = &[
         &[
             "f10_re_no_space_when_an_engine_takes_over",
             "f10_re_read_only_journal",
+            "f10_re_read_only_journal_of_an_older_crew",
             "f10_re_read_only_journal_of_a_killed_engine",
         ],
     ),

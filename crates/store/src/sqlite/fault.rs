@@ -84,6 +84,7 @@ pub(super) fn breaks_transaction(error: &Error) -> bool {
         | Error::Full
         | Error::Damaged { .. }
         | Error::NewerSchema { .. }
+        | Error::OlderSchema { .. }
         | Error::Missing { .. }
         | Error::NoFile { .. }
         | Error::Halved { .. }

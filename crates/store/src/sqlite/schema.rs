@@ -118,7 +118,21 @@ pub(super) async fn migrate(conn: &mut SqliteConnection, steps: &[&'static str])
     crash::point("migrate.written");
     conn.execute("COMMIT").await.map_err(told)?;
     crash::point("migrate.committed");
+    // Where nothing can be written the log is not read. One that cannot be taken over now is as good as ever everywhere else.
+    drop(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").await);
     Ok(())
+}
+
+/// Refuses a journal whose schema is not this one's, without bringing it up to date.
+pub(super) async fn read_only(conn: &mut SqliteConnection, path: &Path) -> Result<()> {
+    let found = version(conn).await?;
+    match up_to_date(found, STEPS)? {
+        true => Ok(()),
+        false => Err(Error::OlderSchema {
+            path: path.to_owned(),
+            found,
+        }),
+    }
 }
 
 async fn step_up(conn: &mut SqliteConnection, from: usize, steps: &[&'static str]) -> Result<()> {
