@@ -18,7 +18,7 @@ mod target;
 mod tickets;
 
 pub(crate) use finding::{Area, Finding, Level};
-pub(crate) use leftovers::{folders, size};
+pub(crate) use leftovers::size;
 pub(crate) use patient::Patient;
 
 use crate::context::Context;

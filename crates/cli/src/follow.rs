@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::view::{Crew, Row};
+use model::view::Crew;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use store::{Fold, Ledger, Sqlite};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -21,17 +21,6 @@ const QUIET: Duration = Duration::from_secs(2);
 /// How many looks follow a change at the shorter distance.
 const LOOKS: u32 = 8;
 
-/// A row for the view.
-pub(crate) fn row(fold: &Fold) -> Row<'_> {
-    Row {
-        seq: fold.seq,
-        stream: &fold.stream,
-        at: fold.at,
-        fact: &fold.fact,
-        after: &fold.after,
-    }
-}
-
 /// Folds everything that the journal holds; `each` sees every row before it is folded.
 pub(crate) async fn fold(ledger: &Ledger<Sqlite>, mut each: impl FnMut(&Crew, &Fold)) -> Result<Crew> {
     let mut crew = Crew::default();
@@ -42,7 +31,7 @@ pub(crate) async fn fold(ledger: &Ledger<Sqlite>, mut each: impl FnMut(&Crew, &F
         }
         for fold in &page {
             each(&crew, fold);
-            crew.apply(row(fold));
+            crew.apply(fold.row());
         }
     }
 }

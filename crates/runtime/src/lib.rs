@@ -8,6 +8,7 @@ mod blocking;
 mod check;
 mod clock;
 mod error;
+mod folders;
 mod hands;
 mod lines;
 mod observe;
@@ -28,6 +29,7 @@ mod strays;
 mod timing;
 
 pub use error::{Error, Result};
+pub use folders::folders;
 pub use outputs::{ended_at, finish_taking_away, forget_check, take_away, ticket_of};
 pub use place::{Place, life_of};
 pub use reading::Reading;

@@ -11,6 +11,7 @@ use model::{RunId, TicketId, Time};
 use process::{Run, Status};
 
 use crate::Place;
+use crate::folders::folders;
 
 /// What the outputs of all steps and checks may take on the disk; above it, the oldest of closed tickets go.
 pub(crate) const MOST: u64 = 4 * 1024 * 1024 * 1024;
@@ -42,17 +43,17 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
     let is_past = |at: Time| at + CHECKED < now;
     let mut all = Vec::new();
     finish_taking_away(runs);
-    for dir in folders(runs) {
+    for dir in folders(runs).unwrap_or_default() {
         all.extend(printed(dir, |dir, _| of_closed(dir)));
     }
     finish_taking_away(checks);
-    for dir in folders(checks) {
+    for dir in folders(checks).unwrap_or_default() {
         finish_taking_away(&dir);
         // Setting up a checkout is a run beside those of the checks.
         match printed(dir.clone(), |_, at| is_past(at)) {
             Some(set_up) => all.push(set_up),
             None => {
-                let runs = folders(&dir).into_iter();
+                let runs = folders(&dir).unwrap_or_default().into_iter();
                 all.extend(runs.filter_map(|run| printed(run, |_, at| is_past(at))));
                 forget_check(&dir, is_past);
             }
@@ -100,11 +101,9 @@ pub fn take_away(dir: &Path) -> io::Result<()> {
 
 /// Removes what is left in a folder of those that were to be taken away by somebody who was killed.
 pub fn finish_taking_away(folder: &Path) {
-    let is_left = |dir: &PathBuf| {
-        let name = dir.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.starts_with(GONE))
-    };
-    for left in folders(folder).into_iter().filter(is_left) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let is_left = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(GONE.as_bytes());
+    for left in entries.filter(is_left).map(|entry| entry.path()) {
         if let Err(error) = if_there(fs::remove_dir_all(&left)) {
             tracing::warn!(folder = %left.display(), error = text::system(&error), "what is left of an old output cannot be removed");
         }
@@ -186,12 +185,6 @@ fn printed(dir: PathBuf, may_go: impl Fn(&Path, Time) -> bool) -> Option<Printed
     })
 }
 
-fn folders(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let dirs = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    dirs.map(|entry| entry.path()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use process::{Captured, Exit, Reason};
@@ -220,10 +213,10 @@ mod tests {
     }
 
     fn names(folder: &Path) -> Vec<String> {
-        let names = folders(folder).into_iter();
-        let mut names: Vec<String> = names
-            .map(|dir| dir.file_name().unwrap().to_string_lossy().into_owned())
-            .collect();
+        let entries = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
         names.sort();
         names
     }

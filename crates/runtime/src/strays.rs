@@ -1,12 +1,11 @@
 //! Steps and checks of which no journal knows: they are ended, so that what is begun anew is at work alone.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use process::{Run, Status};
 
+use crate::folders::folders;
 use crate::{Error, Place, Result};
 
 /// How long a run that was told to end is waited for at a time: its grace, and some more.
@@ -17,7 +16,7 @@ const WAIT: Duration = Duration::from_secs(30);
 /// # Errors
 /// A folder cannot be read; [`process::Error::Survivors`], when something cannot be killed.
 pub fn end_all_runs(place: &Place) -> Result<()> {
-    let mut dirs = folders(&place.runs_dir)?;
+    let mut dirs = listed(&place.runs_dir)?;
     dirs.extend(check_runs(place)?);
     for dir in dirs {
         let run = match Run::open(dir) {
@@ -38,10 +37,10 @@ pub fn end_all_runs(place: &Place) -> Result<()> {
 /// # Errors
 /// A folder cannot be read.
 pub fn check_runs(place: &Place) -> Result<Vec<PathBuf>> {
-    let checks = folders(&place.check_runs_dir())?;
+    let checks = listed(&place.check_runs_dir())?;
     let mut dirs = Vec::new();
     for check in &checks {
-        dirs.extend(folders(check)?);
+        dirs.extend(listed(check)?);
     }
     // Setting up is a run beside those of the checks.
     dirs.extend(checks);
@@ -71,25 +70,10 @@ pub fn end_run(run: &Run) -> Result<()> {
     Ok(())
 }
 
-fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
-    let list = || -> std::io::Result<Vec<PathBuf>> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            // A hidden one is on its way away.
-            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-            if !is_hidden && entry.file_type()?.is_dir() {
-                found.push(entry.path());
-            }
-        }
-        Ok(found)
-    };
-    match list() {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        listed => listed.map_err(|source| Error::Io {
-            doing: "list",
-            path: folder.to_owned(),
-            source,
-        }),
-    }
+fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
+    folders(folder).map_err(|source| Error::Io {
+        doing: "list",
+        path: folder.to_owned(),
+        source,
+    })
 }

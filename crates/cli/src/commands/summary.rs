@@ -57,7 +57,7 @@ impl Summary {
         if context.json {
             let agents = by_agent
                 .iter()
-                .map(|(name, works)| document(&crew, &place, name, works))
+                .map(|(name, latest)| document(&crew, &place, name, latest))
                 .collect();
             context.out.json(&documents::Summary { agents })?;
             return Ok(Exit::Done);
@@ -66,11 +66,11 @@ impl Summary {
             context.out.line("nothing was given to an agent yet")?;
         }
         let now = clock::now();
-        for (nth, (name, works)) in by_agent.iter().enumerate() {
+        for (nth, (name, latest)) in by_agent.iter().enumerate() {
             if nth > 0 {
                 context.out.write("\n")?;
             }
-            show(context, &crew, &place, name, works, now)?;
+            show(context, &crew, &place, name, latest, now)?;
         }
         Ok(Exit::Done)
     }
@@ -137,7 +137,7 @@ fn show(
     crew: &Crew,
     place: &Place,
     name: &AgentName,
-    works: &Latest,
+    latest: &Latest,
     now: Time,
 ) -> Result<()> {
     let totals = crew.members.get(name).cloned().unwrap_or_default();
@@ -147,7 +147,7 @@ fn show(
     let columns = out.terminal.columns;
     let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| harness::sanitise::fit(text, all));
     out.styled(&cut(&head.join(" · ")), Style::Bold)?;
-    for work in &works.works {
+    for work in &latest.works {
         let (style, came_to) = match &work.landed {
             Some(commit) => (Style::Green, format!("landed as {}", commit.short())),
             None => (Style::Yellow, work.came_to.clone()),
@@ -163,7 +163,7 @@ fn show(
             out.styled(&format!("    {line}"), Style::Dim)?;
         }
     }
-    let more = works.all - works.works.len();
+    let more = latest.all - latest.works.len();
     if more > 0 {
         out.styled(&format!("  and {more} before: crew summary {name}"), Style::Dim)?;
     }
@@ -185,7 +185,7 @@ fn figures(steps: u64, usage: model::attempt::Usage) -> Vec<String> {
     .collect()
 }
 
-fn document(crew: &Crew, place: &Place, name: &AgentName, works: &Latest) -> documents::Worked {
+fn document(crew: &Crew, place: &Place, name: &AgentName, latest: &Latest) -> documents::Worked {
     let totals = crew.members.get(name).cloned().unwrap_or_default();
     let one = |work: &Work| documents::Work::of(work, Deed::of(&place.repository, work));
     documents::Worked {
@@ -193,6 +193,6 @@ fn document(crew: &Crew, place: &Place, name: &AgentName, works: &Latest) -> doc
         landed: totals.landed,
         steps: totals.steps,
         usage: documents::Usage::of(totals.usage),
-        work: works.works.iter().map(one).collect(),
+        work: latest.works.iter().map(one).collect(),
     }
 }

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::error::{Error, Result};
 use crate::follow::Follow;
-use crate::{asking, clock, follow};
+use crate::{asking, clock};
 
 /// How long the person thinks, so that whoever watches can read the question.
 const THINKS: Duration = Duration::from_secs(4);
@@ -32,7 +32,7 @@ impl Person {
             let mut crew = Crew::default();
             let agent = loop {
                 for fold in rows.more().await? {
-                    crew.apply(follow::row(&fold));
+                    crew.apply(fold.row());
                 }
                 match asks(&crew) {
                     Some(agent) => break agent,

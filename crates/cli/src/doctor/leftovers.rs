@@ -30,7 +30,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
 /// Steps that nobody waits for, and what dead ones left alive.
 fn steps(patient: &Patient, found: &mut Vec<Finding>) {
     let mut adopted = 0;
-    for dir in folders(&patient.place.runs_dir) {
+    for dir in runtime::folders(&patient.place.runs_dir).unwrap_or_default() {
         let Ok(run) = Run::open(&dir) else { continue };
         let name = name_of(&dir);
         match run.status() {
@@ -130,7 +130,7 @@ fn name_of(dir: &Path) -> String {
 fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
     let Some(root) = patient.workspaces() else { return };
     let known = patient.by_name();
-    for dir in folders(&root) {
+    for dir in runtime::folders(&root).unwrap_or_default() {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match known.get(&name) {
             Some((_, ticket)) if patient.is_changing(ticket) => {}
@@ -243,20 +243,6 @@ fn kept(patient: &Patient, found: &mut Vec<Finding>) {
             format!("git log {first} shows it; git update-ref -d {first} forgets it"),
         ));
     }
-}
-
-/// The folders in a folder that are not hidden, by name.
-pub(crate) fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
-    let mut found: Vec<_> = std::fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .collect();
-    found.sort();
-    found
 }
 
 /// Bytes of the files below a folder; links are not followed.

@@ -10,7 +10,7 @@ use process::Run;
 use runtime::Place;
 use store::{Ledger, Sqlite};
 
-use crate::doctor::{folders, size};
+use crate::doctor::size;
 use crate::error::{Doing as _, Result};
 
 /// What was removed.
@@ -41,30 +41,30 @@ pub(crate) async fn remove(
     };
     let mut removed = Removed::default();
     runtime::finish_taking_away(&place.runs_dir);
-    for dir in folders(&place.runs_dir) {
+    for dir in runtime::folders(&place.runs_dir).unwrap_or_default() {
         if runtime::ticket_of(&dir).as_ref().is_some_and(is_old) && is_over(&dir) {
-            removed.bytes += take_away(&dir)?;
+            removed.bytes += free(&dir)?;
             removed.steps += 1;
         }
     }
     let asked = asked(ledger).await?;
     runtime::finish_taking_away(&place.check_runs_dir());
-    for dir in folders(&place.check_runs_dir()) {
+    for dir in runtime::folders(&place.check_runs_dir()).unwrap_or_default() {
         // Setting up a checkout is a run beside those of the checks, and no ticket's.
         if let Ok(set_up) = Run::open(&dir) {
             if runtime::ended_at(&set_up).is_some_and(|at| at <= before) {
-                removed.bytes += take_away(&dir)?;
+                removed.bytes += free(&dir)?;
             }
             continue;
         }
         runtime::finish_taking_away(&dir);
-        let runs = folders(&dir);
+        let runs = runtime::folders(&dir).unwrap_or_default();
         let old = |run: &Path| {
             let of = number(run).and_then(|number| asked.get(&number));
             of.is_some_and(is_old) && is_over(run)
         };
         if !runs.is_empty() && runs.iter().all(|run| old(run)) {
-            removed.bytes += take_away(&dir)?;
+            removed.bytes += free(&dir)?;
             removed.checks += 1;
         } else if runs.is_empty() {
             runtime::forget_check(&dir, |at| at <= before);
@@ -99,7 +99,8 @@ fn is_over(dir: &Path) -> bool {
     Run::open(dir).is_ok_and(|run| runtime::ended_at(&run).is_some())
 }
 
-fn take_away(dir: &Path) -> Result<u64> {
+/// Removes a folder; how much room that makes.
+fn free(dir: &Path) -> Result<u64> {
     let bytes = size(dir);
     runtime::take_away(dir).doing("remove", dir)?;
     Ok(bytes)

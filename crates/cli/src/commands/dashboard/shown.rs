@@ -20,7 +20,7 @@ use crate::clock;
 use crate::context::journal;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
-use crate::follow::{self, Changes, Follow};
+use crate::follow::{Changes, Follow};
 use crate::mail;
 use runtime::Place;
 
@@ -210,7 +210,7 @@ impl Shown {
                 break;
             }
             for row in &rows {
-                self.crew.apply(follow::row(row));
+                self.crew.apply(row.row());
             }
             self.update(Msg::Rows(rows)).await?;
             self.files.due = true;

@@ -9,8 +9,8 @@ use runtime::Place;
 use store::{Journal as _, Ledger, Seq, Sqlite};
 
 use super::{AREA, Read, damaged, misfolded, pair};
+use crate::doctor::Finding;
 use crate::doctor::finding::few;
-use crate::doctor::{Finding, folders};
 use crate::error::Result;
 
 /// How much of what never ends is read: the last rows of the journal, and of the project's.
@@ -21,7 +21,9 @@ const LOOKS: u32 = 3;
 /// Names of workspaces and branches that are there. Those of tickets that are set aside are nobody's any more.
 pub(super) fn names(place: &Place, settings: Option<&Settings>) -> BTreeSet<String> {
     let root = settings.and_then(|settings| place.workspaces_dir(settings).ok());
-    let folders = root.map(|root| folders(&root)).unwrap_or_default();
+    let folders = root
+        .and_then(|root| runtime::folders(&root).ok())
+        .unwrap_or_default();
     let folders = folders
         .iter()
         .filter_map(|folder| folder.file_name()?.to_str().map(str::to_owned));
