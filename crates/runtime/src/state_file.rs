@@ -118,13 +118,13 @@ impl StateFile {
 
     fn write(&self) {
         let state = state_json(&self.crew, &self.workspaces.to_string_lossy());
+        // The same name each time: of an engine that was killed here nothing stays that the next one does not remove.
+        let passing = self.path.with_file_name(PASSING);
         // Whole in memory first: everyone who watches the folder is told of every write into the file.
         let written = serde_json::to_vec_pretty(&state)
             .map_err(std::io::Error::from)
             .and_then(|mut text| {
                 text.push(b'\n');
-                // The same name each time: of an engine that was killed here nothing stays that the next one does not remove.
-                let passing = self.path.with_file_name(PASSING);
                 drop(fs::remove_file(&passing));
                 let mut new = File::options();
                 let new = new.write(true).create_new(true).mode(0o600);
@@ -135,7 +135,39 @@ impl StateFile {
                 Ok(())
             });
         if let Err(error) = written {
+            // Half of it would only take room, where there may be none.
+            drop(fs::remove_file(&passing));
             tracing::warn!(path = %self.path.display(), %error, "state.json cannot be written");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_put_in_place_does_not_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = StateFile {
+            path: folder.path().join("state.json"),
+            workspaces: folder.path().to_owned(),
+            crew: Crew::default(),
+            kept: 0,
+            behind: true,
+            written: None,
+        };
+        let there = || {
+            let entries = fs::read_dir(folder.path()).unwrap();
+            let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+            names.collect::<Vec<_>>()
+        };
+        fs::create_dir(&file.path).unwrap();
+        file.write();
+        assert_eq!(there(), ["state.json"]);
+        fs::remove_dir(&file.path).unwrap();
+        file.write();
+        assert_eq!(there(), ["state.json"]);
+        assert!(file.path.is_file());
     }
 }
