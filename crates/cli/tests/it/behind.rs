@@ -19,18 +19,25 @@ fn with_a_past() -> Repo {
     let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
     repo.ticket("t-1", "One", "");
     repo.crew(&["run", "--until-idle"]).ok();
+    let now = Time(jiff::Timestamp::now().as_millisecond());
     on_its_own(async {
         let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
-        let now = Time(jiff::Timestamp::now().as_millisecond());
         let long_ago = Time(now.0 - i64::try_from(Duration::from_hours(48).as_millis()).unwrap());
         let writes = (0..BEHIND).map(|n| over(&format!("o-{n}"), long_ago));
         ledger.record(writes.collect()).await.unwrap();
-        let mut crew = ledger.crew().await.unwrap();
-        while crew.past.tickets.len() < BEHIND {
-            assert!(!ledger.put_aside(&mut crew, now).await.unwrap().is_empty());
-        }
     });
+    put_aside(&repo, now);
     repo
+}
+
+/// Sets aside all that lies behind at a moment.
+fn put_aside(repo: &Repo, now: Time) {
+    on_its_own(async {
+        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let mut crew = ledger.crew().await.unwrap();
+        while !ledger.put_aside(&mut crew, now).await.unwrap().is_empty() {}
+        ledger.0.close().await;
+    });
 }
 
 fn on_its_own<T>(work: impl Future<Output = T>) -> T {
@@ -115,6 +122,27 @@ fn what_lies_behind_is_read_by_a_deep_look_alone() {
     repo.crew(&["doctor"]).ok();
     let said = repo.crew(&["doctor", "--deep"]);
     assert!(said.code == 1 && said.out.contains("o-7 at event"), "{said}");
+}
+
+#[test]
+fn a_branch_that_crew_left_for_a_ticket_that_lies_behind_is_found_by_every_look() {
+    let repo = with_a_past();
+    put_aside(&repo, Time(i64::MAX / 2));
+    // As of an engine that was killed as it removed it; the other is nobody's whom this ticket was given to.
+    for branch in ["agent/ada-t-1", "agent/bob-t-1"] {
+        repo.git(&["branch", branch]);
+    }
+    for args in [&["doctor"] as &[&str], &["doctor", "--deep"]] {
+        let said = repo.crew(args);
+        assert!(
+            said.code == 1
+                && said.out.contains("branch agent/ada-t-1: no attempt uses it")
+                && !said.out.contains("bob-t-1"),
+            "{said}"
+        );
+    }
+    repo.crew(&["doctor", "--fix"]).ok();
+    assert_eq!(repo.git(&["branch", "--list", "agent/*"]).trim(), "agent/bob-t-1");
 }
 
 #[test]
