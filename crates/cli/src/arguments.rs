@@ -9,7 +9,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::Runtime;
 
 use crate::commands;
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
@@ -94,7 +94,10 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
 fn answer(arguments: Arguments) -> Result<Exit> {
     let mut context = Context::read(arguments.dir.as_deref(), arguments.json)?;
     let exit = match arguments.command {
-        Some(command) => dispatch(&mut context, command)?,
+        Some(command) => dispatch(&mut context, command).map_err(|error| match context.place() {
+            Ok(place) => context::locked_by(&place, error),
+            Err(_) => error,
+        })?,
         None if commands::dashboard::Dashboard::opens_alone(&context) => {
             wait(commands::dashboard::Dashboard::default().run(&mut context))?
         }

@@ -145,9 +145,7 @@ impl Asker {
                     return Err(Error::NoAnswer {
                         seconds: PATIENCE.as_secs(),
                         holder: holder.to_string(),
-                        stopped: holder
-                            .pid
-                            .filter(|_| runtime::life_of(&holder) == process::Life::Stopped),
+                        stopped: runtime::stopped(&holder),
                     });
                 }
                 Some(_) => {

@@ -134,6 +134,20 @@ pub(crate) fn lift(place: &Place, error: runtime::Error) -> Error {
     }
 }
 
+/// The error, with who it is that keeps the journal locked where nobody else would find out: an engine that a signal has
+/// stopped as it wrote.
+pub(crate) fn locked_by(place: &Place, error: Error) -> Error {
+    match error {
+        Error::Store(store::Error::Busy) | Error::Runtime(runtime::Error::Store(store::Error::Busy)) => {}
+        other => return other,
+    }
+    let holder = place.holder().ok().flatten();
+    match holder.and_then(|holder| Some((runtime::stopped(&holder)?, holder.to_string()))) {
+        Some((pid, holder)) => Error::Stopped { holder, pid },
+        None => error,
+    }
+}
+
 /// The journal to read; none before anything was ever asked or run here.
 pub(crate) async fn journal(place: &Place) -> Result<Option<Ledger<Sqlite>>> {
     match place.read_journal().await {

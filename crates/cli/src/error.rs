@@ -62,6 +62,14 @@ pub(crate) enum Error {
         /// Its process, when a signal has stopped it.
         stopped: Option<u32>,
     },
+    /// An engine keeps everybody from the journal, for a signal has stopped it as it wrote.
+    #[error("the engine ({holder}) keeps the journal locked, and stands still")]
+    Stopped {
+        /// Who holds the repository.
+        holder: String,
+        /// Its process.
+        pid: u32,
+    },
     /// The file system refused.
     #[error("cannot {doing} {}", path.display())]
     Io {
@@ -115,6 +123,7 @@ impl Error {
             | Self::Process(_)
             | Self::Refused { .. }
             | Self::NoAnswer { .. }
+            | Self::Stopped { .. }
             | Self::Io { .. }
             | Self::Output(_) => Exit::Failed,
         }
@@ -133,6 +142,9 @@ impl Error {
                 stopped: Some(pid), ..
             } => Some(format!(
                 "it is stopped by a signal: `kill -CONT {pid}` lets it go on, and the command is carried out then"
+            )),
+            Self::Stopped { pid, .. } => Some(format!(
+                "it is stopped by a signal: `kill -CONT {pid}` lets it go on; try again then"
             )),
             Self::NoAnswer { stopped: None, .. } => Some(
                 "the command stays in the engine's inbox: `crew events` shows when it is carried out"

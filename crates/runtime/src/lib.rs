@@ -31,7 +31,7 @@ mod timing;
 pub use error::{Error, Result};
 pub use folders::folders;
 pub use outputs::{ended_at, finish_taking_away, forget_check, take_away, ticket_of};
-pub use place::{Place, life_of};
+pub use place::{Place, life_of, stopped};
 pub use reading::Reading;
 pub use signalled::{Told, stop_by_signal};
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};

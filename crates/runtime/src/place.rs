@@ -225,6 +225,12 @@ pub fn life_of(holder: &Holder) -> Life {
     }
 }
 
+/// The process of who holds a repository, where a signal has stopped it: only a person lets it go on.
+#[must_use]
+pub fn stopped(holder: &Holder) -> Option<u32> {
+    holder.pid.filter(|_| life_of(holder) == Life::Stopped)
+}
+
 /// What who holds a repository does, as an error says it.
 pub(crate) fn holds(holder: &Holder) -> String {
     match life_of(holder) {

@@ -192,12 +192,12 @@ fn engine(holder: Option<&Holder>, now: Time) -> String {
             let since = since
                 .map(|at| format!(", for {}", ui::span(now.since(at))))
                 .unwrap_or_default();
-            let how = match (life_of(holder), holder.pid) {
-                (Life::Stopped, Some(pid)) => {
-                    format!("; stopped by a signal: `kill -CONT {pid}` lets it go on")
+            let how = match runtime::stopped(holder) {
+                Some(pid) => format!("; stopped by a signal: `kill -CONT {pid}` lets it go on"),
+                None if life_of(holder) == Life::Gone => {
+                    "; it is dead, and a git of its has not ended yet".to_owned()
                 }
-                (Life::Gone, _) => "; it is dead, and a git of its has not ended yet".to_owned(),
-                (Life::Stopped | Life::Runs, _) => String::new(),
+                None => String::new(),
             };
             format!("engine: {holder}{since}{how}")
         }

@@ -129,6 +129,10 @@ fn with_a_killed_git(words: &str, named: &str) {
 
 fn stopped(engine: &Engine, is: bool) {
     engine.signal(if is { "STOP" } else { "CONT" });
+    stands_still(engine, is);
+}
+
+fn stands_still(engine: &Engine, is: bool) {
     wait::until("the engine is as it was told", || {
         let stat = fs::read_to_string(format!("/proc/{}/stat", engine.pid())).unwrap();
         (stat.contains(") T ") == is).then_some(())
@@ -308,6 +312,28 @@ fn with_a_clock_that_jumps(jumps: [i64; 3]) {
     world.must(&["doctor", "--deep"]);
 }
 
+/// An object that stops its program as it makes a transaction of the journal durable, once the file is there that says so.
+const STILL: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int saved(int fd, const char *name) {
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
+    char link[64], path[4096];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path);
+    if (length > 4 && !memcmp(path + length - 4, "-wal", 4) && !unlink(getenv("STANDS_STILL")))
+        kill(getpid(), SIGSTOP);
+    return real(fd);
+}
+int fsync(int fd) { return saved(fd, "fsync"); }
+int fdatasync(int fd) { return saved(fd, "fdatasync"); }
+"#;
+
 cells! {
     fn f3_signalled_twice_at_each_operation_it_goes_on_with_the_next_engine() {
         let world = struck::world(At::Checks);
@@ -470,5 +496,34 @@ fn f16_wk_an_engine_that_a_signal_has_stopped_is_said_to_be() {
     stopped(&engine, false);
     let ps = world.must(&["ps"]);
     assert!(!ps.all().contains(&goes_on), "{ps}");
+    end(&mut engine);
+}
+
+#[test]
+fn f16_wk_an_engine_that_a_signal_stops_as_it_writes_is_said_to_keep_the_journal() {
+    let world = World::new();
+    let (preloaded, still) = (world.path("still.so"), world.path("stands-still"));
+    object(STILL, &preloaded);
+    world.around("LD_PRELOAD", &preloaded);
+    world.around("STANDS_STILL", &still);
+    world.ticket("t-1").agent(WAITS).write();
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    fs::write(&still, "").unwrap();
+    // There is something to be written.
+    world.ticket("t-2").agent(DONE).write();
+    stands_still(&engine, true);
+    let goes_on = format!("kill -CONT {}", engine.pid());
+    let asked = world.crew(&["drop", "t-2"]);
+    assert_eq!(asked.code, Some(1), "{asked}");
+    let said = asked.all();
+    assert!(
+        said.contains(&goes_on) && said.contains("keeps the journal locked"),
+        "{asked}"
+    );
+    stopped(&engine, false);
+    world.must(&["drop", "t-2"]);
+    world.open("go");
+    world.wait_for("t-1", "done/landed");
     end(&mut engine);
 }

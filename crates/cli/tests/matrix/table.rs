@@ -226,6 +226,7 @@ const PROVED: &[(&str, &[&str])] = &[
         "f16 cl pr sp st wk ga la cu re",
         &[
             "f16_wk_an_engine_that_a_signal_has_stopped_is_said_to_be",
+            "f16_wk_an_engine_that_a_signal_stops_as_it_writes_is_said_to_keep_the_journal",
             "f16_cl_an_engine_that_stands_still_as_a_ticket_comes",
             "f16_pr_f16_sp_an_engine_that_stands_still_as_a_workspace_is_made",
             "f16_st_an_engine_that_stands_still_as_a_step_ends",

@@ -17,7 +17,7 @@ use super::done::Deeds;
 use super::watched::Watched;
 use crate::asking::{Answer, Asker};
 use crate::clock;
-use crate::context::journal;
+use crate::context::{self, journal};
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
 use crate::follow::{Changes, Follow};
@@ -270,13 +270,13 @@ impl Shown {
 
     /// Asks it of the engine, and does not wait for the answer.
     fn submit(&self, asked: String, command: model::command::Command) {
-        let (asker, tell) = (self.asker.clone(), self.tell.clone());
+        let (asker, place, tell) = (self.asker.clone(), self.place.clone(), self.tell.clone());
         tokio::spawn(async move {
             let outcome = asker
                 .ask(&command)
                 .await
                 .map(with_aftermath)
-                .map_err(|error| words(&error));
+                .map_err(|error| words(&context::locked_by(&place, error)));
             // Nobody hears it any more when the person has left.
             drop(tell.send(Heard::Msg(Msg::Told(Told { asked, outcome }))));
         });
