@@ -316,6 +316,37 @@ fn f23_la_a_missing_object_is_named_and_nothing_lands_without_it() {
 }
 
 #[test]
+fn f23_la_a_base_commit_that_is_gone_is_named_with_what_to_do() {
+    let world = World::new();
+    world.ticket("t-1").agent(WAITS).write();
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    let base = world.git(&["rev-parse", "main"]);
+    let clone = world.path("clone").to_string_lossy().into_owned();
+    world.git(&["clone", "-q", ".", &clone]);
+    world.commit("by-hand.txt", "by hand\n");
+    fs::remove_file(world.project(&format!(".git/objects/{}/{}", &base[..2], &base[2..]))).unwrap();
+    world.open("go");
+    world.wait("it is held", || {
+        world.try_state("t-1").is_some_and(|ticket| ticket.held.is_some())
+    });
+    let told = format!("commit {base}, from which the work on t-1 began, is gone");
+    for (look, code) in [("inbox", 3), ("history", 0)] {
+        let args = [look, "t-1"];
+        let said = world.crew(if look == "inbox" { &args[..1] } else { &args });
+        assert_eq!(said.code, Some(code), "{said}");
+        let words: Vec<&str> = said.out.split_whitespace().collect();
+        assert!(words.join(" ").contains(&told), "{said}");
+    }
+    world.git(&["fetch", "-q", "--refetch", &clone]);
+    world.must(&["retry", "t-1"]);
+    world.wait_for("t-1", "done/landed");
+    engine.signal("TERM");
+    engine.end();
+    world.must(&["doctor", "--deep"]);
+}
+
+#[test]
 fn f24_two_engines_at_once_are_one() {
     let world = World::new();
     world.ticket("t-1").agent(DONE).write();

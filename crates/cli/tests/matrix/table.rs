@@ -287,7 +287,10 @@ const PROVED: &[(&str, &[&str])] = &[
     ("f23 pr", &["a_workspace_that_vanished_is_made_anew"]),
     (
         "f23 la",
-        &["f23_la_a_missing_object_is_named_and_nothing_lands_without_it"],
+        &[
+            "f23_la_a_missing_object_is_named_and_nothing_lands_without_it",
+            "f23_la_a_base_commit_that_is_gone_is_named_with_what_to_do",
+        ],
     ),
     (
         "f23 re",

@@ -63,9 +63,10 @@ impl Repository {
     }
 
     fn is_empty(&self) -> Result<bool> {
-        let any = self.call("rev-list").args(["--all", "--max-count=1"]).ok()?;
+        let any = self.call("rev-list").args(["--all", "--max-count=1"]).run()?;
         let head = self.commit_named("HEAD")?;
-        Ok(any.is_empty() && head.is_none())
+        // It fails where a ref's commit is gone: then there were some.
+        Ok(any.code == Some(0) && any.stdout.is_empty() && head.is_none())
     }
 }
 

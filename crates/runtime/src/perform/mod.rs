@@ -29,16 +29,38 @@ impl Hands {
                 | Effect::AddNote { .. } => Report::Done,
             };
         }
-        let report = self.try_perform(ticket, effect, key);
-        // Not everything that fails on a full disk says so.
-        let hindered = failed(&report).and_then(|why| {
-            let lack = self.lacks_room()?;
-            Some(format!("{why}\n{lack}"))
-        });
-        match hindered {
-            Some(why) => Report::Hindered { why },
-            None => report,
+        let mut report = self.try_perform(ticket, effect, key);
+        if let Some(why) = failed(&mut report) {
+            // Not everything that fails on a full disk says so, nor everything that fails since a commit is gone.
+            if let Some(lack) = self.lacks_room() {
+                return Report::Hindered {
+                    why: format!("{why}\n{lack}"),
+                };
+            }
+            if let Some(lost) = self.lost_base(ticket)
+                && !why.contains(&lost)
+            {
+                *why = format!("{lost}\n{why}");
+            }
         }
+        report
+    }
+
+    /// That the commit is gone from which a ticket's work began, and what can be done; nothing while it is there. Without it no git
+    /// works in the workspace, and nothing can be merged.
+    pub(crate) fn lost_base(&self, ticket: &Ticket) -> Option<String> {
+        let attempt = ticket.attempt()?;
+        let workspace = self.workspace(ticket, &attempt.agent, attempt.number).ok()??;
+        let base = workspace.base();
+        match self.repository.tree_of(base) {
+            Err(git::Error::NoSuchCommit { .. }) => {}
+            Ok(_) | Err(_) => return None,
+        }
+        Some(format!(
+            "commit {base}, from which the work on {} began, is gone from this repository. Bring it back from a clone that has \
+             it: git fetch --refetch <clone>; then crew retry {}",
+            ticket.id, ticket.id
+        ))
     }
 
     fn try_perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
@@ -157,12 +179,12 @@ impl Hands {
 }
 
 /// Why it was not done, where that is not the agent's doing.
-fn failed(report: &Report) -> Option<&str> {
+fn failed(report: &mut Report) -> Option<&mut String> {
     match report {
         Report::CouldNotRun { why }
         | Report::WorkspaceFailed { why }
         | Report::Checked(Verdict::CouldNotRun { why }) => Some(why),
-        Report::StepNotSpawned { failure } => Some(&failure.message),
+        Report::StepNotSpawned { failure } => Some(&mut failure.message),
         Report::Hindered { .. }
         | Report::WorkspaceReady { .. }
         | Report::WorkspaceMissing

@@ -54,6 +54,10 @@ impl Hands {
         if let Some(why) = self.lacks_room() {
             return Report::Hindered { why };
         }
+        // An agent would be paid for finding out.
+        if let Some(lost) = self.lost_base(ticket) {
+            return not_spawned(Class::Crash, lost);
+        }
         // Nothing of the step before this one lives any more.
         if let Err(error) = workspace.clear_locks() {
             return could_not(error);
