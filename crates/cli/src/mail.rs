@@ -33,6 +33,13 @@ pub(crate) fn folder(
         files: facts.bad,
         no_room: place.lacks_room(&settings),
         unwritable: place.refuses_files(),
+        // Where they cannot be looked at, `crew doctor` says why.
+        locked: place
+            .left_index_locks()
+            .unwrap_or_default()
+            .iter()
+            .map(|lock| lock.display().to_string())
+            .collect(),
     };
     Ok((facts.tickets, beside))
 }

@@ -1,5 +1,7 @@
 //! `crew ps`: the agents, and what each is doing.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use model::Time;
 use model::policy::budget::Pause;
@@ -26,8 +28,10 @@ impl Ps {
         let holder = place.holder()?;
         let now = clock::now();
         let queue = mail::seen(&crew, &place, now)?.counts();
+        // Where they cannot be looked at, `crew doctor` says why.
+        let locks = place.left_index_locks().unwrap_or_default();
         if context.json {
-            context.out.json(&document(&crew, holder, queue, now))?;
+            context.out.json(&document(&crew, holder, queue, &locks, now))?;
             return Ok(Exit::Done);
         }
         let agents = crew.agents();
@@ -56,8 +60,7 @@ impl Ps {
                 Style::Yellow,
             )?;
         }
-        // Where they cannot be looked at, `crew doctor` says why.
-        for lock in place.left_index_locks().unwrap_or_default() {
+        for lock in &locks {
             let says = format!(
                 "an engine was killed while it landed, and its {} keeps your git out: `crew run` ends the landing",
                 lock.display()
@@ -100,7 +103,13 @@ pub(crate) fn pause(crew: &Crew, now: Time) -> Option<Pause> {
     crew.project.pause.filter(|pause| pause.until > now)
 }
 
-fn document(crew: &Crew, holder: Option<Holder>, queue: Counts, now: Time) -> documents::Ps {
+fn document(
+    crew: &Crew,
+    holder: Option<Holder>,
+    queue: Counts,
+    locks: &[PathBuf],
+    now: Time,
+) -> documents::Ps {
     documents::Ps {
         agents: crew.agents().into_iter().map(documents::Agent::of).collect(),
         engine: holder.map(documents::Engine::of),
@@ -109,6 +118,7 @@ fn document(crew: &Crew, holder: Option<Holder>, queue: Counts, now: Time) -> do
             .map(|(harness, bar)| documents::Barred::of(harness, bar))
             .collect(),
         usage: documents::Usage::of(crew.paid()),
+        index_locks: locks.iter().map(|lock| lock.display().to_string()).collect(),
         pause: pause(crew, now).map(documents::Pause::of),
         seq: crew.seq,
     }

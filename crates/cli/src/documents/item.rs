@@ -27,13 +27,13 @@ pub(crate) struct News {
 pub(crate) struct Item {
     /// The same for as long as it waits.
     id: String,
-    /// What it is: a question, a checkout whose edits are in the way, an agent that is stuck, a dependency that cannot be met, a
+    /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked, an agent that is stuck, a dependency that cannot be met, a
     /// file that is no ticket or cannot be written, a disk that is full; or the reason for which a ticket is held.
     #[schemars(extend("enum" = kinds()))]
     kind: &'static str,
     /// How much waits with it.
     urgency: Urgency,
-    /// The ticket; `null` for a file that cannot be one, for all of them, and for a disk.
+    /// The ticket; `null` for a file that cannot be one, for all of them, for a disk, and for a checkout that is locked.
     ticket: Option<TicketId>,
     /// The agent that waits with it, or did the work.
     agent: Option<AgentName>,

@@ -23,6 +23,8 @@ pub(crate) struct Ps {
     pub(crate) barred: Vec<Barred>,
     /// What all steps that ever ended used.
     pub(crate) usage: Usage,
+    /// Locks of checkouts' indexes that a killed engine has left: they keep your git out until `crew run` ends the landing.
+    pub(crate) index_locks: Vec<String>,
     /// Set while no step is started at all.
     pub(crate) pause: Option<Pause>,
     /// The journal's last row that this is of; 0 before the first.

@@ -233,11 +233,21 @@ fn a_lock_that_an_engine_left_is_wrong_and_given_back_by_the_next() {
         said.out.contains("index.lock keeps your git out: `crew run`"),
         "{said}"
     );
+    let ps = repo.crew(&["ps", "--json"]).ok().json();
+    assert_eq!(ps["index_locks"], serde_json::json!([lock]), "{ps}");
+    let inbox = repo.crew(&["inbox", "--json"]);
+    assert_eq!(inbox.code, 3, "{inbox}");
+    let item = &inbox.json()["items"][0];
+    assert!(
+        item["kind"] == "checkout" && item["why"].as_str().unwrap().contains(lock.to_str().unwrap()),
+        "{inbox}"
+    );
     assert_eq!(repo.crew(&["doctor", "--fix"]).code, 1);
     assert!(lock.exists());
     repo.crew(&["run", "--until-idle"]).ok();
     assert!(!lock.exists());
     assert!(!repo.crew(&["ps"]).ok().out.contains("index.lock"));
+    repo.crew(&["inbox"]).ok();
     repo.crew(&["doctor"]).ok();
 }
 

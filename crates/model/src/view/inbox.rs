@@ -23,7 +23,7 @@ pub struct Item {
     pub kind: Kind,
     /// How much waits with it.
     pub urgency: Urgency,
-    /// The ticket; none for a file that cannot be one.
+    /// The ticket; none for a file that cannot be one, and for what is no ticket's.
     pub ticket: Option<TicketId>,
     /// The agent that waits with it, or did the work.
     pub agent: Option<AgentName>,
@@ -47,7 +47,7 @@ pub enum Kind {
     Question,
     /// A ticket is held; the reason's kind by its name.
     Held(&'static str),
-    /// Edits in a checkout are in the way of a landing.
+    /// Edits in a checkout are in the way of a landing, or a killed engine has left it locked.
     Checkout,
     /// An agent failed too often in a row.
     Stuck,
@@ -98,6 +98,8 @@ pub struct Beside {
     pub no_room: Option<String>,
     /// Why no ticket's file can be written now, in words; nothing where they can.
     pub unwritable: Option<String>,
+    /// Locks of checkouts' indexes that a killed engine has left, by their paths.
+    pub locked: Vec<String>,
 }
 
 /// A file in the ticket folder that is no ticket.
@@ -131,6 +133,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Beside) -> Vec<
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
     items.extend(beside.no_room.as_deref().map(full));
     items.extend(beside.unwritable.as_deref().map(unwritable));
+    items.extend(beside.locked.iter().map(|lock| locked(lock)));
     for item in &mut items {
         if let Some(since) = item.since {
             item.id.push_str(&format!(":{}", since.0));
@@ -376,6 +379,23 @@ fn unwritable(why: &str) -> Item {
         acts: vec![Act::ByHand {
             what: "see that you may write there: what tickets came to is written into their files by itself"
                 .to_owned(),
+        }],
+    }
+}
+
+fn locked(lock: &str) -> Item {
+    Item {
+        id: format!("lock:{lock}"),
+        kind: Kind::Checkout,
+        urgency: Urgency::Word,
+        ticket: None,
+        agent: None,
+        title: "your git is kept out of a checkout".to_owned(),
+        since: None,
+        why: format!("an engine was killed while it landed, and left {lock}"),
+        until: None,
+        acts: vec![Act::ByHand {
+            what: "start an engine: `crew run` ends the landing, and gives it back".to_owned(),
         }],
     }
 }

@@ -160,6 +160,7 @@ fn beside() -> Beside {
         }],
         no_room: Some("no room where /home/me/project/.crew stands".to_owned()),
         unwritable: Some("cannot write in /home/me/project/.tickets: Permission denied".to_owned()),
+        locked: vec!["/home/me/project/.git/index.lock".to_owned()],
     }
 }
 
