@@ -51,6 +51,20 @@ pub(crate) trait Document: Serialize {}
 /// One of the lines that a command prints.
 pub(crate) trait Line: Serialize {}
 
+/// A document that ends with a list. It is written with an empty one, and what is in it behind that, one by one.
+pub(crate) trait Listed: Document {
+    /// What is in the list.
+    type Entry: Serialize;
+}
+
+impl Listed for Events {
+    type Entry = Event;
+}
+
+impl Listed for History {
+    type Entry = Told;
+}
+
 /// Says of each type whether it is a whole document or a line, and which commands print it.
 macro_rules! printed {
     ($($kind:ident $name:ident: $($command:literal),+;)*) => {

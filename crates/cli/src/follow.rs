@@ -21,29 +21,6 @@ const QUIET: Duration = Duration::from_secs(2);
 /// How many looks follow a change at the shorter distance.
 const LOOKS: u32 = 8;
 
-/// Folds everything that the journal holds; `each` sees every row before it is folded.
-pub(crate) async fn fold(ledger: &Ledger<Sqlite>, mut each: impl FnMut(&Crew, &Fold)) -> Result<Crew> {
-    let mut crew = Crew::default();
-    loop {
-        let page = ledger.tail(crew.seq, PAGE).await?;
-        if page.is_empty() {
-            return Ok(crew);
-        }
-        for fold in &page {
-            each(&crew, fold);
-            crew.apply(fold.row());
-        }
-    }
-}
-
-/// The view of a journal that may not be there yet, with everything that was set aside.
-pub(crate) async fn crew(ledger: Option<&Ledger<Sqlite>>) -> Result<Crew> {
-    match ledger {
-        Some(ledger) => Ok(ledger.whole_crew().await?),
-        None => Ok(Crew::default()),
-    }
-}
-
 /// The view of a journal that may not be there yet, without what lies behind: for whoever shows what goes on.
 pub(crate) async fn present(ledger: Option<&Ledger<Sqlite>>) -> Result<Crew> {
     match ledger {
@@ -76,6 +53,17 @@ impl Follow {
             self.after = last.seq;
         }
         Ok(page)
+    }
+
+    /// Gives all rows that are there and were not given yet, one after the other.
+    pub(crate) async fn each(&mut self, mut each: impl FnMut(&Fold) -> Result<()>) -> Result<()> {
+        loop {
+            let more = self.more().await?;
+            if more.is_empty() {
+                return Ok(());
+            }
+            more.iter().try_for_each(&mut each)?;
+        }
     }
 
     /// Waits until there may be more.

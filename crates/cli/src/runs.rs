@@ -93,12 +93,14 @@ async fn of_tickets(
     mut each: impl FnMut(Option<&State>, &Fold),
 ) -> Result<()> {
     for ticket in tickets {
-        let rows = ledger.history(&Stream::Ticket(ticket)).await?;
         let mut before = None;
-        for row in rows.iter().filter(|row| row.seq <= crew.seq) {
-            each(before, row);
-            before = Some(&row.after);
-        }
+        let take = |row: Fold| {
+            if row.seq <= crew.seq {
+                each(before.as_ref(), &row);
+                before = Some(row.after);
+            }
+        };
+        ledger.each_of(&Stream::Ticket(ticket), 0, take).await?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! The simulation looks after every step, `crew doctor` over a whole journal. What is promised between the journal and
 //! the repository or the processes is for whoever can see those.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::journal::{Fact, State, Stream};
@@ -35,10 +35,18 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Begins with a project as an earlier row left it.
+    /// Begins with a project, or goes on with a ticket, as an earlier row left it.
     pub fn set_out(&mut self, after: &State) {
-        if let State::Project(project) = after {
-            self.project.clone_from(project);
+        match after {
+            State::Project(project) => self.project.clone_from(project),
+            State::Ticket(ticket) => drop(self.tickets.insert(ticket.id.clone(), Arc::clone(ticket))),
+        }
+    }
+
+    /// Forgets tickets that are over: no row of theirs comes, but for one before which each is [set out](Audit::set_out) again.
+    pub fn forget(&mut self, tickets: &BTreeSet<TicketId>) {
+        for id in tickets {
+            self.tickets.remove(id);
         }
     }
 
@@ -89,7 +97,7 @@ impl Audit {
         &self.project
     }
 
-    /// Every ticket as its last row left it.
+    /// Every ticket that was not forgotten, as its last row left it.
     #[must_use]
     pub fn tickets(&self) -> &BTreeMap<TicketId, Arc<Ticket>> {
         &self.tickets

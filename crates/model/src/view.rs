@@ -99,7 +99,7 @@ pub struct Member {
 }
 
 /// A ticket that landed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Landed {
     /// The row that says so.
     pub seq: u64,

@@ -276,6 +276,18 @@ impl<J: Journal> Ledger<J> {
             .collect()
     }
 
+    /// The event at a place.
+    ///
+    /// # Errors
+    /// As [`Ledger::tail`]; [`Error::NotFound`] when there is none.
+    pub async fn row(&self, seq: u64) -> Result<Fold> {
+        let rows = self.tail(seq.saturating_sub(1), 1).await?;
+        let found = rows.into_iter().find(|row| row.seq == seq);
+        found.ok_or_else(|| Error::NotFound {
+            what: format!("event {seq}"),
+        })
+    }
+
     /// Every event of one stream.
     ///
     /// # Errors
@@ -289,14 +301,28 @@ impl<J: Journal> Ledger<J> {
     /// # Errors
     /// As [`Ledger::tail`].
     pub async fn history_after(&self, of: &journal::Stream, version: u64) -> Result<Vec<Fold>> {
-        let id = StreamId(of.to_string());
-        let (mut out, mut after) = (Vec::new(), Version(version));
+        let mut out = Vec::new();
+        self.each_of(of, version, |fold| out.push(fold)).await?;
+        Ok(out)
+    }
+
+    /// As [`Ledger::history_after`], one event after the other.
+    ///
+    /// # Errors
+    /// As [`Ledger::tail`].
+    pub async fn each_of(
+        &self,
+        of: &journal::Stream,
+        version: u64,
+        mut each: impl FnMut(Fold),
+    ) -> Result<()> {
+        let (id, mut after) = (StreamId(of.to_string()), Version(version));
         loop {
             let page = self.0.events_of(&id, after, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(out) };
+            let Some(last) = page.last() else { return Ok(()) };
             after = last.version;
             for event in page {
-                out.push(self.fold(event)?);
+                each(self.fold(event)?);
             }
         }
     }

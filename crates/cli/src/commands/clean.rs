@@ -6,13 +6,15 @@ mod folder;
 mod kept;
 mod outputs;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
 use git::Lock;
-use model::Time;
 use model::ticket::{Filing, Ticket};
 use model::view::Crew;
+use model::{TicketId, Time};
+use store::{Ledger, Sqlite};
 use tickets::{Folder, Status};
 
 use crate::context::{Context, journal};
@@ -48,7 +50,7 @@ impl Clean {
         // Before the journal is read: what is decided by it must not change any more.
         let lock = Lock::take(&place.repository.lock_path())?;
         let ledger = journal(&place).await?;
-        let crew = follow::crew(ledger.as_ref()).await?;
+        let crew = follow::present(ledger.as_ref()).await?;
         let unlanded: Vec<&Ticket> = crew
             .tickets
             .values()
@@ -66,6 +68,7 @@ impl Clean {
                 ),
             ));
         }
+        let made = attempts::Made::of(ledger.as_ref(), &crew).await?;
         if let Some(ledger) = ledger {
             ledger.0.close().await;
         }
@@ -75,7 +78,6 @@ impl Clean {
         begun::begin(&place, &crew, &workspaces)?;
         runtime::end_all_runs(&place)?;
         let target = repository.branch_tip(&git::Branch::parse(&settings.project.target)?)?;
-        let made = attempts::Made::of(&crew);
         made.put_away(&repository, &workspaces, target.as_ref())?;
         reopen_files(&place, &crew)?;
         // The journal goes last: until then, everything above can be done again.
@@ -120,6 +122,26 @@ impl Clean {
     }
 }
 
+/// Tickets that have been closed for long.
+struct Old {
+    ledger: Ledger<Sqlite>,
+    /// Without what was set aside.
+    crew: Crew,
+    before: Time,
+}
+
+impl Old {
+    /// Whether a ticket was closed before then, and is closed still.
+    async fn has(&self, id: &TicketId) -> Result<bool> {
+        let is_old = |ticket: &Ticket| ticket.is_done() && ticket.since <= self.before;
+        if !self.crew.past.tickets.contains(id) {
+            return Ok(self.crew.tickets.get(id).is_some_and(|ticket| is_old(ticket)));
+        }
+        let found = self.ledger.archived(&BTreeSet::from([id.clone()])).await?;
+        Ok(found.iter().any(|(_, _, ticket)| is_old(ticket)))
+    }
+}
+
 /// Removes what was printed long ago. An engine may run meanwhile: it reads none of it.
 async fn outputs_older(context: &mut Context, place: &Place, older: &str, yes: bool) -> Result<Exit> {
     let span = model::settings::duration(older).map_err(|why| {
@@ -132,9 +154,15 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str, yes: b
     let before = Time(clock::now().0.saturating_sub(millis));
     let (removed, old) = match journal(place).await? {
         Some(ledger) => {
-            let crew = follow::crew(Some(&ledger)).await?;
-            let removed = outputs::remove(place, &crew, &ledger, before).await?;
-            (removed, kept::old(&place.repository, &crew, before)?)
+            let old = Old {
+                crew: ledger.crew().await?,
+                ledger,
+                before,
+            };
+            (
+                outputs::remove(place, &old).await?,
+                kept::old(&place.repository, &old).await?,
+            )
         }
         None => (outputs::Removed::default(), Vec::new()),
     };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use model::Time;
-use model::view::{Bill, By, Costs, Filter, Line, Sum};
+use model::view::{Bill, By, Filter, Line, Sum};
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
@@ -94,7 +94,9 @@ impl Cost {
             };
             context.out.line(none)?;
         } else {
-            context.out.table(&table(sums, &costs))?;
+            let total = (costs.lines.len() > 1).then(|| total(sums, costs.total));
+            let rows = costs.lines.iter().map(|line| row(sums, line)).chain(total);
+            context.out.long_table(table(sums), rows)?;
         }
         if costs.total.usage.estimated_micro_usd > 0 {
             let about = "~ is estimated in part: the client told no price, or was stopped before it did";
@@ -110,7 +112,7 @@ impl Cost {
     }
 }
 
-fn table(sums: Sums, costs: &Costs) -> Table {
+fn table(sums: Sums) -> Table {
     let (head, right): (&[&'static str], &[usize]) = match sums {
         Sums::Step => (
             &[
@@ -140,14 +142,7 @@ fn table(sums: Sums, costs: &Costs) -> Table {
         Sums::Attempt => &[2, 4, 1, 3],
         Sums::Ticket | Sums::Agent | Sums::Day => &[2, 1],
     };
-    let mut table = Table::new(head, right).giving_way(goes);
-    for line in &costs.lines {
-        table.row(row(sums, line));
-    }
-    if costs.lines.len() > 1 {
-        table.row(total(sums, costs.total));
-    }
-    table
+    Table::new(head, right).giving_way(goes)
 }
 
 fn row(sums: Sums, line: &Line) -> Vec<Cell> {

@@ -53,30 +53,19 @@ impl Events {
             head.saturating_sub(self.last as u64)
         };
         let mut rows = Follow::new(ledger.clone(), &place.crew_dir, begin);
-        let mut last: Vec<Fold> = Vec::new();
-        loop {
-            let more = rows.more().await?;
-            if more.is_empty() {
-                break;
-            }
-            last.extend(more);
-        }
         if context.json && !self.follow {
-            let events = last.iter().map(documents::Event::of).collect();
-            context.out.json(&documents::Events { events })?;
+            let mut list = context.out.json_list(&documents::Events { events: Vec::new() })?;
+            rows.each(|fold| list.entry(&documents::Event::of(fold))).await?;
+            list.end()?;
             return Ok(Exit::Done);
         }
-        for fold in &last {
-            show(context, fold)?;
-        }
+        rows.each(|fold| show(context, fold)).await?;
         if !self.follow {
             return Ok(Exit::Done);
         }
         let mut interrupt = interrupts()?;
         loop {
-            for fold in rows.more().await? {
-                show(context, &fold)?;
-            }
+            rows.each(|fold| show(context, fold)).await?;
             context.out.flush()?;
             tokio::select! {
                 () = rows.changed() => {}

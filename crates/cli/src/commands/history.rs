@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use model::AgentName;
 use model::journal::{Fact, State, Stream};
 use model::project::Event;
 use model::ticket::Effect;
@@ -14,7 +13,7 @@ use crate::context::{Context, journal};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::lookup::{self, Either};
-use crate::ui::{Style, Table};
+use crate::ui::{Cell, Style, Table};
 use crate::{documents, follow, runs, ui};
 
 /// Show what happened to a ticket or agent: when, why, and what it led to
@@ -37,95 +36,115 @@ impl History {
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
         let which = lookup::either(&crew, &place, &self.which)?;
-        let mut rows: Vec<Fold> = Vec::new();
-        if let Some(ledger) = &ledger {
-            match &which {
-                Either::Ticket(id) => rows = ledger.history(&Stream::Ticket(id.clone())).await?,
-                Either::Agent(name) => {
-                    rows = of_agent(ledger, &crew, name).await?;
-                }
-            }
-        }
-        if let Some(seq) = self.at {
-            return at(context, &rows, seq);
-        }
         if let Some(wanted) = &self.to {
             check_state(wanted)?;
-            rows = into(rows, wanted);
         }
-        let mut shown = Vec::new();
-        for fold in rows {
-            let effects = match &ledger {
-                Some(ledger) => effects(ledger, fold.seq).await?,
-                None => Vec::new(),
+        let mut table = Table::new(&["SEQ", "WHEN (UTC)", "TICKET", "STATE", "WHAT"], &[0])
+            .giving_way(&[3, 1])
+            .wrapped();
+        // Where its rows are. Each is read again when it is written: no more of them is held, however many there are.
+        let mut places = Vec::new();
+        if let Some(ledger) = &ledger {
+            let mut entries = Entries::default();
+            each(ledger, &crew, &which, |fold| {
+                if self.to.as_ref().is_none_or(|wanted| entries.is_one(fold, wanted)) {
+                    places.push(fold.seq);
+                    table.measure(&cells(fold, &which));
+                }
+            })
+            .await?;
+        }
+        places.sort_unstable();
+        if let Some(seq) = self.at {
+            let last = places.iter().rev().find(|place| **place <= seq);
+            let fold = match (&ledger, last) {
+                (Some(ledger), Some(place)) => Some(ledger.row(*place).await?),
+                _ => None,
             };
-            shown.push((fold, effects));
+            return at(context, fold.as_ref(), seq);
         }
         if context.json {
-            let events = shown
-                .iter()
-                .map(|(fold, effects)| documents::Told::of(fold, effects));
-            context.out.json(&documents::History {
-                of: self.which,
-                events: events.collect(),
-            })?;
+            let (of, events) = (self.which, Vec::new());
+            let mut list = context.out.json_list(&documents::History { of, events })?;
+            if let Some(ledger) = &ledger {
+                for place in places {
+                    let fold = ledger.row(place).await?;
+                    list.entry(&documents::Told::of(&fold, &effects(ledger, place).await?))?;
+                }
+            }
+            list.end()?;
             return Ok(Exit::Done);
         }
-        if shown.is_empty() {
+        let Some(ledger) = ledger.filter(|_| !places.is_empty()) else {
             context
                 .out
                 .line("nothing: no engine has seen it yet, or no event matches")?;
             return Ok(Exit::Done);
+        };
+        for place in places {
+            let fold = ledger.row(place).await?;
+            tell(&mut table, &fold, &effects(&ledger, place).await?, &which);
+            context.out.part(&mut table)?;
         }
-        context.out.table(&table(&shown, &which))?;
         Ok(Exit::Done)
     }
 }
 
-/// The rows about an agent, the oldest first.
-async fn of_agent(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<Vec<Fold>> {
+/// The rows about a ticket or an agent, one stream after the other.
+async fn each(
+    ledger: &Ledger<Sqlite>,
+    crew: &Crew,
+    which: &Either,
+    mut each: impl FnMut(&Fold),
+) -> Result<()> {
+    let agent = match which {
+        Either::Ticket(id) => {
+            let stream = Stream::Ticket(id.clone());
+            return Ok(ledger.each_of(&stream, 0, |fold| each(&fold)).await?);
+        }
+        Either::Agent(agent) => agent,
+    };
     let is_its = |state: &State| match state {
         State::Ticket(ticket) => ticket.attempt().is_some_and(|attempt| attempt.agent == *agent),
         State::Project(_) => false,
     };
-    let mut rows = ledger.history(&Stream::Project).await?;
-    rows.retain(|row| match &row.fact {
-        Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }) => name == agent,
-        Fact::Project(_) | Fact::Ticket(_) => false,
-    });
+    let of_project = |fold: Fold| match &fold.fact {
+        Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }) if name == agent => {
+            each(&fold);
+        }
+        Fact::Project(_) | Fact::Ticket(_) => {}
+    };
+    ledger.each_of(&Stream::Project, 0, of_project).await?;
     runs::rows(ledger, crew, agent, |before, row| {
         if is_its(&row.after) || before.is_some_and(is_its) {
-            rows.push(row.clone());
+            each(row);
         }
     })
-    .await?;
-    rows.sort_by_key(|row| row.seq);
-    Ok(rows)
+    .await
 }
 
-fn table(shown: &[(Fold, Vec<Effect>)], which: &Either) -> Table {
-    let head = ["SEQ", "WHEN (UTC)", "TICKET", "STATE", "WHAT"];
-    let mut table = Table::new(&head, &[0]).giving_way(&[3, 1]).wrapped();
-    for (fold, effects) in shown {
-        let ticket = match (&fold.stream, which) {
-            (Stream::Ticket(id), Either::Agent(_)) => id.to_string(),
-            (Stream::Ticket(_) | Stream::Project, _) => String::new(),
-        };
-        table.row([
-            fold.seq.to_string().into(),
-            ui::clock_time(fold.at).into(),
-            ticket.into(),
-            documents::state_name(&fold.after).into(),
-            describe(&fold.fact).into(),
-        ]);
-        if !fold.cause.is_empty() {
-            table.below(4, &format!("because: {}", fold.cause), Style::Dim);
-        }
-        for effect in effects {
-            table.below(4, &format!("→ {}", describe_effect(effect)), Style::Dim);
-        }
+fn cells(fold: &Fold, which: &Either) -> [Cell; 5] {
+    let ticket = match (&fold.stream, which) {
+        (Stream::Ticket(id), Either::Agent(_)) => id.as_str(),
+        (Stream::Ticket(_) | Stream::Project, _) => "",
+    };
+    [
+        fold.seq.to_string().into(),
+        ui::clock_time(fold.at).into(),
+        ticket.into(),
+        documents::state_name(&fold.after).into(),
+        describe(&fold.fact).into(),
+    ]
+}
+
+fn tell(table: &mut Table, fold: &Fold, effects: &[Effect], which: &Either) {
+    table.row(cells(fold, which));
+    if !fold.cause.is_empty() {
+        table.below(4, &format!("because: {}", fold.cause), Style::Dim);
     }
-    table
+    for effect in effects {
+        table.below(4, &format!("→ {}", describe_effect(effect)), Style::Dim);
+    }
 }
 
 /// What an event ordered, in order.
@@ -141,20 +160,22 @@ async fn effects(ledger: &Ledger<Sqlite>, seq: u64) -> Result<Vec<Effect>> {
     Ok(found)
 }
 
-/// The rows that led into a state from another one.
-fn into(rows: Vec<Fold>, wanted: &str) -> Vec<Fold> {
-    let mut before: std::collections::BTreeMap<String, BTreeSet<String>> = std::collections::BTreeMap::new();
-    let mut found = Vec::new();
-    for fold in rows {
+/// Which rows led into a state from another one.
+#[derive(Debug, Default)]
+struct Entries {
+    /// The stream of the last row, and the names of the state after it.
+    before: Option<(Stream, BTreeSet<String>)>,
+}
+
+impl Entries {
+    /// Whether the next row did. Those of a stream come one after the other.
+    fn is_one(&mut self, fold: &Fold, wanted: &str) -> bool {
         let now = words(&documents::state_name(&fold.after));
-        let was = before
-            .insert(fold.stream.to_string(), now.clone())
-            .unwrap_or_default();
-        if now.contains(wanted) && !was.contains(wanted) {
-            found.push(fold);
-        }
+        let before = self.before.as_ref().filter(|(stream, _)| *stream == fold.stream);
+        let is_one = now.contains(wanted) && before.is_none_or(|(_, was)| !was.contains(wanted));
+        self.before = Some((fold.stream.clone(), now));
+        is_one
     }
-    found
 }
 
 /// The names in a state's name: `in_progress/stuck (held)` is `in_progress`, `stuck` and `held`, and the whole.
@@ -209,8 +230,8 @@ fn check_state(wanted: &str) -> Result<()> {
 }
 
 /// The state as it was with an event, or after the last one before it.
-fn at(context: &mut Context, rows: &[Fold], seq: u64) -> Result<Exit> {
-    let Some(fold) = rows.iter().rev().find(|fold| fold.seq <= seq) else {
+fn at(context: &mut Context, fold: Option<&Fold>, seq: u64) -> Result<Exit> {
+    let Some(fold) = fold else {
         return Err(Error::refused(
             format!("nothing had happened to it by event {seq}"),
             "`crew history` lists its events",

@@ -6,7 +6,7 @@ use clap::Args;
 use model::policy::route::Refusal;
 use model::ticket::{Stage, State, Ticket, in_words};
 use model::view::{Crew, Deeds, Landed};
-use model::{TicketId, Time, attempt};
+use model::{AgentName, TicketId, Time, attempt};
 use store::{Ledger, Sqlite};
 
 use crate::commands::explain::refusals;
@@ -53,7 +53,7 @@ impl Queue {
                 counts: seen.counts(),
                 tickets: seen.order().into_iter().map(one).collect(),
                 held: seen.held().into_iter().map(documents::Held::of).collect(),
-                landed: all.iter().map(documents::Landed::of).collect(),
+                landed: all,
                 pause: ps::pause(&crew, now).map(documents::Pause::of),
                 problems: facts.problems,
             })?;
@@ -78,7 +78,9 @@ impl Queue {
         };
         if !shown.is_empty() {
             context.out.write("\n")?;
-            context.out.table(&landed(shown, now))?;
+            let table = Table::new(&["LANDED", "COMMIT", "AGENT", "AGO", "STEPS", "TITLE"], &[3, 4]);
+            let rows = shown.iter().map(|one| landed(one, now));
+            context.out.long_table(table, rows)?;
         }
         let skip = crew.landings().saturating_sub(shown.len());
         if skip > 0 {
@@ -207,22 +209,14 @@ fn standing(ticket: &Ticket, refusal: Option<&Refusal>, now: Time) -> (String, S
     }
 }
 
-fn landed(landed: &[Landed], now: Time) -> Table {
-    let mut table = Table::new(&["LANDED", "COMMIT", "AGENT", "AGO", "STEPS", "TITLE"], &[3, 4]);
-    for landed in landed {
-        table.row([
-            landed.ticket.to_string().into(),
-            landed.commit.short().into(),
-            landed
-                .agent
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default()
-                .into(),
-            ui::span(now.since(landed.at)).into(),
-            landed.steps.to_string().into(),
-            landed.title.as_str().into(),
-        ]);
-    }
-    table
+fn landed(landed: &Landed, now: Time) -> Vec<Cell> {
+    let agent = landed.agent.as_ref().map(AgentName::as_str);
+    vec![
+        landed.ticket.as_str().into(),
+        landed.commit.short().into(),
+        agent.unwrap_or_default().into(),
+        ui::span(now.since(landed.at)).into(),
+        landed.steps.to_string().into(),
+        landed.title.as_str().into(),
+    ]
 }

@@ -6,8 +6,9 @@ use git::Oid;
 use model::TicketId;
 use model::journal::Stream;
 use model::money::Usd;
+use model::ticket::Ticket;
 use model::time::Day;
-use model::view::Work;
+use model::view::{Charge, Work};
 use store::{Journal as _, Millis, StreamId};
 
 use super::{Area, Finding, Patient, target};
@@ -88,6 +89,12 @@ async fn timers(patient: &Patient, found: &mut Vec<Finding>) {
             )));
         }
     }
+    // What is set aside is over, and waits for nothing.
+    for id in &patient.crew.past.tickets {
+        if set.contains_key(&StreamId(Stream::Ticket(id.clone()).to_string())) {
+            found.push(bug(format!("{id}: its timer is not the deadline of its state")));
+        }
+    }
 }
 
 /// From ready until the work is taken over, an attempt has its workspace; after that, its branch.
@@ -154,24 +161,40 @@ fn work(patient: &Patient, found: &mut Vec<Finding>) {
 
 /// What a ticket's state says that it has cost is the sum of its steps.
 fn sums(patient: &Patient, found: &mut Vec<Finding>) {
-    let mut paid: BTreeMap<(&TicketId, Day), u64> = BTreeMap::new();
+    let mut charges: BTreeMap<&TicketId, Vec<&Charge>> = BTreeMap::new();
     for charge in &patient.crew.charges {
-        let sum = paid.entry((&charge.ticket, charge.at.day())).or_default();
+        charges.entry(&charge.ticket).or_default().push(charge);
+    }
+    let mut says = patient.misadded.clone();
+    for ticket in patient.crew.tickets.values() {
+        let of = charges.remove(&ticket.id).unwrap_or_default();
+        says.insert(ticket.id.clone(), misadded(ticket, of));
+    }
+    found.extend(says.into_values().flatten().map(bug));
+}
+
+/// The days on which the steps of a ticket cost something else than its state says, in words.
+pub(super) fn misadded<'a>(ticket: &Ticket, charges: impl IntoIterator<Item = &'a Charge>) -> Vec<String> {
+    let mut paid: BTreeMap<Day, u64> = BTreeMap::new();
+    for charge in charges {
+        let sum = paid.entry(charge.at.day()).or_default();
         *sum = sum.saturating_add(charge.usage.cost_micro_usd);
     }
-    for ticket in patient.crew.tickets.values() {
-        for (day, spent) in &ticket.spent.days {
-            let steps = paid.get(&(&ticket.id, *day)).copied().unwrap_or_default();
-            if steps != *spent {
-                found.push(bug(format!(
-                    "{}: its state says that {} were spent on {day}, its steps {}",
-                    ticket.id,
-                    Usd(*spent),
-                    Usd(steps)
-                )));
-            }
-        }
-    }
+    let steps = |day| paid.get(day).copied().unwrap_or_default();
+    let odd = ticket
+        .spent
+        .days
+        .iter()
+        .filter(|(day, spent)| steps(day) != **spent);
+    odd.map(|(day, spent)| {
+        format!(
+            "{}: its state says that {} were spent on {day}, its steps {}",
+            ticket.id,
+            Usd(*spent),
+            Usd(steps(day))
+        )
+    })
+    .collect()
 }
 
 /// A pinned base is that of a ticket that the journal knows.

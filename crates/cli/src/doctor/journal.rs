@@ -3,17 +3,20 @@
 mod present;
 mod whole;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use model::audit::{Audit, Broken};
 use model::journal::{Fact, State};
 use model::settings::Settings;
-use model::view::Crew;
+use model::ticket::Ticket;
+use model::view::{Crew, Record, Work};
 use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
 use store::{Fold, Ledger, Sqlite};
 
 use super::finding::few;
+use super::invariants::misadded;
 use super::{Area, Finding, Patient};
 use crate::error::{Error, Result};
 use crate::{clock, context};
@@ -47,7 +50,7 @@ const FEW: usize = 1000;
 /// What was read of a journal.
 #[derive(Default)]
 struct Read {
-    /// All of it, folded; without what is set aside, where that was not read.
+    /// All of it, folded, without what is set aside.
     crew: Crew,
     audit: Audit,
     /// Rows that are not what the machines give.
@@ -56,6 +59,10 @@ struct Read {
     begun_on: Option<Oid>,
     /// Whether nobody wrote while it was read.
     is_of_one_moment: bool,
+    /// What attempts at tickets that were read and set aside left without landing it.
+    unlanded: Vec<Work>,
+    /// Of these tickets, by id, what their states say of their cost and their steps do not.
+    misadded: BTreeMap<TicketId, Vec<String>>,
 }
 
 impl Read {
@@ -64,6 +71,23 @@ impl Read {
         self.broken.extend(self.audit.row(&fold.row()));
         self.begins(fold);
         self.pairs.extend(pair(fold));
+    }
+
+    /// Leaves tickets out that are over, when they were looked at.
+    fn set_aside(&mut self, tickets: &BTreeSet<TicketId>) -> Vec<Record> {
+        let whole = |id| self.crew.tickets.get(id).cloned();
+        let over: Vec<Arc<Ticket>> = tickets.iter().filter_map(whole).collect();
+        let records = self.crew.set_aside(tickets);
+        self.audit.forget(tickets);
+        for (ticket, record) in over.iter().zip(&records) {
+            let says = misadded(ticket, &record.bill.charges);
+            if !says.is_empty() {
+                self.misadded.insert(ticket.id.clone(), says);
+            }
+            let unlanded = record.deeds.works.iter().filter(|work| work.landed.is_none());
+            self.unlanded.extend(unlanded.cloned());
+        }
+        records
     }
 
     /// Notes where the first workspace was begun.
@@ -113,6 +137,8 @@ pub(super) async fn look(
         pairs,
         begun_on,
         is_of_one_moment,
+        unlanded: _,
+        misadded,
     } = match read {
         Ok(read) => read,
         Err(Error::Store(error)) => {
@@ -157,6 +183,7 @@ pub(super) async fn look(
         crew,
         audit,
         pairs,
+        misadded,
         changing,
         begun_on,
         holder,

@@ -18,12 +18,14 @@ pub(crate) struct Patient {
     /// None when `crew.toml` cannot be used.
     pub(crate) settings: Option<Settings>,
     pub(crate) ledger: Ledger<Sqlite>,
-    /// The journal, folded.
+    /// The journal, folded; of what was set aside, where it was read, the work that did not land.
     pub(crate) crew: Crew,
-    /// Whether that is with everything that was set aside.
+    /// Whether what was set aside was read.
     pub(crate) is_whole: bool,
-    /// The journal, looked over; as much of it as was read.
+    /// The journal, looked over; as much of it as was read. Tickets that were set aside are over, and no longer in it.
     pub(crate) audit: Audit,
+    /// What is said of the cost of tickets that were read and set aside, by id.
+    pub(crate) misadded: BTreeMap<TicketId, Vec<String>>,
     /// Every agent that was ever at a ticket.
     pub(crate) pairs: BTreeSet<(AgentName, TicketId)>,
     /// Tickets for which something is ordered and not done: their workspaces and branches are on their way.
@@ -45,12 +47,17 @@ impl Patient {
     /// Whether the journal has a ticket of this name.
     pub(crate) fn knows(&self, ticket: &str) -> bool {
         TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.tickets.contains_key(&id))
-            || self.has_aside(ticket)
+            || self.is_aside(ticket)
+    }
+
+    /// Whether a ticket of this name is set aside.
+    fn is_aside(&self, ticket: &str) -> bool {
+        TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.past.tickets.contains(&id))
     }
 
     /// Whether a ticket of this name is set aside, and was not read.
-    pub(crate) fn has_aside(&self, ticket: &str) -> bool {
-        TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.past.tickets.contains(&id))
+    pub(crate) fn is_unread(&self, ticket: &str) -> bool {
+        !self.is_whole && self.is_aside(ticket)
     }
 
     /// Whether an engine that runs may just be making or removing what belongs to a ticket.

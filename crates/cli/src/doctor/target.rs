@@ -177,7 +177,7 @@ fn others(patient: &Patient, own: &[&LandedMerge], target: &str, found: &mut Vec
         .iter()
         .rev()
         .filter(|merge| is_crews(merge) && !known.contains(merge.info.commit.as_str()))
-        .filter(|merge| !patient.has_aside(&merge.ticket));
+        .filter(|merge| !patient.is_unread(&merge.ticket));
     let others = others.map(|merge| {
         format!(
             "{} of {} is in {target}, and this journal has not landed it",

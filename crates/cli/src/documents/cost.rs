@@ -4,7 +4,7 @@ use model::attempt::Class;
 use model::view::{self, By, Costs, Filter};
 use model::{AgentName, Moment, RunId, TicketId};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Usage;
 
@@ -16,7 +16,9 @@ pub(crate) struct Cost {
     /// What was asked for.
     of: Asked,
     /// A sum for each, in the order that belongs to it.
-    lines: Vec<Line>,
+    #[serde(serialize_with = "each_line")]
+    #[schemars(with = "Vec<Line>")]
+    lines: Vec<view::Line>,
     /// All of them together.
     total: Sum,
     /// Steps that run, of what was asked for: they count when they have ended.
@@ -85,21 +87,26 @@ impl Cost {
                 agent: asked.agent,
                 since: asked.since.map(Moment),
             },
-            lines: costs.lines.into_iter().map(Line::of).collect(),
+            lines: costs.lines,
             total: Sum::of(costs.total),
             running: costs.running,
         }
     }
 }
 
+/// Each is made as it is written: there may be a great many.
+fn each_line<S: Serializer>(lines: &[view::Line], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(lines.iter().map(Line::of))
+}
+
 impl Line {
-    fn of(line: view::Line) -> Self {
+    fn of(line: &view::Line) -> Self {
         let charge = line.charge.as_ref();
         Self {
-            ticket: line.ticket,
-            title: line.title,
+            ticket: line.ticket.clone(),
+            title: line.title.clone(),
             attempt: line.attempt,
-            agent: line.agent,
+            agent: line.agent.clone(),
             day: line.day.map(|day| day.to_string()),
             step: charge.map(|charge| charge.step),
             run: charge.and_then(|charge| charge.run.clone()),

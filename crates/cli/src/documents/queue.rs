@@ -7,7 +7,7 @@ use model::ticket::{self, Label, Why};
 use model::view::{self, Counts};
 use model::{AgentName, Moment, Oid, TicketId, Time};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::{Pause, Usage};
 
@@ -21,7 +21,9 @@ pub(crate) struct Queue {
     /// Those of them that are held.
     pub(crate) held: Vec<Held>,
     /// What landed, the oldest first.
-    pub(crate) landed: Vec<Landed>,
+    #[serde(serialize_with = "each_landed")]
+    #[schemars(with = "Vec<Landed>")]
+    pub(crate) landed: Vec<view::Landed>,
     /// What is wrong with files in the ticket folder.
     pub(crate) problems: Vec<String>,
     /// Set while no step is started at all.
@@ -97,6 +99,11 @@ pub(crate) struct Landed {
     steps: u32,
     /// What that attempt used.
     usage: Usage,
+}
+
+/// Each is made as it is written: there may be a great many.
+fn each_landed<S: Serializer>(landed: &[view::Landed], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(landed.iter().map(Landed::of))
 }
 
 impl Ticket {

@@ -1,11 +1,12 @@
 //! Standard output: sanitised, coloured where a person looks, quiet when nobody reads any more.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, BufWriter, Stdout, Write as _};
+use std::io::{self, BufRead as _, BufWriter, Stdout, Write};
+use std::marker::PhantomData;
 
-use crate::documents::{Document, Line};
+use crate::documents::{Document, Line, Listed};
 use crate::error::{Doing as _, Error, Result};
-use crate::ui::{Table, wrap_line};
+use crate::ui::{Cell, Table, wrap_line};
 
 /// How a piece of text looks, where colours are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -179,19 +180,47 @@ impl Out {
         Ok(())
     }
 
+    /// A table of a great many rows, which are made twice: each is measured, then each is written.
+    pub(crate) fn long_table<R>(&mut self, mut table: Table, rows: R) -> Result<()>
+    where
+        R: Iterator<Item = Vec<Cell>> + Clone,
+    {
+        rows.clone().for_each(|cells| table.measure(&cells));
+        for cells in rows {
+            table.row(cells);
+            self.part(&mut table)?;
+        }
+        Ok(())
+    }
+
+    /// The beginning of a table whose rows were all measured: more of it is to come, and this is held no longer.
+    pub(crate) fn part(&mut self, table: &mut Table) -> Result<()> {
+        self.table(table)?;
+        table.go_on();
+        Ok(())
+    }
+
     /// A JSON document, indented.
     pub(crate) fn json(&mut self, document: &impl Document) -> Result<()> {
-        self.serialized(serde_json::to_string_pretty(document))
+        serde_json::to_writer_pretty(Plain(self), document).map_err(|error| output(error.into()))?;
+        self.write("\n")
+    }
+
+    /// A JSON document, indented, whose entries are written one by one.
+    pub(crate) fn json_list<D: Listed>(&mut self, document: &D) -> Result<List<'_, D>> {
+        let json = serde_json::to_string_pretty(document).map_err(|error| Error::Output(error.into()))?;
+        self.write(begun(&plain_json(&json)))?;
+        Ok(List {
+            out: self,
+            is_empty: true,
+            of: PhantomData,
+        })
     }
 
     /// A JSON document on one line.
     pub(crate) fn json_line(&mut self, line: &impl Line) -> Result<()> {
-        self.serialized(serde_json::to_string(line))
-    }
-
-    fn serialized(&mut self, json: serde_json::Result<String>) -> Result<()> {
-        let json = json.map_err(|error| Error::Output(error.into()))?;
-        self.write(&format!("{}\n", plain_json(&json)))
+        serde_json::to_writer(Plain(self), line).map_err(|error| output(error.into()))?;
+        self.write("\n")
     }
 
     /// Text that crew made itself, or that is wanted raw.
@@ -218,6 +247,61 @@ impl Out {
             return Ok(());
         }
         self.stream.flush().map_err(output)
+    }
+}
+
+/// A document that is being written, as far as the list that it ends with.
+#[must_use = "the document has an end"]
+pub(crate) struct List<'a, D> {
+    out: &'a mut Out,
+    is_empty: bool,
+    of: PhantomData<D>,
+}
+
+impl<D: Listed> List<'_, D> {
+    /// The next entry.
+    pub(crate) fn entry(&mut self, entry: &D::Entry) -> Result<()> {
+        let json = serde_json::to_string_pretty(entry).map_err(|error| Error::Output(error.into()))?;
+        let is_first = std::mem::take(&mut self.is_empty);
+        self.out.write(&next(&plain_json(&json), is_first))
+    }
+
+    /// The end of the document.
+    pub(crate) fn end(self) -> Result<()> {
+        self.out.write(ended(self.is_empty))
+    }
+}
+
+/// A document with an empty list at its end, as far as that list.
+fn begun(json: &str) -> &str {
+    json.strip_suffix("]\n}").unwrap_or(json)
+}
+
+/// One more entry of the list.
+fn next(json: &str, is_first: bool) -> String {
+    let comma = if is_first { "" } else { "," };
+    format!("{comma}\n{json}").replace('\n', "\n    ")
+}
+
+/// What is behind the last entry.
+fn ended(is_empty: bool) -> &'static str {
+    if is_empty { "]\n}\n" } else { "\n  ]\n}\n" }
+}
+
+/// Standard output, for JSON as serde_json writes it: whole characters at a time.
+struct Plain<'a>(&'a mut Out);
+
+impl Write for Plain<'_> {
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(json).map_err(io::Error::other)?;
+        if !self.0.muted {
+            self.0.stream.write_all(plain_json(text).as_bytes())?;
+        }
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -250,7 +334,28 @@ fn plain_json(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::plain_json;
+    use serde_json::json;
+
+    use super::{begun, ended, next, plain_json};
+
+    #[test]
+    fn a_list_that_is_written_entry_by_entry_is_the_document_that_has_them_all() {
+        let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).unwrap();
+        let empty = pretty(&json!({ "of": "t-1", "zone": [] }));
+        let entries = [
+            json!({ "a": [1, 2], "b": {}, "c": [] }),
+            json!({ "d": "line\nline" }),
+        ];
+        for n in 0..=entries.len() {
+            let mut text = begun(&empty).to_owned();
+            for (nth, entry) in entries[..n].iter().enumerate() {
+                text += &next(&pretty(entry), nth == 0);
+            }
+            text += ended(n == 0);
+            let whole = pretty(&json!({ "of": "t-1", "zone": &entries[..n] }));
+            assert_eq!(text, format!("{whole}\n"));
+        }
+    }
 
     #[test]
     fn json_hides_nothing_and_says_the_same() {

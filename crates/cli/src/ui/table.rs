@@ -15,6 +15,8 @@ pub(crate) struct Table {
     goes: Vec<usize>,
     /// Whether the last column, and what stands below a row, is read as a whole: it is broken at its words, and never cut.
     wraps: bool,
+    /// What the widest cell of each column takes.
+    widths: Vec<usize>,
     rows: Vec<Row>,
 }
 
@@ -75,6 +77,7 @@ impl Table {
             right: right.to_vec(),
             goes: Vec::new(),
             wraps: false,
+            widths: vec![0; head.len()],
             rows: Vec::new(),
         }
     }
@@ -99,13 +102,35 @@ impl Table {
             right: Vec::new(),
             goes: Vec::new(),
             wraps: false,
+            widths: vec![0; columns],
             rows: Vec::new(),
         }
     }
 
     /// One more row.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
-        self.rows.push(Row::Cells(cells.into_iter().collect()));
+        let cells = cells.into_iter().collect::<Vec<Cell>>();
+        self.measure(&cells);
+        self.rows.push(Row::Cells(cells));
+    }
+
+    /// Makes room for a row that comes when others were written.
+    pub(crate) fn measure(&mut self, cells: &[Cell]) {
+        for (width, cell) in self.widths.iter_mut().zip(cells) {
+            *width = (*width).max(columns(&cell.text));
+        }
+    }
+
+    /// Goes on behind what was written: the headings, and the rows so far.
+    pub(crate) fn go_on(&mut self) {
+        let last = self.head.len().saturating_sub(1);
+        for (at, (width, name)) in self.widths.iter_mut().zip(&mut self.head).enumerate() {
+            let name = std::mem::take(name);
+            if *width > 0 || at == last {
+                *width = (*width).max(columns(name));
+            }
+        }
+        self.rows.clear();
     }
 
     /// A line below the last row, under its n-th column.
@@ -115,14 +140,7 @@ impl Table {
 
     /// Its lines, painted. A column that is empty everywhere is left out.
     pub(crate) fn lines(&self, terminal: &Terminal) -> Vec<String> {
-        let mut widths = vec![0; self.head.len()];
-        for row in &self.rows {
-            if let Row::Cells(cells) = row {
-                for (width, cell) in widths.iter_mut().zip(cells) {
-                    *width = (*width).max(columns(&cell.text));
-                }
-            }
-        }
+        let mut widths = self.widths.clone();
         let last = self.head.len().saturating_sub(1);
         let mut shown: Vec<usize> = (0..self.head.len())
             .filter(|at| widths[*at] > 0 || *at == last)
@@ -367,6 +385,38 @@ mod tests {
             table.lines(&narrow(30)),
             ["t-1  a title that is long", "       why, in some words"]
         );
+    }
+
+    #[test]
+    fn what_is_written_in_parts_is_laid_out_as_the_whole() {
+        let narrow = |columns| Terminal {
+            is: true,
+            columns: Some(columns),
+            ..PIPE
+        };
+        let rows = [
+            ["1", "", "short"],
+            ["23", "in_progress", "one two three four five six seven"],
+        ];
+        let new = || {
+            Table::new(&["SEQUENCE", "STATE", "EMPTY", "WHAT"], &[0])
+                .giving_way(&[1])
+                .wrapped()
+        };
+        let cells = |[seq, state, what]: [&str; 3]| [seq.into(), state.into(), Cell::default(), what.into()];
+        for terminal in [PIPE, narrow(60), narrow(36), narrow(24)] {
+            let (mut whole, mut parts, mut lines) = (new(), new(), Vec::new());
+            rows.iter().for_each(|row| parts.measure(&cells(*row)));
+            for row in rows {
+                for table in [&mut whole, &mut parts] {
+                    table.row(cells(row));
+                    table.below(3, "because of something", Style::Dim);
+                }
+                lines.extend(parts.lines(&terminal));
+                parts.go_on();
+            }
+            assert_eq!(lines, whole.lines(&terminal));
+        }
     }
 
     #[test]

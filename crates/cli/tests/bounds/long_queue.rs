@@ -40,7 +40,15 @@ fn fifty_thousand_tickets_are_imported_and_one_of_them_is_done() {
     world.ticket("again").priority(0).agent(DONE).write();
     world.wait("another landed", || world.is_landed("again"));
     assert_bounded(&mut engine, MOST);
-    for face in [&["ps"][..], &["queue"], &["inbox"], &["explain", "t-7"]] {
+    let faces = [
+        &["ps"][..],
+        &["queue"],
+        &["queue", "--json"],
+        &["inbox"],
+        &["explain", "t-7"],
+        &["events", "--all", "--json"],
+    ];
+    for face in faces {
         bounded(&world, face);
     }
     engine.signal("INT");

@@ -146,6 +146,32 @@ fn a_branch_that_crew_left_for_a_ticket_that_lies_behind_is_found_by_every_look(
 }
 
 #[test]
+fn what_was_set_aside_is_compared_record_by_record_and_taken_up_again_it_is_whole() {
+    let repo = with_a_past();
+    repo.ticket("o-9", "Old, and new", "");
+    // There is nothing to commit for it: it is held.
+    let said = repo.crew(&["run", "--until-idle"]);
+    assert!(said.out.contains("1 ticket waits for a person"), "{said}");
+    let said = repo.crew(&["doctor", "--deep"]);
+    assert!(
+        said.out
+            .contains("tickets are set aside; what is told of them is what their events give")
+            && said.out.contains("every state is what replay gives"),
+        "{said}"
+    );
+    write(
+        &repo,
+        "UPDATE records SET brief = replace(brief, 'Old', 'Odd') WHERE stream = 'ticket/o-8'".to_owned(),
+    );
+    repo.crew(&["doctor"]).ok();
+    let said = repo.crew(&["doctor", "--deep"]);
+    assert!(
+        said.code == 1 && said.out.contains("is not what the events give"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_goes_on_is_read_by_every_look() {
     let repo = with_a_past();
     // A branch that no attempt uses, of a ticket that lies behind, but not by crew's hand.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Time;
 
 /// What kind of failure ended a step: each has its own rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Gone when tried again.

@@ -13,7 +13,7 @@ use crate::time::Day;
 use crate::{AgentName, RunId, TicketId, Time};
 
 /// What one step used. A step is charged once, when it has ended, however it ended; one that runs is not in it yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Charge {
     /// The row of the journal that says so.
     pub seq: u64,

@@ -40,7 +40,7 @@ pub struct Past {
 }
 
 /// A ticket that was set aside: what the view had of it beside its state.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Record {
     /// Which.
     pub ticket: TicketId,
@@ -51,7 +51,7 @@ pub struct Record {
 }
 
 /// What a ticket cost, step by step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Bill {
     /// Its title: text of its author, not sanitised.
     pub title: String,
@@ -60,7 +60,7 @@ pub struct Bill {
 }
 
 /// The attempts at a ticket, and its landings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Deeds {
     /// By number.
     pub works: Vec<Work>,

@@ -10,7 +10,7 @@ use crate::ticket::{self, Done, State, Ticket};
 use crate::{AgentName, Oid, TicketId, Time};
 
 /// An attempt at a ticket, from when to when, and what came of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Work {
     /// The ticket.
     pub ticket: TicketId,

@@ -52,43 +52,6 @@ impl<J: Journal> Ledger<J> {
         Ok(crew)
     }
 
-    /// What faces show, with everything that was set aside.
-    ///
-    /// # Errors
-    /// As [`Ledger::crew`].
-    pub async fn whole_crew(&self) -> Result<Crew> {
-        let mut crew = self.crew().await?;
-        self.take_all_back(&mut crew).await?;
-        Ok(crew)
-    }
-
-    async fn take_all_back(&self, crew: &mut Crew) -> Result<()> {
-        let mut after: Option<StreamId> = None;
-        loop {
-            let page = self.0.records(after.as_ref(), PAGE).await?;
-            let Some(last) = page.last() else { break };
-            after = Some(last.stream.clone());
-            let ids: Vec<StreamId> = page.iter().map(|record| record.stream.clone()).collect();
-            let mut tickets = self.tickets(&ids).await?;
-            for record in page {
-                let id = ticket_id(&record.stream)?;
-                if let Some((version, ticket)) = tickets.remove(&id)
-                    && version == record.version.0
-                    && crew.past.tickets.contains(&id)
-                {
-                    crew.take_back(record_of(id, &record)?, ticket);
-                }
-            }
-        }
-        // What is out by the fold and in by its stream is a row behind: it was taken up again since.
-        let left: Vec<TicketId> = crew.past.tickets.iter().cloned().collect();
-        for id in left {
-            self.take_back(crew, &id, None).await?;
-        }
-        crew.sort_charges();
-        Ok(())
-    }
-
     /// What every ticket cost that was set aside, one after the other.
     ///
     /// # Errors
@@ -136,9 +99,7 @@ impl<J: Journal> Ledger<J> {
             return Ok(());
         }
         let stream = StreamId(journal::Stream::Ticket(id.clone()).to_string());
-        let lost = || Error::Damaged {
-            what: format!("what was set aside of {id} is not there"),
-        };
+        let lost = || lost_record(id);
         let record = self.0.record(&stream).await?.ok_or_else(lost)?;
         if version.is_some_and(|version| version != record.version.0) {
             return Err(lost());
@@ -306,34 +267,49 @@ impl<J: Journal> Ledger<J> {
         Ok(Some(crew))
     }
 
-    /// What was folded before, with everything that was set aside by then, and how many tickets that is. `None`: somebody went on
-    /// writing all the while, so that what was read is of several moments.
+    /// What was folded before, and of each ticket that was set aside by then its stream's version, and what `of` makes of its record.
+    /// `None`: something else was kept again and again while this was read.
     ///
     /// # Errors
     /// As [`Ledger::crew`].
-    pub async fn kept_whole(&self) -> Result<Option<(Crew, usize)>> {
+    pub async fn kept_with<T>(
+        &self,
+        of: impl Fn(&view::Record) -> T,
+    ) -> Result<Option<(Crew, BTreeMap<TicketId, (u64, T)>)>> {
         for _ in 0..LOOKS {
-            let before = self.0.head().await?;
-            let found = self.taken_back().await;
-            let after = self.0.head().await?;
-            let folded = self.0.folded().await?.map(|folded| folded.seq);
-            let is_of_one_moment = |crew: &Crew| folded.unwrap_or_default() == Seq(crew.seq);
-            match found {
-                Ok((crew, aside)) if before == after && is_of_one_moment(&crew) => {
-                    return Ok(Some((crew, aside)));
-                }
-                Err(error) if before == after => return Err(error),
-                Ok(_) | Err(_) => {}
+            let before = self.0.folded().await?;
+            let crew = self.kept().await?;
+            let found = self.records(&crew, &of).await;
+            let is_of_one_moment = before == self.0.folded().await?
+                && before.map_or(Seq(0), |folded| folded.seq) == Seq(crew.seq);
+            if is_of_one_moment {
+                return Ok(Some((crew, found?)));
             }
         }
         Ok(None)
     }
 
-    async fn taken_back(&self) -> Result<(Crew, usize)> {
-        let mut crew = self.kept().await?;
-        let aside = crew.past.tickets.len();
-        self.take_all_back(&mut crew).await?;
-        Ok((crew, aside))
+    async fn records<T>(
+        &self,
+        crew: &Crew,
+        of: impl Fn(&view::Record) -> T,
+    ) -> Result<BTreeMap<TicketId, (u64, T)>> {
+        let mut found = BTreeMap::new();
+        let mut after: Option<StreamId> = None;
+        loop {
+            let page = self.0.records(after.as_ref(), PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = Some(last.stream.clone());
+            for record in page {
+                let id = ticket_id(&record.stream)?;
+                if crew.past.tickets.contains(&id) {
+                    let of = of(&record_of(id.clone(), &record)?);
+                    found.insert(id, (record.version.0, of));
+                }
+            }
+        }
+        let lost = crew.past.tickets.iter().find(|id| !found.contains_key(*id));
+        lost.map_or(Ok(found), |id| Err(lost_record(id)))
     }
 
     async fn fold_on(&self, crew: &mut Crew) -> Result<()> {
@@ -356,6 +332,12 @@ struct Kept(Crew);
 impl Pieces for Kept {
     fn each(&self) -> Box<dyn Iterator<Item = Result<String>> + Send + '_> {
         Box::new(self.0.pieces().map(|piece| text("fold", &piece)))
+    }
+}
+
+fn lost_record(id: &TicketId) -> Error {
+    Error::Damaged {
+        what: format!("what was set aside of {id} is not there"),
     }
 }
 

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::DirEntry;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use git::{Oid, Repository};
-use model::TicketId;
-use model::view::{Crew, Work};
+use model::view::{Crew, Deeds, Work};
+use model::{AgentName, TicketId};
+use store::{Ledger, Sqlite};
 
 use crate::error::{Doing as _, Result};
 use crate::put_away;
@@ -16,20 +18,46 @@ use crate::put_away;
 /// workspace is removed, and an engine may have been killed in between.
 pub(super) struct Made<'a> {
     /// The last attempt of an agent at a ticket, by the name of its workspace and branch.
-    by_name: BTreeMap<String, &'a Work>,
+    by_name: BTreeMap<String, Arc<Attempt>>,
+    /// All of them, by ticket and number.
+    all: BTreeMap<(TicketId, u32), Arc<Attempt>>,
     crew: &'a Crew,
 }
 
+/// As much of an attempt as its workspace is known by.
+struct Attempt {
+    agent: AgentName,
+    ticket: TicketId,
+    number: u32,
+    base: Option<model::Oid>,
+}
+
 impl<'a> Made<'a> {
-    pub(super) fn of(crew: &'a Crew) -> Self {
-        let named = crew
-            .works
-            .values()
-            .map(|work| (format!("{}-{}", work.agent, work.ticket), work));
-        Self {
-            by_name: named.collect(),
-            crew,
+    /// `crew`: without what was set aside.
+    pub(super) async fn of(ledger: Option<&Ledger<Sqlite>>, crew: &'a Crew) -> Result<Self> {
+        let mut all = BTreeMap::new();
+        let mut add = |work: &Work| {
+            let attempt = Attempt {
+                agent: work.agent.clone(),
+                ticket: work.ticket.clone(),
+                number: work.attempt,
+                base: work.base.clone(),
+            };
+            all.insert((work.ticket.clone(), work.attempt), Arc::new(attempt));
+        };
+        if let Some(ledger) = ledger {
+            let of_past = |_: &TicketId, deeds: &Deeds| deeds.works.iter().for_each(&mut add);
+            ledger.deeds(crew, of_past).await?;
         }
+        crew.works.values().for_each(add);
+        let named = all
+            .values()
+            .map(|attempt| (format!("{}-{}", attempt.agent, attempt.ticket), attempt.clone()));
+        Ok(Self {
+            by_name: named.collect(),
+            all,
+            crew,
+        })
     }
 
     /// Keeps what they hold, and takes them away. `target`: what is in it need not be kept.
@@ -41,29 +69,28 @@ impl<'a> Made<'a> {
     ) -> Result<()> {
         for entry in listed(workspaces)? {
             let name = entry.file_name();
-            let Some(work) = name.to_str().and_then(|name| self.by_name.get(name)) else {
+            let Some(of) = name.to_str().and_then(|name| self.by_name.get(name)) else {
                 continue;
             };
             let is_folder = entry.file_type().doing("look at", entry.path())?.is_dir();
-            if !is_folder || !put_away::is_crews(workspaces, (&work.agent, &work.ticket))? {
+            let whose = (&of.agent, &of.ticket);
+            if !is_folder || !put_away::is_crews(workspaces, whose)? {
                 continue;
             }
-            let base = put_away::base_of(repository, &work.ticket, work.base.as_ref())?;
-            let whose = (&work.agent, &work.ticket);
-            let workspace = put_away::workspace_of(workspaces, whose, work.attempt, &base)?;
+            let base = put_away::base_of(repository, &of.ticket, of.base.as_ref())?;
+            let workspace = put_away::workspace_of(workspaces, whose, of.number, &base)?;
             put_away::workspace(repository, &workspace)?;
         }
         for pin in repository.pins()? {
             let Ok(ticket) = TicketId::try_from(pin.ticket.clone()) else {
                 continue;
             };
-            let is_known = self.crew.tickets.contains_key(&ticket);
-            let of = pin
-                .attempt
-                .and_then(|number| self.crew.works.get(&(ticket, number)));
-            if let Some(work) = of {
-                let whose = (&work.agent, &work.ticket);
-                let workspace = put_away::workspace_of(workspaces, whose, work.attempt, &pin.commit)?;
+            let is_known =
+                self.crew.tickets.contains_key(&ticket) || self.crew.past.tickets.contains(&ticket);
+            let of = pin.attempt.and_then(|number| self.all.get(&(ticket, number)));
+            if let Some(of) = of {
+                let whose = (&of.agent, &of.ticket);
+                let workspace = put_away::workspace_of(workspaces, whose, of.number, &pin.commit)?;
                 repository.forget_workspace(&workspace, target)?;
             } else if is_known {
                 repository.forget_pin(&pin)?;
@@ -71,8 +98,8 @@ impl<'a> Made<'a> {
         }
         for (branch, tip) in repository.agent_branches()? {
             let of = branch.short().strip_prefix("agent/");
-            if let Some(work) = of.and_then(|name| self.by_name.get(name)) {
-                put_away::branch(repository, (&branch, &tip), &work.ticket, target)?;
+            if let Some(of) = of.and_then(|name| self.by_name.get(name)) {
+                put_away::branch(repository, (&branch, &tip), &of.ticket, target)?;
             }
         }
         Ok(())

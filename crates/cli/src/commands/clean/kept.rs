@@ -3,23 +3,25 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use git::{Kept, Repository};
-use model::view::Crew;
-use model::{TicketId, Time};
+use model::TicketId;
 
+use super::Old;
 use crate::error::Result;
 
-/// Kept commits of tickets that were closed before `before` and are closed still, and that were not kept later. What is kept for
-/// a ticket that nobody knows stays.
-pub(crate) fn old(repository: &Repository, crew: &Crew, before: Time) -> Result<Vec<Kept>> {
-    let limit = UNIX_EPOCH + Duration::from_millis(u64::try_from(before.0).unwrap_or(0));
-    let is_old = |kept: &Kept| {
-        let id = TicketId::new(kept.ticket.as_str());
-        let ticket = id.ok().and_then(|id| crew.tickets.get(&id));
+/// Kept commits of old tickets that were not kept later. What is kept for a ticket that nobody knows stays.
+pub(super) async fn old(repository: &Repository, old: &Old) -> Result<Vec<Kept>> {
+    let limit = UNIX_EPOCH + Duration::from_millis(u64::try_from(old.before.0).unwrap_or(0));
+    let mut found = Vec::new();
+    for kept in repository.kept(None)? {
+        let Ok(id) = TicketId::new(kept.ticket.as_str()) else {
+            continue;
+        };
         // A clean-up may keep something more, long after the ticket was closed.
-        ticket.is_some_and(|ticket| ticket.is_done() && ticket.since <= before)
-            && repository.kept_at(kept).is_none_or(|at| at <= limit)
-    };
-    Ok(repository.kept(None)?.into_iter().filter(is_old).collect())
+        if old.has(&id).await? && repository.kept_at(&kept).is_none_or(|at| at <= limit) {
+            found.push(kept);
+        }
+    }
+    Ok(found)
 }
 
 /// Forgets them; one that has become another commit meanwhile is somebody's, and stays.

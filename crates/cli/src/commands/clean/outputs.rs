@@ -1,15 +1,14 @@
 //! What steps and checks of tickets that were closed long ago have printed.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use model::TicketId;
 use model::journal::Stream;
-use model::view::Crew;
-use model::{TicketId, Time};
 use process::Run;
 use runtime::Place;
 use store::{Ledger, Sqlite};
 
+use super::Old;
 use crate::doctor::size;
 use crate::error::{Doing as _, Result};
 
@@ -24,53 +23,52 @@ pub(crate) struct Removed {
     pub(crate) bytes: u64,
 }
 
-/// Events that are read at once.
-const PAGE: u32 = 1_000;
-
-/// Removes what the steps and checks of tickets have printed that were closed before `before` and are closed still. What
-/// may be alive stays, and so does what nobody knows.
-pub(crate) async fn remove(
-    place: &Place,
-    crew: &Crew,
-    ledger: &Ledger<Sqlite>,
-    before: Time,
-) -> Result<Removed> {
-    let is_old = |id: &TicketId| {
-        let ticket = crew.tickets.get(id);
-        ticket.is_some_and(|ticket| ticket.is_done() && ticket.since <= before)
-    };
+/// Removes what the steps and checks of old tickets have printed. What may be alive stays, and so does what nobody knows.
+pub(super) async fn remove(place: &Place, old: &Old) -> Result<Removed> {
     let mut removed = Removed::default();
     runtime::finish_taking_away(&place.runs_dir);
     for dir in runtime::folders(&place.runs_dir).unwrap_or_default() {
-        if runtime::ticket_of(&dir).as_ref().is_some_and(is_old) && is_over(&dir) {
+        let Some(id) = runtime::ticket_of(&dir) else {
+            continue;
+        };
+        if old.has(&id).await? && is_over(&dir) {
             removed.bytes += free(&dir)?;
             removed.steps += 1;
         }
     }
-    let asked = asked(ledger).await?;
     runtime::finish_taking_away(&place.check_runs_dir());
     for dir in runtime::folders(&place.check_runs_dir()).unwrap_or_default() {
         // Setting up a checkout is a run beside those of the checks, and no ticket's.
         if let Ok(set_up) = Run::open(&dir) {
-            if runtime::ended_at(&set_up).is_some_and(|at| at <= before) {
+            if runtime::ended_at(&set_up).is_some_and(|at| at <= old.before) {
                 removed.bytes += free(&dir)?;
             }
             continue;
         }
         runtime::finish_taking_away(&dir);
         let runs = runtime::folders(&dir).unwrap_or_default();
-        let old = |run: &Path| {
-            let of = number(run).and_then(|number| asked.get(&number));
-            of.is_some_and(is_old) && is_over(run)
-        };
-        if !runs.is_empty() && runs.iter().all(|run| old(run)) {
+        if runs.is_empty() {
+            runtime::forget_check(&dir, |at| at <= old.before);
+        } else if are_old(&runs, old).await? {
             removed.bytes += free(&dir)?;
             removed.checks += 1;
-        } else if runs.is_empty() {
-            runtime::forget_check(&dir, |at| at <= before);
         }
     }
     Ok(removed)
+}
+
+/// Whether all of these are over, and of tickets that are old.
+async fn are_old(runs: &[PathBuf], old: &Old) -> Result<bool> {
+    for run in runs {
+        let of = whose(&old.ledger, run).await?;
+        let Some(id) = of.filter(|_| is_over(run)) else {
+            return Ok(false);
+        };
+        if !old.has(&id).await? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The event that ordered a check, by which its run is named: `<seq>-<index>`.
@@ -78,20 +76,18 @@ fn number(run: &Path) -> Option<u64> {
     run.file_name()?.to_str()?.split_once('-')?.0.parse().ok()
 }
 
-/// Whose every event is.
-async fn asked(ledger: &Ledger<Sqlite>) -> Result<BTreeMap<u64, TicketId>> {
-    let mut asked = BTreeMap::new();
-    let mut after = 0;
-    loop {
-        let page = ledger.tail(after, PAGE).await?;
-        let Some(last) = page.last() else {
-            return Ok(asked);
-        };
-        after = last.seq;
-        asked.extend(page.into_iter().filter_map(|fold| match fold.stream {
-            Stream::Ticket(id) => Some((fold.seq, id)),
+/// Whose check a run is.
+async fn whose(ledger: &Ledger<Sqlite>, run: &Path) -> Result<Option<TicketId>> {
+    let Some(number) = number(run) else {
+        return Ok(None);
+    };
+    match ledger.row(number).await {
+        Ok(fold) => Ok(match fold.stream {
+            Stream::Ticket(id) => Some(id),
             Stream::Project => None,
-        }));
+        }),
+        Err(store::Error::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

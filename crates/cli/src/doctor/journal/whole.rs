@@ -1,13 +1,20 @@
 //! A look at every row.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher as _, RandomState};
+
+use model::TicketId;
+use model::journal::{State, Stream};
 use model::view::Crew;
-use store::{Journal as _, Ledger, Sqlite};
+use store::{Fold, Journal as _, Ledger, Sqlite};
 
 use super::{AREA, Read, damaged, misfolded};
 use crate::doctor::Finding;
 use crate::doctor::finding::few;
 use crate::error::Result;
-use crate::follow;
+
+/// Rows that are read at a time.
+const PAGE: u32 = 250;
 
 /// Reads all of it: the file, its rows against each other, and each against the machines.
 pub(super) async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Result<Read> {
@@ -16,49 +23,109 @@ pub(super) async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> R
         Ok(problems) => few(problems).into_iter().for_each(|says| damaged(says, found)),
         Err(error) => damaged(text::whole(&error), found),
     }
-    let kept = Kept::read(ledger, found).await;
+    let mut kept = Kept::read(ledger, found).await;
     // Its rows are applied in their order: it is of the moment of the last.
     let mut read = Read {
         is_of_one_moment: true,
         ..Read::default()
     };
-    let mut same = None;
-    read.crew = follow::fold(ledger, |crew, fold| {
-        same = same.or_else(|| kept.compare(crew));
-        read.row(fold);
-    })
-    .await?;
-    same = same.or_else(|| kept.compare(&read.crew));
-    kept.tell(same, found);
+    loop {
+        let page = ledger.tail(read.crew.seq, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for fold in &page {
+            take_up(ledger, &mut read, fold).await?;
+            read.row(fold);
+            read.crew.apply(fold.row());
+            kept.folded(&mut read, fold);
+        }
+        kept.set_aside(&mut read);
+    }
+    for work in std::mem::take(&mut read.unlanded) {
+        let key = (work.ticket.clone(), work.attempt);
+        read.crew.works.entry(key).or_insert(work);
+    }
+    kept.tell(found);
     Ok(read)
 }
 
-/// The view that was kept for the next who folds.
+/// Takes a ticket back that was taken up again with this row.
+async fn take_up(ledger: &Ledger<Sqlite>, read: &mut Read, fold: &Fold) -> Result<()> {
+    if let Stream::Ticket(id) = &fold.stream
+        && read.crew.past.tickets.contains(id)
+    {
+        ledger.take_back(&mut read.crew, id, None).await?;
+        read.crew.sort_charges();
+        if let Some(ticket) = read.crew.tickets.get(id) {
+            read.audit.set_out(&State::Ticket(ticket.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The view that was kept for the next who folds. What was set aside of it is so in this fold too, each ticket with its last row:
+/// what is folded and compared is as large as what goes on.
 struct Kept {
     crew: Crew,
-    aside: usize,
+    /// Of each ticket that was set aside its version then, and a digest of its record: the records take much more room.
+    records: BTreeMap<TicketId, (u64, u64)>,
+    digests: RandomState,
+    /// Those of them that this fold has come by, and still has.
+    passed: BTreeSet<TicketId>,
+    /// Whether all that was compared so far is what the events give.
+    is_same: bool,
 }
 
 impl Kept {
     async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Self {
-        let kept = ledger.kept_whole().await.unwrap_or_else(|error| {
+        let digests = RandomState::new();
+        let kept = ledger.kept_with(|record| digests.hash_one(record)).await;
+        let kept = kept.unwrap_or_else(|error| {
             damaged(text::whole(&error), found);
             None
         });
-        let (crew, aside) = kept.unwrap_or_default();
-        Self { crew, aside }
+        let (crew, records) = kept.unwrap_or_default();
+        Self {
+            crew,
+            records,
+            digests,
+            passed: BTreeSet::new(),
+            is_same: true,
+        }
     }
 
-    /// Whether a fold of all rows gives the same; none at another row than the one it was kept at.
-    fn compare(&self, crew: &Crew) -> Option<bool> {
-        (self.crew.seq > 0 && self.crew.seq == crew.seq).then(|| self.crew == *crew)
+    /// Looks at a row that was folded just now.
+    fn folded(&mut self, read: &mut Read, fold: &Fold) {
+        if let (Stream::Ticket(id), State::Ticket(ticket)) = (&fold.stream, &fold.after)
+            && ticket.is_done()
+            && self
+                .records
+                .get(id)
+                .is_some_and(|(version, _)| *version == fold.version)
+        {
+            self.passed.insert(id.clone());
+        }
+        if fold.seq == self.crew.seq {
+            self.set_aside(read);
+            self.is_same &= self.crew == read.crew;
+        }
     }
 
-    fn tell(&self, same: Option<bool>, found: &mut Vec<Finding>) {
-        match (same, self.aside) {
-            (Some(false), _) => found.push(misfolded(self.crew.seq)),
-            (Some(true) | None, 0) => {}
-            (Some(true) | None, n) => found.push(Finding::fine(
+    /// Sets aside what can be.
+    fn set_aside(&mut self, read: &mut Read) {
+        for record in read.set_aside(&std::mem::take(&mut self.passed)) {
+            let digest = self.digests.hash_one(&record);
+            let kept = self.records.get(&record.ticket);
+            self.is_same &= kept.is_some_and(|(_, kept)| *kept == digest);
+        }
+    }
+
+    fn tell(&self, found: &mut Vec<Finding>) {
+        match self.records.len() {
+            _ if !self.is_same => found.push(misfolded(self.crew.seq)),
+            0 => {}
+            n => found.push(Finding::fine(
                 AREA,
                 format!("{n} tickets are set aside; what is told of them is what their events give"),
             )),
