@@ -109,7 +109,8 @@ pub struct Sums {
     by: By,
     filter: Filter,
     total: Sum,
-    lines: BTreeMap<(String, u64), Line>,
+    /// Each by itself: there may be one for every step that ever ended, and a map leaves room between what it holds.
+    lines: BTreeMap<(String, u64), Box<Line>>,
 }
 
 impl Sum {
@@ -185,7 +186,7 @@ impl Sums {
             By::Agent => (charge.agent.to_string(), 0),
             By::Day => (charge.at.day().to_string(), 0),
         };
-        let new = || Line::of(self.by, charge, title);
+        let new = || Box::new(Line::of(self.by, charge, title));
         self.lines.entry(key).or_insert_with(new).sum.add(charge);
     }
 }
@@ -222,7 +223,7 @@ impl Crew {
             total,
             lines,
         } = sums;
-        let mut lines: Vec<Line> = lines.into_values().collect();
+        let mut lines: Vec<Line> = lines.into_values().map(|line| *line).collect();
         if let By::Ticket | By::Agent = by {
             let dear = |line: &Line| (line.sum.usage.cost_micro_usd, line.sum.usage.tokens());
             lines.sort_by_key(|line| std::cmp::Reverse(dear(line)));
