@@ -19,6 +19,7 @@ use crate::{
 };
 
 mod append;
+mod checksum;
 mod fault;
 mod insert;
 mod line;

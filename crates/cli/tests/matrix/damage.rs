@@ -170,6 +170,44 @@ fn f23_re_a_damaged_journal_is_refused_and_named() {
     world.must(&["doctor", "--deep"]);
 }
 
+#[test]
+fn f23_re_a_letter_that_flips_in_the_journal_is_found() {
+    let world = World::new();
+    world.ticket("t-1").title("To Zanzibar").agent(DONE).write();
+    world.drain_all();
+    world.must(&["doctor", "--deep"]);
+    let told = || world.must(&["events", "--all", "--json"]).out;
+    let (journal, before) = (world.project(".crew/journal.db"), told());
+    let whole = fs::read(&journal).unwrap();
+    let mut found = 0;
+    for at in memmem(&whole, b"Zanzibar") {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 0x20;
+        fs::write(&journal, flipped).unwrap();
+        let doctor = world.crew(&["doctor"]);
+        if doctor.code == Some(0) {
+            // What stood in room that is free again.
+            assert_eq!(told(), before, "byte {at}: {doctor}");
+        } else {
+            assert!(doctor.all().contains("t-1"), "byte {at}: {doctor}");
+            found += usize::from(doctor.all().contains("is not as it was written"));
+        }
+    }
+    assert!(
+        found >= 2,
+        "{found} letters were found: of the events and of the state"
+    );
+}
+
+/// Where this stands in these bytes.
+fn memmem(bytes: &[u8], sought: &[u8]) -> Vec<usize> {
+    let windows = bytes.windows(sought.len()).enumerate();
+    windows
+        .filter(|(_, found)| *found == sought)
+        .map(|(at, _)| at)
+        .collect()
+}
+
 /// Gives a ticket back to the queue, as a person does in an editor.
 pub(crate) fn opened(world: &World, id: &str) {
     world.edit(id, |text| {

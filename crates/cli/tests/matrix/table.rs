@@ -296,6 +296,7 @@ const PROVED: &[(&str, &[&str])] = &[
         "f23 re",
         &[
             "f23_re_a_damaged_journal_is_refused_and_named",
+            "f23_re_a_letter_that_flips_in_the_journal_is_found",
             "f23_re_a_new_journal_beside_old_folders_takes_no_old_run_for_its_own",
             "f23_re_with_a_damaged_journal_moved_away_work_goes_on_alone",
             "f23_re_what_belongs_to_a_journal_that_is_missing_is_not_mixed_with_a_new_one",

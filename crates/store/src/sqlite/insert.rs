@@ -2,6 +2,7 @@
 
 use sqlx::AssertSqlSafe;
 
+use super::checksum;
 use super::write::{Query, int};
 use super::writer::Tx;
 use crate::{Append, EffectId, NewEvent, Result, Seq, Stream, Version};
@@ -14,19 +15,19 @@ pub(super) struct Insert {
 }
 
 pub(super) const STREAMS: Insert = Insert {
-    into: "INSERT INTO streams (id, kind, version, fence, state) VALUES ",
-    row: "(?, ?, ?, ?, ?)",
+    into: "INSERT INTO streams (id, kind, version, fence, state, checksum) VALUES ",
+    row: "(?, ?, ?, ?, ?, ?)",
     then: " ON CONFLICT (id) DO UPDATE SET version = excluded.version, fence = excluded.fence, state = excluded.state, \
-           archived = 0;",
+           checksum = excluded.checksum, archived = 0;",
 };
 pub(super) const EVENTS: Insert = Insert {
-    into: "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after) VALUES ",
-    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    into: "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after, checksum) VALUES ",
+    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     then: ";",
 };
 pub(super) const OUTBOX: Insert = Insert {
-    into: "INSERT INTO outbox (seq, \"index\", stream, effect) VALUES ",
-    row: "(?, ?, ?, ?)",
+    into: "INSERT INTO outbox (seq, \"index\", stream, effect, checksum) VALUES ",
+    row: "(?, ?, ?, ?, ?)",
     then: ";",
 };
 
@@ -73,9 +74,11 @@ pub(super) fn bind_stream(query: Query, stream: &Stream) -> Query {
         .bind(int(stream.version.0))
         .bind(int(stream.fence.0))
         .bind(stream.state.clone())
+        .bind(checksum::of_stream(stream))
 }
 
-pub(super) fn bind_event(query: Query, (append, event, seq, version): &EventRow<'_>) -> Query {
+pub(super) fn bind_event(query: Query, row: &EventRow<'_>) -> Query {
+    let (append, event, seq, version) = row;
     query
         .bind(int(seq.0))
         .bind(append.stream.0.clone())
@@ -86,12 +89,15 @@ pub(super) fn bind_event(query: Query, (append, event, seq, version): &EventRow<
         .bind(event.schema)
         .bind(event.body.clone())
         .bind(event.state_after.clone())
+        .bind(checksum::of_event(row))
 }
 
-pub(super) fn bind_effect(query: Query, (append, effect, body): &EffectRow<'_>) -> Query {
+pub(super) fn bind_effect(query: Query, row: &EffectRow<'_>) -> Query {
+    let (append, effect, body) = row;
     query
         .bind(int(effect.seq.0))
         .bind(effect.index)
         .bind(append.stream.0.clone())
         .bind((*body).clone())
+        .bind(checksum::of_effect(row))
 }

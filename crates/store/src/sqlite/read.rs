@@ -4,6 +4,7 @@ use serde::Serialize;
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
 use sqlx::{Decode, Row, Type};
 
+use super::checksum::{Summed, doubted};
 use super::fault::sort;
 use crate::audit::Audit;
 use crate::{
@@ -14,14 +15,23 @@ use crate::{
 /// How many rows an audit takes at once.
 const PAGE: u32 = 1000;
 
+/// All streams, and all events, from a place on.
+const STREAMS: &str = "SELECT * FROM streams WHERE id > ?1 ORDER BY id LIMIT ?2";
+const EVENTS: &str = "SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?";
+
 type Query = sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments>;
 
-/// Turns a row into a value.
-trait FromRow: Sized {
+/// Turns a row into a value, when it is as it was written.
+pub(super) trait FromRow: Sized {
     fn from_row(row: &SqliteRow) -> Result<Self>;
 }
 
-fn get<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(row: &'r SqliteRow, column: &str) -> Result<T> {
+/// Turns a row into a value, whatever its checksum says.
+pub(super) trait Parse: Sized {
+    fn parse(row: &SqliteRow) -> Result<Self>;
+}
+
+pub(super) fn get<'r, T: Decode<'r, Sqlite> + Type<Sqlite>>(row: &'r SqliteRow, column: &str) -> Result<T> {
     row.try_get(column).map_err(|e| sort("reading the journal", e))
 }
 
@@ -73,8 +83,8 @@ async fn scalar(conn: &mut SqliteConnection, query: &'static str) -> Result<Opti
         .map_err(|e| sort("reading the journal", e))
 }
 
-impl FromRow for Stream {
-    fn from_row(row: &SqliteRow) -> Result<Self> {
+impl Parse for Stream {
+    fn parse(row: &SqliteRow) -> Result<Self> {
         Ok(Self {
             id: StreamId(get(row, "id")?),
             kind: get(row, "kind")?,
@@ -86,8 +96,8 @@ impl FromRow for Stream {
     }
 }
 
-impl FromRow for Event {
-    fn from_row(row: &SqliteRow) -> Result<Self> {
+impl Parse for Event {
+    fn parse(row: &SqliteRow) -> Result<Self> {
         Ok(Self {
             seq: Seq(unsigned(row, "seq")?),
             stream: StreamId(get(row, "stream")?),
@@ -125,8 +135,8 @@ impl FromRow for Record {
     }
 }
 
-impl FromRow for Effect {
-    fn from_row(row: &SqliteRow) -> Result<Self> {
+impl Parse for Effect {
+    fn parse(row: &SqliteRow) -> Result<Self> {
         Ok(Self {
             id: EffectId {
                 seq: Seq(unsigned(row, "seq")?),
@@ -167,8 +177,8 @@ impl FromRow for Slot {
     }
 }
 
-impl FromRow for Command {
-    fn from_row(row: &SqliteRow) -> Result<Self> {
+impl Parse for Command {
+    fn parse(row: &SqliteRow) -> Result<Self> {
         Ok(Self {
             number: Number(unsigned(row, "number")?),
             id: CommandId(get(row, "id")?),
@@ -225,7 +235,7 @@ pub(super) async fn streams(
     let select = match which {
         Which::Live => "SELECT * FROM streams WHERE id > ?1 AND archived = 0 ORDER BY id LIMIT ?2",
         Which::Archived => "SELECT * FROM streams WHERE id > ?1 AND archived = 1 ORDER BY id LIMIT ?2",
-        Which::All => "SELECT * FROM streams WHERE id > ?1 ORDER BY id LIMIT ?2",
+        Which::All => STREAMS,
     };
     all(conn, sqlx::query(select).bind(from(after)).bind(limit)).await
 }
@@ -281,8 +291,7 @@ pub(super) async fn briefs(
 }
 
 pub(super) async fn events(conn: &mut SqliteConnection, after: Seq, limit: u32) -> Result<Vec<Event>> {
-    let select = "SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?";
-    all(conn, sqlx::query(select).bind(place(after.0)).bind(limit)).await
+    all(conn, sqlx::query(EVENTS).bind(place(after.0)).bind(limit)).await
 }
 
 pub(super) async fn events_of(
@@ -409,6 +418,25 @@ pub(super) async fn repeated(conn: &mut SqliteConnection, key: &str, stream: &St
     })
 }
 
+/// Rows for an audit: those that are not as they were written are told, and looked at all the same.
+async fn doubtful<T: Summed>(
+    conn: &mut SqliteConnection,
+    query: Query,
+    problems: &mut Vec<String>,
+) -> Result<Vec<T>> {
+    let rows = query
+        .fetch_all(conn)
+        .await
+        .map_err(|e| sort("checking the journal", e))?;
+    let mut values = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let (value, harm) = doubted(row)?;
+        values.push(value);
+        problems.extend(harm);
+    }
+    Ok(values)
+}
+
 /// Reads everything, in one transaction of the caller's.
 pub(super) async fn verify(conn: &mut SqliteConnection) -> Result<Vec<String>> {
     let told = |e| sort("checking the journal", e);
@@ -420,14 +448,16 @@ pub(super) async fn verify(conn: &mut SqliteConnection) -> Result<Vec<String>> {
     let mut audit = Audit::default();
     let mut after = Seq(0);
     loop {
-        let events = events(conn, after, PAGE).await?;
+        let query = sqlx::query(EVENTS).bind(place(after.0)).bind(PAGE);
+        let events: Vec<Event> = doubtful(conn, query, &mut problems).await?;
         let Some(last) = events.last() else { break };
         after = last.seq;
         events.iter().for_each(|event| audit.event(event));
     }
     let mut after = None;
     loop {
-        let streams = streams(conn, Which::All, after.as_ref(), PAGE).await?;
+        let query = sqlx::query(STREAMS).bind(from(after.as_ref())).bind(PAGE);
+        let streams: Vec<Stream> = doubtful(conn, query, &mut problems).await?;
         let Some(last) = streams.last() else { break };
         after = Some(last.id.clone());
         streams.iter().for_each(|stream| audit.stream(stream));
@@ -442,7 +472,7 @@ pub(super) async fn verify(conn: &mut SqliteConnection) -> Result<Vec<String>> {
             .bind(place(after.seq.0))
             .bind(after.index)
             .bind(PAGE);
-        let effects: Vec<Effect> = all(conn, query).await?;
+        let effects: Vec<Effect> = doubtful(conn, query, &mut problems).await?;
         let Some(last) = effects.last() else { break };
         after = last.id;
         effects
@@ -462,6 +492,14 @@ pub(super) async fn verify(conn: &mut SqliteConnection) -> Result<Vec<String>> {
         after = last.key.clone();
         keys.iter()
             .for_each(|key| audit.key(&key.key, &key.stream, key.first, key.last));
+    }
+    let mut after = Number(0);
+    loop {
+        let select = "SELECT * FROM commands WHERE number > ? ORDER BY number LIMIT ?";
+        let query = sqlx::query(select).bind(place(after.0)).bind(PAGE);
+        let commands: Vec<Command> = doubtful(conn, query, &mut problems).await?;
+        let Some(last) = commands.last() else { break };
+        after = last.number;
     }
     problems.extend(audit.problems());
     Ok(problems)

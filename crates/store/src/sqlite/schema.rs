@@ -15,7 +15,11 @@ use super::place;
 use crate::{Error, Result};
 
 /// Each step brings the schema from the version before it to its own, counted from 1.
-pub(super) const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("past.sql")];
+pub(super) const STEPS: &[&str] = &[
+    include_str!("schema.sql"),
+    include_str!("past.sql"),
+    include_str!("checksum.sql"),
+];
 
 /// The last of the steps that was released: of each up to it a journal is kept, which every later crew must open. The steps after it
 /// may still change.
@@ -254,11 +258,11 @@ mod tests {
             .await
             .unwrap();
 
-        let newer = &[STEPS[0], STEPS[1], NEXT];
+        let newer = [STEPS, &[NEXT]].concat();
         let mut conn = connected(&path).await;
-        migrate(&mut conn, newer).await.unwrap();
-        migrate(&mut conn, newer).await.unwrap();
-        assert_eq!(version(&mut conn).await.unwrap(), 3);
+        migrate(&mut conn, &newer).await.unwrap();
+        migrate(&mut conn, &newer).await.unwrap();
+        assert_eq!(version(&mut conn).await.unwrap(), STEPS.len() + 1);
         let columns = "SELECT count(*) FROM pragma_table_info('commands') WHERE name = 'urgency'";
         let columns: i64 = sqlx::query_scalar(columns).fetch_one(&mut conn).await.unwrap();
         assert_eq!(columns, 1);
@@ -266,7 +270,7 @@ mod tests {
         // Who knows only the older one is refused.
         assert!(matches!(
             migrate(&mut conn, STEPS).await,
-            Err(Error::NewerSchema { found: 3, known: 2 })
+            Err(Error::NewerSchema { found: 4, known: 3 })
         ));
         assert!(matches!(
             Sqlite::open(&path).await,
@@ -280,10 +284,10 @@ mod tests {
         let path = folder.path().join("journal.db");
         create(&path, "id", STEPS).await.unwrap();
         let mut conn = connected(&path).await;
-        let broken = &[STEPS[0], STEPS[1], NEXT, "ALTER TABLE no_such_table ADD COLUMN a"];
-        migrate(&mut conn, broken).await.unwrap_err();
+        let broken = [STEPS, &[NEXT, "ALTER TABLE no_such_table ADD COLUMN a"]].concat();
+        migrate(&mut conn, &broken).await.unwrap_err();
         drop(conn);
-        assert_eq!(version(&mut connected(&path).await).await.unwrap(), 2);
+        assert_eq!(version(&mut connected(&path).await).await.unwrap(), STEPS.len());
         Sqlite::open(&path).await.unwrap();
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sqlx::sqlite::{Sqlite, SqliteArguments};
 
+use super::checksum;
 use super::fault::sort;
 use super::line::Write;
 use super::read::{self, given};
@@ -210,14 +211,15 @@ impl Write for Submit {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Submitted> {
         let NewCommand { id, by, at, body } = &self.0;
-        let insert = "INSERT INTO commands (number, id, \"by\", at, body) \
-                      SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ? FROM commands WHERE true \
+        let insert = "INSERT INTO commands (number, id, \"by\", at, body, checksum) \
+                      SELECT coalesce(max(number), 0) + 1, ?, ?, ?, ?, ? FROM commands WHERE true \
                       ON CONFLICT (id) DO NOTHING";
         let query = sqlx::query(insert)
             .bind(id.0.clone())
             .bind(by.clone())
             .bind(at.0)
-            .bind(body.clone());
+            .bind(body.clone())
+            .bind(checksum::of_command(&self.0));
         let repeated = tx.wrote(query).await? == 0;
         let command = read::command(tx.conn, id).await?;
         let lost = || Error::Damaged {

@@ -126,13 +126,13 @@ async fn a_newer_schema_is_refused() {
     let newer = Sqlite::open(&backend.path()).await.unwrap_err();
     assert_eq!(
         newer.to_string(),
-        "the journal has schema 99; this crew knows up to 2"
+        "the journal has schema 99; this crew knows up to 3"
     );
     assert!(newer.hint().is_some());
     // Nor does a process write that had it open before.
     let newer = journal.append(vec![append("x", 1)]).await.unwrap_err();
     assert!(
-        matches!(newer, Error::NewerSchema { found: 99, known: 2 }),
+        matches!(newer, Error::NewerSchema { found: 99, known: 3 }),
         "{newer:?}"
     );
     assert_eq!(journal.head().await.unwrap(), Seq(1));
@@ -265,15 +265,65 @@ async fn a_flipped_byte_is_never_a_panic() {
     assert!(noticed > 0, "none of {} flips was noticed", flips.len());
 }
 
+/// What was written to stay, as SQLite reads it, whatever the checksums say; nothing where it cannot be read.
+async fn written(path: &Path) -> Option<String> {
+    const ALL: [&str; 4] = [
+        "SELECT quote(id) || quote(kind) || quote(version) || quote(fence) || quote(state) FROM streams NOT INDEXED",
+        "SELECT quote(seq) || quote(stream) || quote(version) || quote(at) || quote(cause) || quote(kind) || quote(schema) \
+         || quote(event) || quote(state_after) FROM events NOT INDEXED",
+        "SELECT quote(seq) || quote(\"index\") || quote(stream) || quote(effect) FROM outbox NOT INDEXED",
+        "SELECT quote(id) || quote(\"by\") || quote(at) || quote(body) FROM commands NOT INDEXED",
+    ];
+    let options = SqliteConnectOptions::new().filename(path).read_only(true);
+    let mut conn = options.connect().await.ok()?;
+    let mut found = String::new();
+    for select in ALL {
+        let rows: Vec<String> = sqlx::query_scalar(select).fetch_all(&mut conn).await.ok()?;
+        found += &rows.join("\n");
+    }
+    Some(found)
+}
+
+#[tokio::test]
+async fn a_flipped_byte_of_what_was_written_is_found() {
+    let (backend, whole) = filled().await;
+    let path = backend.path();
+    let before = written(&path).await.unwrap();
+    let mut changed = 0;
+    // A step without a common factor with the page size; a bit of the byte, or all of them.
+    for (at, flip) in (0..whole.len())
+        .step_by(41)
+        .zip([0x01, 0x10, 0xff].into_iter().cycle())
+    {
+        if whole[at] == 0 {
+            // Mostly room that nothing stands in.
+            continue;
+        }
+        let mut flipped = whole.clone();
+        flipped[at] ^= flip;
+        std::fs::write(&path, flipped).unwrap();
+        if written(&path).await.as_ref() == Some(&before) {
+            continue;
+        }
+        changed += 1;
+        match exercise(&path).await {
+            Ok(problems) => assert!(!problems.is_empty(), "byte {at} ^ {flip:#x}"),
+            Err(Error::Damaged { .. } | Error::Io { .. } | Error::NewerSchema { .. }) => {}
+            Err(other) => panic!("byte {at} ^ {flip:#x}: {other:?}"),
+        }
+    }
+    assert!(changed > 100, "{changed} flips changed anything");
+}
+
 #[tokio::test]
 async fn an_audit_names_what_does_not_agree() {
     let plant: &[(&str, &str)] = &[
         (
-            "UPDATE streams SET state = '0' WHERE id = 'x'",
+            "UPDATE streams SET state = '0', checksum = NULL WHERE id = 'x'",
             "the state of stream `x` is not the one after its last event",
         ),
         (
-            "UPDATE streams SET version = 9 WHERE id = 'x'",
+            "UPDATE streams SET version = 9, checksum = NULL WHERE id = 'x'",
             "stream `x` says version 9; its last event has 2",
         ),
         (
@@ -301,8 +351,24 @@ async fn an_audit_names_what_does_not_agree() {
             "idempotency key `k` refers to no event",
         ),
         (
-            "UPDATE outbox SET effect = '{' WHERE seq = 3",
+            "UPDATE outbox SET effect = '{', checksum = NULL WHERE seq = 3",
             "effect 3.0 is not JSON",
+        ),
+        (
+            "UPDATE streams SET fence = 2 WHERE id = 'x'",
+            "stream `x` is not as it was written",
+        ),
+        (
+            "DROP TRIGGER events_do_not_change; UPDATE events SET cause = 'a person' WHERE seq = 2",
+            "event 2 (of stream `x`) is not as it was written",
+        ),
+        (
+            "UPDATE outbox SET effect = '\"f\"' WHERE seq = 3",
+            "effect 3.0 (of stream `y`) is not as it was written",
+        ),
+        (
+            "UPDATE commands SET body = '{}' WHERE id = 'c'",
+            "command `c` is not as it was written",
         ),
     ];
     for (statements, problem) in plant {
@@ -327,6 +393,7 @@ async fn an_audit_names_what_does_not_agree() {
             .append(vec![claim, append("x", 1), ordering("y", 0, &["e"])])
             .await
             .unwrap();
+        journal.submit(command("c")).await.unwrap();
         assert_sound(&journal).await;
         meddle(
             &backend.path(),
