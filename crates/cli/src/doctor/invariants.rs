@@ -124,7 +124,10 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
                     ticket.id,
                     text::whole(&error)
                 ),
-                format!("crew kill {}, then crew retry {}", attempt.agent, ticket.id),
+                format!(
+                    "bring it back from a clone that has it: git fetch --refetch <clone>; if {} is held, then crew retry {}",
+                    ticket.id, ticket.id
+                ),
             ));
         }
     }

@@ -376,6 +376,14 @@ fn f23_la_a_base_commit_that_is_gone_is_named_with_what_to_do() {
         let words: Vec<&str> = said.out.split_whitespace().collect();
         assert!(words.join(" ").contains(&told), "{said}");
     }
+    let said = world.crew(&["doctor"]);
+    assert!(
+        said.code == Some(1)
+            && said
+                .out
+                .contains("git fetch --refetch <clone>; if t-1 is held, then crew retry t-1"),
+        "{said}"
+    );
     world.git(&["fetch", "-q", "--refetch", &clone]);
     world.must(&["retry", "t-1"]);
     world.wait_for("t-1", "done/landed");
