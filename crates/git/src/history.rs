@@ -24,11 +24,9 @@ pub struct CommitInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LandedMerge {
     /// The merge commit.
-    pub info: CommitInfo,
+    pub commit: Oid,
     /// Its tree.
     pub tree: Tree,
-    /// The landed branch's tip.
-    pub tip: Oid,
     /// Its `Ticket:` trailer.
     pub ticket: String,
     /// Its `Agent:` trailer; empty if there is none.
@@ -37,12 +35,10 @@ pub struct LandedMerge {
     pub attempt: String,
 }
 
-/// A commit, its tree, its parents, and its ticket, agent and attempt.
-type Record = (CommitInfo, Tree, Vec<Oid>, [String; 3]);
-
-const FORMAT: &str = "--format=%H%n%T%n%P%n%ct%n%an%n%s%n%(trailers:key=Ticket,valueonly,unfold,separator=%x20)%n\
-                      %(trailers:key=Agent,valueonly,unfold,separator=%x20)%n\
-                      %(trailers:key=Attempt,valueonly,unfold,separator=%x20)";
+const COMMIT: &str = "--format=%H%n%ct%n%an%n%s";
+const MERGE: &str = "--format=%H%n%T%n%(trailers:key=Ticket,valueonly,unfold,separator=%x20)%n\
+                     %(trailers:key=Agent,valueonly,unfold,separator=%x20)%n\
+                     %(trailers:key=Attempt,valueonly,unfold,separator=%x20)";
 
 impl Repository {
     /// The commits that `tip` has and `base` has not, newest first, at most `limit`.
@@ -52,11 +48,7 @@ impl Repository {
     pub fn commits(&self, base: &Oid, tip: &Oid, limit: usize) -> Result<Vec<CommitInfo>> {
         let without = format!("^{base}");
         let range = [tip.as_str(), without.as_str()];
-        Ok(self
-            .log(&["--topo-order"], &range, limit)?
-            .into_iter()
-            .map(|(info, ..)| info)
-            .collect())
+        self.log(&[COMMIT, "--topo-order"], &range, limit, commit)
     }
 
     /// The merges with a `Ticket:` trailer on the first-parent line of `tip`, newest first, at most `limit`.
@@ -76,22 +68,10 @@ impl Repository {
     }
 
     fn merges(&self, how: &[&str], tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
-        let merges = ["--min-parents=2", "--max-parents=2", "--grep=^Ticket: "];
-        let found = self.log(&[how, &merges].concat(), &[tip.as_str()], limit)?;
-        let merges = found
-            .into_iter()
-            .filter_map(|(info, tree, parents, [ticket, agent, attempt])| {
-                let tip = parents.into_iter().nth(1)?;
-                (!ticket.is_empty()).then_some(LandedMerge {
-                    info,
-                    tree,
-                    tip,
-                    ticket,
-                    agent,
-                    attempt,
-                })
-            });
-        Ok(merges.collect())
+        let merges = [MERGE, "--min-parents=2", "--max-parents=2", "--grep=^Ticket: "];
+        let mut merges = self.log(&[how, &merges].concat(), &[tip.as_str()], limit, merge)?;
+        merges.retain(|merge| !merge.ticket.is_empty());
+        Ok(merges)
     }
 
     /// Those of these commits that no ref leads to: git deletes them some day. One that is gone already is not among them.
@@ -140,43 +120,51 @@ impl Repository {
             .collect())
     }
 
-    fn log(&self, options: &[&str], range: &[&str], limit: usize) -> Result<Vec<Record>> {
+    fn log<T>(
+        &self,
+        options: &[&str],
+        range: &[&str],
+        limit: usize,
+        read: fn(&str) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let said = self
             .call("log")
-            .args(["-z", FORMAT, "--no-notes", "--no-decorate"])
+            .args(["-z", "--no-notes", "--no-decorate"])
             .arg(format!("--max-count={limit}"))
             .args(options)
             .arg("--end-of-options")
             .args(range)
             .ok()?;
-        let text = String::from_utf8_lossy(&said);
-        text.split('\0')
-            .filter(|record| !record.is_empty())
-            .map(read)
+        let records = said.split(|byte| *byte == 0);
+        let records = records.filter(|record| !record.is_empty());
+        records
+            .map(|record| read(&String::from_utf8_lossy(record)))
             .collect()
     }
 }
 
-fn read(record: &str) -> Result<Record> {
-    let bad = || Error::unreadable("log", record);
+fn lines<const N: usize>(record: &str) -> Result<[&str; N]> {
     let lines: Vec<&str> = record.split('\n').collect();
-    let [commit, tree, parents, at, author, subject, ticket, agent, attempt] = lines[..] else {
-        return Err(bad());
-    };
-    let parents = parents
-        .split_whitespace()
-        .map(Oid::parse)
-        .collect::<Result<_>>()?;
-    let info = CommitInfo {
+    lines.try_into().map_err(|_| Error::unreadable("log", record))
+}
+
+fn commit(record: &str) -> Result<CommitInfo> {
+    let [commit, at, author, subject] = lines(record)?;
+    Ok(CommitInfo {
         commit: Oid::parse(commit)?,
         author: author.to_owned(),
-        at: Time(at.parse().map_err(|_| bad())?),
+        at: Time(at.parse().map_err(|_| Error::unreadable("log", record))?),
         subject: subject.to_owned(),
-    };
-    Ok((
-        info,
-        Tree(Oid::parse(tree)?),
-        parents,
-        [ticket, agent, attempt].map(str::to_owned),
-    ))
+    })
+}
+
+fn merge(record: &str) -> Result<LandedMerge> {
+    let [commit, tree, ticket, agent, attempt] = lines(record)?;
+    Ok(LandedMerge {
+        commit: Oid::parse(commit)?,
+        tree: Tree(Oid::parse(tree)?),
+        ticket: ticket.to_owned(),
+        agent: agent.to_owned(),
+        attempt: attempt.to_owned(),
+    })
 }

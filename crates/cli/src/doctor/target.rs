@@ -53,13 +53,13 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) -> bool {
             return false;
         }
     };
-    let there: BTreeSet<&str> = aside.iter().map(|merge| merge.info.commit.as_str()).collect();
+    let there: BTreeSet<&str> = aside.iter().map(|merge| merge.commit.as_str()).collect();
     // Oldest first, as they landed. Between lines there is no order.
     let place: BTreeMap<&str, usize> = merges
         .iter()
         .rev()
         .enumerate()
-        .map(|(n, merge)| (merge.info.commit.as_str(), n))
+        .map(|(n, merge)| (merge.commit.as_str(), n))
         .collect();
     let (mut last, mut lost) = (None, Vec::new());
     for (ticket, commit) in landed {
@@ -94,7 +94,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) -> bool {
     };
     let own: Vec<&LandedMerge> = merges
         .iter()
-        .filter(|merge| !before.contains(merge.info.commit.as_str()))
+        .filter(|merge| !before.contains(merge.commit.as_str()))
         .collect();
     twice(&own, target, found);
     // An engine that works may have landed it since the journal was read.
@@ -109,7 +109,7 @@ fn merges(patient: &Patient, tip: &git::Oid) -> git::Result<Vec<LandedMerge>> {
     let repository = &patient.place.repository;
     if !patient.is_whole {
         let merges = repository.landed(tip, patient.audit.landed().len() + LATELY)?;
-        let there: BTreeSet<&str> = merges.iter().map(|merge| merge.info.commit.as_str()).collect();
+        let there: BTreeSet<&str> = merges.iter().map(|merge| merge.commit.as_str()).collect();
         if patient
             .audit
             .landed()
@@ -127,7 +127,7 @@ fn elsewhere(
     (merges, landed): (&[LandedMerge], &[&(TicketId, Oid)]),
     tip: &git::Oid,
 ) -> git::Result<Option<Vec<LandedMerge>>> {
-    let on_line: BTreeSet<&str> = merges.iter().map(|merge| merge.info.commit.as_str()).collect();
+    let on_line: BTreeSet<&str> = merges.iter().map(|merge| merge.commit.as_str()).collect();
     let missing: BTreeSet<&str> = landed
         .iter()
         .map(|(_, commit)| commit.as_str())
@@ -137,7 +137,7 @@ fn elsewhere(
         return Ok(None);
     }
     let mut aside = repository.landed_on_any_line(tip, ALL)?;
-    aside.retain(|merge| missing.contains(merge.info.commit.as_str()));
+    aside.retain(|merge| missing.contains(merge.commit.as_str()));
     Ok((!aside.is_empty()).then_some(aside))
 }
 
@@ -148,10 +148,7 @@ fn before(patient: &Patient) -> git::Result<BTreeSet<String>> {
     };
     let base = git::Oid::parse(base.as_str())?;
     let merges = patient.place.repository.landed(&base, ALL)?;
-    Ok(merges
-        .into_iter()
-        .map(|merge| merge.info.commit.to_string())
-        .collect())
+    Ok(merges.into_iter().map(|merge| merge.commit.to_string()).collect())
 }
 
 /// Merges of crew's that are newer than this journal and not its own. One that is just being landed is: an engine that was killed
@@ -176,12 +173,12 @@ fn others(patient: &Patient, own: &[&LandedMerge], target: &str, found: &mut Vec
     let others = own
         .iter()
         .rev()
-        .filter(|merge| is_crews(merge) && !known.contains(merge.info.commit.as_str()))
+        .filter(|merge| is_crews(merge) && !known.contains(merge.commit.as_str()))
         .filter(|merge| !patient.is_unread(&merge.ticket));
     let others = others.map(|merge| {
         format!(
             "{} of {} is in {target}, and this journal has not landed it",
-            merge.info.commit.short(),
+            merge.commit.short(),
             merge.ticket
         )
     });
@@ -216,13 +213,13 @@ fn gone(repository: &Repository, ticket: &TicketId, commit: &Oid, target: &str) 
 /// The landed tree is the tree that the checks, or a person, let pass.
 fn trees<'a>(patient: &Patient, merges: impl Iterator<Item = &'a LandedMerge>, found: &mut Vec<Finding>) {
     for merge in merges {
-        let judged = Oid::new(merge.info.commit.as_str())
+        let judged = Oid::new(merge.commit.as_str())
             .ok()
             .and_then(|commit| patient.audit.judged().get(&commit));
         if judged.is_some_and(|judged| judged.as_str() != merge.tree.0.as_str()) {
             found.push(bug(format!(
                 "{} of {} has another tree than the one that was checked",
-                merge.info.commit.short(),
+                merge.commit.short(),
                 merge.ticket
             )));
         }

@@ -250,8 +250,8 @@ fn landing_needs_no_checkout_and_is_read_back_from_the_log() {
         ("t-1", "ada", "1")
     );
     assert_eq!(
-        (&landed[0].info.commit, &landed[0].tip, landed[0].info.at),
-        (&candidate.commit, &tip, AT)
+        (&landed[0].commit, &landed[0].tree),
+        (&candidate.commit, &candidate.tree)
     );
     let commits = repository.commits(&old, &tip, 10).unwrap();
     assert_eq!(
