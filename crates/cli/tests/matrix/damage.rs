@@ -353,17 +353,23 @@ fn f23_la_a_missing_object_is_named_and_nothing_lands_without_it() {
     world.must(&["doctor", "--deep"]);
 }
 
-#[test]
-fn f23_la_a_base_commit_that_is_gone_is_named_with_what_to_do() {
+/// A ticket at work whose base is gone from the repository: the world, its engine, the base, and a clone that has it.
+fn without_base() -> (World, Engine, String, String) {
     let world = World::new();
     world.ticket("t-1").agent(WAITS).write();
-    let mut engine = world.engine();
+    let engine = world.engine();
     world.wait_for_run("t-1", 1);
     let base = world.git(&["rev-parse", "main"]);
     let clone = world.path("clone").to_string_lossy().into_owned();
     world.git(&["clone", "-q", ".", &clone]);
     world.commit("by-hand.txt", "by hand\n");
     fs::remove_file(world.project(&format!(".git/objects/{}/{}", &base[..2], &base[2..]))).unwrap();
+    (world, engine, base, clone)
+}
+
+#[test]
+fn f23_la_a_base_commit_that_is_gone_is_named_with_what_to_do() {
+    let (world, mut engine, base, clone) = without_base();
     world.open("go");
     world.wait("it is held", || {
         world.try_state("t-1").is_some_and(|ticket| ticket.held.is_some())
@@ -386,6 +392,21 @@ fn f23_la_a_base_commit_that_is_gone_is_named_with_what_to_do() {
     );
     world.git(&["fetch", "-q", "--refetch", &clone]);
     world.must(&["retry", "t-1"]);
+    world.wait_for("t-1", "done/landed");
+    engine.signal("TERM");
+    engine.end();
+    world.must(&["doctor", "--deep"]);
+}
+
+#[test]
+fn f23_pr_work_whose_base_is_gone_waits_to_be_kept_and_says_so() {
+    let (world, mut engine, base, clone) = without_base();
+    world.must(&["kill", "ada"]);
+    let told = format!("commit {base}, from which the work on t-1 began, is gone");
+    world.wait("it says what is gone", || engine.said().all().contains(&told));
+    world.git(&["fetch", "-q", "--refetch", &clone]);
+    world.must(&["retry", "t-1"]);
+    world.open("go");
     world.wait_for("t-1", "done/landed");
     engine.signal("TERM");
     engine.end();

@@ -284,7 +284,13 @@ const PROVED: &[(&str, &[&str])] = &[
             "tracked_files_are_exact_ignored_ones_stay_and_the_rest_goes",
         ],
     ),
-    ("f23 pr", &["a_workspace_that_vanished_is_made_anew"]),
+    (
+        "f23 pr",
+        &[
+            "a_workspace_that_vanished_is_made_anew",
+            "f23_pr_work_whose_base_is_gone_waits_to_be_kept_and_says_so",
+        ],
+    ),
     (
         "f23 la",
         &[

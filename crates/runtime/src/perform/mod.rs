@@ -37,10 +37,11 @@ impl Hands {
                     why: format!("{why}\n{lack}"),
                 };
             }
-            if let Some(lost) = self.lost_base(ticket)
+            if let Some((agent, number)) = whose(ticket, effect)
+                && let Some(lost) = self.lost_base(ticket, agent, number)
                 && !why.contains(&lost)
             {
-                *why = format!("{lost}\n{why}");
+                *why = format!("{lost}. {why}");
             }
         }
         report
@@ -48,9 +49,8 @@ impl Hands {
 
     /// That the commit is gone from which a ticket's work began, and what can be done; nothing while it is there. Without it no git
     /// works in the workspace, and nothing can be merged.
-    pub(crate) fn lost_base(&self, ticket: &Ticket) -> Option<String> {
-        let attempt = ticket.attempt()?;
-        let workspace = self.workspace(ticket, &attempt.agent, attempt.number).ok()??;
+    pub(crate) fn lost_base(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Option<String> {
+        let workspace = self.workspace(ticket, agent, number).ok()??;
         let base = workspace.base();
         match self.repository.tree_of(base) {
             Err(git::Error::NoSuchCommit { .. }) => {}
@@ -58,8 +58,8 @@ impl Hands {
         }
         Some(format!(
             "commit {base}, from which the work on {} began, is gone from this repository. Bring it back from a clone that has \
-             it: git fetch --refetch <clone>; then crew retry {}",
-            ticket.id, ticket.id
+             it: git fetch --refetch <clone>; if {} is held, then crew retry {}",
+            ticket.id, ticket.id, ticket.id
         ))
     }
 
@@ -175,6 +175,22 @@ impl Hands {
             checks: self.settings.checks.commands.clone(),
             budget: None,
         }
+    }
+}
+
+/// Whose workspace an effect is about: one that is being left may be an earlier attempt's.
+fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u32)> {
+    match effect {
+        Effect::KeepWork { agent, number } | Effect::RemoveWorkspace { agent, number } => {
+            Some((agent, *number))
+        }
+        Effect::PrepareWorkspace { .. }
+        | Effect::Attempt(_)
+        | Effect::BuildCandidate { .. }
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => ticket.attempt().map(|attempt| (&attempt.agent, attempt.number)),
     }
 }
 

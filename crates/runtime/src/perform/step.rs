@@ -55,7 +55,7 @@ impl Hands {
             return Report::Hindered { why };
         }
         // An agent would be paid for finding out.
-        if let Some(lost) = self.lost_base(ticket) {
+        if let Some(lost) = self.lost_base(ticket, step.agent, step.number) {
             return not_spawned(Class::Crash, lost);
         }
         // Nothing of the step before this one lives any more.
