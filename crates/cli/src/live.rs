@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use model::view::Crew;
+use model::view::{Crew, Failing};
 use store::{Fold, Ledger, Sqlite};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -57,6 +57,8 @@ pub(crate) struct Live<'a, T> {
     /// None when it has ended.
     engine: Option<JoinHandle<Result<Vec<Waits>, runtime::Error>>>,
     ledger: Ledger<Sqlite>,
+    /// What this engine could not do in the end.
+    pub(crate) failing: Vec<Failing>,
     rows: Follow,
     /// Rows that were read and are not in the view yet.
     unfolded: VecDeque<Fold>,
@@ -91,6 +93,7 @@ impl<'a, T: Tell> Live<'a, T> {
             engine: Some(engine(place.clone(), ledger.clone(), options, asked)),
             place,
             ledger,
+            failing: Vec::new(),
             rows,
             unfolded: VecDeque::new(),
             ask,
@@ -113,6 +116,7 @@ impl<'a, T: Tell> Live<'a, T> {
             self.ask.send_replace(self.teller.interrupted(u32::MAX).0);
             drop(engine.await);
         }
+        self.failing = self.ledger.failing().await.unwrap_or_default();
         // The threads that have it open are waited for by nobody else: the log beside it would stay, and keep whoever may not
         // write there from reading it.
         self.ledger.0.close().await;

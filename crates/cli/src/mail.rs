@@ -5,25 +5,37 @@ use std::sync::Arc;
 
 use model::settings::Settings;
 use model::ticket::Ticket;
-use model::view::{self, Beside, Crew, Item};
+use model::view::{self, Beside, Crew, Failing, Item};
 use model::{TicketId, Time};
 use runtime::Place;
+use store::{Ledger, Sqlite};
 
 use crate::commands::explain::refusals;
 use crate::error::Result;
 use crate::facts::Facts;
 use crate::{clock, context};
 
-/// The inbox of a crew as it is folded now, with what its ticket folder says at this moment.
-pub(crate) fn gather(crew: &Crew, place: &Place) -> Result<Vec<Item>> {
-    let (tickets, beside) = folder(crew, place, clock::now())?;
+/// The inbox of a crew as it is folded now, with what its journal's outbox and its ticket folder say at this moment.
+pub(crate) async fn gather(crew: &Crew, place: &Place, ledger: Option<&Ledger<Sqlite>>) -> Result<Vec<Item>> {
+    let failing = match ledger {
+        Some(ledger) => ledger.failing().await?,
+        None => Vec::new(),
+    };
+    inbox(crew, place, failing)
+}
+
+/// As [`gather`], where it is known what of the journal cannot be done.
+pub(crate) fn inbox(crew: &Crew, place: &Place, failing: Vec<Failing>) -> Result<Vec<Item>> {
+    let (tickets, beside) = folder(crew, place, failing, clock::now())?;
     Ok(view::inbox(&tickets, &beside))
 }
 
-/// The tickets, with those that only have a file yet, and what else the ticket folder says: what [`view::inbox`] takes.
+/// The tickets, with those that only have a file yet, and what else the ticket folder says, beside what of the journal cannot be
+/// done: what [`view::inbox`] takes.
 pub(crate) fn folder(
     crew: &Crew,
     place: &Place,
+    failing: Vec<Failing>,
     now: Time,
 ) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Beside)> {
     let settings = settings(place);
@@ -40,6 +52,7 @@ pub(crate) fn folder(
             .iter()
             .map(|lock| lock.display().to_string())
             .collect(),
+        failing,
     };
     Ok((facts.tickets, beside))
 }

@@ -7,6 +7,7 @@ use model::policy::backoff;
 use model::ticket::Effect;
 use model::{TicketId, Time, attempt};
 
+use crate::Again;
 use crate::core::Core;
 
 /// Which of a ticket's effects: those of one kind are performed in order, so one of each fails at most. A stop overtakes.
@@ -39,10 +40,13 @@ pub(crate) struct Failing {
     since: Time,
     /// How often it was tried in vain for another reason than the machine's moment.
     tries: u32,
+    /// Why the last try failed.
     why: String,
+    /// What was not done and why, once it is a person's to mend.
+    told: Option<String>,
 }
 
-/// So often is a ticket's file written in vain before it is a person's to mend: another program may have been at it.
+/// So often is it tried in vain before it is a person's to mend: another program may have been at the file, or the repository.
 const TRIES: u32 = 2;
 
 impl Core {
@@ -63,8 +67,12 @@ impl Core {
                 since: self.now,
                 tries: 0,
                 why: String::new(),
+                told: None,
             });
         failing.tries += u32::from(!passing);
+        let undone = || format!("{}: {why}", effect.undone());
+        failing.told = (!passing && failing.tries >= TRIES).then(undone);
+        let told = failing.told.clone();
         let wait = if passing {
             backoff::EFFECT_RETRY
         } else {
@@ -81,7 +89,11 @@ impl Core {
                 .push(format!("{ticket}: {why}\ntried again {often} until it works"));
             failing.why = why;
         }
-        self.out.again.push((id, self.now + wait));
+        self.out.again.push(Again {
+            effect: id,
+            at: self.now + wait,
+            why: told,
+        });
     }
 
     /// An effect came to something.
@@ -105,11 +117,33 @@ impl Core {
         in_line && waited.is_some_and(|waited| waited > backoff::HINDERED)
     }
 
-    /// Why what the journal says cannot be written into the ticket's file, when that is a person's to mend.
+    /// Whether what the journal says cannot be written into the ticket's file, and that is a person's to mend.
     #[must_use]
-    pub fn unwritten(&self, id: &TicketId) -> Option<&str> {
-        let failing = self.failing.get(&(id.clone(), Of::File))?;
-        (failing.tries >= TRIES).then_some(failing.why.as_str())
+    pub fn is_unwritten(&self, id: &TicketId) -> bool {
+        self.undone(id, &[Of::File]).is_some()
+    }
+
+    /// Whether the ticket's work cannot go on before a person has mended something.
+    #[must_use]
+    pub fn is_stuck(&self, id: &TicketId) -> bool {
+        self.stuck(id).is_some()
+    }
+
+    /// What of the ticket's work cannot be done and why, when that is a person's to mend.
+    pub(crate) fn stuck(&self, id: &TicketId) -> Option<&str> {
+        self.undone(id, &[Of::Work, Of::Stop])
+    }
+
+    /// What cannot be done and why, of every ticket of which something is a person's to mend; the work before the file.
+    pub(crate) fn undone_of_all(&self) -> impl Iterator<Item = (&TicketId, &str)> {
+        self.failing
+            .iter()
+            .filter_map(|((id, _), failing)| Some((id, failing.told.as_deref()?)))
+    }
+
+    fn undone(&self, id: &TicketId, of: &[Of]) -> Option<&str> {
+        let failing = of.iter().filter_map(|of| self.failing.get(&(id.clone(), *of)));
+        failing.filter_map(|failing| failing.told.as_deref()).next()
     }
 }
 

@@ -25,5 +25,5 @@ mod waiting;
 pub use crate::core::{Core, Duty, Loaded};
 pub use error::Error;
 pub use input::{End, Input, Report, RunEnd, Sighting, Verdict};
-pub use output::Output;
+pub use output::{Again, Output};
 pub use rest::{Rest, Waits};

@@ -16,7 +16,7 @@ pub struct Output {
     /// Effects that are finished without a fact.
     pub finished: Vec<EffectId>,
     /// Effects that failed outside anyone's reach: to be performed again at that time.
-    pub again: Vec<(EffectId, Time)>,
+    pub again: Vec<Again>,
     /// Commands that are answered without a fact.
     pub answers: Vec<(String, Outcome)>,
     /// What was heard and refused by a machine: for the log.
@@ -27,6 +27,17 @@ pub struct Output {
     pub wake_at: Option<Time>,
     /// The engine may end: what it was asked to wait for is over.
     pub ended: bool,
+}
+
+/// An effect that failed and is performed again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// Which.
+    pub effect: EffectId,
+    /// When.
+    pub at: Time,
+    /// What was not done and why, in words, where a person is to mend it.
+    pub why: Option<String>,
 }
 
 impl Output {

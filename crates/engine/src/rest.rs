@@ -100,14 +100,12 @@ impl Core {
                 });
             }
         }
-        for id in self.failing.keys().map(|(id, _)| id) {
-            if let Some(why) = self.unwritten(id)
-                && rest.waits.iter().all(|waits| waits.ticket != *id)
-            {
+        for (id, why) in self.undone_of_all() {
+            if rest.waits.iter().all(|waits| waits.ticket != *id) {
                 rest.waits.push(Waits {
                     ticket: id.clone(),
                     title: self.ticket(id).map(|t| t.spec.title.clone()).unwrap_or_default(),
-                    why: format!("its file cannot be written: {why}"),
+                    why: why.to_owned(),
                 });
             }
         }
@@ -151,6 +149,14 @@ impl Core {
     }
 
     fn standing(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {
+        match (self.by_state(ticket, refusal), self.stuck(&ticket.id)) {
+            // What is ordered next waits behind it.
+            (Standing::Moving | Standing::Eligible, Some(why)) => Standing::Waits(why.to_owned()),
+            (standing, _) => standing,
+        }
+    }
+
+    fn by_state(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {
         if ticket.is_done() {
             return Standing::Over;
         }

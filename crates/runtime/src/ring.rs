@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Core, Duty, Input, Loaded, Output, Report, Rest, Sighting};
+use engine::{Again, Core, Duty, Input, Loaded, Output, Report, Rest, Sighting};
 use model::command::OnStop;
 use model::journal::{EffectId, TimerRef};
 use model::ticket::TimerChange;
@@ -473,9 +473,9 @@ impl Ring {
                 self.ledger.answer(&id, &outcome, now).await?;
             }
         }
-        for (id, at) in again {
-            self.ledger.postpone(id, at).await?;
-            self.lines.again(id, at);
+        for Again { effect, at, why } in again {
+            self.ledger.postpone(effect, at, why).await?;
+            self.lines.again(effect, at);
         }
         for id in self.lines.settled() {
             self.notes.remove(&id);

@@ -64,7 +64,7 @@ impl Journal for Any {
         fn pending(&self, now: Millis, limit: u32) -> Vec<Effect>;
         fn next_run(&self) -> Option<Millis>;
         fn effect(&self, effect: EffectId) -> Option<Effect>;
-        fn tried(&self, effect: EffectId, run_at: Millis) -> ();
+        fn tried(&self, effect: EffectId, run_at: Millis, why: Option<String>) -> ();
         fn done(&self, effect: EffectId, at: Millis) -> ();
         fn due(&self, now: Millis, limit: u32) -> Vec<Timer>;
         fn next_due(&self) -> Option<Millis>;

@@ -121,11 +121,17 @@ pub trait Journal: Send + Sync {
     /// One effect, done or not.
     fn effect(&self, effect: EffectId) -> impl Future<Output = Result<Option<Effect>>> + Send;
 
-    /// Notes that an effect was tried without success, and when it may be tried again.
+    /// Notes that an effect was tried without success, when it may be tried again, and why it fails, where a person is to
+    /// know: it stands until the next try.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::AlreadyDone`].
-    fn tried(&self, effect: EffectId, run_at: Millis) -> impl Future<Output = Result<()>> + Send;
+    fn tried(
+        &self,
+        effect: EffectId,
+        run_at: Millis,
+        why: Option<String>,
+    ) -> impl Future<Output = Result<()>> + Send;
 
     /// Notes that an effect is finished, without a fact to report. One that is done stays as it is.
     ///

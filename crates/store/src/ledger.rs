@@ -2,13 +2,14 @@
 
 use model::command::{self, Outcome};
 use model::journal::{self, Fact, SCHEMA, State, Write};
+use model::view::Failing;
 use model::{TicketId, Time, ticket};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::{
-    Answer, Append, CommandId, EffectId, Error, Event, Fence, Journal, Millis, NewCommand, NewEvent, Number,
-    Result, Seq, SlotChange, StreamId, TimerChange, TimerRef, Version, Which,
+    Answer, Append, CommandId, Effect, EffectId, Error, Event, Fence, Journal, Millis, NewCommand, NewEvent,
+    Number, Result, Seq, SlotChange, StreamId, TimerChange, TimerRef, Version, Which,
 };
 
 mod shelf;
@@ -129,20 +130,7 @@ impl<J: Journal> Ledger<J> {
     /// [`Error::Damaged`] when one cannot be understood; the backend's failure.
     pub async fn pending(&self, now: Time) -> Result<Vec<Ordered>> {
         let rows = self.0.pending(Millis(now.0), u32::MAX >> 1).await?;
-        rows.into_iter()
-            .map(|row| {
-                let journal::Stream::Ticket(ticket) = stream(&row.stream)? else {
-                    return Err(Error::Damaged {
-                        what: format!("effect {} was ordered by no ticket", row.id),
-                    });
-                };
-                Ok(Ordered {
-                    id: effect_id(row.id),
-                    ticket,
-                    effect: read("effect", &row.body)?,
-                })
-            })
-            .collect()
+        rows.into_iter().map(ordered).collect()
     }
 
     /// When an effect was decided on.
@@ -169,12 +157,35 @@ impl<J: Journal> Ledger<J> {
         Ok(())
     }
 
-    /// Notes that an effect is to be tried again at `at`.
+    /// Notes that an effect is to be tried again at `at`; and why it fails, where a person is to know.
     ///
     /// # Errors
     /// As [`Journal::tried`].
-    pub async fn postpone(&self, id: journal::EffectId, at: Time) -> Result<()> {
-        self.0.tried(stored_effect_id(id), Millis(at.0)).await
+    pub async fn postpone(&self, id: journal::EffectId, at: Time, why: Option<String>) -> Result<()> {
+        self.0.tried(stored_effect_id(id), Millis(at.0), why).await
+    }
+
+    /// What cannot be done before a person has mended something.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when an effect cannot be understood; the backend's failure.
+    pub async fn failing(&self) -> Result<Vec<Failing>> {
+        let rows = self.0.pending(Millis(i64::MAX), u32::MAX >> 1).await?;
+        let told = rows.into_iter().filter_map(|row| {
+            let why = row.why.clone()?;
+            let until = row.run_at.map(|at| Time(at.0));
+            Some(ordered(row).map(|ordered| Failing {
+                of: ordered.id,
+                ticket: ordered.ticket,
+                is_file: matches!(
+                    ordered.effect,
+                    ticket::Effect::WriteFile(_) | ticket::Effect::AddNote { .. }
+                ),
+                why,
+                until,
+            }))
+        });
+        told.collect()
     }
 
     /// Timers that are due.
@@ -349,6 +360,19 @@ impl<J: Journal> Ledger<J> {
             fact,
         })
     }
+}
+
+fn ordered(row: Effect) -> Result<Ordered> {
+    let journal::Stream::Ticket(ticket) = stream(&row.stream)? else {
+        return Err(Error::Damaged {
+            what: format!("effect {} was ordered by no ticket", row.id),
+        });
+    };
+    Ok(Ordered {
+        id: effect_id(row.id),
+        ticket,
+        effect: read("effect", &row.body)?,
+    })
 }
 
 /// The stream's version and state once it is written.

@@ -299,8 +299,13 @@ impl Journal for Memory {
         self.read(|contents| contents.outbox.get(&effect).cloned())
     }
 
-    fn tried(&self, effect: EffectId, run_at: Millis) -> impl Future<Output = Result<()>> + Send {
-        self.write(|contents| contents.tried(effect, run_at))
+    fn tried(
+        &self,
+        effect: EffectId,
+        run_at: Millis,
+        why: Option<String>,
+    ) -> impl Future<Output = Result<()>> + Send {
+        self.write(move |contents| contents.tried(effect, run_at, why))
     }
 
     fn done(&self, effect: EffectId, at: Millis) -> impl Future<Output = Result<()>> + Send {

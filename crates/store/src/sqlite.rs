@@ -251,8 +251,14 @@ impl Journal for Sqlite {
         self.shared.bell.ring();
     }
 
-    fn tried(&self, effect: EffectId, run_at: Millis) -> impl Future<Output = Result<()>> + Send {
-        self.shared.writer.write(write::Tried { effect, run_at })
+    fn tried(
+        &self,
+        effect: EffectId,
+        run_at: Millis,
+        why: Option<String>,
+    ) -> impl Future<Output = Result<()>> + Send {
+        let tried = write::Tried { effect, run_at, why };
+        self.shared.writer.write(tried)
     }
 
     fn done(&self, effect: EffectId, at: Millis) -> impl Future<Output = Result<()>> + Send {

@@ -8,6 +8,7 @@ use model::policy::route::{self, Refusal};
 use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Stage, State, Ticket, Why, remedy};
+use model::view::Failing;
 use model::{AgentName, Moment, TicketId};
 
 use crate::commands::ps;
@@ -37,6 +38,11 @@ impl Explain {
         if let Some(ledger) = &ledger {
             ledger.take_back(&mut crew, &id, None).await?;
         }
+        let mut failing = match &ledger {
+            Some(ledger) => ledger.failing().await?,
+            None => Vec::new(),
+        };
+        failing.retain(|failing| failing.ticket == id);
         let facts = Facts::gather(&crew, &place, &settings, clock::now())?;
         let refusal = refusal(&facts, &settings, &id);
         let runs = place.holder()?.is_some();
@@ -65,6 +71,7 @@ impl Explain {
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
+                failing: failing.into_iter().map(|failing| failing.why).collect(),
             })?;
             return Ok(Exit::Done);
         }
@@ -95,6 +102,13 @@ impl Explain {
                 HANG,
                 Style::Plain,
             )?;
+        }
+        // Where no file can be written, that is said already.
+        let is_told = |failing: &Failing| failing.is_file && place.refuses_files().is_some();
+        for failing in failing.iter().filter(|failing| !is_told(failing)) {
+            let hint = "mend that: it is tried again by itself as long as an engine runs";
+            out.wrapped(&format!("  {}", failing.why), HANG, Style::Red)?;
+            out.wrapped(&format!("  hint: {hint}"), HANG, Style::Plain)?;
         }
         if let Some(failure) = failure {
             let rule = failure::says(failure.class);

@@ -29,7 +29,7 @@ impl Inbox {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let mut crew = follow::present(ledger.as_ref()).await?;
-        let items = mail::gather(&crew, &place)?;
+        let items = mail::gather(&crew, &place, ledger.as_ref()).await?;
         if !self.follow {
             if context.json {
                 let items = items.iter().map(documents::Item::of).collect();
@@ -67,7 +67,7 @@ impl Inbox {
                     ledger.fold_row(&mut crew, fold).await?;
                 }
             }
-            items = mail::gather(&crew, &place)?;
+            items = mail::gather(&crew, &place, Some(&ledger)).await?;
         }
     }
 }
@@ -120,9 +120,13 @@ fn list(out: &mut Out, items: &[Item], now: Time) -> Result<()> {
 pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
     let name = match &item.kind {
         Kind::Held(why) => format!("held, {why}"),
-        Kind::Question | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => {
-            item.kind.name().to_owned()
-        }
+        Kind::Question
+        | Kind::Checkout
+        | Kind::Stuck
+        | Kind::Dependency
+        | Kind::File
+        | Kind::Failing
+        | Kind::Disk => item.kind.name().to_owned(),
     };
     let mut head = vec![name];
     head.extend(item.ticket.as_ref().map(ToString::to_string));
@@ -140,7 +144,13 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
         let span = ui::left(until.since(now));
         let says = match item.kind {
             Kind::Question => format!("  goes on without an answer in {span}"),
-            Kind::Held(_) | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => {
+            Kind::Held(_)
+            | Kind::Checkout
+            | Kind::Stuck
+            | Kind::Dependency
+            | Kind::File
+            | Kind::Failing
+            | Kind::Disk => {
                 format!("  tried again by itself in {span}")
             }
         };
@@ -175,6 +185,8 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
 fn style(item: &Item) -> Style {
     match item.kind {
         Kind::Question | Kind::Checkout => Style::Yellow,
-        Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => Style::Red,
+        Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Failing | Kind::Disk => {
+            Style::Red
+        }
     }
 }

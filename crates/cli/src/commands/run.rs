@@ -138,7 +138,8 @@ impl Live<'_, Log> {
             self.context.out.json_line(&documents::Ran { summary })?;
             return Ok(exit);
         }
-        let inbox = mail::gather(&self.crew, &self.place).unwrap_or_default();
+        let inbox =
+            mail::inbox(&self.crew, &self.place, std::mem::take(&mut self.failing)).unwrap_or_default();
         self.tell_landed(&outcome.landed)?;
         self.tell_waits(waits, &inbox)?;
         self.tell_rest(&inbox, outcome.paid)?;

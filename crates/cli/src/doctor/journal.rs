@@ -10,7 +10,7 @@ use model::audit::{Audit, Broken};
 use model::journal::{Fact, State};
 use model::settings::Settings;
 use model::ticket::Ticket;
-use model::view::{Crew, Record, Work};
+use model::view::{Crew, Failing, Record, Work};
 use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
 use store::{Fold, Ledger, Sqlite};
@@ -175,6 +175,14 @@ pub(super) async fn look(
     if holder.is_none() {
         left_to_do(&ledger, &crew, found).await;
     }
+    let failing = ledger.failing().await.unwrap_or_default();
+    found.extend(few(failing.iter().map(undone).collect()).into_iter().map(|says| {
+        Finding::wrong(
+            AREA,
+            says,
+            "mend that: it is tried again by itself as long as an engine runs",
+        )
+    }));
     Ok(Some(Patient {
         state_file,
         place,
@@ -189,6 +197,10 @@ pub(super) async fn look(
         holder,
         is_whole,
     }))
+}
+
+fn undone(failing: &Failing) -> String {
+    format!("{}: {}", failing.ticket, failing.why)
 }
 
 /// Tells that the folded view is not what the events give.

@@ -28,4 +28,6 @@ pub(crate) struct Explanation {
     pub(crate) waits_until: Option<Moment>,
     /// The failure that it waits or is held for.
     pub(crate) failure: Option<Failure>,
+    /// What crew has to do for the ticket and cannot, however often it tries, and why: partly git's or the system's words.
+    pub(crate) failing: Vec<String>,
 }

@@ -27,8 +27,9 @@ pub(crate) struct News {
 pub(crate) struct Item {
     /// The same for as long as it waits.
     id: String,
-    /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked, an agent that is stuck, a dependency that cannot be met, a
-    /// file that is no ticket or cannot be written, a disk that is full; or the reason for which a ticket is held.
+    /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked, an agent that is stuck, a
+    /// dependency that cannot be met, a file that is no ticket or cannot be written, what crew cannot do for a ticket, a disk that is
+    /// full; or the reason for which a ticket is held.
     #[schemars(extend("enum" = kinds()))]
     kind: &'static str,
     /// How much waits with it.
@@ -111,6 +112,7 @@ fn kinds() -> Vec<&'static str> {
         Kind::Stuck,
         Kind::Dependency,
         Kind::File,
+        Kind::Failing,
         Kind::Disk,
     ];
     others.iter().map(Kind::name).chain(Why::NAMES).collect()

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::mounts::{must, program};
-use crate::support::{DONE, Engine, World, crew};
+use crate::support::{DONE, Engine, Said, World, crew};
 
 const WAITS: &str = "until_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.txt\" done\necho DONE\n";
 
@@ -404,6 +404,29 @@ fn f23_pr_work_whose_base_is_gone_waits_to_be_kept_and_says_so() {
     world.must(&["kill", "ada"]);
     let told = format!("commit {base}, from which the work on t-1 began, is gone");
     world.wait("it says what is gone", || engine.said().all().contains(&told));
+    let words = |said: &Said| {
+        let all = said.all();
+        let words: Vec<&str> = all.split_whitespace().collect();
+        words.join(" ")
+    };
+    let undone = "the work of ada could not be kept";
+    world.wait("it is a person's to mend", || {
+        world.crew(&["inbox"]).all().contains(undone)
+    });
+    for asks in [&["inbox"] as &[&str], &["explain", "t-1"], &["doctor"]] {
+        let said = world.crew(asks);
+        assert!(
+            words(&said).contains(undone) && words(&said).contains(&told),
+            "{said}"
+        );
+    }
+    // Nobody waits for a repair: who waits for the end of the queue is told.
+    engine.signal("TERM");
+    engine.end();
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    assert!(words(&said).contains(undone), "{said}");
+    let mut engine = world.engine();
     world.git(&["fetch", "-q", "--refetch", &clone]);
     world.must(&["retry", "t-1"]);
     world.open("go");

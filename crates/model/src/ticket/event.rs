@@ -365,6 +365,25 @@ impl Effect {
         }
     }
 
+    /// What was not done when it failed, in words.
+    #[must_use]
+    pub fn undone(&self) -> String {
+        match self {
+            Effect::PrepareWorkspace { agent, .. } => format!("a workspace for {agent} could not be made"),
+            Effect::Attempt(attempt::Effect::StartStep { .. }) => "a step could not be started".to_owned(),
+            Effect::Attempt(attempt::Effect::StopRun { run }) => format!("step {run} could not be ended"),
+            Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => {
+                "its workspace could not be looked at".to_owned()
+            }
+            Effect::BuildCandidate { .. } => "its work could not be merged on the target".to_owned(),
+            Effect::RunChecks { .. } => "its checks could not be run".to_owned(),
+            Effect::Land { .. } => "it could not be landed".to_owned(),
+            Effect::KeepWork { agent, .. } => format!("the work of {agent} could not be kept"),
+            Effect::RemoveWorkspace { agent, .. } => format!("the workspace of {agent} could not be removed"),
+            Effect::WriteFile(_) | Effect::AddNote { .. } => "its file could not be written".to_owned(),
+        }
+    }
+
     /// The claim that it belongs to, where it says so itself.
     #[must_use]
     pub fn fence(&self) -> Option<Fence> {

@@ -10,6 +10,7 @@ use super::Crew;
 use super::act::Act;
 use crate::attempt::{self, Attempt, Stuck};
 use crate::command::Question;
+use crate::journal::EffectId;
 use crate::policy::route::Refusal;
 use crate::ticket::{Held, Stage, State, Ticket, Why, in_words, remedy};
 use crate::{AgentName, TicketId, Time};
@@ -55,6 +56,8 @@ pub enum Kind {
     Dependency,
     /// A file cannot be read as a ticket, or cannot be one; or none can be written.
     File,
+    /// What crew has to do for a ticket fails each time.
+    Failing,
     /// A disk is full: nothing new begins.
     Disk,
 }
@@ -70,6 +73,7 @@ impl Kind {
             Kind::Stuck => "stuck",
             Kind::Dependency => "dependency",
             Kind::File => "file",
+            Kind::Failing => "failing",
             Kind::Disk => "disk",
         }
     }
@@ -100,6 +104,23 @@ pub struct Beside {
     pub unwritable: Option<String>,
     /// Locks of checkouts' indexes that a killed engine has left, by their paths.
     pub locked: Vec<String>,
+    /// What crew has to do and cannot.
+    pub failing: Vec<Failing>,
+}
+
+/// What crew has to do for a ticket, and fails each time until a person has mended something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// What was ordered.
+    pub of: EffectId,
+    /// For which ticket.
+    pub ticket: TicketId,
+    /// Whether it is about the ticket's file.
+    pub is_file: bool,
+    /// What was not done and why, in words: partly git's or the system's, not sanitised.
+    pub why: String,
+    /// When it is tried the next time.
+    pub until: Option<Time>,
 }
 
 /// A file in the ticket folder that is no ticket.
@@ -134,6 +155,15 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Beside) -> Vec<
     items.extend(beside.no_room.as_deref().map(full));
     items.extend(beside.unwritable.as_deref().map(unwritable));
     items.extend(beside.locked.iter().map(|lock| locked(lock)));
+    // Where no file can be written, that is said once.
+    let told = |failing: &&Failing| !(failing.is_file && beside.unwritable.is_some());
+    items.extend(
+        beside
+            .failing
+            .iter()
+            .filter(told)
+            .map(|one| failing(one, tickets)),
+    );
     for item in &mut items {
         if let Some(since) = item.since {
             item.id.push_str(&format!(":{}", since.0));
@@ -191,9 +221,13 @@ fn one(ticket: &Ticket, refusal: Option<&Refusal>) -> Option<Item> {
 fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
     let group = match &kind {
         Kind::Held(_) => "held",
-        Kind::Question | Kind::Checkout | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => {
-            kind.name()
-        }
+        Kind::Question
+        | Kind::Checkout
+        | Kind::Stuck
+        | Kind::Dependency
+        | Kind::File
+        | Kind::Failing
+        | Kind::Disk => kind.name(),
     };
     Item {
         id: format!("{group}:{}", ticket.id),
@@ -379,6 +413,27 @@ fn unwritable(why: &str) -> Item {
         acts: vec![Act::ByHand {
             what: "see that you may write there: what tickets came to is written into their files by itself"
                 .to_owned(),
+        }],
+    }
+}
+
+fn failing(failing: &Failing, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item {
+    let ticket = tickets.get(&failing.ticket);
+    Item {
+        id: format!(
+            "failing:{}:{}-{}",
+            failing.ticket, failing.of.seq, failing.of.index
+        ),
+        kind: Kind::Failing,
+        urgency: Urgency::Word,
+        ticket: Some(failing.ticket.clone()),
+        agent: None,
+        title: ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default(),
+        since: None,
+        why: failing.why.clone(),
+        until: failing.until,
+        acts: vec![Act::ByHand {
+            what: "mend that: it is tried again by itself as long as an engine runs".to_owned(),
         }],
     }
 }

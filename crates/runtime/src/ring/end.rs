@@ -33,11 +33,12 @@ impl Ring {
     }
 
     pub(super) async fn is_over(&mut self, until: &Until) -> Result<bool> {
-        // A file that cannot be read or written is a person's to mend; what is to be written into it waits for the next engine too.
-        let unwritable = |(id, kind): &Line| {
-            *kind == Kind::File && (self.core.is_unreadable(id) || self.core.unwritten(id).is_some())
+        // What a person has to mend waits for the next engine too, with all that is ordered behind it.
+        let not_counted = |(id, kind): &Line| match kind {
+            Kind::File => self.core.is_unreadable(id) || self.core.is_unwritten(id),
+            Kind::Work => self.core.is_stuck(id),
         };
-        let quiet = self.lines.are_at_rest(unwritable) && self.heard.is_empty() && !self.is_rereading();
+        let quiet = self.lines.are_at_rest(not_counted) && self.heard.is_empty() && !self.is_rereading();
         Ok(match until {
             Until::Stopped => false,
             Until::Idle => {

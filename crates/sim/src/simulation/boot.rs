@@ -177,11 +177,9 @@ impl Simulation {
             return self.check();
         }
         let settled = block_on(self.ledger.finish(&finished, now))
-            .and(
-                later
-                    .iter()
-                    .try_for_each(|(id, at)| block_on(self.ledger.postpone(*id, *at))),
-            )
+            .and(later.iter().try_for_each(|again| {
+                block_on(self.ledger.postpone(again.effect, again.at, again.why.clone()))
+            }))
             .and(
                 output
                     .answers
@@ -203,7 +201,10 @@ impl Simulation {
         }
         for one in reported {
             self.witness.suspect(&one.ticket);
-            let again = later.iter().find(|(id, _)| *id == one.id).map(|(_, at)| *at);
+            let again = later
+                .iter()
+                .find(|again| again.effect == one.id)
+                .map(|again| again.at);
             driver.settled(one.id, again);
             let id = store::EffectId {
                 seq: store::Seq(one.id.seq),

@@ -180,6 +180,7 @@ impl Contents {
                         body,
                         attempts: 0,
                         run_at: None,
+                        why: None,
                         done_at: None,
                     },
                 );
@@ -294,10 +295,11 @@ impl Contents {
         }
     }
 
-    pub(super) fn tried(&mut self, id: EffectId, run_at: Millis) -> Result<()> {
+    pub(super) fn tried(&mut self, id: EffectId, run_at: Millis, why: Option<String>) -> Result<()> {
         let mut effect = self.undone(id)?;
         effect.attempts = effect.attempts.saturating_add(1);
         effect.run_at = Some(run_at);
+        effect.why = why;
         self.outbox.put(id, effect);
         Ok(())
     }

@@ -146,6 +146,7 @@ impl Parse for Effect {
             body: get(row, "effect")?,
             attempts: small(row, "attempts")?,
             run_at: get::<Option<i64>>(row, "run_at")?.map(Millis),
+            why: get(row, "why")?,
             done_at: get::<Option<i64>>(row, "done_at")?.map(Millis),
         })
     }

@@ -166,16 +166,18 @@ impl Write for PutAside {
 pub(super) struct Tried {
     pub(super) effect: EffectId,
     pub(super) run_at: Millis,
+    pub(super) why: Option<String>,
 }
 
 impl Write for Tried {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<()> {
-        let update = "UPDATE outbox SET attempts = min(attempts + 1, 4294967295), run_at = ? \
+        let update = "UPDATE outbox SET attempts = min(attempts + 1, 4294967295), run_at = ?, why = ? \
                       WHERE seq = ? AND \"index\" = ? AND done_at IS NULL";
         let query = sqlx::query(update)
             .bind(self.run_at.0)
+            .bind(self.why.as_deref())
             .bind(int(self.effect.seq.0))
             .bind(self.effect.index);
         if tx.wrote(query).await? == 1 {

@@ -697,8 +697,17 @@ async fn a_tried_effect_waits_for_its_time<B: Backend>() {
         seq: Seq(1),
         index: 0,
     };
-    journal.tried(first, Millis(500)).await.unwrap();
-    journal.tried(first, Millis(400)).await.unwrap();
+    journal
+        .tried(first, Millis(500), Some("no room".to_owned()))
+        .await
+        .unwrap();
+    let told = |effect: Option<store::Effect>| effect.unwrap().why;
+    assert_eq!(
+        told(journal.effect(first).await.unwrap()).as_deref(),
+        Some("no room")
+    );
+    journal.tried(first, Millis(400), None).await.unwrap();
+    assert_eq!(told(journal.effect(first).await.unwrap()), None);
     assert_eq!(journal.next_run().await.unwrap(), Some(Millis(400)));
     assert_eq!(journal.pending(Millis(399), 10).await.unwrap().len(), 1);
     let pending = journal.pending(Millis(400), 10).await.unwrap();
@@ -708,7 +717,7 @@ async fn a_tried_effect_waits_for_its_time<B: Backend>() {
     );
     journal.done(first, Millis(450)).await.unwrap();
     assert_eq!(journal.next_run().await.unwrap(), None);
-    let late = journal.tried(first, Millis(900)).await.unwrap_err();
+    let late = journal.tried(first, Millis(900), None).await.unwrap_err();
     assert!(matches!(late, Error::AlreadyDone { .. }), "{late:?}");
 }
 
@@ -772,7 +781,7 @@ async fn an_unknown_effect_is_not_found<B: Backend>() {
     assert_eq!(journal.effect(unknown).await.unwrap(), None);
     for refused in [
         journal.done(unknown, Millis(1)).await.unwrap_err(),
-        journal.tried(unknown, Millis(1)).await.unwrap_err(),
+        journal.tried(unknown, Millis(1), None).await.unwrap_err(),
         one(
             &journal,
             Append {
@@ -1502,6 +1511,7 @@ async fn what_was_written_is_there_after_reopening<B: Backend>() {
                 index: 0,
             },
             Millis(40),
+            Some("no room".to_owned()),
         )
         .await
         .unwrap();

@@ -126,13 +126,13 @@ async fn a_newer_schema_is_refused() {
     let newer = Sqlite::open(&backend.path()).await.unwrap_err();
     assert_eq!(
         newer.to_string(),
-        "the journal has schema 99; this crew knows up to 3"
+        "the journal has schema 99; this crew knows up to 4"
     );
     assert!(newer.hint().is_some());
     // Nor does a process write that had it open before.
     let newer = journal.append(vec![append("x", 1)]).await.unwrap_err();
     assert!(
-        matches!(newer, Error::NewerSchema { found: 99, known: 3 }),
+        matches!(newer, Error::NewerSchema { found: 99, known: 4 }),
         "{newer:?}"
     );
     assert_eq!(journal.head().await.unwrap(), Seq(1));

@@ -13,7 +13,7 @@ use crate::support::{Backend, InFile, InMemory, assert_sound, event, shown};
 #[derive(Clone, Debug)]
 enum Act {
     Append(Vec<Wish>),
-    Tried(EffectId, i64),
+    Tried(EffectId, i64, Option<String>),
     Done(EffectId),
     Submit(String),
     Settle(String, u8),
@@ -113,7 +113,7 @@ fn wish() -> impl Strategy<Value = Wish> {
 fn act() -> impl Strategy<Value = Act> {
     prop_oneof![
         8 => prop::collection::vec(wish(), 1..3).prop_map(Act::Append),
-        1 => (effect(), 0..50_i64).prop_map(|(effect, run_at)| Act::Tried(effect, run_at)),
+        1 => (effect(), 0..50_i64, prop::option::of("[a-z]{1,3}")).prop_map(|(effect, run_at, why)| Act::Tried(effect, run_at, why)),
         1 => effect().prop_map(Act::Done),
         1 => one_of(&["x", "y", "z"]).prop_map(Act::Submit),
         1 => (one_of(&["x", "y"]), 0..2_u8).prop_map(|(id, outcome)| Act::Settle(id, outcome)),
@@ -160,7 +160,9 @@ async fn done(act: &Act, journal: &impl Journal) -> String {
             }
             format!("{:?}", journal.append(batch).await)
         }
-        Act::Tried(effect, run_at) => format!("{:?}", journal.tried(*effect, Millis(*run_at)).await),
+        Act::Tried(effect, run_at, why) => {
+            format!("{:?}", journal.tried(*effect, Millis(*run_at), why.clone()).await)
+        }
         Act::Done(effect) => format!("{:?}", journal.done(*effect, Millis(9)).await),
         Act::Submit(id) => {
             let command = NewCommand {

@@ -271,7 +271,7 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
         .map(|(place, item)| {
             let (symbol, tone) = match item.kind {
                 Kind::Question | Kind::Checkout => ("?", Tone::Waiting),
-                Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Disk => {
+                Kind::Held(_) | Kind::Stuck | Kind::Dependency | Kind::File | Kind::Failing | Kind::Disk => {
                     ("!", Tone::Wrong)
                 }
             };

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use model::journal::Stream;
-use model::view::{self, Crew};
+use model::view::{self, Crew, Failing};
 use model::{TicketId, Time};
 use rustix::process::{Signal as Kill, kill_current_process_group};
 use store::{Fold, Ledger, Sqlite};
@@ -308,18 +308,26 @@ impl Shown {
         };
         let (place, crew, tell) = (self.place.clone(), self.crew.clone(), self.tell.clone());
         let mut deeds = std::mem::take(&mut self.deeds);
-        tokio::task::spawn_blocking(move || {
-            let files = files(&crew, &place, &mut deeds, now);
-            // Nobody hears it any more when the person has left.
-            drop(tell.send(Heard::Files(files, deeds)));
+        let ledger = self.journal.as_ref().map(|tail| tail.ledger.clone());
+        tokio::spawn(async move {
+            let failing = match ledger {
+                Some(ledger) => ledger.failing().await.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            let read = move || {
+                let files = files(&crew, &place, failing, &mut deeds, now);
+                // Nobody hears it any more when the person has left.
+                drop(tell.send(Heard::Files(files, deeds)));
+            };
+            tokio::task::spawn_blocking(read);
         });
     }
 }
 
 /// What the queue's files say besides the journal, and git of what no agent said anything; nothing when the files cannot be
 /// read now.
-fn files(crew: &Crew, place: &Place, deeds: &mut Deeds, now: Time) -> Option<Files> {
-    let (mut unseen, beside) = mail::folder(crew, place, now).ok()?;
+fn files(crew: &Crew, place: &Place, failing: Vec<Failing>, deeds: &mut Deeds, now: Time) -> Option<Files> {
+    let (mut unseen, beside) = mail::folder(crew, place, failing, now).ok()?;
     unseen.retain(|id, _| !crew.tickets.contains_key(id));
     Some(Files {
         unseen,

@@ -1,5 +1,6 @@
 use super::*;
 use crate::command::{Command, Question};
+use crate::journal::EffectId;
 use crate::policy::route::Refusal;
 
 /// The inbox, as a face would show it.
@@ -142,6 +143,16 @@ fn waiting() -> Told {
     told
 }
 
+fn failing(ticket: &str, is_file: bool, why: &str) -> Failing {
+    Failing {
+        of: EffectId { seq: 7, index: 1 },
+        ticket: id(ticket),
+        is_file,
+        why: why.to_owned(),
+        until: Some(Time(90_000)),
+    }
+}
+
 fn beside() -> Beside {
     let cycle = |path: [&str; 3]| Refusal::Cycle {
         path: path.into_iter().map(id).collect(),
@@ -161,6 +172,10 @@ fn beside() -> Beside {
         no_room: Some("no room where /home/me/project/.crew stands".to_owned()),
         unwritable: Some("cannot write in /home/me/project/.tickets: Permission denied".to_owned()),
         locked: vec!["/home/me/project/.git/index.lock".to_owned()],
+        failing: vec![
+            failing("t-8", false, "the work of hal could not be kept: no commit 1234"),
+            failing("t-9", true, "its file could not be written: as no other can"),
+        ],
     }
 }
 
