@@ -210,4 +210,36 @@ mod tests {
         report(&mut core, 2, &stop, Report::Stopped);
         assert_eq!(core.failing.len(), 1);
     }
+
+    #[test]
+    fn what_fails_for_the_second_time_is_a_persons_and_what_only_hinders_never_is() {
+        let settings = model::settings::Settings::default();
+        let mut core = Core::load(settings, uuid::Uuid::nil(), Loaded::default()).unwrap();
+        claimed(&mut core, 1);
+        let id = TicketId::new("t-1").unwrap();
+        let keep = Effect::KeepWork {
+            agent: AgentName::new("ann").unwrap(),
+            number: 1,
+        };
+        let could_not = || Report::CouldNotRun {
+            why: "no commit".to_owned(),
+        };
+        let waits =
+            |core: &Core| -> Vec<String> { core.rest().waits.into_iter().map(|waits| waits.why).collect() };
+        for _ in 0..5 {
+            report(&mut core, 1, &keep, hindered());
+        }
+        report(&mut core, 1, &keep, could_not());
+        assert!(!core.is_stuck(&id) && waits(&core).is_empty());
+        report(&mut core, 1, &keep, could_not());
+        assert!(core.is_stuck(&id) && !core.is_unwritten(&id));
+        assert_eq!(waits(&core), ["the work of ann could not be kept: no commit"]);
+        // The machine's moment is nobody's to mend.
+        report(&mut core, 1, &keep, hindered());
+        assert!(!core.is_stuck(&id) && waits(&core).is_empty());
+        report(&mut core, 1, &keep, could_not());
+        assert!(core.is_stuck(&id));
+        report(&mut core, 1, &keep, Report::Done);
+        assert!(!core.is_stuck(&id) && waits(&core).is_empty());
+    }
 }
