@@ -12,6 +12,7 @@ mod inbox;
 mod past;
 mod piece;
 mod queue;
+mod standing;
 mod state_file;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub use inbox::{BadFile, Beside, Failing, Item, Kind, Urgency, inbox};
 pub use past::{Bill, Deeds, LANDINGS, Past, Record, SHAPE};
 pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
+pub use standing::{Sign, Standing};
 pub use state_file::state_json;
 pub use words::{describe, describe_effect, matters};
 pub use work::Work;

@@ -130,7 +130,7 @@ impl<J: Journal> Ledger<J> {
     /// [`Error::Damaged`] when one cannot be understood; the backend's failure.
     pub async fn pending(&self, now: Time) -> Result<Vec<Ordered>> {
         let rows = self.0.pending(Millis(now.0), u32::MAX >> 1).await?;
-        rows.into_iter().map(ordered).collect()
+        rows.iter().map(ordered).collect()
     }
 
     /// When an effect was decided on.
@@ -171,10 +171,10 @@ impl<J: Journal> Ledger<J> {
     /// [`Error::Damaged`] when an effect cannot be understood; the backend's failure.
     pub async fn failing(&self) -> Result<Vec<Failing>> {
         let rows = self.0.pending(Millis(i64::MAX), u32::MAX >> 1).await?;
-        let told = rows.into_iter().filter_map(|row| {
-            let why = row.why.clone()?;
+        let told = rows.into_iter().filter_map(|mut row| {
+            let why = row.why.take()?;
             let until = row.run_at.map(|at| Time(at.0));
-            Some(ordered(row).map(|ordered| Failing {
+            Some(ordered(&row).map(|ordered| Failing {
                 of: ordered.id,
                 ticket: ordered.ticket,
                 is_file: matches!(
@@ -362,7 +362,7 @@ impl<J: Journal> Ledger<J> {
     }
 }
 
-fn ordered(row: Effect) -> Result<Ordered> {
+fn ordered(row: &Effect) -> Result<Ordered> {
     let journal::Stream::Ticket(ticket) = stream(&row.stream)? else {
         return Err(Error::Damaged {
             what: format!("effect {} was ordered by no ticket", row.id),

@@ -245,10 +245,10 @@ impl App {
                 )
             });
         }
-        let (tickets, why_not) = (&self.crew.tickets, &self.files.beside.refusals);
+        let (tickets, beside) = (&self.crew.tickets, &self.files.beside);
         let matches = |id: &TicketId| {
             let ticket = tickets.get(id);
-            ticket.is_some_and(|ticket| queue::matches(ticket, why_not, filter, now))
+            ticket.is_some_and(|ticket| queue::matches(ticket, beside, filter, now))
         };
         self.queue = queue::order(&self.crew);
         self.queue.retain(matches);

@@ -1,140 +1,29 @@
 //! Where the tickets stand: the queue's order and the train's.
 
-use std::collections::BTreeMap;
-
-use model::attempt;
-use model::policy::route::Refusal;
-use model::ticket::{Done, Stage, State, Ticket, in_words};
-use model::view::{self, Crew};
+use model::ticket::{Stage, State, Ticket};
+use model::view::{Beside, Crew, Sign};
 use model::{TicketId, Time};
 
 use crate::theme::Tone;
 
-/// A ticket's standing in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
-    pub(crate) symbol: &'static str,
-    pub(crate) word: String,
-    pub(crate) tone: Tone,
-    /// Why it stands there: not sanitised.
-    pub(crate) why: Option<String>,
-}
-
-impl Standing {
-    /// A ticket's.
-    pub(crate) fn of(ticket: &Ticket, refusal: Option<&Refusal>, now: Time) -> Self {
-        let new = |symbol, word: &str, tone, why| Self {
-            symbol,
-            word: word.to_owned(),
-            tone,
-            why,
-        };
-        if let Some(held) = ticket.held.as_ref().filter(|_| !ticket.is_done()) {
-            let next = held.retry_at.filter(|at| *at > now);
-            let next = next
-                .map(|at| format!(" (tried again in {})", view::left(at.since(now))))
-                .unwrap_or_default();
-            let why = format!("{}: {}{next}", held.why.name(), held.note);
-            return new("!", "held", Tone::Wrong, Some(why));
-        }
-        match &ticket.state {
-            State::InProgress(attempt) => {
-                let word = attempt.state.name().replace('_', " ");
-                let (symbol, tone, why) = match &attempt.state {
-                    attempt::State::WaitingForInput { question, .. } => {
-                        ("?", Tone::Waiting, Some(question.clone()))
-                    }
-                    attempt::State::WaitingForWakeup { why, .. } => ("◌", Tone::Waiting, Some(why.clone())),
-                    attempt::State::Stuck { .. } | attempt::State::Reaped { .. } => {
-                        let why = attempt.failure.as_ref();
-                        let why = why.map(|failure| format!("{}: {}", failure.class.name(), failure.message));
-                        ("!", Tone::Wrong, why)
-                    }
-                    attempt::State::Preparing | attempt::State::Ready => ("◐", Tone::Moving, None),
-                    attempt::State::Working(_) => ("●", Tone::Bold, None),
-                    attempt::State::Verifying | attempt::State::Done => ("◍", Tone::Moving, None),
-                };
-                let word = match &attempt.state {
-                    attempt::State::WaitingForInput { .. } => "asks",
-                    attempt::State::WaitingForWakeup { .. } => "sleeps",
-                    attempt::State::Preparing
-                    | attempt::State::Ready
-                    | attempt::State::Working(_)
-                    | attempt::State::Verifying
-                    | attempt::State::Done
-                    | attempt::State::Stuck { .. }
-                    | attempt::State::Reaped { .. } => &word,
-                };
-                new(symbol, word, tone, why)
-            }
-            State::Verify(verify) => Self::in_train(&verify.stage),
-            State::Done(Done::Landed { commit, .. }) => {
-                new("✓", "landed", Tone::Good, Some(format!("as {}", commit.short())))
-            }
-            State::Done(Done::Failed { reason }) => new("✗", "failed", Tone::Wrong, Some(reason.clone())),
-            State::Done(Done::NotNeeded) => new("✓", "not needed", Tone::Dim, None),
-            State::Done(Done::Dropped { by, reason }) => {
-                new("✗", "dropped", Tone::Dim, Some(format!("by {by} {reason}")))
-            }
-            State::Done(Done::ClosedByPerson) => new("✓", "closed", Tone::Dim, None),
-            State::Open | State::New => match refusal {
-                None | Some(Refusal::NoAgentFree { .. }) => new("○", "ready", Tone::Good, None),
-                Some(Refusal::Epic) => new("▪", "epic", Tone::Dim, None),
-                Some(Refusal::TakenByPerson) => {
-                    new("▪", "taken", Tone::Dim, Some("a person works on it".to_owned()))
-                }
-                Some(why) => new("◌", "waits", Tone::Waiting, Some(why.to_string())),
-            },
-        }
-    }
-
-    /// A submitted ticket's.
-    fn in_train(stage: &Stage) -> Self {
-        let (symbol, word, tone, why) = match stage {
-            Stage::Queued => ("◌", "in line", Tone::Dim, None),
-            Stage::Building => ("◍", "merging", Tone::Moving, None),
-            Stage::Checking(candidate) => (
-                "◍",
-                "checking",
-                Tone::Moving,
-                Some(format!("the merged result {}", candidate.commit.short())),
-            ),
-            Stage::Reviewing {
-                candidate, reviewer, ..
-            } => (
-                "◍",
-                "reviewing",
-                Tone::Moving,
-                Some(match reviewer {
-                    Some(reviewer) => format!("{} by {reviewer}", candidate.commit.short()),
-                    None => format!("{}, by nobody yet", candidate.commit.short()),
-                }),
-            ),
-            Stage::Landing {
-                waiting: Some(waiting),
-                ..
-            } => (
-                "!",
-                "landing",
-                Tone::Waiting,
-                Some(format!("waits for your edits: {}", in_words(&waiting.paths))),
-            ),
-            Stage::Landing {
-                candidate,
-                waiting: None,
-            } => (
-                "◍",
-                "landing",
-                Tone::Good,
-                Some(format!("as {}", candidate.commit.short())),
-            ),
-        };
-        Self {
-            symbol,
-            word: word.to_owned(),
-            tone,
-            why,
-        }
+/// A standing's symbol and looks.
+pub(crate) fn looks(sign: Sign) -> (&'static str, Tone) {
+    match sign {
+        Sign::Wrong => ("!", Tone::Wrong),
+        Sign::Asks => ("?", Tone::Waiting),
+        Sign::InTheWay => ("!", Tone::Waiting),
+        Sign::Waits => ("◌", Tone::Waiting),
+        Sign::Ready => ("○", Tone::Good),
+        Sign::Preparing => ("◐", Tone::Moving),
+        Sign::Working => ("●", Tone::Bold),
+        Sign::Ended | Sign::Verifying => ("◍", Tone::Moving),
+        Sign::InLine => ("◌", Tone::Dim),
+        Sign::Landing => ("◍", Tone::Good),
+        Sign::Apart => ("▪", Tone::Dim),
+        Sign::Landed => ("✓", Tone::Good),
+        Sign::Closed => ("✓", Tone::Dim),
+        Sign::Failed => ("✗", Tone::Wrong),
+        Sign::Dropped => ("✗", Tone::Dim),
     }
 }
 
@@ -176,16 +65,11 @@ pub(crate) fn train(crew: &Crew) -> Vec<TicketId> {
 }
 
 /// Whether a ticket has all the words that are looked for, in its id, title, state, agent, tags.
-pub(crate) fn matches(
-    ticket: &Ticket,
-    why_not: &BTreeMap<TicketId, Refusal>,
-    filter: &str,
-    now: Time,
-) -> bool {
+pub(crate) fn matches(ticket: &Ticket, beside: &Beside, filter: &str, now: Time) -> bool {
     if filter.is_empty() {
         return true;
     }
-    let standing = Standing::of(ticket, why_not.get(&ticket.id), now);
+    let standing = beside.standing(ticket, now);
     let agent = ticket.attempt().map(|attempt| attempt.agent.as_str());
     let tags: Vec<&str> = ticket.spec.tags.iter().map(String::as_str).collect();
     let all = format!(

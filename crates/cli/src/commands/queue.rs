@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use model::policy::route::Refusal;
-use model::ticket::{Stage, State, Ticket, in_words};
-use model::view::{Crew, Deeds, Landed};
-use model::{AgentName, TicketId, Time, attempt};
+use model::ticket::{State, Ticket};
+use model::view::{Crew, Deeds, Landed, Sign, Standing};
+use model::{AgentName, TicketId, Time};
 use store::{Ledger, Sqlite};
 
 use crate::commands::explain::refusals;
@@ -65,9 +64,15 @@ impl Queue {
                 .out
                 .line("the queue is empty: `crew ticket create <title>` adds to it")?;
         } else {
+            let failing = match &ledger {
+                Some(ledger) => ledger.failing().await?,
+                None => Vec::new(),
+            };
             let mut table = Table::new(&["TICKET", "P", "STATE", "AGENT", "FOR", "TITLE"], &[4]);
             for ticket in shown {
-                row(&mut table, ticket, refusals.get(&ticket.id), now);
+                let failing = failing.iter().find(|failing| failing.ticket == ticket.id);
+                let standing = Standing::of(ticket, refusals.get(&ticket.id), failing, now);
+                row(&mut table, ticket, &standing, now);
             }
             context.out.table(&table)?;
         }
@@ -117,18 +122,25 @@ async fn all_landed(ledger: &Ledger<Sqlite>, crew: &Crew) -> Result<Vec<Landed>>
     Ok(all.into_values().collect())
 }
 
-fn row(table: &mut Table, ticket: &Ticket, refusal: Option<&Refusal>, now: Time) {
-    let (state, style, below) = standing(ticket, refusal, now);
-    let agent = ticket
-        .attempt()
+fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, now: Time) {
+    let attempt = ticket.attempt();
+    let agent = attempt
         .map(|attempt| attempt.agent.to_string())
         .unwrap_or_default();
+    let step = match &ticket.state {
+        State::InProgress(attempt) => attempt.steps + u32::from(attempt.has_live_worker()),
+        State::New | State::Open | State::Verify(_) | State::Done(_) => 0,
+    };
+    let state = match step {
+        0 => standing.word.to_owned(),
+        step => format!("{}, step {step}", standing.word),
+    };
     let known = ticket.since > Time(0) && !matches!(ticket.state, State::Open if ticket.held.is_none());
     let since = ticket.held.as_ref().map_or(ticket.since, |held| held.since);
     table.row([
         ticket.id.to_string().into(),
         format!("P{}", ticket.spec.priority).into(),
-        Cell::styled(&state, style),
+        Cell::styled(&state, style(standing.sign)),
         agent.into(),
         if known {
             ui::span(now.since(since)).into()
@@ -137,75 +149,19 @@ fn row(table: &mut Table, ticket: &Ticket, refusal: Option<&Refusal>, now: Time)
         },
         ticket.spec.title.as_str().into(),
     ]);
-    if let Some(below) = below {
-        table.below(2, &below, Style::Dim);
+    if let Some(why) = &standing.why {
+        table.below(2, why, Style::Dim);
     }
 }
 
-/// A ticket's state in a word or two, and what there is to say below it.
-fn standing(ticket: &Ticket, refusal: Option<&Refusal>, now: Time) -> (String, Style, Option<String>) {
-    if let Some(held) = &ticket.held {
-        let by_itself = held.retry_at.filter(|at| *at > now);
-        let next = by_itself
-            .map(|at| format!(" (tried again in {})", ui::left(at.since(now))))
-            .unwrap_or_default();
-        return (
-            "held".to_owned(),
-            Style::Red,
-            Some(format!("{}: {}{next}", held.why.name(), held.note)),
-        );
-    }
-    match &ticket.state {
-        State::InProgress(attempt) => {
-            let step = attempt.steps + u32::from(attempt.has_live_worker());
-            let word = attempt.state.name().replace('_', " ");
-            let word = if step > 0 {
-                format!("{word}, step {step}")
-            } else {
-                word
-            };
-            let why = match &attempt.state {
-                attempt::State::WaitingForInput { question, .. } => Some(format!("asks: {question}")),
-                attempt::State::WaitingForWakeup { why, .. } => Some(format!("sleeps: {why}")),
-                attempt::State::Stuck { .. } | attempt::State::Reaped { .. } => {
-                    let failure = attempt.failure.as_ref();
-                    failure.map(|failure| format!("{}: {}", failure.class.name(), failure.message))
-                }
-                attempt::State::Preparing
-                | attempt::State::Ready
-                | attempt::State::Working(_)
-                | attempt::State::Verifying
-                | attempt::State::Done => None,
-            };
-            (word, Style::Bold, why)
-        }
-        State::Verify(verify) => match &verify.stage {
-            Stage::Landing {
-                waiting: Some(waiting),
-                ..
-            } => (
-                verify.stage.name().to_owned(),
-                Style::Yellow,
-                Some(format!("waits for your edits: {}", in_words(&waiting.paths))),
-            ),
-            stage => (stage.name().to_owned(), Style::Cyan, None),
-        },
-        State::Open | State::New | State::Done(_) => match refusal {
-            None => ("ready".to_owned(), Style::Green, None),
-            Some(Refusal::NoAgentFree { .. }) => ("ready".to_owned(), Style::Green, None),
-            Some(Refusal::DayBudget { .. }) => (
-                "waits".to_owned(),
-                Style::Yellow,
-                Some("the day's budget is spent".to_owned()),
-            ),
-            Some(Refusal::Epic) => ("epic".to_owned(), Style::Dim, None),
-            Some(Refusal::TakenByPerson) => (
-                "taken".to_owned(),
-                Style::Dim,
-                Some("a person works on it".to_owned()),
-            ),
-            Some(why) => ("waits".to_owned(), Style::Yellow, Some(why.to_string())),
-        },
+fn style(sign: Sign) -> Style {
+    match sign {
+        Sign::Wrong | Sign::Failed => Style::Red,
+        Sign::Asks | Sign::InTheWay | Sign::Waits => Style::Yellow,
+        Sign::Ready | Sign::Landed => Style::Green,
+        Sign::Preparing | Sign::Working | Sign::Ended => Style::Bold,
+        Sign::InLine | Sign::Verifying | Sign::Landing => Style::Cyan,
+        Sign::Apart | Sign::Closed | Sign::Dropped => Style::Dim,
     }
 }
 

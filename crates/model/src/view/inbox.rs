@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::Crew;
 use super::act::Act;
+use super::standing::Standing;
 use crate::attempt::{self, Attempt, Stuck};
 use crate::command::Question;
 use crate::journal::EffectId;
@@ -106,6 +107,15 @@ pub struct Beside {
     pub locked: Vec<String>,
     /// What crew has to do and cannot.
     pub failing: Vec<Failing>,
+}
+
+impl Beside {
+    /// Where a ticket stands.
+    #[must_use]
+    pub fn standing(&self, ticket: &Ticket, now: Time) -> Standing {
+        let failing = self.failing.iter().find(|failing| failing.ticket == ticket.id);
+        Standing::of(ticket, self.refusals.get(&ticket.id), failing, now)
+    }
 }
 
 /// What crew has to do for a ticket, and fails each time until a person has mended something.

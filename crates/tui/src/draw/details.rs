@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::cell::put;
 use crate::keys::offered;
 use crate::pane::Pane;
-use crate::queue::Standing;
+use crate::queue::looks;
 use crate::theme::Tone;
 
 /// A line as it is drawn.
@@ -122,13 +122,11 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
         }
         return lines;
     };
-    let standing = Standing::of(ticket, app.files.beside.refusals.get(&ticket.id), app.now);
+    let standing = app.files.beside.standing(ticket, app.now);
+    let (symbol, tone) = looks(standing.sign);
     let why = standing.why.map(|why| format!(": {why}")).unwrap_or_default();
     add(Tone::Bold, &ticket.spec.title);
-    add(
-        standing.tone,
-        &format!("{} {}{why}", standing.symbol, standing.word),
-    );
+    add(tone, &format!("{symbol} {}{why}", standing.word));
     if let Some(item) = app.chosen_item() {
         add(Tone::Waiting, &format!("what to do: {}", offered(item)));
     }

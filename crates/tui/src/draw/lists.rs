@@ -10,7 +10,7 @@ use crate::cell::{Cell, Column, Row, Table, put, room};
 use crate::choose::first;
 use crate::keys::offered;
 use crate::pane::Pane;
-use crate::queue::Standing;
+use crate::queue::looks;
 use crate::theme::Tone;
 
 const fn column(name: &'static str, goes: u8) -> Column {
@@ -218,7 +218,8 @@ fn tickets(
 
 fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
     let ticket = app.ticket(id)?;
-    let standing = Standing::of(ticket, app.files.beside.refusals.get(id), app.now);
+    let standing = app.files.beside.standing(ticket, app.now);
+    let (symbol, tone) = looks(standing.sign);
     let agent = ticket.attempt().map_or("", |attempt| attempt.agent.as_str());
     let since = match (&ticket.held, ticket.attempt()) {
         (Some(held), _) => Some(held.since),
@@ -240,10 +241,10 @@ fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
     }
     Some(Row {
         cells: vec![
-            Cell::new(standing.symbol, standing.tone),
+            Cell::new(symbol, tone),
             id.as_str().into(),
             format!("P{}", ticket.spec.priority).into(),
-            Cell::new(&standing.word, standing.tone),
+            Cell::new(standing.word, tone),
             agent.into(),
             ago(app, since),
         ],
