@@ -1,0 +1,267 @@
+//! A call of git being put together.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Git;
+use crate::error::{Error, Result};
+use crate::identity::{Identity, Time};
+use crate::quote;
+
+/// Bytes of standard output that a call may print unless it says otherwise.
+const OUTPUT_LIMIT: u64 = 64 << 20;
+
+/// Pinned on every call: nothing that a configuration file says about these counts (security.md R-2).
+const PINS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.pager=cat",
+    "core.editor=false",
+    "core.askPass=",
+    "credential.helper=",
+    "core.quotePath=false",
+    "core.warnAmbiguousRefs=false",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "core.filesRefLockTimeout=1000",
+    "core.packedRefsTimeout=5000",
+    "core.fsync=all",
+    "core.fsyncMethod=fsync",
+    "core.createObject=link",
+    "core.multiPackIndex=true",
+    "safe.bareRepository=explicit",
+    "protocol.allow=never",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "log.showSignature=false",
+    "submodule.recurse=false",
+    "color.ui=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
+    "pack.threads=1",
+    "merge.renames=true",
+    "merge.directoryRenames=conflict",
+    "merge.conflictStyle=merge",
+    "merge.renormalize=false",
+    "diff.renames=true",
+];
+
+/// Pinned on calls that must give the same bytes whatever the user's settings are: workspaces and merges.
+const RAW_PINS: &[&str] = &[
+    "core.autocrlf=false",
+    "core.eol=lf",
+    "core.safecrlf=false",
+    "core.fileMode=true",
+    "core.symlinks=true",
+    "core.attributesFile=/dev/null",
+    "core.sparseCheckout=false",
+];
+
+/// Whose settings count in a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settings {
+    /// Crew's pins and the repository's own file.
+    Own,
+    /// Those and the user's and system's: their filters, line endings and ignore rules.
+    Users,
+}
+
+pub(super) enum Input {
+    None,
+    /// Already written to an anonymous file: no thread feeds it and no pipe can fill up.
+    File(File),
+}
+
+/// One call of git being put together.
+///
+/// Without input, the child's stdin is the repository's lock, when crew holds it (rule 5): an orphan then keeps the
+/// lock until it ends. With input it cannot be, so calls with input only read, write objects, or write an index that
+/// nobody else uses; refs and the user's files are never changed by them, but by those whose standard output is the lock
+/// instead ([`Call::silent`]).
+pub(crate) struct Call {
+    pub(super) git: Git,
+    pub(super) subcommand: &'static str,
+    pub(super) args: Vec<OsString>,
+    pub(super) before: Vec<OsString>,
+    pub(super) config: Vec<String>,
+    pub(super) env: Vec<(&'static str, OsString)>,
+    pub(super) input: Input,
+    pub(super) cwd: PathBuf,
+    pub(super) deadline: Duration,
+    pub(super) limit: u64,
+    /// Bytes that it writes, where that is known.
+    pub(super) needs: u64,
+    pub(super) settings: Settings,
+    pub(super) lock: Option<Arc<File>>,
+    pub(super) silent: bool,
+}
+
+impl Call {
+    /// A call without a repository.
+    pub(super) fn new(git: &Git, subcommand: &'static str) -> Self {
+        Self {
+            deadline: git.deadline,
+            git: git.clone(),
+            subcommand,
+            args: Vec::new(),
+            before: Vec::new(),
+            config: PINS.iter().chain(RAW_PINS).map(|pin| (*pin).to_owned()).collect(),
+            env: Vec::new(),
+            input: Input::None,
+            cwd: PathBuf::from("/"),
+            limit: OUTPUT_LIMIT,
+            needs: 0,
+            settings: Settings::Own,
+            lock: None,
+            silent: false,
+        }
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name, value.as_ref().to_owned()));
+        self
+    }
+
+    /// How many bytes it writes, for finding out whether the disk is too full for it.
+    pub(crate) fn needs(mut self, bytes: u64) -> Self {
+        self.needs = bytes;
+        self
+    }
+
+    /// Sets one more configuration value, stronger than any file's and the pins'.
+    pub(crate) fn config(mut self, pair: &str) -> Self {
+        self.config.push(pair.to_owned());
+        self
+    }
+
+    pub(crate) fn git_dir(self, dir: &Path) -> Self {
+        self.env("GIT_DIR", dir)
+    }
+
+    /// Files are looked for and written under `dir`; the call also runs there.
+    pub(crate) fn work_tree(mut self, dir: &Path) -> Self {
+        dir.clone_into(&mut self.cwd);
+        self.env("GIT_WORK_TREE", dir)
+    }
+
+    pub(crate) fn cwd(mut self, dir: &Path) -> Self {
+        dir.clone_into(&mut self.cwd);
+        self
+    }
+
+    pub(crate) fn index(self, file: &Path) -> Self {
+        self.env("GIT_INDEX_FILE", file)
+    }
+
+    /// The index is one that can be made again, so it need not survive a power cut; objects must, together.
+    pub(crate) fn throwaway_index(self, file: &Path) -> Self {
+        self.index(file)
+            .config("core.fsync=all,-index")
+            .config("core.fsyncMethod=batch")
+    }
+
+    /// One more object store to read from.
+    pub(crate) fn alternate(self, objects: &Path) -> Self {
+        let quoted = quote::c_style(objects);
+        self.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsString::from_vec(quoted))
+    }
+
+    /// Attributes come from this tree instead of the files around (rule 8).
+    pub(crate) fn attributes_from(mut self, tree: &str) -> Self {
+        self.before.push(format!("--attr-source={tree}").into());
+        self
+    }
+
+    pub(crate) fn committer(self, who: &Identity, when: Option<Time>) -> Self {
+        let call = self
+            .env("GIT_COMMITTER_NAME", &who.name)
+            .env("GIT_COMMITTER_EMAIL", &who.email);
+        match when {
+            Some(time) => call.env("GIT_COMMITTER_DATE", time.as_git()),
+            None => call,
+        }
+    }
+
+    pub(crate) fn author(self, who: &Identity, when: Time) -> Self {
+        self.env("GIT_AUTHOR_NAME", &who.name)
+            .env("GIT_AUTHOR_EMAIL", &who.email)
+            .env("GIT_AUTHOR_DATE", when.as_git())
+    }
+
+    /// Reads the user's settings, for calls about the user's checkout or a check checkout.
+    pub(crate) fn users_settings(mut self) -> Self {
+        self.settings = Settings::Users;
+        self.config.retain(|pair| !RAW_PINS.contains(&pair.as_str()));
+        self
+    }
+
+    /// Does not refuse to *find* a bare repository; for the search only, so that it can be told from no repository.
+    pub(crate) fn may_find_bare(mut self) -> Self {
+        self.config
+            .retain(|pair| !pair.starts_with("safe.bareRepository"));
+        self
+    }
+
+    pub(crate) fn lock(mut self, lock: Option<&Arc<File>>) -> Self {
+        self.lock = lock.cloned();
+        self
+    }
+
+    pub(crate) fn input(mut self, bytes: &[u8]) -> Result<Self> {
+        let failed = |source: std::io::Error| Error::Spawn {
+            command: self.subcommand.to_owned(),
+            source,
+        };
+        let fd = rustix::fs::memfd_create("crew-git-input", rustix::fs::MemfdFlags::CLOEXEC)
+            .map_err(|errno| failed(errno.into()))?;
+        let mut file = File::from(fd);
+        file.write_all(bytes)
+            .and_then(|()| file.seek(SeekFrom::Start(0)))
+            .map_err(failed)?;
+        self.input = Input::File(file);
+        Ok(self)
+    }
+
+    /// Gives `file`, from its present position on, as standard input.
+    pub(crate) fn input_file(mut self, file: File) -> Self {
+        self.input = Input::File(file);
+        self
+    }
+
+    /// The call prints nothing, and its standard output is the repository's lock: for one that takes input and changes
+    /// refs, so that it keeps the lock as every other does.
+    pub(crate) fn silent(mut self) -> Self {
+        self.silent = true;
+        self
+    }
+
+    pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    pub(crate) fn output_limit(mut self, bytes: u64) -> Self {
+        self.limit = bytes;
+        self
+    }
+}

@@ -1,0 +1,256 @@
+//! How a call of git is carried out, and what came of it.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus, Stdio};
+
+use super::call::{Call, Input, Settings};
+use super::trial::{self, may_say_lacking};
+use super::watch::{End, end_group, watch};
+use crate::error::{Error, Result, shortened};
+use crate::oid::Oid;
+
+/// How a call ended.
+pub(crate) struct Output {
+    /// The exit code; `None` if a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+    /// The machine had no more of something, and git said so.
+    lacking: bool,
+    status: ExitStatus,
+    command: String,
+}
+
+impl Call {
+    /// Runs it; any exit is an answer.
+    pub(crate) fn run(self) -> Result<Output> {
+        let mut stdout = Vec::new();
+        let mut output = self.execute(&mut |bytes| {
+            stdout.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        output.stdout = stdout;
+        Ok(output)
+    }
+
+    /// Runs it; any exit but 0 is an error.
+    pub(crate) fn ok(self) -> Result<Vec<u8>> {
+        let output = self.run()?;
+        if output.code == Some(0) {
+            Ok(output.stdout)
+        } else {
+            Err(output.failed())
+        }
+    }
+
+    /// Runs it; its standard output goes to `file`.
+    pub(crate) fn ok_into(self, file: &mut File) -> Result<()> {
+        let output = self.execute(&mut |bytes| file.write_all(bytes))?;
+        if output.code == Some(0) {
+            Ok(())
+        } else {
+            Err(output.failed())
+        }
+    }
+
+    /// Runs it and shows each line of its output, without keeping any; a long one is cut off.
+    pub(crate) fn ok_lines(self, see: &mut dyn FnMut(&[u8])) -> Result<()> {
+        const LINE: usize = 4 << 10;
+        let mut line = Vec::new();
+        let output = self.output_limit(u64::MAX).execute(&mut |mut bytes| {
+            while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+                line.extend_from_slice(&bytes[..end.min(LINE)]);
+                see(&line);
+                line.clear();
+                bytes = &bytes[end + 1..];
+            }
+            let room = LINE.saturating_sub(line.len());
+            line.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            Ok(())
+        })?;
+        if output.code == Some(0) {
+            Ok(())
+        } else {
+            Err(output.failed())
+        }
+    }
+
+    /// Runs it and reads one line that is an object id.
+    pub(crate) fn ok_oid(self) -> Result<Oid> {
+        Oid::from_bytes(self.ok()?.trim_ascii())
+    }
+
+    /// Starts it and leaves it up: it reads what it is asked and prints what it has to say. Of errors it says nothing.
+    pub(crate) fn stay(self) -> Result<Child> {
+        let mut process = self.prepared();
+        process.stdin(Stdio::piped()).stderr(Stdio::null());
+        process.spawn().map_err(|source| Error::Spawn {
+            command: self.described(),
+            source,
+        })
+    }
+
+    fn described(&self) -> String {
+        let mut text = self.subcommand.to_owned();
+        for arg in &self.args {
+            text.push(' ');
+            text.push_str(&arg.to_string_lossy());
+        }
+        let clean: String = text
+            .chars()
+            .map(|c| if c.is_control() { '?' } else { c })
+            .collect();
+        shortened(&clean, 200)
+    }
+
+    fn execute(mut self, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> Result<Output> {
+        let mut output = self.carry_out(sink)?;
+        output.lacking = output.code != Some(0)
+            && may_say_lacking(&output.stderr)
+            && self.is_lacking(&trial::Places::of(&self));
+        Ok(output)
+    }
+
+    pub(super) fn carry_out(&mut self, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> Result<Output> {
+        let command = self.described();
+        let spawning = |source: std::io::Error| Error::Spawn {
+            command: command.clone(),
+            source,
+        };
+        let stdin = match std::mem::replace(&mut self.input, Input::None) {
+            Input::File(file) => Stdio::from(file),
+            Input::None => match &self.lock {
+                Some(lock) => Stdio::from(lock.try_clone().map_err(spawning)?),
+                None => Stdio::null(),
+            },
+        };
+        let mut process = self.prepared();
+        if self.silent {
+            process.stdout(match &self.lock {
+                Some(lock) => Stdio::from(lock.try_clone().map_err(spawning)?),
+                None => Stdio::null(),
+            });
+        }
+        let mut child = process.stdin(stdin).spawn().map_err(spawning)?;
+        // The copy of the lock that the builder has is the child's alone.
+        drop(process);
+        let watched = watch(&mut child, self.deadline, self.limit, sink);
+        let end = match watched {
+            Ok(End::Exited(stderr)) => Ok(stderr),
+            Ok(End::TooLong) => Err(Error::Deadline {
+                command: command.clone(),
+                after: self.deadline,
+            }),
+            Ok(End::TooMuch) => Err(Error::OutputTooLarge {
+                command: command.clone(),
+                limit: self.limit,
+            }),
+            Err(source) => Err(Error::Spawn {
+                command: command.clone(),
+                source,
+            }),
+        };
+        if end.is_err() {
+            end_group(&mut child);
+        }
+        let status = child.wait().map_err(spawning)?;
+        let stderr = String::from_utf8_lossy(&end?).trim().to_owned();
+        Ok(Output {
+            code: status.code(),
+            stdout: Vec::new(),
+            stderr,
+            lacking: false,
+            status,
+            command,
+        })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
+    fn prepared(&self) -> std::process::Command {
+        let mut process = std::process::Command::new(&*self.git.program);
+        process
+            .env_clear()
+            .current_dir(&self.cwd)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // A Ctrl-C in the terminal is crew's to handle; and a filter that git starts must end with it.
+        process.process_group(0);
+        let always = [
+            ("LC_ALL", "C"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_GRAFT_FILE", "/dev/null"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ASKPASS", ""),
+            ("GIT_PAGER", "cat"),
+            ("GIT_EDITOR", "false"),
+            ("GIT_SEQUENCE_EDITOR", "false"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+            ("GIT_LITERAL_PATHSPECS", "1"),
+            ("GIT_ALLOW_PROTOCOL", ""),
+            ("GIT_PROTOCOL_FROM_USER", "0"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_ADVICE", "0"),
+        ];
+        process.envs(always);
+        match self.settings {
+            Settings::Own => {
+                process.envs([
+                    ("GIT_CONFIG_NOSYSTEM", "1"),
+                    ("GIT_CONFIG_SYSTEM", "/dev/null"),
+                    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+                    ("GIT_ATTR_NOSYSTEM", "1"),
+                ]);
+            }
+            Settings::Users => {
+                let around = &self.git.surroundings;
+                process.env("PATH", &around.path);
+                match &around.home {
+                    Some(home) => process.env("HOME", home),
+                    None => process.env("GIT_CONFIG_GLOBAL", "/dev/null"),
+                };
+                if let Some(config) = &around.config_home {
+                    process.env("XDG_CONFIG_HOME", config);
+                }
+            }
+        }
+        process.envs(self.env.iter().map(|(name, value)| (name, value)));
+        process.args(&self.before);
+        for pair in &self.config {
+            process.arg("-c").arg(pair);
+        }
+        process.arg(self.subcommand).args(&self.args);
+        process
+    }
+}
+
+impl Output {
+    pub(crate) fn failed(self) -> Error {
+        let status = match (self.status.code(), self.status.signal()) {
+            (Some(code), _) => format!("exit {code}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "unknown end".to_owned(),
+        };
+        let stderr = if self.stderr.is_empty() {
+            "it said nothing".to_owned()
+        } else {
+            shortened(&self.stderr, 2000)
+        };
+        Error::Failed {
+            command: self.command,
+            status,
+            stderr,
+            lacking: self.lacking,
+        }
+    }
+
+    /// The output without the newline at its end, as a path: a path may end in blanks.
+    pub(crate) fn path(&self) -> PathBuf {
+        let bytes = self.stdout.strip_suffix(b"\n").unwrap_or(&self.stdout);
+        PathBuf::from(OsStr::from_bytes(bytes))
+    }
+}
