@@ -91,10 +91,21 @@ pub(crate) fn act(
                 ));
             }
         }
+        Move::Fail { engine, place } => {
+            let Engine::Up(up) = &mut next.engines[usize::from(engine)] else {
+                return Ok(None);
+            };
+            next.left.failures -= u8::from(guards.counted);
+            up.todo[usize::from(place)].1 = Some(Report::Again);
+        }
         Move::Tell { engine, place } => {
             let Engine::Up(up) = &mut next.engines[usize::from(engine)] else {
                 return Ok(None);
             };
+            if up.todo[usize::from(place)].1 == Some(Report::Again) {
+                up.todo[usize::from(place)].1 = None;
+                return Ok(Some(next));
+            }
             let (ordered, report) = up.todo.remove(usize::from(place));
             if let Some(report) = report {
                 tell(&mut next, engine, ordered, report, guards, book)?;
@@ -226,6 +237,6 @@ fn meaning(order: Order, report: Report) -> Option<Deed> {
         (Order::Land { candidate }, Report::Landed) => Deed::Land { candidate },
         (_, Report::Moved) => Deed::TargetMoved,
         (_, Report::InTheWay) => Deed::InTheWay,
-        (_, Report::Nothing | Report::Passed | Report::Landed) => return None,
+        (_, Report::Nothing | Report::Passed | Report::Landed | Report::Again) => return None,
     })
 }

@@ -9,6 +9,9 @@ pub struct Guards {
     pub swap: bool,
     /// What an earlier claim ordered is not heard for a later one.
     pub claim: bool,
+    /// What fails and is tried again fails as often as the bounds say, no more: whatever crew does in vain without end is counted by
+    /// it and left to a person, or it is a fault that somebody ends (a full disk).
+    pub counted: bool,
 }
 
 impl Guards {
@@ -17,6 +20,7 @@ impl Guards {
         admission: true,
         swap: true,
         claim: true,
+        counted: true,
     };
 }
 
@@ -50,4 +54,6 @@ pub struct Bounds {
     pub drops: u8,
     /// Times a person's edits are in the way of a landing.
     pub edits: u8,
+    /// Times an effect fails and is tried again.
+    pub failures: u8,
 }

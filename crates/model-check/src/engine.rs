@@ -51,7 +51,8 @@ impl Up {
                 }
                 let is_heard = ordered.order.is_reported();
                 is_over = is_heard;
-                !is_heard || (report.is_none() && ordered.order.changes_the_world())
+                let is_undone = matches!(report, None | Some(Report::Again));
+                !is_heard || (is_undone && ordered.order.changes_the_world())
             });
         }
     }

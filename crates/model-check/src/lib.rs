@@ -15,6 +15,7 @@ mod invariant;
 mod journal;
 mod moves;
 mod order;
+mod rest;
 mod search;
 mod state;
 mod world;

@@ -1,7 +1,7 @@
 //! What can happen next.
 
 use crate::book::{Book, Facts, Stands};
-use crate::bounds::Lease;
+use crate::bounds::{Guards, Lease};
 use crate::deed::Deed;
 use crate::engine::{Engine, Up};
 use crate::journal::Row;
@@ -32,16 +32,19 @@ pub(crate) enum Move {
     Notice { engine: u8 },
     /// An engine's hand performs an effect.
     Perform { engine: u8, place: u8, edited: bool },
+    /// It fails, and will be tried again.
+    Fail { engine: u8, place: u8 },
     /// What came of it is written down.
     Tell { engine: u8, place: u8 },
 }
 
 impl Move {
     /// Whether it belongs to the ordinary course of things: no fault, and nobody's interference.
-    pub(crate) fn is_ordinary(self) -> bool {
+    pub(crate) fn is_ordinary(self, guards: Guards) -> bool {
         match self {
             Self::Start { .. } | Self::End { .. } | Self::Tell { .. } | Self::Notice { .. } => true,
             Self::Perform { edited, .. } => !edited,
+            Self::Fail { .. } => !guards.counted,
             Self::Hear { deed, .. } => !matches!(deed, Deed::Drop | Deed::StopForDrop | Deed::WorkerLost),
             Self::Kill { .. } | Self::RunOut | Self::Push | Self::Rewind | Self::Vanish { .. } => false,
         }
@@ -49,7 +52,7 @@ impl Move {
 }
 
 /// Everything that can happen in a state.
-pub(crate) fn moves(state: &State, book: &Book) -> Vec<Move> {
+pub(crate) fn moves(state: &State, guards: Guards, book: &Book) -> Vec<Move> {
     let mut out = Vec::new();
     for engine in 0..2 {
         match &state.engines[usize::from(engine)] {
@@ -62,7 +65,7 @@ pub(crate) fn moves(state: &State, book: &Book) -> Vec<Move> {
                 if state.left.stops > 0 {
                     out.push(Move::Kill { engine });
                 }
-                of_engine(state, engine, up, book, &mut out);
+                of_engine(state, engine, up, guards, book, &mut out);
             }
         }
     }
@@ -89,7 +92,7 @@ pub(crate) fn moves(state: &State, book: &Book) -> Vec<Move> {
     out
 }
 
-fn of_engine(state: &State, engine: u8, up: &Up, book: &Book, out: &mut Vec<Move>) {
+fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, out: &mut Vec<Move>) {
     if up.seen.contains(&Row::BEHIND) {
         out.push(Move::Notice { engine });
     }
@@ -135,6 +138,9 @@ fn of_engine(state: &State, engine: u8, up: &Up, book: &Book, out: &mut Vec<Move
                 place,
                 edited: false,
             });
+            if state.left.failures > 0 || !guards.counted {
+                out.push(Move::Fail { engine, place });
+            }
             if state.left.edits > 0 && matches!(ordered.order, Order::Land { .. }) {
                 out.push(Move::Perform {
                     engine,

@@ -1,4 +1,4 @@
-//! The search: every state once, the shortest way first; then, backwards, whether each can still come to rest.
+//! The search: every state once, the shortest way first; then whether each can still come to rest, and does.
 
 #![expect(
     clippy::disallowed_types,
@@ -14,6 +14,7 @@ use crate::bounds::{Bounds, Guards};
 use crate::deed::Deed;
 use crate::invariant::{Broken, check, is_at_rest};
 use crate::moves::{Move, moves};
+use crate::rest::Ordinary;
 use crate::state::{State, TICKETS};
 
 /// What was explored, and held.
@@ -29,6 +30,8 @@ pub struct Summary {
     pub at_rest: usize,
     /// From the state that is farthest from rest, how many ordinary moves it takes at least.
     pub farthest: u32,
+    /// How many it takes at most, whichever comes first.
+    pub longest: u32,
 }
 
 /// A history that breaks an invariant, the shortest there is.
@@ -52,7 +55,7 @@ impl std::fmt::Display for Found {
 /// Explores every history within `bounds`, under `guards`.
 ///
 /// # Errors
-/// [`Found`]: the shortest history that breaks an invariant, or from which nothing can come to rest any more.
+/// [`Found`]: the shortest history that breaks an invariant, or from which nothing can come to rest any more, or need not ever.
 pub fn explore(guards: Guards, bounds: Bounds) -> Result<Summary, Found> {
     let (mut book, open) = Book::new(bounds.tickets);
     let mut values = [open[0]; TICKETS];
@@ -85,11 +88,16 @@ pub fn explore(guards: Guards, bounds: Bounds) -> Result<Summary, Found> {
         }
         frontier = next;
     }
-    let farthest = match search.farthest() {
-        Ok(farthest) => farthest,
-        Err(stuck) => {
+    let ordinary = Ordinary::new(&search.rest, &search.ordinary);
+    let (farthest, longest) = match (ordinary.farthest(), ordinary.longest()) {
+        (Ok(farthest), Ok(longest)) => (farthest, longest),
+        (Err(stuck), _) => {
             let broken = Broken::new("G9", "nothing can come to rest any more".to_owned());
             return Err(search.found((stuck, None, broken), &first, &mut book));
+        }
+        (Ok(_), Err(round)) => {
+            let broken = Broken::new("G9", "it can come to rest, and need not ever".to_owned());
+            return Err(search.goes_round(&round, broken, &first, &mut book));
         }
     };
     Ok(Summary {
@@ -98,6 +106,7 @@ pub fn explore(guards: Guards, bounds: Bounds) -> Result<Summary, Found> {
         values: book.values(),
         at_rest: search.rest.iter().filter(|at_rest| **at_rest).count(),
         farthest,
+        longest,
     })
 }
 
@@ -124,7 +133,7 @@ impl Search {
         book: &mut Book,
         next: &mut Vec<(u32, State)>,
     ) -> Result<(), Fall> {
-        for what in moves(state, book) {
+        for what in moves(state, self.guards, book) {
             let fall = |broken| (from, Some(what), broken);
             let Some(after) = act(state, what, self.guards, book).map_err(fall)? else {
                 continue;
@@ -132,7 +141,7 @@ impl Search {
             self.moves += 1;
             let new = u32::try_from(self.came.len()).expect("fewer states than that");
             let to = *self.seen.entry(fingerprint(&after)).or_insert(new);
-            if what.is_ordinary() {
+            if what.is_ordinary(self.guards) {
                 self.ordinary.push((from, to));
             }
             if to == new {
@@ -145,71 +154,32 @@ impl Search {
         Ok(())
     }
 
-    /// How far the farthest state is from rest, or a state that cannot reach it.
-    fn farthest(&self) -> Result<u32, u32> {
-        let states = self.came.len();
-        let mut begin = vec![0_usize; states + 1];
-        for (_, to) in &self.ordinary {
-            begin[*to as usize + 1] += 1;
+    /// Goes the way to a state again, and tells it.
+    fn found(&self, fall: Fall, first: &State, book: &mut Book) -> Found {
+        let (place, last, broken) = fall;
+        let (state, mut history) = self.way(place, first, book);
+        if let Some(what) = last {
+            self.go(&state, what, &mut history, book);
         }
-        for place in 0..states {
-            begin[place + 1] += begin[place];
-        }
-        let mut back = vec![0_u32; self.ordinary.len()];
-        let mut filled = begin.clone();
-        for (from, to) in &self.ordinary {
-            back[filled[*to as usize]] = *from;
-            filled[*to as usize] += 1;
-        }
-        let mut far = vec![u32::MAX; states];
-        let mut frontier: Vec<u32> = (0..)
-            .zip(&self.rest)
-            .filter(|(_, rest)| **rest)
-            .map(|(n, _)| n)
-            .collect();
-        for place in &frontier {
-            far[*place as usize] = 0;
-        }
-        let mut distance = 0;
-        while !frontier.is_empty() {
-            distance += 1;
-            let mut next = Vec::new();
-            for to in frontier {
-                for from in &back[begin[to as usize]..begin[to as usize + 1]] {
-                    if far[*from as usize] == u32::MAX {
-                        far[*from as usize] = distance;
-                        next.push(*from);
-                    }
-                }
-            }
-            frontier = next;
-        }
-        match (0..).zip(&far).find(|(_, far)| **far == u32::MAX) {
-            Some((stuck, _)) => Err(stuck),
-            None => Ok(far.iter().copied().max().unwrap_or(0)),
+        Found {
+            invariant: broken.invariant,
+            what: broken.what,
+            history,
         }
     }
 
-    /// Goes the way to a state again, and tells it.
-    fn found(&self, (place, last, broken): Fall, first: &State, book: &mut Book) -> Found {
-        let mut way: Vec<Move> = last.into_iter().collect();
-        let mut place = place;
-        while let (before, Some(what)) = self.came[place as usize] {
-            way.push(what);
-            place = before;
-        }
-        way.reverse();
-        let mut state = first.clone();
-        let mut history = Vec::new();
-        for what in way {
-            history.push(format!("{what:?}"));
-            if let Ok(Some(next)) = act(&state, what, self.guards, book) {
-                for (ticket, (old, new)) in state.journal.rows.iter().zip(&next.journal.rows).enumerate() {
-                    if old != new {
-                        history.push(format!("    t-{ticket} is {}", book.name(new.value)));
-                    }
-                }
-                state = next;
+    /// As [`Search::found`], to a state from which others lead round to it again, and round.
+    fn goes_round(&self, round: &[u32], broken: Broken, first: &State, book: &mut Book) -> Found {
+        let (mut state, mut history) = self.way(round[0], first, book);
+        history.push("and then, again and again:".to_owned());
+        for to in round.iter().cycle().skip(1).take(round.len()) {
+            let next = moves(&state, self.guards, book).into_iter().find_map(|what| {
+                let after = act(&state, what, self.guards, book).ok()??;
+                let is_it = what.is_ordinary(self.guards) && self.seen.get(&fingerprint(&after)) == Some(to);
+                is_it.then_some(what)
+            });
+            if let Some(what) = next {
+                state = self.go(&state, what, &mut history, book);
             }
         }
         Found {
@@ -217,6 +187,35 @@ impl Search {
             what: broken.what,
             history,
         }
+    }
+
+    /// The state, and what led to it.
+    fn way(&self, place: u32, first: &State, book: &mut Book) -> (State, Vec<String>) {
+        let mut way = Vec::new();
+        let mut place = place;
+        while let (before, Some(what)) = self.came[place as usize] {
+            way.push(what);
+            place = before;
+        }
+        let (mut state, mut history) = (first.clone(), Vec::new());
+        for what in way.into_iter().rev() {
+            state = self.go(&state, what, &mut history, book);
+        }
+        (state, history)
+    }
+
+    /// Makes a move, and tells it.
+    fn go(&self, state: &State, what: Move, history: &mut Vec<String>, book: &mut Book) -> State {
+        history.push(format!("{what:?}"));
+        let Ok(Some(next)) = act(state, what, self.guards, book) else {
+            return state.clone();
+        };
+        for (ticket, (old, new)) in state.journal.rows.iter().zip(&next.journal.rows).enumerate() {
+            if old != new {
+                history.push(format!("    t-{ticket} is {}", book.name(new.value)));
+            }
+        }
+        next
     }
 }
 

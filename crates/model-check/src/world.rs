@@ -42,7 +42,11 @@ pub(crate) enum Report {
     Ready,
     Spawned,
     NoWorkspace,
-    Built { candidate: Chain, on: Chain, tip: u8 },
+    Built {
+        candidate: Chain,
+        on: Chain,
+        tip: u8,
+    },
     NoCommits,
     Passed,
     Failed,
@@ -50,6 +54,8 @@ pub(crate) enum Report {
     Moved,
     InTheWay,
     Nothing,
+    /// It failed, and is to be performed again.
+    Again,
 }
 
 /// The bit of a run.

@@ -13,6 +13,7 @@ const CALM: Bounds = Bounds {
     losses: 0,
     drops: 0,
     edits: 0,
+    failures: 0,
 };
 
 /// Two engines at once, one of which does not know that it was overtaken.
@@ -117,6 +118,29 @@ fn one_ticket_and_an_engine_that_was_overtaken_twice() {
         losses: 1,
         edits: 1,
         ..OVERTAKEN
+    });
+}
+
+/// It can come to rest at any time, and a retry that changes nothing and that nobody counts keeps it from ever doing so.
+#[test]
+fn without_an_end_of_vain_retries_it_need_not_come_to_rest() {
+    let one = Bounds { tickets: 1, ..CALM };
+    let endless = Guards {
+        counted: false,
+        ..Guards::ALL
+    };
+    let found = falls(endless, one);
+    assert_eq!(found.invariant, "G9");
+    assert_eq!(found.what, "it can come to rest, and need not ever");
+    let round = found
+        .history
+        .iter()
+        .skip_while(|line| !line.starts_with("and then"));
+    assert_eq!(round.count(), 3, "it fails, and that is told: {found}");
+    holds(Bounds {
+        failures: 2,
+        stops: 1,
+        ..one
     });
 }
 
