@@ -20,6 +20,7 @@ use crate::{
 
 mod append;
 mod checksum;
+mod draft;
 mod fault;
 mod insert;
 mod line;
@@ -65,6 +66,7 @@ impl Sqlite {
         let place = Place::find(path)?;
         let options = schema::options(path);
         let conn = connect(&place, &options).await?;
+        draft::clear(path);
         let readers = readers().max_connections(READERS).idle_timeout(READER_REST);
         Ok(Self::on(
             place,

@@ -1,15 +1,15 @@
 //! The journal's file: how it is made, opened and brought up to date.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::time::Duration;
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, Executor};
 
+use super::draft::Draft;
 use super::fault::{io, sort};
 use super::place;
 use crate::{Error, Result};
@@ -66,7 +66,7 @@ pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Res
         .create(folder)
         .map_err(|e| io("creating", folder, e))?;
     let draft = Draft::new(path)?;
-    let mut conn = options(&draft.0)
+    let mut conn = options(draft.path())
         .journal_mode(SqliteJournalMode::Wal)
         .connect()
         .await
@@ -76,7 +76,7 @@ pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Res
     let closed = conn.close().await.map_err(|e| sort("creating the journal", e));
     made.and(closed)?;
     crash::point("journal.made");
-    match std::fs::hard_link(&draft.0, path) {
+    match std::fs::hard_link(draft.path(), path) {
         Ok(()) => {
             crash::point("journal.named");
             File::open(folder)
@@ -200,44 +200,6 @@ fn folder(path: &Path) -> Result<&Path> {
     path.parent().ok_or_else(none)
 }
 
-/// A journal being made, under a name of its own; removed when dropped.
-struct Draft(PathBuf);
-
-impl Draft {
-    fn new(path: &Path) -> Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let mut name = path.as_os_str().to_owned();
-            name.push(format!(
-                ".new-{}-{}",
-                std::process::id(),
-                NEXT.fetch_add(1, Ordering::Relaxed)
-            ));
-            let draft = PathBuf::from(name);
-            match OpenOptions::new()
-                .write(true)
-                .create_new(true)
-                .mode(0o600)
-                .open(&draft)
-            {
-                Ok(_file) => return Ok(Self(draft)),
-                // Left by a process of the same number that was killed here.
-                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(io("creating", &draft, e)),
-            }
-        }
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        for end in ["", "-wal", "-shm"] {
-            // What cannot be removed is only clutter.
-            drop(std::fs::remove_file(place::beside(&self.0, end)));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,15 +252,5 @@ mod tests {
         drop(conn);
         assert_eq!(version(&mut connected(&path).await).await.unwrap(), STEPS.len());
         Sqlite::open(&path).await.unwrap();
-    }
-
-    #[tokio::test]
-    async fn a_creation_that_was_killed_is_no_journal_and_in_nobodys_way() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal.db");
-        let left = Draft::new(&path).unwrap();
-        assert!(matches!(Sqlite::open(&path).await, Err(Error::Missing { .. })));
-        Sqlite::create(&path, "id").await.unwrap();
-        drop(left);
     }
 }
