@@ -65,7 +65,7 @@ pub enum Duty {
     Drain,
     /// One command's own effects: no ticket is given out, no agent stepped.
     Command {
-        /// The ticket that is also brought through checking and landing.
+        /// The ticket that is also brought through checking and landing, behind whatever is on its way there already.
         lands: Option<TicketId>,
     },
 }

@@ -7,7 +7,9 @@
 )]
 
 mod adopt;
+mod clean;
 mod crew;
+mod facts;
 mod faults;
 mod git;
 mod moment;

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use crash::POINTS;
 
-use crate::past;
 use crate::rng::Rng;
 use crate::scenario::{Scenario, Size};
+use crate::{clean, facts, past};
 
 /// What nobody passes unless a shim died.
 const AFTER_A_SHIM: [&str; 2] = ["sweep.killed", "sweep.recorded"];
@@ -81,8 +81,7 @@ fn killed_at_every_point_it_comes_to_the_same() {
     let (few, all) = (Recording::of(Size::Few), Recording::of(Size::All));
     every_point_was_passed(&all);
     let mut deaths = Vec::new();
-    // Those of a repository with a past have tests of their own.
-    for point in POINTS.iter().filter(|point| !past::has(point.name)) {
+    for point in POINTS.iter().filter(|point| !is_elsewhere(point.name)) {
         if AFTER_A_SHIM.contains(&point.name) {
             deaths.extend(SHIMS.iter().zip(1..).map(|(shims, hit)| Death {
                 size: Size::Few,
@@ -109,12 +108,17 @@ fn killed_at_every_point_it_comes_to_the_same() {
     assert!(missed * 10 <= done, "{missed} of {done} did not die");
 }
 
+/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, or of `crew clean`.
+fn is_elsewhere(point: &str) -> bool {
+    past::has(point) || facts::has(point) || clean::has(point)
+}
+
 /// The table and the code agree, and there is nothing in the table that cannot be tried.
 fn every_point_was_passed(all: &Recording) {
     let table: BTreeSet<&str> = POINTS
         .iter()
         .map(|point| point.name)
-        .filter(|name| !AFTER_A_SHIM.contains(name) && !past::has(name))
+        .filter(|name| !AFTER_A_SHIM.contains(name) && !is_elsewhere(name))
         .collect();
     let passed: BTreeSet<&str> = all.hits.keys().map(String::as_str).collect();
     let missing: Vec<_> = table

@@ -55,6 +55,7 @@ impl Scenario {
             agent: include_str!("scenario.sh"),
             check: include_str!("scenario-check.sh"),
             agents: 4,
+            settings: ("", ""),
             in_memory: true,
         };
         let world = World::with(kit, &plans);

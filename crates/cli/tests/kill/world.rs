@@ -58,10 +58,21 @@ pub(crate) struct Kit {
     pub(crate) check: &'static str,
     /// How many are busy at once.
     pub(crate) agents: u32,
+    /// Further lines of the settings: of `[run]`, and tables of their own.
+    pub(crate) settings: (&'static str, &'static str),
     /// Whether it stands in memory where there is room, and not on a disk: it is about processes that are killed, not power.
     pub(crate) in_memory: bool,
 }
 
+/// What git says of the checkout; tickets come later, and their files are crew's to write too.
+const STATUS: [&str; 6] = [
+    "status",
+    "--porcelain=v1",
+    "-z",
+    "--untracked-files=all",
+    "--",
+    ":!.tickets",
+];
 /// The file that the person has staged and does not commit.
 const STAGED: &str = "src/part-03.txt";
 
@@ -83,6 +94,7 @@ impl World {
             agent,
             check: include_str!("check.sh"),
             agents: 4,
+            settings: ("", ""),
             in_memory: false,
         };
         Self::with(kit, plans)
@@ -237,10 +249,7 @@ impl World {
             !self.repo().join("src/part-11.txt").exists(),
             "the person deleted it"
         );
-        let status = git(
-            &self.repo(),
-            &["status", "--porcelain=v1", "-z", "--untracked-files=all"],
-        );
+        let status = git(&self.repo(), &STATUS);
         assert_eq!(status, self.status, "what git says of the person's checkout");
     }
 
@@ -265,13 +274,16 @@ impl World {
         fs::write(&agent, kit.agent).unwrap();
         let settings = format!(
             "[project]\ntarget = \"main\"\n\n\
-             [run]\nmax_steps = 200\nsettle = \"0ms\"\nconflict_resolutions = 50\n\n\
+             [run]\nmax_steps = 200\nsettle = \"0ms\"\nconflict_resolutions = 50\n{}\n\
              [agents]\ncount = {}\nharness = \"scripted\"\n\n\
              [harness.scripted]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\nenv = {{ KILL_DIR = \"{}\" }}\n\n\
-             [checks]\ncommands = [\"sh check.sh\"]\n",
+             [checks]\ncommands = [\"sh check.sh {}\"]\n{}",
+            kit.settings.0,
             kit.agents,
             agent.display(),
             self.root().join("outside").display(),
+            self.root().join("outside").display(),
+            kit.settings.1,
         );
         write("crew.toml", &settings);
         git(&repo, &["add", "-A", "--", ":!.tickets"]);
@@ -295,13 +307,22 @@ impl World {
                 yes(plan.waits),
             );
             fs::write(self.outside(&format!("plans/{id}")), text).unwrap();
-            let deps = plan.deps.join(", ");
-            let ticket = format!(
-                "---\nid: {id}\nstatus: open\ndeps: [{deps}]\nlinks: []\ncreated: 2026-01-02T03:04:05Z\n\
-                 type: task\npriority: 2\n---\n# The work of {id}\n\nDo it, and say so.\n",
-            );
-            fs::write(self.repo().join(format!(".tickets/{id}.md")), ticket).unwrap();
+            self.add_ticket(id, &format!("deps: [{}]\n", plan.deps.join(", ")));
         }
+    }
+
+    /// Writes a ticket's file. `said`: lines that only this one has.
+    pub(crate) fn add_ticket(&self, id: &str, said: &str) {
+        let ticket = format!(
+            "---\nid: {id}\nstatus: open\n{said}links: []\ncreated: 2026-01-02T03:04:05Z\n\
+             type: task\npriority: 2\n---\n# The work of {id}\n\nDo it, and say so.\n",
+        );
+        fs::write(self.ticket_file(id), ticket).unwrap();
+    }
+
+    /// A ticket's file.
+    pub(crate) fn ticket_file(&self, id: &str) -> PathBuf {
+        self.repo().join(format!(".tickets/{id}.md"))
     }
 
     /// In files that no ticket touches: an edit, one that is staged, a new file, an ignored one, and a deletion.
@@ -320,10 +341,7 @@ impl World {
         }
         git(&repo, &["add", STAGED]);
         fs::remove_file(repo.join("src/part-11.txt")).unwrap();
-        self.status = git(
-            &repo,
-            &["status", "--porcelain=v1", "-z", "--untracked-files=all"],
-        );
+        self.status = git(&repo, &STATUS);
     }
 }
 

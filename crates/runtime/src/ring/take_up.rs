@@ -114,16 +114,15 @@ impl Ring {
     }
 
     /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and
-    /// lands nothing but what it was told to; the rest of what was begun it ends first, so that the command finds it whole.
+    /// begins to land nothing but what it was told to; what else was begun it ends first, so that the command finds it whole. What
+    /// is being landed it ends only where something is to land behind it, which would wait for it for ever otherwise.
     fn is_duty(&self, ordered: &Ordered) -> bool {
         let Duty::Command { lands } = &self.duty else {
             return true;
         };
         match &ordered.effect {
             Effect::Attempt(attempt::Effect::StartStep { .. }) => false,
-            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } | Effect::Land { .. } => {
-                lands.as_ref() == Some(&ordered.ticket)
-            }
+            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } | Effect::Land { .. } => lands.is_some(),
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
             | Effect::KeepWork { .. }

@@ -20,6 +20,9 @@ pub(super) fn remove(place: &Place) -> Result<()> {
     place.repository.exclude(&[&format!("{REMOVED}/")])?;
     match std::fs::rename(&place.crew_dir, &removed) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).doing("rename", &place.crew_dir),
-        Ok(()) | Err(_) => Ok(git::delete_tree(&removed)?),
+        Ok(()) | Err(_) => {
+            crash::point("clean.renamed");
+            Ok(git::delete_tree(&removed)?)
+        }
     }
 }

@@ -29,7 +29,10 @@ pub(crate) fn forget(repository: &Repository, kept: Vec<Kept>) -> Result<Vec<Kep
     let mut gone = Vec::new();
     for kept in kept {
         match repository.forget(&kept) {
-            Ok(()) => gone.push(kept),
+            Ok(()) => {
+                crash::point("clean.forgotten");
+                gone.push(kept);
+            }
             Err(git::Error::RefMoved { .. }) => {}
             Err(error) => return Err(error.into()),
         }

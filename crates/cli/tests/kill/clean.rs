@@ -1,0 +1,175 @@
+//! `crew clean`, killed at each of its steps: the next one goes on, and no work is lost.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+
+use model::attempt;
+
+use crate::git::{git, try_git};
+use crate::oracle;
+use crate::wait;
+use crate::world::{Kit, World};
+use crate::{crew, processes};
+
+/// In the order in which `crew clean --yes` comes by.
+const ALL: [&str; 5] = [
+    "clean.begun",
+    "clean.workspace",
+    "clean.put_away",
+    "clean.reopened",
+    "clean.renamed",
+];
+/// `crew clean --older 0s --yes` comes by.
+const FORGOTTEN: &str = "clean.forgotten";
+
+/// Whether nobody passes this point who does not clean.
+pub(crate) fn has(point: &str) -> bool {
+    ALL.contains(&point) || point == FORGOTTEN
+}
+
+/// A world without an engine, in which two agents sleep: one has committed its work, and one has not.
+struct Cleaned {
+    world: World,
+    runs: usize,
+}
+
+const TICKETS: [&str; 2] = ["f-merged", "f-unsaved"];
+
+impl Cleaned {
+    fn new() -> Self {
+        let kit = Kit {
+            agent: include_str!("facts.sh"),
+            check: include_str!("facts-check.sh"),
+            agents: 2,
+            settings: ("", ""),
+            in_memory: true,
+        };
+        let world = World::with(kit, &BTreeMap::new());
+        for id in TICKETS {
+            world.add_ticket(id, "deps: []\n");
+        }
+        let mut engine = crew::Crew::start(&world);
+        wait::until("both sleep", || {
+            assert!(engine.ended(&world).is_none(), "{}", oracle::log(&world));
+            let both = world.journal().exists() && {
+                let tickets = oracle::tickets(&world);
+                TICKETS.iter().all(|id| {
+                    let attempt = tickets.get(*id).and_then(|ticket| ticket.attempt());
+                    matches!(
+                        attempt.map(|attempt| &attempt.state),
+                        Some(attempt::State::WaitingForWakeup { .. })
+                    )
+                })
+            };
+            both.then_some(())
+        });
+        engine.kill(&[]);
+        Self { world, runs: 0 }
+    }
+
+    /// Runs crew to its end, or to a point.
+    fn run(&mut self, args: &[&str], point: Option<&str>) -> ExitStatus {
+        let folder = self.world.outside(&format!("points-{}", self.runs));
+        fs::create_dir(&folder).unwrap();
+        self.runs += 1;
+        wait::until("crew has ended", || {
+            let mut command = crew::logged(&self.world);
+            command.args(args).env("CREW_CRASH_LOG", &folder);
+            if let Some(point) = point {
+                command.env("CREW_CRASH_AT", format!("{point}:1"));
+            }
+            let status = command.spawn().unwrap().wait().unwrap();
+            // A git of one that died still runs.
+            (status.code() != Some(crew::HELD)).then_some(status)
+        })
+    }
+
+    fn dies(&mut self, args: &[&str], point: &str) {
+        let status = self.run(args, Some(point));
+        assert_eq!(
+            status.signal(),
+            Some(9),
+            "who was to die at {point}: {status}\n{}",
+            oracle::log(&self.world)
+        );
+    }
+
+    fn succeeds(&mut self, args: &[&str]) {
+        let status = self.run(args, None);
+        assert!(status.success(), "{status}\n{}", oracle::log(&self.world));
+    }
+
+    fn kept(&self) -> Vec<String> {
+        let said = git(
+            &self.world.repo(),
+            &["for-each-ref", "--format=%(refname)", "refs/crew/"],
+        );
+        said.lines().map(str::to_owned).collect()
+    }
+
+    /// Whether a file's only text is in some kept commit.
+    fn keeps(&self, path: &str, text: &str) -> bool {
+        self.kept().iter().any(|name| {
+            let (good, out, _) = try_git(&self.world.repo(), &["show", &format!("{name}:{path}")]);
+            good && out == text
+        })
+    }
+}
+
+impl Drop for Cleaned {
+    fn drop(&mut self) {
+        for _ in 0..3 {
+            for process in processes::of_root(self.world.root()) {
+                process.kill();
+            }
+        }
+    }
+}
+
+#[test]
+fn killed_while_everything_is_cleaned_away_the_next_time_does_it_and_no_work_is_lost() {
+    let mut cleaned = Cleaned::new();
+    for point in ALL {
+        cleaned.dies(&["clean", "--yes"], point);
+    }
+    cleaned.succeeds(&["clean", "--yes"]);
+    oracle::no_commit_is_lost(&cleaned.world, 1);
+    oracle::nothing_is_left_behind(&cleaned.world);
+    cleaned.world.check_edits();
+    for id in TICKETS {
+        let path = format!("work/{id}.txt");
+        assert!(
+            cleaned.keeps(&path, &format!("{id}\n")),
+            "{path}: {:?}",
+            cleaned.kept()
+        );
+        let ticket = cleaned
+            .world
+            .queue()
+            .read(&tickets::Id::new(id).unwrap())
+            .unwrap();
+        assert_eq!(ticket.status, tickets::Status::Open, "{id}");
+        assert!(ticket.tags.is_empty(), "{id}: {:?}", ticket.tags);
+    }
+    for name in [".crew", ".crew.removed"] {
+        assert!(!cleaned.world.repo().join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn killed_while_kept_commits_are_forgotten_the_next_time_forgets_the_others() {
+    let mut cleaned = Cleaned::new();
+    for id in TICKETS {
+        cleaned.succeeds(&["drop", id]);
+    }
+    assert_eq!(cleaned.kept().len(), 2, "{:?}", cleaned.kept());
+    let forget = ["clean", "--older", "0s", "--yes"];
+    cleaned.dies(&forget, FORGOTTEN);
+    assert_eq!(cleaned.kept().len(), 1, "{:?}", cleaned.kept());
+    cleaned.succeeds(&forget);
+    assert_eq!(cleaned.kept(), Vec::<String>::new());
+    oracle::nothing_is_left_behind(&cleaned.world);
+    cleaned.world.check_edits();
+}
