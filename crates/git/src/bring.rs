@@ -214,7 +214,15 @@ impl Bringing<'_> {
             _ => self.repository.call("index-pack").args(["--stdin", "--strict"]),
         };
         let stored = call.deadline(self.limits.deadline).input_file(pack.file).ok();
-        stored.map(drop).map_err(|error| self.unsound(error))
+        stored.map_err(|error| self.unsound(error))?;
+        if pack.objects > LOOSE_OBJECTS {
+            // git fsyncs a pack and its index; the names that it then gives them are ours to make durable.
+            let folder = self.repository.objects().join("pack");
+            File::open(&folder)
+                .and_then(|opened| opened.sync_all())
+                .doing("make durable", &folder)?;
+        }
+        Ok(())
     }
 }
 

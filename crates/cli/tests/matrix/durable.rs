@@ -1,12 +1,10 @@
 //! The order of system calls of a real drain: nothing is said to have landed before it is on the disk, and what landed is
 //! what the checks passed.
 //!
-//! `strace` records it. Of git's objects, each new one is fsynced under its passing name before it gets its own (or written
-//! out, and all of them fsynced together, as `core.fsyncMethod=batch` does), the ref's lock before it becomes the ref, then
-//! the ref's folder; all of it before the journal is told.
+//! Git's objects are certain first (see [`Disk`]), then the ref's lock is fsynced before it becomes the ref, then the ref's folder; all
+//! of it before the journal is told.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
 use std::fs;
 
 use model::attempt;
@@ -14,15 +12,24 @@ use model::journal::{Fact, Stream};
 use model::ticket::Event;
 
 use crate::mounts::is_there;
-use crate::support::{DONE, Said, World, crew, make_executable, path_variable};
+use crate::support::{DONE, World, make_executable, path_variable};
+use crate::traced::{Disk, Packs, strace, whole_calls};
 
 /// Lists every file of the checkout with what is in it, beside the check's HOME.
 const LISTS: &str = "find . -path ./.git -prune -o -type f -print | sed 's,^./,,' | LC_ALL=C sort > \"$HOME/names.$$\" && \
                      git hash-object --no-filters --stdin-paths < \"$HOME/names.$$\" | paste -d' ' \"$HOME/names.$$\" - > \"$HOME/checked.$$\"";
 
+/// Commits more files than git takes in as files of their own.
+const MANY: &str = "n=0; while [ $n -lt 150 ]; do echo \"$n of $CREW_TICKET_ID\" > \"$CREW_TICKET_ID.$n\"; n=$((n+1)); done\n\
+                    git add -A; git commit -q -m many\necho DONE\n";
+
+/// The same, and leaves it to crew to commit them.
+const MANY_UNCOMMITTED: &str = "n=0; while [ $n -lt 150 ]; do echo \"$n of $CREW_TICKET_ID\" > \"$CREW_TICKET_ID.$n\"; n=$((n+1)); done\n\
+                                echo DONE\n";
+
 #[test]
 fn f18_cl_f18_pr_f18_la_f18_wk_f18_re_nothing_is_said_to_have_landed_before_it_is_on_the_disk() {
-    let (world, base, trace) = drained_under_strace(None);
+    let (world, base, trace) = drained_under_strace(&[DONE; 4], None);
     let landed = merges(&world, &base);
     assert_eq!(landed.len(), 4);
     in_order(&world, &landed, &base, &trace).unwrap();
@@ -64,23 +71,54 @@ fn f18_su_nothing_is_answered_before_it_is_on_the_disk() {
 }
 
 #[test]
+fn f18_la_f18_wk_many_objects_are_on_the_disk_as_a_pack_before_they_are_said_to_have_landed() {
+    let (world, base, trace) = drained_under_strace(&[MANY, MANY_UNCOMMITTED], None);
+    let landed = merges(&world, &base);
+    assert_eq!(landed.len(), 2);
+    // So many that git keeps those of one in a pack, or this is no proof of packs. Crew's own commit is of loose ones.
+    let packs = Packs::of(&world);
+    let in_packs = packs.hold(&objects(&world, "main", &base));
+    assert!(in_packs > 100, "{in_packs} objects are in packs");
+    assert!(
+        packs.kinds().is_superset(&["pack", "idx"].into()),
+        "{:?}",
+        packs.kinds()
+    );
+    in_order(&world, &landed, &base, &trace).unwrap();
+    what_landed_had_passed(&world, &landed);
+}
+
+#[test]
 fn a_git_that_syncs_nothing_is_found_by_the_same_look() {
     // In the place of git, one that forgets what it was told about syncing.
     let forgetful = "#!/bin/sh\nfor one; do case $one in core.fsync=*) one=core.fsync=none ;; esac; set -- \"$@\" \"$one\"; shift; done\n";
-    let (world, base, trace) = drained_under_strace(Some(forgetful));
-    let landed = merges(&world, &base);
-    let found = in_order(&world, &landed, &base, &trace).unwrap_err();
-    assert!(found.contains("synced"), "{found}");
+    for agent in [DONE, MANY] {
+        let (world, base, trace) = drained_under_strace(&[agent], Some(forgetful));
+        let landed = merges(&world, &base);
+        let found = in_order(&world, &landed, &base, &trace).unwrap_err();
+        assert!(found.contains("synced"), "{found}");
+    }
 }
 
-/// Four tickets, drained. Gives the target before, and what the system was asked, in order.
-fn drained_under_strace(wrapper: Option<&str>) -> (World, String, String) {
+#[test]
+fn a_folder_of_packs_that_is_not_synced_is_found_by_the_same_look() {
+    let (world, base, trace) = drained_under_strace(&[MANY], None);
+    let landed = merges(&world, &base);
+    let is_of_folder = |line: &&str| line.contains("fsync(") && line.contains("/project/.git/objects/pack>");
+    let without: Vec<&str> = trace.lines().filter(|line| !is_of_folder(line)).collect();
+    assert!(without.len() < trace.lines().count(), "none was synced");
+    let found = in_order(&world, &landed, &base, &without.join("\n")).unwrap_err();
+    assert!(found.contains("a folder that is not synced"), "{found}");
+}
+
+/// Tickets whose agents do this, drained. Gives the target before, and what the system was asked, in order.
+fn drained_under_strace(agents: &[&str], wrapper: Option<&str>) -> (World, String, String) {
     let world = World::with(|settings| {
         settings.agents = "count = 2".to_owned();
         settings.checks = format!("commands = ['''{LISTS}''']");
     });
-    for id in ["t-1", "t-2", "t-3", "t-4"] {
-        world.ticket(id).agent(DONE).write();
+    for (agent, n) in agents.iter().zip(1..) {
+        world.ticket(&format!("t-{n}")).agent(agent).write();
     }
     let base = world.git(&["rev-parse", "main"]);
     let mut path = path_variable();
@@ -100,63 +138,6 @@ fn drained_under_strace(wrapper: Option<&str>) -> (World, String, String) {
     let (said, trace) = strace(&world, &["run", "--until-idle"], path);
     assert_eq!(said.code, Some(0), "{said}");
     (world, base, trace)
-}
-
-/// Runs crew, and gives what the system was asked, in order.
-fn strace(world: &World, args: &[&str], path: OsString) -> (Said, String) {
-    let trace = world.path("trace");
-    let calls = "trace=fsync,fdatasync,sync_file_range,link,linkat,rename,renameat,renameat2,mkdir,mkdirat,write,pwrite64";
-    let traced = world
-        .program("strace")
-        .args([
-            "-f",
-            "-y",
-            "-qq",
-            "-s",
-            "4200",
-            "-e",
-            calls,
-            "-e",
-            "signal=none",
-            "-o",
-        ])
-        .arg(&trace)
-        .arg(crew())
-        .args(args)
-        .current_dir(world.path("project"))
-        .env("PATH", path)
-        .output();
-    let traced = traced.unwrap_or_else(|error| {
-        panic!("strace is needed for this test ({error}): install the package `strace`")
-    });
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let said = Said {
-        code: traced.status.code(),
-        signal: None,
-        out: text(&traced.stdout),
-        err: text(&traced.stderr),
-    };
-    (said, text(&fs::read(&trace).unwrap()))
-}
-
-/// The calls of a trace, each when it has ended and whole.
-fn whole_calls(trace: &str) -> Vec<String> {
-    let mut unfinished: BTreeMap<&str, &str> = BTreeMap::new();
-    let mut calls = Vec::new();
-    for line in trace.lines() {
-        let (pid, call) = line.trim_start().split_once(' ').unwrap_or_default();
-        let call = call.trim_start();
-        if let Some(begun) = call.strip_suffix("<unfinished ...>") {
-            unfinished.insert(pid, begun);
-        } else if call.starts_with("<...") {
-            let begun = unfinished.remove(pid).unwrap_or_default();
-            let ended = call.split_once("resumed>").map_or("", |(_, ended)| ended);
-            calls.push(format!("{begun}{ended}"));
-        } else {
-            calls.push(call.to_owned());
-        }
-    }
-    calls
 }
 
 /// What the journal was told, and what of it is on the disk.
@@ -229,38 +210,22 @@ fn merges(world: &World, base: &str) -> Vec<String> {
     log.lines().map(str::to_owned).collect()
 }
 
-/// What of a file system is certain to survive, as the calls are gone through.
-#[derive(Default)]
-struct Disk {
-    /// Files, by their last two names: whether what is in them is on the disk.
-    synced: BTreeSet<String>,
-    /// Written out and not yet asked for: the next sync of any file of git's batch brings them all.
-    written_out: BTreeSet<String>,
-    /// Final names of objects, and whether each was on the disk when it got its name.
-    named: BTreeMap<String, bool>,
-    /// Landings that the journal was told of.
-    told: BTreeSet<String>,
-    /// Whether the target's lock, and after it the target's folder, was synced since the last landing was told.
-    target: bool,
-    folder: bool,
-}
-
 /// Goes through the calls; the first landing that was told too early is an error.
 fn in_order(world: &World, landed: &[String], base: &str, trace: &str) -> Result<(), String> {
-    let mut disk = Disk::default();
+    let (mut disk, packs) = (Disk::default(), Packs::of(world));
     let mut unfinished: BTreeMap<&str, String> = BTreeMap::new();
     for line in trace.lines() {
         let (pid, call) = line.trim_start().split_once(' ').unwrap_or_default();
         let call = call.trim_start();
         if let Some(begun) = call.strip_suffix("<unfinished ...>") {
-            told(world, &mut disk, landed, base, begun)?;
+            told(world, (&mut disk, &packs), landed, base, begun)?;
             unfinished.insert(pid, begun.to_owned());
         } else if call.starts_with("<...") {
             let begun = unfinished.remove(pid).unwrap_or_default();
             let ended = call.split_once("resumed>").map_or("", |(_, ended)| ended);
             disk.see(&format!("{begun}{ended}"));
         } else {
-            told(world, &mut disk, landed, base, call)?;
+            told(world, (&mut disk, &packs), landed, base, call)?;
             disk.see(call);
         }
     }
@@ -276,7 +241,13 @@ fn in_order(world: &World, landed: &[String], base: &str, trace: &str) -> Result
 }
 
 /// Whether this call tells the journal of a landing, and all that it tells of is on the disk.
-fn told(world: &World, disk: &mut Disk, landed: &[String], base: &str, call: &str) -> Result<(), String> {
+fn told(
+    world: &World,
+    (disk, packs): (&mut Disk, &Packs),
+    landed: &[String],
+    base: &str,
+    call: &str,
+) -> Result<(), String> {
     let writes = call.starts_with("write(") || call.starts_with("pwrite64(");
     if !writes || !call.contains("/journal.db-wal>") {
         return Ok(());
@@ -297,82 +268,18 @@ fn told(world: &World, disk: &mut Disk, landed: &[String], base: &str, call: &st
                 "{commit} is told of before the target's folder is synced"
             ));
         }
-        let objects = world.git(&[
-            "rev-list",
-            "--objects",
-            "--no-object-names",
-            commit,
-            &format!("^{base}"),
-        ]);
-        for object in objects.lines() {
-            let name = format!("{}/{}", &object[..2], &object[2..]);
-            match disk.named.get(&name) {
-                Some(true) => {}
-                Some(false) => {
-                    return Err(format!(
-                        "{commit}: its object {object} was not synced before it got its name"
-                    ));
-                }
-                None => {
-                    return Err(format!(
-                        "{commit} is told of before its object {object} has its name, or is synced"
-                    ));
-                }
-            }
+        for object in objects(world, commit, base).lines() {
+            disk.has(object, packs)
+                .map_err(|why| format!("{commit} is told of: {why}"))?;
         }
     }
     Ok(())
 }
 
-impl Disk {
-    /// Takes in a call that has ended.
-    fn see(&mut self, call: &str) {
-        if !call.trim_end().ends_with("= 0") {
-            return;
-        }
-        let name = call.split_once('(').map_or("", |(name, _)| name);
-        match name {
-            "fsync" | "fdatasync" => {
-                let Some(path) = of_descriptor(call) else { return };
-                if path.contains("bulk_fsync") || path.contains("bulk-fsync") {
-                    self.synced.append(&mut self.written_out);
-                }
-                self.target |= path.ends_with("/refs/heads/main.lock");
-                self.folder |= self.target && path.ends_with("/refs/heads");
-                self.synced.insert(short(&path));
-            }
-            "sync_file_range" => {
-                self.written_out
-                    .extend(of_descriptor(call).map(|path| short(&path)));
-            }
-            "link" | "linkat" | "rename" | "renameat" | "renameat2" => {
-                let paths: Vec<&str> = call.split('"').skip(1).step_by(2).collect();
-                let [from, to] = paths[..] else { return };
-                let (from, to) = (short(from), short(to));
-                if self.synced.contains(&from) {
-                    self.synced.insert(to.clone());
-                }
-                if self.written_out.contains(&from) {
-                    self.written_out.insert(to.clone());
-                }
-                self.named.insert(to, self.synced.contains(&from));
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The path that `strace -y` shows of the first argument.
-fn of_descriptor(call: &str) -> Option<String> {
-    let path = call.split_once('<')?.1;
-    let end = path.rfind('>')?;
-    Some(path[..end].to_owned())
-}
-
-/// The last two names of a path: git's passing names are random, and its final ones are hashes.
-fn short(path: &str) -> String {
-    let names: Vec<&str> = path.rsplitn(3, '/').take(2).collect();
-    names.into_iter().rev().collect::<Vec<_>>().join("/")
+/// What a commit needs beyond another.
+fn objects(world: &World, commit: &str, base: &str) -> String {
+    let without = format!("^{base}");
+    world.git(&["rev-list", "--objects", "--no-object-names", commit, &without])
 }
 
 /// What a check saw is, file for file, what landed.

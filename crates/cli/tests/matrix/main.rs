@@ -30,4 +30,5 @@ mod lost;
 mod stops;
 mod table;
 mod told;
+mod traced;
 mod versions;

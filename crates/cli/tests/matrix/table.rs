@@ -250,6 +250,7 @@ const PROVED: &[(&str, &[&str])] = &[
         &[
             "f18_su_nothing_is_answered_before_it_is_on_the_disk",
             "f18_cl_f18_pr_f18_la_f18_wk_f18_re_nothing_is_said_to_have_landed_before_it_is_on_the_disk",
+            "f18_la_f18_wk_many_objects_are_on_the_disk_as_a_pack_before_they_are_said_to_have_landed",
             "f23_re_a_log_cut_short_loses_no_more_than_was_cut",
             "f23_re_a_step_whose_record_is_damaged_is_not_started_beside_itself",
         ],
