@@ -23,6 +23,7 @@ mod struck;
 mod busy;
 mod checks;
 mod damage;
+mod doubt;
 mod durable;
 mod few;
 mod full_disk;

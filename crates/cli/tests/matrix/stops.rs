@@ -76,7 +76,7 @@ int link(const char *from, const char *to) { die(from, to); return -1; }
 "#;
 
 /// An object to be loaded before others, made of a few lines of C.
-fn object(source: &str, at: &Path) {
+pub(crate) fn object(source: &str, at: &Path) {
     let written = at.with_extension("c");
     fs::write(&written, source).unwrap();
     must(

@@ -214,8 +214,59 @@ const PROVED: &[(&str, &[&str])] = &[
         &["f13_re_a_locked_journal_is_waited_for_by_the_next_engine"],
     ),
     (
-        "f15 su cl st wk ga la cu re",
+        "f15 su",
         &[
+            "f15_su_a_command_whose_commit_failed_and_is_not_there_is_asked_again",
+            "f15_su_a_command_whose_commit_failed_and_is_there_is_carried_out_once",
+        ],
+    ),
+    (
+        "f15 cl",
+        &[
+            "f15_cl_a_claim_whose_commit_failed_and_is_not_there_is_made_once",
+            "f15_cl_a_claim_whose_commit_failed_and_is_there_is_made_once",
+        ],
+    ),
+    (
+        "f15 st",
+        &[
+            "f15_st_an_end_whose_commit_failed_and_is_not_there_is_told_once",
+            "f15_st_an_end_whose_commit_failed_and_is_there_is_told_once",
+        ],
+    ),
+    (
+        "f15 wk",
+        &[
+            "f15_wk_a_candidate_whose_commit_failed_and_is_not_there_is_one",
+            "f15_wk_a_candidate_whose_commit_failed_and_is_there_is_one",
+        ],
+    ),
+    (
+        "f15 ga",
+        &[
+            "f15_ga_a_verdict_whose_commit_failed_and_is_not_there_counts_once",
+            "f15_ga_a_verdict_whose_commit_failed_and_is_there_counts_once",
+        ],
+    ),
+    (
+        "f15 la",
+        &[
+            "f15_la_a_landing_whose_commit_failed_and_is_not_there_is_one",
+            "f15_la_a_landing_whose_commit_failed_and_is_there_is_one",
+        ],
+    ),
+    (
+        "f15 cu",
+        &[
+            "f15_cu_a_stop_whose_commit_failed_and_is_not_there_is_ordered_once",
+            "f15_cu_a_stop_whose_commit_failed_and_is_there_is_ordered_once",
+        ],
+    ),
+    (
+        "f15 re",
+        &[
+            "f15_re_an_end_that_a_next_engine_finds_whose_commit_failed_and_is_not_there_is_told_once",
+            "f15_re_an_end_that_a_next_engine_finds_whose_commit_failed_and_is_there_is_told_once",
             "an_append_is_durable_and_untold_anywhere",
             "and_then_an_append_is_untold",
             "an_ambiguous_append_is_resolved_by_its_key",
