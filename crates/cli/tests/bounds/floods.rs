@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::memory::{MOST, assert_bounded, bounded};
+use crate::memory::{MOST, assert_bounded, assert_shim_bounded, bounded};
 use crate::support::{Engine, World};
 
 /// What crew keeps of a stream at most: its beginning, a notice, its end.
@@ -27,8 +27,15 @@ fn flood(script: &str, meanwhile: impl FnOnce(&World)) -> (World, Engine) {
     (world, engine)
 }
 
+/// What a flood's agent does when all of it is out: its shim, which has read it, is looked at before it may end.
+const FLOODED: &str =
+    ": > \"$GATES/flooded\"\nuntil_there \"$GATES/measured\"\nwork flood.txt done\necho\necho DONE\n";
+
 /// Waits for the flood's end, asserts that it was bounded, and that nothing of it is left.
 fn ends(world: &World, mut engine: Engine) {
+    world.wait("all of the flood is out", || world.path("gates/flooded").exists());
+    assert_shim_bounded(world, "flood");
+    world.open("measured");
     world.wait("the flood's ticket landed", || world.is_landed("flood"));
     assert_bounded(&mut engine, MOST);
     engine.signal("INT");
@@ -51,9 +58,10 @@ fn kept(world: &World) -> u64 {
 fn f6_st_a_gigabyte_of_short_lines_is_cut_and_starves_nobody() {
     // Far more than 100,000 lines a second, for as long as it takes.
     let (world, engine) = flood(
-        ": > \"$GATES/flooding\"\nn=0\nwhile [ $n -lt 10 ] || [ ! -e \"$GATES/landed\" ]; do\n\
-         [ $n -lt 1000 ] || exit 9\nyes 'a line of the flood' | head -c 107374182\nn=$((n+1))\ndone\n\
-         work flood.txt done\necho\necho DONE\n",
+        &format!(
+            ": > \"$GATES/flooding\"\nn=0\nwhile [ $n -lt 10 ] || [ ! -e \"$GATES/landed\" ]; do\n\
+         [ $n -lt 1000 ] || exit 9\nyes 'a line of the flood' | head -c 107374182\nn=$((n+1))\ndone\n{FLOODED}"
+        ),
         |_| {},
     );
     ends(&world, engine);
@@ -67,8 +75,10 @@ fn f6_st_a_gigabyte_of_short_lines_is_cut_and_starves_nobody() {
 #[test]
 fn f6_st_a_line_of_100_megabytes_is_cut_and_starves_nobody() {
     let (world, engine) = flood(
-        ": > \"$GATES/flooding\"\nhead -c 104857600 /dev/zero | tr '\\0' x\n\
-         until_there \"$GATES/landed\"\nhead -c 1048576 /dev/zero | tr '\\0' x\nwork flood.txt done\necho\necho DONE\n",
+        &format!(
+            ": > \"$GATES/flooding\"\nhead -c 104857600 /dev/zero | tr '\\0' x\n\
+         until_there \"$GATES/landed\"\nhead -c 1048576 /dev/zero | tr '\\0' x\n{FLOODED}"
+        ),
         |_| {},
     );
     ends(&world, engine);
@@ -81,8 +91,10 @@ fn f6_st_a_line_of_100_megabytes_is_cut_and_starves_nobody() {
 #[test]
 fn f6_st_an_agent_with_5000_children_leaves_none_and_starves_nobody() {
     let (world, engine) = flood(
-        "n=0\nwhile [ $n -lt 5000 ]; do sleep 600 & n=$((n+1)); done\n: > \"$GATES/flooding\"\n\
-         until_there \"$GATES/landed\"\nwork flood.txt done\necho DONE\n",
+        &format!(
+            "n=0\nwhile [ $n -lt 5000 ]; do sleep 600 & n=$((n+1)); done\n: > \"$GATES/flooding\"\n\
+         until_there \"$GATES/landed\"\n{FLOODED}"
+        ),
         // Who is just becoming `sleep` has no environment to be known by.
         |world| world.wait("they all live", || world.processes().len() > 5000),
     );

@@ -7,6 +7,9 @@ use crate::support::{Engine, Said, World};
 /// What no process of crew's may ever have, in MiB.
 pub(crate) const MOST: u64 = 150;
 
+/// What no shim may ever have, in MiB: there is one for each run, and each is as large as all the others.
+pub(crate) const MOST_OF_SHIM: u64 = 32;
+
 /// The most memory that the process has had, in KiB; 0 when it is gone.
 fn most(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -23,6 +26,24 @@ pub(crate) fn assert_bounded(engine: &mut Engine, limit: u64) {
     assert!(
         0 < most && most / 1024 < limit,
         "the engine had {} MiB",
+        most / 1024
+    );
+}
+
+/// Asserts that the shim of the ticket's run, which is up, never had more than it may have.
+#[track_caller]
+pub(crate) fn assert_shim_bounded(world: &World, ticket: &str) {
+    let of_ticket = format!("/.crew/runs/{ticket}.");
+    let is_shim = |line: &&String| line.contains(" shim ") && line.contains(&of_ticket);
+    let all = world.processes();
+    let shims: Vec<&String> = all.iter().filter(is_shim).collect();
+    let [shim] = shims[..] else {
+        panic!("not one shim: {shims:?} of {all:#?}");
+    };
+    let most = most(shim.split(':').next().unwrap().parse().unwrap());
+    assert!(
+        0 < most && most / 1024 < MOST_OF_SHIM,
+        "the shim had {} MiB",
         most / 1024
     );
 }
