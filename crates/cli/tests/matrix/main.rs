@@ -32,4 +32,5 @@ mod stops;
 mod table;
 mod told;
 mod traced;
+mod two;
 mod versions;

@@ -367,12 +367,31 @@ const PROVED: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "f24 su cl pr wk la cu re",
+        "f24 su cl",
         &[
+            "f24_su_f24_cl_a_second_engine_comes_with_a_command_and_a_ticket",
             "f24_two_engines_at_once_are_one",
-            "f24_re_what_a_dead_engines_git_holds_is_waited_for_and_then_named",
-            "f24_a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing",
             "a_second_engine_is_refused_and_told_who_runs",
+        ],
+    ),
+    ("f24 pr", &["f24_pr_a_second_engine_comes_as_a_workspace_is_made"]),
+    (
+        "f24 wk",
+        &["f24_wk_a_second_engine_comes_as_the_branch_is_taken_over"],
+    ),
+    ("f24 la", &["f24_la_a_second_engine_comes_as_it_lands"]),
+    (
+        "f24 cu",
+        &[
+            "f24_cu_a_second_engine_comes_as_the_workspace_goes",
+            "f24_a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing",
+        ],
+    ),
+    (
+        "f24 re",
+        &[
+            "f24_re_a_second_engine_comes_as_one_carries_on_what_a_dead_one_left",
+            "f24_re_what_a_dead_engines_git_holds_is_waited_for_and_then_named",
         ],
     ),
     (
