@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{Again, Core, Duty, Input, Loaded, Output, Report, Rest, Sighting};
-use model::command::OnStop;
+use model::command::{OnStop, Outcome};
 use model::journal::{EffectId, TimerRef};
 use model::ticket::TimerChange;
 use model::{RunId, Time};
@@ -459,23 +459,11 @@ impl Ring {
         timing::recorded(count, watch);
         let ordered = match recorded {
             Ok(ordered) => ordered,
-            Err(error) if is_conflict(&error) => {
-                tracing::warn!(%error, "a decision was refused; starting over from the journal");
-                self.refusals.note(error)?;
-                return Ok(Recorded::Refused);
-            }
-            Err(error) => return Err(Error::Store(error)),
+            Err(error) => return self.refused(error),
         };
         crash::points("durable", || decided.iter().copied());
-        self.ledger.finish(&finished, now).await?;
-        for (id, outcome) in answers {
-            if !is_own(&id) {
-                self.ledger.answer(&id, &outcome, now).await?;
-            }
-        }
-        for Again { effect, at, why } in again {
-            self.ledger.postpone(effect, at, why).await?;
-            self.lines.again(effect, at);
+        if let Err(error) = self.finish(&finished, answers, again, now).await {
+            return self.refused(error);
         }
         for id in self.lines.settled() {
             self.notes.remove(&id);
@@ -486,6 +474,37 @@ impl Ring {
         }
         self.perform_what_can_be();
         Ok(Recorded::All)
+    }
+
+    /// Notes what is settled without a fact.
+    async fn finish(
+        &mut self,
+        finished: &[EffectId],
+        answers: Vec<(String, Outcome)>,
+        again: Vec<Again>,
+        now: Time,
+    ) -> store::Result<()> {
+        self.ledger.finish(finished, now).await?;
+        for (id, outcome) in answers {
+            if !is_own(&id) {
+                self.ledger.answer(&id, &outcome, now).await?;
+            }
+        }
+        for Again { effect, at, why } in again {
+            self.ledger.postpone(effect, at, why).await?;
+            self.lines.again(effect, at);
+        }
+        Ok(())
+    }
+
+    /// Where the journal says otherwise than the core, the core begins anew with what it says.
+    fn refused(&mut self, error: store::Error) -> Result<Recorded> {
+        if !is_conflict(&error) {
+            return Err(Error::Store(error));
+        }
+        tracing::warn!(%error, "a decision was refused; starting over from the journal");
+        self.refusals.note(error)?;
+        Ok(Recorded::Refused)
     }
 }
 
