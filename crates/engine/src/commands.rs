@@ -129,11 +129,17 @@ impl Core {
         let Some(ticket) = self.ticket(&id) else {
             return Err(unknown(&id));
         };
+        let being_stopped = format!("{agent} is being stopped; {id} goes back, held");
+        let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
+        if let Some(Then::Release { .. }) = stopping {
+            // Whoever asks again, for want of an engine say, asks for nothing new.
+            return Ok(being_stopped);
+        }
         let (event, message) = if ticket.live_run().is_some() {
             let then = Then::Release { by: by.to_owned() };
             (
                 Event::Attempt(attempt::Event::StopOrdered { then }),
-                format!("{agent} is being stopped; {id} goes back, held"),
+                being_stopped,
             )
         } else if let State::Verify(verify) = &ticket.state {
             let stage = verify.stage.name();

@@ -51,6 +51,27 @@ fn kill_works_without_an_engine_on_a_step_that_was_left_running() {
 }
 
 #[test]
+fn an_agent_that_is_killed_twice_is_stopped_once_and_nobody_is_refused() {
+    let world = World::new();
+    let deaf = format!("trap ': > \"$GATES/asked\"; until_there \"$GATES/go\"; exit 1' TERM\n{ENDLESS}");
+    world.ticket("t-1").agent(&deaf).write();
+    let mut engine = world.engine();
+    world.wait("it has worked", || world.path("gates/worked").exists());
+    let agent = world.agent_of("t-1");
+    world.must(&["kill", &agent]);
+    world.wait("it was asked to end", || world.path("gates/asked").exists());
+    world.must(&["kill", &agent]);
+    world.open("go");
+    world.wait_for("t-1", "open (held)");
+    assert_eq!(
+        (world.held("t-1").0, world.count("t-1", "stop_ordered")),
+        ("killed".to_owned(), 1)
+    );
+    world.must(&["stop"]);
+    engine.end();
+}
+
+#[test]
 fn drop_keeps_the_work() {
     let world = World::new();
     world
