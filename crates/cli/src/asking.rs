@@ -51,7 +51,8 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
         context.out.wrapped(says, 0, Style::Yellow)?;
     }
     match (exit, &command) {
-        (Exit::Done, Command::Merge { ticket }) => Ok(merged(ticket, &answer.happened)),
+        // An engine that runs goes on with it.
+        (Exit::Done, Command::Merge { ticket }) if !answer.was_up => Ok(merged(ticket, &answer.happened)),
         _ => Ok(exit),
     }
 }
@@ -211,7 +212,9 @@ fn merged(ticket: &TicketId, happened: &[Fold]) -> Exit {
     match after {
         Some(after) if after.held.is_some() => Exit::Held,
         Some(after) if !after.is_done() => Exit::Failed,
-        Some(_) | None => Exit::Done,
+        Some(_) => Exit::Done,
+        // It is on its way, and could not be brought further: `crew inbox` says why.
+        None => Exit::Held,
     }
 }
 

@@ -35,11 +35,15 @@ pub(crate) fn inbox(crew: &Crew, place: &Place, failing: Vec<Failing>) -> Result
 pub(crate) fn folder(
     crew: &Crew,
     place: &Place,
-    failing: Vec<Failing>,
+    mut failing: Vec<Failing>,
     now: Time,
 ) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Beside)> {
     let settings = settings(place);
     let facts = Facts::gather(crew, place, &settings, now)?;
+    if !failing.is_empty() && place.holder()?.is_none() {
+        // Nobody tries.
+        failing.iter_mut().for_each(|failing| failing.until = None);
+    }
     let beside = Beside {
         refusals: refusals(&facts, &settings),
         files: facts.bad,

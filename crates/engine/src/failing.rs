@@ -21,15 +21,9 @@ pub(crate) enum Of {
 impl Of {
     fn effect(effect: &Effect) -> Self {
         match effect {
-            Effect::WriteFile(_) | Effect::AddNote { .. } => Self::File,
+            _ if effect.is_of_file() => Self::File,
             Effect::Attempt(attempt::Effect::StopRun { .. }) => Self::Stop,
-            Effect::Attempt(attempt::Effect::StartStep { .. } | attempt::Effect::InspectWorkspace { .. })
-            | Effect::PrepareWorkspace { .. }
-            | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
-            | Effect::Land { .. }
-            | Effect::KeepWork { .. }
-            | Effect::RemoveWorkspace { .. } => Self::Work,
+            _ => Self::Work,
         }
     }
 }
@@ -45,9 +39,6 @@ pub(crate) struct Failing {
     /// What was not done and why, once it is a person's to mend.
     told: Option<String>,
 }
-
-/// So often is it tried in vain before it is a person's to mend: another program may have been at the file, or the repository.
-const TRIES: u32 = 2;
 
 impl Core {
     /// An effect could not be performed: it is again, and a person is told why, once, however often it is tried. What only hinders
@@ -70,9 +61,8 @@ impl Core {
                 told: None,
             });
         failing.tries += u32::from(!passing);
-        let undone = || format!("{}: {why}", effect.undone());
-        failing.told = (!passing && failing.tries >= TRIES).then(undone);
-        let told = failing.told.clone();
+        let undone = (!passing).then(|| format!("{}: {why}", effect.undone()));
+        failing.told = undone.clone().filter(|_| failing.tries >= backoff::IN_VAIN);
         let wait = if passing {
             backoff::EFFECT_RETRY
         } else {
@@ -92,7 +82,7 @@ impl Core {
         self.out.again.push(Again {
             effect: id,
             at: self.now + wait,
-            why: told,
+            why: undone,
         });
     }
 

@@ -36,7 +36,7 @@ pub struct Again {
     pub effect: EffectId,
     /// When.
     pub at: Time,
-    /// What was not done and why, in words, where a person is to mend it.
+    /// What was not done and why, in words; nothing where only the machine has no room for it now.
     pub why: Option<String>,
 }
 

@@ -6,7 +6,7 @@ use model::policy::{
     capacity,
     route::{self, Refusal},
 };
-use model::ticket::{Stage, State, Ticket, in_words};
+use model::ticket::{Stage, State, Ticket, Verify, in_words};
 
 use crate::core::Core;
 
@@ -49,6 +49,13 @@ impl Core {
     pub fn is_at_work(&self) -> bool {
         self.at_work()
             .any(|ticket| matches!(self.standing(ticket, None), Standing::Moving))
+    }
+
+    /// Whether a ticket moves, or will by itself.
+    #[must_use]
+    pub fn moves(&self, id: &TicketId) -> bool {
+        let standing = self.ticket(id).map(|ticket| self.standing(ticket, None));
+        matches!(standing, Some(Standing::Moving))
     }
 
     /// Whether anything can still move without a person.
@@ -149,11 +156,31 @@ impl Core {
     }
 
     fn standing(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {
+        let is_queued = |verify: &Verify| matches!(verify.stage, Stage::Queued);
+        if let State::Verify(verify) = &ticket.state
+            && is_queued(verify)
+            && ticket.held.is_none()
+            && let Some(front) = self.stuck_front()
+        {
+            return Standing::Behind(vec![front.clone()]);
+        }
         match (self.by_state(ticket, refusal), self.stuck(&ticket.id)) {
             // What is ordered next waits behind it.
             (Standing::Moving | Standing::Eligible, Some(why)) => Standing::Waits(why.to_owned()),
             (standing, _) => standing,
         }
+    }
+
+    /// Who is at the front of the line to the target and cannot go on before a person has mended something.
+    fn stuck_front(&self) -> Option<&TicketId> {
+        let is_front = |id: &&TicketId| {
+            self.ticket(id).is_some_and(|ticket| match &ticket.state {
+                State::Verify(verify) => ticket.held.is_none() && !matches!(verify.stage, Stage::Queued),
+                State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
+            })
+        };
+        let stuck = self.undone_of_all().map(|(id, _)| id);
+        stuck.filter(|id| self.is_stuck(id)).find(is_front)
     }
 
     fn by_state(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {

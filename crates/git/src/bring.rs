@@ -208,21 +208,22 @@ impl Bringing<'_> {
     /// Stores the objects, each checked by git's rules, without the agent's objects: whatever they lean on must be in the user's
     /// repository.
     fn unpack(&self, pack: Pack) -> Result<()> {
-        let call = match pack.objects {
-            0 => return Ok(()),
-            1..=LOOSE_OBJECTS => self.repository.call("unpack-objects").args(["-q", "--strict"]),
-            _ => self.repository.call("index-pack").args(["--stdin", "--strict"]),
+        let store = |call: Call| {
+            let stored = call.deadline(self.limits.deadline).input_file(pack.file).ok();
+            stored.map(drop).map_err(|error| self.unsound(error))
         };
-        let stored = call.deadline(self.limits.deadline).input_file(pack.file).ok();
-        stored.map_err(|error| self.unsound(error))?;
-        if pack.objects > LOOSE_OBJECTS {
-            // git fsyncs a pack and its index; the names that it then gives them are ours to make durable.
-            let folder = self.repository.objects().join("pack");
-            File::open(&folder)
-                .and_then(|opened| opened.sync_all())
-                .doing("make durable", &folder)?;
+        match pack.objects {
+            0 => Ok(()),
+            1..=LOOSE_OBJECTS => store(self.repository.call("unpack-objects").args(["-q", "--strict"])),
+            _ => {
+                store(self.repository.call("index-pack").args(["--stdin", "--strict"]))?;
+                // git fsyncs a pack and its index; the names that it then gives them are ours to make durable.
+                let folder = self.repository.objects().join("pack");
+                File::open(&folder)
+                    .and_then(|opened| opened.sync_all())
+                    .doing("make durable", &folder)
+            }
         }
-        Ok(())
     }
 }
 

@@ -133,6 +133,12 @@ mod tests {
     const REST: [bool; 4] = [false, false, false, true];
 
     #[test]
+    fn a_state_from_which_nothing_leads_on_is_told_before_any_round_is_looked_for() {
+        let ordinary = Ordinary::new(&[false, false, true], &[(0, 1)]);
+        assert_eq!(ordinary.farthest(), Err(0));
+    }
+
+    #[test]
     fn a_way_that_ends_is_as_long_as_its_longest() {
         let moves = [(0, 1), (1, 2), (0, 2), (2, 3), (1, 3), (3, 0)];
         let ordinary = Ordinary::new(&REST, &moves);

@@ -89,13 +89,17 @@ pub fn explore(guards: Guards, bounds: Bounds) -> Result<Summary, Found> {
         frontier = next;
     }
     let ordinary = Ordinary::new(&search.rest, &search.ordinary);
-    let (farthest, longest) = match (ordinary.farthest(), ordinary.longest()) {
-        (Ok(farthest), Ok(longest)) => (farthest, longest),
-        (Err(stuck), _) => {
+    let farthest = match ordinary.farthest() {
+        Ok(farthest) => farthest,
+        Err(stuck) => {
             let broken = Broken::new("G9", "nothing can come to rest any more".to_owned());
             return Err(search.found((stuck, None, broken), &first, &mut book));
         }
-        (Ok(_), Err(round)) => {
+    };
+    // Only where everything can come to rest is there always a way on.
+    let longest = match ordinary.longest() {
+        Ok(longest) => longest,
+        Err(round) => {
             let broken = Broken::new("G9", "it can come to rest, and need not ever".to_owned());
             return Err(search.goes_round(&round, broken, &first, &mut book));
         }

@@ -28,7 +28,7 @@ pub use act::Act;
 pub use agent::{Agent, Status, Waits};
 pub use cost::{By, Charge, Costs, Filter, Line, Sum, Sums};
 pub use figures::{clock, cost, dollars, left, span, tokens};
-pub use inbox::{BadFile, Beside, Failing, Item, Kind, Urgency, inbox};
+pub use inbox::{BadFile, Beside, Failing, Item, Kind, MEND, Urgency, inbox};
 pub use past::{Bill, Deeds, LANDINGS, Past, Record, SHAPE};
 pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};

@@ -21,15 +21,10 @@ pub(crate) enum Kind {
 }
 
 fn line(ordered: &Ordered) -> Line {
-    let kind = match &ordered.effect {
-        Effect::WriteFile(_) | Effect::AddNote { .. } => Kind::File,
-        Effect::PrepareWorkspace { .. }
-        | Effect::Attempt(_)
-        | Effect::BuildCandidate { .. }
-        | Effect::RunChecks { .. }
-        | Effect::Land { .. }
-        | Effect::KeepWork { .. }
-        | Effect::RemoveWorkspace { .. } => Kind::Work,
+    let kind = if ordered.effect.is_of_file() {
+        Kind::File
+    } else {
+        Kind::Work
     };
     (ordered.ticket.clone(), kind)
 }

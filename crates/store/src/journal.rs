@@ -121,8 +121,8 @@ pub trait Journal: Send + Sync {
     /// One effect, done or not.
     fn effect(&self, effect: EffectId) -> impl Future<Output = Result<Option<Effect>>> + Send;
 
-    /// Notes that an effect was tried without success, when it may be tried again, and why it fails, where a person is to
-    /// know: it stands until the next try.
+    /// Notes that an effect was tried without success, when it may be tried again, and why it failed, where that does not pass by
+    /// itself: it stands until the next try.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::AlreadyDone`].

@@ -2,6 +2,7 @@
 
 use model::command::{self, Outcome};
 use model::journal::{self, Fact, SCHEMA, State, Write};
+use model::policy::backoff;
 use model::view::Failing;
 use model::{TicketId, Time, ticket};
 use serde::Serialize;
@@ -165,22 +166,19 @@ impl<J: Journal> Ledger<J> {
         self.0.tried(stored_effect_id(id), Millis(at.0), why).await
     }
 
-    /// What cannot be done before a person has mended something.
+    /// What was tried in vain so often that a person is to mend something, whichever engines tried.
     ///
     /// # Errors
     /// [`Error::Damaged`] when an effect cannot be understood; the backend's failure.
     pub async fn failing(&self) -> Result<Vec<Failing>> {
         let rows = self.0.pending(Millis(i64::MAX), u32::MAX >> 1).await?;
         let told = rows.into_iter().filter_map(|mut row| {
-            let why = row.why.take()?;
+            let why = row.why.take().filter(|_| row.attempts >= backoff::IN_VAIN)?;
             let until = row.run_at.map(|at| Time(at.0));
             Some(ordered(&row).map(|ordered| Failing {
                 of: ordered.id,
                 ticket: ordered.ticket,
-                is_file: matches!(
-                    ordered.effect,
-                    ticket::Effect::WriteFile(_) | ticket::Effect::AddNote { .. }
-                ),
+                is_file: ordered.effect.is_of_file(),
                 why,
                 until,
             }))

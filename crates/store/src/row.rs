@@ -133,7 +133,7 @@ pub struct Effect {
     pub attempts: u32,
     /// Not before this; `None` until it was tried once: a new effect never waits for a clock.
     pub run_at: Option<Millis>,
-    /// Why it fails each time, in words: what a person is told; `None` where nobody need know.
+    /// Why the last try failed, in words; `None` where that is to pass by itself.
     pub why: Option<String>,
     /// When it was finished; `None` while it is not.
     pub done_at: Option<Millis>,

@@ -8,7 +8,7 @@ use model::policy::route::{self, Refusal};
 use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Stage, State, Ticket, Why, remedy};
-use model::view::Failing;
+use model::view::{Failing, MEND};
 use model::{AgentName, Moment, TicketId};
 
 use crate::commands::ps;
@@ -106,9 +106,8 @@ impl Explain {
         // Where no file can be written, that is said already.
         let is_told = |failing: &Failing| failing.is_file && place.refuses_files().is_some();
         for failing in failing.iter().filter(|failing| !is_told(failing)) {
-            let hint = "mend that: it is tried again by itself as long as an engine runs";
             out.wrapped(&format!("  {}", failing.why), HANG, Style::Red)?;
-            out.wrapped(&format!("  hint: {hint}"), HANG, Style::Plain)?;
+            out.wrapped(&format!("  hint: {MEND}"), HANG, Style::Plain)?;
         }
         if let Some(failure) = failure {
             let rule = failure::says(failure.class);

@@ -89,7 +89,17 @@ fn news(context: &mut Context, shown: &mut BTreeMap<String, Item>, items: &[Item
         }
     }
     let at = clock::now();
-    for item in items.iter().filter(|item| shown.get(&item.id) != Some(*item)) {
+    // When it is tried next is no news.
+    let is_told = |item: &&Item| {
+        shown.get(&item.id).is_some_and(|known| {
+            let until = item.until;
+            Item {
+                until,
+                ..known.clone()
+            } == **item
+        })
+    };
+    for item in items.iter().filter(|item| !is_told(item)) {
         if context.json {
             context.out.json_line(&documents::News {
                 item: documents::Item::of(item),

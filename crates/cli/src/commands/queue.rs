@@ -70,8 +70,7 @@ impl Queue {
             };
             let mut table = Table::new(&["TICKET", "P", "STATE", "AGENT", "FOR", "TITLE"], &[4]);
             for ticket in shown {
-                let failing = failing.iter().find(|failing| failing.ticket == ticket.id);
-                let standing = Standing::of(ticket, refusals.get(&ticket.id), failing, now);
+                let standing = Standing::of(ticket, refusals.get(&ticket.id), &failing, now);
                 row(&mut table, ticket, &standing, now);
             }
             context.out.table(&table)?;

@@ -10,7 +10,7 @@ use model::audit::{Audit, Broken};
 use model::journal::{Fact, State};
 use model::settings::Settings;
 use model::ticket::Ticket;
-use model::view::{Crew, Failing, Record, Work};
+use model::view::{Crew, Failing, MEND, Record, Work};
 use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
 use store::{Fold, Ledger, Sqlite};
@@ -175,14 +175,18 @@ pub(super) async fn look(
     if holder.is_none() {
         left_to_do(&ledger, &crew, found).await;
     }
-    let failing = ledger.failing().await.unwrap_or_default();
-    found.extend(few(failing.iter().map(undone).collect()).into_iter().map(|says| {
-        Finding::wrong(
-            AREA,
-            says,
-            "mend that: it is tried again by itself as long as an engine runs",
-        )
-    }));
+    let failing = match ledger.failing().await {
+        Ok(failing) => failing,
+        Err(error) => {
+            damaged(text::whole(&error), found);
+            Vec::new()
+        }
+    };
+    found.extend(
+        few(failing.iter().map(undone).collect())
+            .into_iter()
+            .map(|says| Finding::wrong(AREA, says, MEND)),
+    );
     Ok(Some(Patient {
         state_file,
         place,

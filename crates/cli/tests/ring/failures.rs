@@ -444,6 +444,43 @@ fn a_ticket_whose_file_cannot_be_written_lands_and_is_told_once() {
 }
 
 #[test]
+fn a_landing_that_fails_each_time_keeps_nobody_waiting_who_waits_for_the_end() {
+    let world = World::new();
+    for id in ["t-1", "t-2"] {
+        world.ticket(id).agent(DONE).write();
+    }
+    // A folder stands where git's lock of the branch should, and is not crew's to remove.
+    let lock = world.project(".git/refs/heads/main.lock");
+    std::fs::create_dir(&lock).unwrap();
+    std::fs::write(lock.join("theirs"), "").unwrap();
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(3), "{said}");
+    let front = if world.state("t-1").state_name() == "verify/landing" {
+        "t-1"
+    } else {
+        "t-2"
+    };
+    let behind = if front == "t-1" { "t-2" } else { "t-1" };
+    assert!(said.tells_of(front, "it could not be landed"), "{said}");
+    assert!(said.tells_of(behind, &format!("it waits for {front}")), "{said}");
+    let said = world.crew(&["inbox"]);
+    assert!(said.tells_of(front, "it could not be landed"), "{said}");
+    assert!(
+        !said.out.contains("tried again by itself in"),
+        "nobody tries: {said}"
+    );
+    for id in [front, behind] {
+        let said = world.crew(&["merge", id]);
+        assert_eq!(said.code, Some(3), "{said}");
+    }
+    std::fs::remove_dir_all(lock).unwrap();
+    world.drain_all();
+    let mut landed = world.landed();
+    landed.sort();
+    assert_eq!(landed, ["t-1", "t-2"]);
+}
+
+#[test]
 fn merge_without_an_engine_tells_what_it_waits_for() {
     let world = World::new();
     world

@@ -365,6 +365,21 @@ impl Effect {
         }
     }
 
+    /// Whether it is about the ticket's file, not its work.
+    #[must_use]
+    pub fn is_of_file(&self) -> bool {
+        match self {
+            Effect::WriteFile(_) | Effect::AddNote { .. } => true,
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(_)
+            | Effect::BuildCandidate { .. }
+            | Effect::RunChecks { .. }
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. } => false,
+        }
+    }
+
     /// What was not done when it failed, in words.
     #[must_use]
     pub fn undone(&self) -> String {

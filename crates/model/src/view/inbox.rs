@@ -113,10 +113,12 @@ impl Beside {
     /// Where a ticket stands.
     #[must_use]
     pub fn standing(&self, ticket: &Ticket, now: Time) -> Standing {
-        let failing = self.failing.iter().find(|failing| failing.ticket == ticket.id);
-        Standing::of(ticket, self.refusals.get(&ticket.id), failing, now)
+        Standing::of(ticket, self.refusals.get(&ticket.id), &self.failing, now)
     }
 }
+
+/// What a person does about what fails each time.
+pub const MEND: &str = "mend what it says: an engine does it then by itself";
 
 /// What crew has to do for a ticket, and fails each time until a person has mended something.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -443,7 +445,7 @@ fn failing(failing: &Failing, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item
         why: failing.why.clone(),
         until: failing.until,
         acts: vec![Act::ByHand {
-            what: "mend that: it is tried again by itself as long as an engine runs".to_owned(),
+            what: MEND.to_owned(),
         }],
     }
 }

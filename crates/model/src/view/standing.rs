@@ -56,9 +56,9 @@ pub enum Sign {
 }
 
 impl Standing {
-    /// A ticket's, with why it is not given out and what of its work crew cannot do.
+    /// A ticket's, with why it is not given out and what crew cannot do, of whichever tickets.
     #[must_use]
-    pub fn of(ticket: &Ticket, refusal: Option<&Refusal>, failing: Option<&Failing>, now: Time) -> Self {
+    pub fn of(ticket: &Ticket, refusal: Option<&Refusal>, failing: &[Failing], now: Time) -> Self {
         if let Some(held) = ticket.held.as_ref().filter(|_| !ticket.is_done()) {
             let next = held.retry_at.filter(|at| *at > now);
             let next = next
@@ -67,7 +67,9 @@ impl Standing {
             let why = format!("{}: {}{next}", held.why.name(), held.note);
             return new(Sign::Wrong, "held", Some(why));
         }
-        if let Some(failing) = failing.filter(|failing| !failing.is_file && !ticket.is_done()) {
+        // Without its file it goes on.
+        let is_of_work = |failing: &&Failing| failing.ticket == ticket.id && !failing.is_file;
+        if let Some(failing) = failing.iter().find(is_of_work).filter(|_| !ticket.is_done()) {
             return new(Sign::Wrong, "failing", Some(failing.why.clone()));
         }
         match &ticket.state {
@@ -167,24 +169,28 @@ mod tests {
     use crate::journal::EffectId;
     use crate::ticket::{Held, Why};
 
-    fn failing(is_file: bool) -> Failing {
-        Failing {
+    /// Its file fails first; and its work, unless only the file does.
+    fn failing(is_file: bool) -> Vec<Failing> {
+        let one = |is_file| Failing {
             of: EffectId { seq: 1, index: 0 },
             ticket: TicketId::new("t-1").unwrap(),
             is_file,
             why: "no commit 1234".to_owned(),
             until: None,
-        }
+        };
+        [true, false]
+            .map(one)
+            .into_iter()
+            .filter(|one| one.is_file || !is_file)
+            .collect()
     }
 
     #[test]
     fn what_cannot_be_done_of_the_work_comes_before_where_it_stands_and_after_what_holds_it() {
-        let word =
-            |ticket: &Ticket, is_file| Standing::of(ticket, None, Some(&failing(is_file)), Time(0)).word;
+        let word = |ticket: &Ticket, is_file| Standing::of(ticket, None, &failing(is_file), Time(0)).word;
         let mut ticket = Ticket::new(TicketId::new("t-1").unwrap());
         ticket.state = State::Open;
         assert_eq!(word(&ticket, false), "failing");
-        // Without its file it goes on.
         assert_eq!(word(&ticket, true), "ready");
         ticket.held = Some(Box::new(Held {
             why: Why::Killed,

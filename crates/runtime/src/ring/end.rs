@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::{Duty, Input};
 use model::command::{Command, OnStop};
-use model::ticket::{Stage, State};
+use model::ticket::{Stage, State, Ticket};
 
 use super::{Ring, Until};
 use crate::lines::{Kind, Line};
@@ -62,9 +62,8 @@ impl Ring {
         let Duty::Command { lands: Some(id) } = &self.duty else {
             return false;
         };
-        self.core.ticket(id).is_some_and(|t| {
-            t.held.is_none() && t.deadline().is_none() && matches!(t.state, State::Verify(_))
-        })
+        let waits = |t: &Ticket| t.deadline().is_none() && matches!(t.state, State::Verify(_));
+        self.core.ticket(id).is_some_and(waits) && self.core.moves(id)
     }
 
     /// Ends what ends with the engine, and leaves everything in order for the next one.

@@ -1,7 +1,7 @@
 //! A journal that is being made, under a name of its own; and those whose makers were killed.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -36,14 +36,20 @@ impl Draft {
                 .mode(0o600)
                 .open(&draft);
             match made {
-                // Whoever clears up may have been between the two: then it is gone, or about to be.
-                Ok(file) if file.try_lock().is_ok() && is_at(&file, &draft) => {
-                    return Ok(Self {
-                        path: draft,
-                        _file: file,
-                    });
-                }
-                Ok(_) => {}
+                Ok(file) => match file.try_lock() {
+                    Ok(()) if is_at(&file, &draft) => {
+                        return Ok(Self {
+                            path: draft,
+                            _file: file,
+                        });
+                    }
+                    // Whoever clears up was between the two: it is gone, or about to be.
+                    Ok(()) | Err(TryLockError::WouldBlock) => {}
+                    Err(TryLockError::Error(e)) => {
+                        remove(&draft);
+                        return Err(io("locking", &draft, e));
+                    }
+                },
                 // Left by a process of the same number that was killed here.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(io("creating", &draft, e)),
