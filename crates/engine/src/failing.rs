@@ -21,9 +21,15 @@ pub(crate) enum Of {
 impl Of {
     fn effect(effect: &Effect) -> Self {
         match effect {
-            _ if effect.is_of_file() => Self::File,
             Effect::Attempt(attempt::Effect::StopRun { .. }) => Self::Stop,
-            _ => Self::Work,
+            Effect::WriteFile(_) | Effect::AddNote { .. } => Self::File,
+            Effect::Attempt(attempt::Effect::StartStep { .. } | attempt::Effect::InspectWorkspace { .. })
+            | Effect::PrepareWorkspace { .. }
+            | Effect::BuildCandidate { .. }
+            | Effect::RunChecks { .. }
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. } => Self::Work,
         }
     }
 }
