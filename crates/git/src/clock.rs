@@ -26,9 +26,23 @@ impl Since {
         Self(now())
     }
 
+    /// So long ago, or as long as this machine's clock goes back.
+    pub(crate) fn ago(time: Duration) -> Self {
+        let now = now();
+        Self(now.checked_sub(time).unwrap_or(now))
+    }
+
     pub(crate) fn elapsed(self) -> Duration {
         now().saturating_duration_since(self.0)
     }
+}
+
+/// Milliseconds since this machine was started, which no setting of the clock changes: two processes can compare them.
+pub(crate) fn uptime() -> i64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec
+        .saturating_mul(1000)
+        .saturating_add(now.tv_nsec / 1_000_000)
 }
 
 /// Seconds since 1970, for the holder's line in a lock.

@@ -3,7 +3,7 @@
 mod living;
 mod locks;
 
-pub(crate) use locks::Seen;
+pub(crate) use locks::{Seen, Version};
 
 use crate::error::{Error, IoContext, Result};
 use crate::identity::Identity;

@@ -1,5 +1,6 @@
 //! Workspaces go when their work is kept.
 
+use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -94,7 +95,7 @@ impl Repository {
         let mut found = Vec::new();
         for entry in entries {
             let entry = entry.doing("list", root)?;
-            if entry.file_name().to_string_lossy().contains(ASIDE) {
+            if is_aside(&entry.file_name()) {
                 found.push(entry.path());
             }
         }
@@ -158,6 +159,14 @@ impl Repository {
             None => self.clear_lock_of_gone(&name),
         }
     }
+}
+
+/// Whether a folder's name is one that [`Repository::set_aside`] gives.
+pub(crate) fn is_aside(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.rsplit_once(ASIDE).is_some_and(|(workspace, number)| {
+        !workspace.is_empty() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 /// Deletes a folder and all in it, also folders that forbid it (Go's module cache does). Follows no symlink. What is

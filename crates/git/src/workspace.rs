@@ -16,6 +16,10 @@ use crate::repository::Repository;
 
 /// A file in a workspace's git directory: who finds it is not in a repository of the user's.
 pub(crate) const MARKER: &str = "crew-workspace";
+/// The record beside a workspace that says whose it is, and that it is whole.
+pub(crate) const MADE: &str = "made";
+/// What a git directory borrows objects from.
+pub(crate) const ALTERNATES: &str = "objects/info/alternates";
 /// The instructions' file in a workspace's git directory.
 const INSTRUCTIONS: &str = "crew-instructions.md";
 
@@ -82,7 +86,7 @@ impl Workspace {
     /// # Errors
     /// [`Error::Io`] when the record cannot be read.
     pub fn is_made(root: &Path, agent: &Id, ticket: &Id) -> Result<bool> {
-        let record = root.join(format!(".{agent}-{ticket}")).join("made");
+        let record = root.join(format!(".{agent}-{ticket}")).join(MADE);
         match std::fs::read_to_string(&record) {
             Ok(says) => Ok(says.starts_with(&format!("agent={agent}\nticket={ticket}\n"))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -93,7 +97,7 @@ impl Workspace {
     /// What tells it from one that stood here before or comes after, where there is a record of it; compared for equality alone.
     #[must_use]
     pub fn birth(&self) -> Option<String> {
-        let record = self.beside().join("made").metadata().ok()?;
+        let record = self.beside().join(MADE).metadata().ok()?;
         Some(format!(
             "{:x}-{:x}-{:x}",
             record.ino(),
@@ -296,7 +300,7 @@ impl Repository {
             .create(&spec.root)
             .doing("make", &spec.root)?;
         let _claim = workspace.claim()?;
-        let record = workspace.beside().join("made");
+        let record = workspace.beside().join(MADE);
         let branch = workspace.branch();
         let stands = workspace.path().symlink_metadata().is_ok();
         if stands && std::fs::read_to_string(&record).ok().as_deref() != Some(&workspace.record()) {
@@ -349,7 +353,7 @@ impl Repository {
     }
 
     fn put_in_place(&self, workspace: Workspace, spec: &Spec) -> Result<Workspace> {
-        let record = workspace.beside().join("made");
+        let record = workspace.beside().join(MADE);
         crash::point("prepare.refs");
         let tree = workspace.beside().join("tree");
         delete_tree(&tree)?;
@@ -415,14 +419,6 @@ impl Repository {
             quote::config_value(&layout.identity.name),
             quote::config_value(&layout.identity.email),
         );
-        let objects = self.objects();
-        let plain = !objects.as_os_str().as_bytes().contains(&b'\n');
-        let mut alternates = if plain {
-            objects.into_os_string().into_encoded_bytes()
-        } else {
-            quote::c_style(&objects)
-        };
-        alternates.push(b'\n');
         let mut exclude = layout.excludes.join("\n");
         exclude.push('\n');
         for (name, oid) in &layout.refs {
@@ -432,10 +428,23 @@ impl Repository {
             write(&file, format!("{oid}\n").as_bytes())?;
         }
         write(&git_dir.join("config"), config.as_bytes())?;
-        write(&git_dir.join("objects/info/alternates"), &alternates)?;
+        write(&git_dir.join(ALTERNATES), &self.alternates())?;
         write(&git_dir.join("info/exclude"), exclude.as_bytes())?;
         write(&git_dir.join(MARKER), b"made by crew\n")?;
         write(&git_dir.join("HEAD"), format!("{}\n", layout.head).as_bytes())
+    }
+
+    /// What tells a workspace's git where the user's objects are.
+    pub(crate) fn alternates(&self) -> Vec<u8> {
+        let objects = self.objects();
+        let plain = !objects.as_os_str().as_bytes().contains(&b'\n');
+        let mut alternates = if plain {
+            objects.into_os_string().into_encoded_bytes()
+        } else {
+            quote::c_style(&objects)
+        };
+        alternates.push(b'\n');
+        alternates
     }
 
     /// Makes a ref that only pins a commit; an old pin of the same name gives way.

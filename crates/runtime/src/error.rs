@@ -65,6 +65,14 @@ pub enum Error {
     /// Neither `HOME` nor `XDG_STATE_HOME` says where workspaces may stand.
     #[error("neither HOME nor XDG_STATE_HOME is set, so there is no place for workspaces")]
     NoStateDir,
+    /// There may be workspaces, with work in them, where crew cannot look.
+    #[error("the workspaces of this repository stand in {}, which cannot be looked into", .folder.display())]
+    WorkspacesElsewhere {
+        /// Where they were made.
+        folder: PathBuf,
+        /// The system's answer.
+        source: std::io::Error,
+    },
     /// A setting that an engine cannot change while it runs.
     #[error("another `project.target` or `workspace_dir` needs a new start: `crew stop`, then `crew run`")]
     NeedsRestart,
@@ -153,6 +161,9 @@ impl Error {
             ),
             Error::UnknownHarness { name } => Some(format!("add a table [harness.{name}], or choose another with --harness")),
             Error::NoStateDir => Some("set HOME, or workspace_dir in crew.toml".to_owned()),
+            Error::WorkspacesElsewhere { .. } => Some(
+                "run crew as the user who may; to begin anew without what stands there, remove .crew/workspaces".to_owned(),
+            ),
             Error::Io { source, .. } if text::lacks(source) => {
                 Some("see that its disk has room and can be written; nothing was begun".to_owned())
             }
@@ -195,7 +206,9 @@ impl Error {
             Error::Git(error) => error.is_passing(),
             Error::Store(error) => error.is_passing(),
             Error::Process(error) => error.is_passing(),
-            Error::Io { source, .. } | Error::SettingsFile { source, .. } => text::lacks(source),
+            Error::Io { source, .. }
+            | Error::SettingsFile { source, .. }
+            | Error::WorkspacesElsewhere { source, .. } => text::lacks(source),
             Error::Disputed { .. }
             | Error::Tickets(_)
             | Error::Harness(_)

@@ -80,6 +80,7 @@ impl Hands {
         private_dir(&place.crew_dir)?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
+        place.note_workspaces(settings, &hands.workspaces)?;
         let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
         place.exclude()?;
         place.repository.exclude(&queue)?;
@@ -101,6 +102,8 @@ impl Hands {
         let hands = Self::holding(lock, shared, &self.place, settings, options, work)?;
         Ok(Self {
             owner: self.owner.clone(),
+            // What is under way goes on where it is.
+            workspaces: self.workspaces.clone(),
             ..hands
         })
     }

@@ -27,6 +27,7 @@ mod start;
 mod state_file;
 mod strays;
 mod timing;
+mod workspaces;
 
 pub use error::{Error, Result};
 pub use folders::folders;

@@ -110,27 +110,6 @@ impl Place {
         Settings::parse_bytes(&bytes, settings::FILE_NAME).map_err(Error::Settings)
     }
 
-    /// Where the workspaces stand: the user's state directory, or where the settings put them.
-    ///
-    /// # Errors
-    /// [`Error::NoStateDir`].
-    pub fn workspaces_dir(&self, settings: &Settings) -> Result<PathBuf> {
-        if let Some(dir) = &settings.workspace_dir {
-            return Ok(self.root.join(dir));
-        }
-        let set = |name: &str| {
-            self.env
-                .get(name)
-                .filter(|value| value.starts_with('/'))
-                .map(PathBuf::from)
-        };
-        let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
-        Ok(state
-            .ok_or(Error::NoStateDir)?
-            .join("crew")
-            .join(self.repository.folder_name()))
-    }
-
     /// Who holds the repository, if anybody does.
     ///
     /// # Errors

@@ -128,7 +128,23 @@ fn name_of(dir: &Path) -> String {
 
 /// Workspaces that no attempt uses.
 fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
-    let Some(root) = patient.workspaces() else { return };
+    let Some(settings) = &patient.settings else { return };
+    let root = match patient.place.workspaces_dir(settings) {
+        Ok(root) => root,
+        Err(error) => {
+            found.push(Finding::error(AREA, &error.into()));
+            return;
+        }
+    };
+    if let Ok(belong) = patient.place.workspaces_belong(settings)
+        && belong != root
+    {
+        found.push(Finding::note(
+            AREA,
+            format!("workspaces stand in {}, not in {}", root.display(), belong.display()),
+            "they go on there until none is left: workspace_dir, HOME, XDG_STATE_HOME or the repository's place was another",
+        ));
+    }
     let known = patient.by_name();
     for dir in runtime::folders(&root).unwrap_or_default() {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();

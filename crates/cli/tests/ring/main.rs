@@ -15,6 +15,7 @@ mod failures;
 mod hazards;
 mod landing;
 mod money;
+mod moved;
 mod people;
 mod prompts;
 mod queue;

@@ -31,17 +31,25 @@ const PACKED: &str = "packed-refs.lock";
 pub(crate) struct Seen(Mutex<BTreeMap<PathBuf, (Version, Since)>>);
 
 /// One file, unchanged: the inode, and when that was last changed, which nobody can set.
-type Version = (u64, i64, i64);
+pub(crate) type Version = (u64, i64, i64);
 
 impl Seen {
-    /// How long the file is known to stand there as it does.
-    fn age(&self, path: &Path, version: Version) -> Duration {
+    /// What an earlier holder saw of the lock on packed refs in this git directory.
+    pub(crate) fn of_packed(common: &Path, version: Version, since: Since) -> Self {
+        Self(Mutex::new(BTreeMap::from([(
+            common.join(PACKED),
+            (version, since),
+        )])))
+    }
+
+    /// How long the file is known to stand there as it does; nothing when it is new.
+    fn age(&self, path: &Path, version: Version) -> Option<Duration> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match seen.get(path) {
-            Some((known, since)) if *known == version => since.elapsed(),
+            Some((known, since)) if *known == version => Some(since.elapsed()),
             Some(_) | None => {
                 seen.insert(path.to_owned(), (version, Since::now()));
-                Duration::ZERO
+                None
             }
         }
     }
@@ -160,7 +168,12 @@ impl Repository {
         } else {
             STALE
         };
-        if held.seen().age(path, version) < stale_after {
+        let age = held.seen().age(path, version);
+        // An engine that is killed again and again would never see it grow old.
+        if age.is_none() && path.ends_with(PACKED) {
+            held.note_packed(version)?;
+        }
+        if age.is_none_or(|age| age < stale_after) {
             return Ok(Look::Young);
         }
         // Whoever made it was there before this look at all that live.
@@ -195,20 +208,39 @@ mod tests {
     #[test]
     fn a_lock_is_as_old_as_it_was_seen_unchanged() {
         let (seen, path) = (Seen::default(), Path::new("HEAD.lock"));
-        let old = |version| seen.age(path, version) > Duration::ZERO;
+        let old = |version| seen.age(path, version).is_some();
         assert!(!old((7, 1, 0)), "of 1970, and seen for the first time");
-        while !old((7, 1, 0)) {
-            std::thread::yield_now();
-        }
+        assert!(old((7, 1, 0)));
         assert!(!old((7, 1, 1)), "another git took it");
-        while !old((7, 1, 1)) {
-            std::thread::yield_now();
-        }
+        assert!(old((7, 1, 1)));
         assert!(!old((8, 1, 1)), "and another");
-        while !old((8, 1, 1)) {
-            std::thread::yield_now();
-        }
+        assert!(old((8, 1, 1)));
         seen.forget(path);
         assert!(!old((8, 1, 1)), "it was gone in between");
+    }
+
+    #[test]
+    fn the_next_holder_knows_since_when_packed_refs_are_locked() {
+        let folder = tempfile::tempdir().unwrap();
+        let (crew, packed) = (folder.path().join("crew.lock"), folder.path().join(PACKED));
+        let age = |version| Lock::take(&crew).unwrap().seen().age(&packed, version);
+        Lock::take(&crew).unwrap().note_packed((7, 1, 0)).unwrap();
+        assert!(age((7, 1, 0)).is_some());
+        assert!(age((7, 1, 0)).is_some(), "and the one after it");
+        assert!(age((7, 1, 1)).is_none(), "another git took it");
+
+        let text = std::fs::read_to_string(&crew).unwrap();
+        let (_, noted) = text.split_once("packed=").unwrap();
+        let [boot, at, rest] = noted.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+            panic!("{noted}");
+        };
+        let at: i64 = at.parse().unwrap();
+        let earlier = at.min(70_000);
+        std::fs::write(&crew, format!("packed={boot} {} {rest}", at - earlier)).unwrap();
+        assert!(age((7, 1, 0)).unwrap().as_millis() >= earlier.unsigned_abs().into());
+        std::fs::write(&crew, format!("packed=another-start {at} {rest}")).unwrap();
+        assert!(age((7, 1, 0)).is_none(), "before the machine was started");
+        std::fs::write(&crew, "packed=one two").unwrap();
+        assert!(age((7, 1, 0)).is_none());
     }
 }

@@ -1,5 +1,7 @@
 //! The merged result of a branch and the target: what is checked is what lands.
 
+use std::path::Path;
+
 use engine::Report;
 use git::{Limits, Message, Outcome, Saved, Workspace};
 use model::ticket::{Candidate, InTheWay, Obstacle, Ticket};
@@ -134,13 +136,15 @@ impl Hands {
     /// A branch that changes the queue would steer crew.
     fn is_ticket(&self, path: &str) -> bool {
         let folder = self.place.tickets_dir.strip_prefix(&self.place.root);
-        folder.is_ok_and(|folder| std::path::Path::new(path).starts_with(folder))
+        folder.is_ok_and(|folder| Path::new(path).starts_with(folder))
     }
 
     /// How much may come in, and what no agent may touch: crew's own folder, and the workspaces where they stand inside.
     fn limits(&self) -> Limits {
         let mut protected = vec![".crew".to_owned()];
         protected.extend(self.settings.workspace_dir.clone());
+        let stand = self.workspaces.strip_prefix(&self.place.root).ok();
+        protected.extend(stand.and_then(Path::to_str).map(str::to_owned));
         Limits {
             protected,
             ..Limits::default()

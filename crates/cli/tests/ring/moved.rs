@@ -1,0 +1,127 @@
+//! Work goes on where it began, whatever settings, surroundings and the repository's place have become since.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::World;
+
+/// The first run commits one file, leaves another and is ended there; the others commit what is left, or say that nothing is.
+const GOES_ON: &str = "if [ $RUN = 1 ]; then\n\
+    work one.txt one; echo loose > loose.txt; touch \"$GATES/begun\"; until_there \"$GATES/never\"\n\
+    fi\n\
+    [ -e loose.txt ] || echo anew > anew.txt\n\
+    git add -A; git commit -qm more; echo DONE\n";
+
+/// A ticket that is worked on, and no engine any more.
+fn under_way() -> World {
+    let world = World::new();
+    world.ticket("t-1").agent(GOES_ON).write();
+    let mut engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    world.must(&["stop", "--kill", "--wait"]);
+    engine.end();
+    world
+}
+
+/// The one workspace below a folder of state.
+fn workspace(state: &Path) -> Option<PathBuf> {
+    let folders = |folder: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    let mut found = folders(state)
+        .into_iter()
+        .flat_map(|repository| folders(&repository));
+    found.find(|path| !path.file_name().unwrap().to_string_lossy().starts_with('.'))
+}
+
+fn is_whole(world: &World) {
+    assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
+    assert_eq!(world.on_main("loose.txt").as_deref(), Some("loose\n"));
+    assert_eq!(world.on_main("anew.txt"), None);
+    world.must(&["doctor", "--deep"]);
+}
+
+/// Where the next ticket is worked on.
+fn next(world: &World) -> String {
+    world.ticket("t-2").agent("work two.txt two\necho DONE\n").write();
+    world.drain_all();
+    fs::read_to_string(world.path("logs/t-2.1.pwd")).unwrap()
+}
+
+#[test]
+fn under_another_state_folder() {
+    let world = under_way();
+    let other = world.path("other-state");
+    world.around("XDG_STATE_HOME", &other);
+    let said = world.must(&["doctor"]);
+    assert!(said.out.contains("go on there"), "{said}");
+    let said = world.drain_all();
+    assert!(said.out.contains("workspaces stand in"), "{said}");
+    is_whole(&world);
+    // None is left where they stood.
+    assert!(next(&world).starts_with(other.to_str().unwrap()));
+}
+
+#[test]
+fn with_another_workspace_dir() {
+    let world = under_way();
+    let settings = world.read("crew.toml");
+    world.commit("crew.toml", &format!("workspace_dir = \"agents\"\n{settings}"));
+    world.drain_all();
+    is_whole(&world);
+    assert!(next(&world).contains("/project/agents/"));
+}
+
+#[test]
+fn in_a_repository_that_has_moved() {
+    let world = under_way();
+    fs::rename(world.path("project"), world.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("elsewhere", world.path("project")).unwrap();
+    world.drain_all();
+    is_whole(&world);
+}
+
+#[test]
+fn a_copy_leaves_the_work_of_its_model_alone() {
+    let world = under_way();
+    let copy = world.path("copy");
+    let copied = world
+        .program("cp")
+        .arg("-a")
+        .arg(world.path("project"))
+        .arg(&copy)
+        .status();
+    assert!(copied.unwrap().success());
+    let state = world.path("home/.local/state/crew");
+    let before = workspace(&state).unwrap();
+    let said = world.crew_at(&copy, &["run", "--until-idle"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    let anew = world.git_at(&copy, &["show", "main:anew.txt"]);
+    assert_eq!(anew.trim(), "anew");
+    assert_eq!(fs::read_to_string(before.join("loose.txt")).unwrap(), "loose\n");
+    world.drain_all();
+    is_whole(&world);
+}
+
+#[test]
+fn where_nobody_can_look_nothing_is_begun_anew() {
+    let world = under_way();
+    let state = world.path("home/.local/state/crew");
+    let stands = workspace(&state).unwrap().parent().unwrap().to_owned();
+    let hidden = world.path("hidden");
+    fs::rename(&stands, &hidden).unwrap();
+    // A link that leads round in a circle cannot be looked into by anybody, root neither.
+    std::os::unix::fs::symlink(&stands, &stands).unwrap();
+    world.around("XDG_STATE_HOME", world.path("other-state"));
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_ne!(said.code, Some(0), "{said}");
+    assert!(said.err.contains("which cannot be looked into"), "{said}");
+    let said = world.crew(&["doctor"]);
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(said.out.contains("which cannot be looked into"), "{said}");
+    fs::remove_file(&stands).unwrap();
+    fs::rename(&hidden, &stands).unwrap();
+    world.drain_all();
+    is_whole(&world);
+}
