@@ -17,11 +17,21 @@ use crate::{clock, context};
 
 /// The inbox of a crew as it is folded now, with what its journal's outbox and its ticket folder say at this moment.
 pub(crate) async fn gather(crew: &Crew, place: &Place, ledger: Option<&Ledger<Sqlite>>) -> Result<Vec<Item>> {
-    let failing = match ledger {
-        Some(ledger) => ledger.failing().await?,
-        None => Vec::new(),
-    };
-    inbox(crew, place, failing)
+    inbox(crew, place, failing(ledger).await?)
+}
+
+/// What crew has to do and cannot; nothing where there is no journal.
+pub(crate) async fn failing(ledger: Option<&Ledger<Sqlite>>) -> Result<Vec<Failing>> {
+    match ledger {
+        Some(ledger) => Ok(ledger.failing().await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Why that is, of one ticket.
+pub(crate) fn why_of(failing: &[Failing], ticket: &TicketId) -> Vec<String> {
+    let of_it = failing.iter().filter(|failing| failing.ticket == *ticket);
+    of_it.map(|failing| failing.why.clone()).collect()
 }
 
 /// As [`gather`], where it is known what of the journal cannot be done.

@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::facts::Facts;
 use crate::ui::Style;
-use crate::{clock, documents, follow, lookup};
+use crate::{clock, documents, follow, lookup, mail};
 
 /// Where a line goes on that is wider than the terminal.
 const HANG: usize = 4;
@@ -38,15 +38,17 @@ impl Explain {
         if let Some(ledger) = &ledger {
             ledger.take_back(&mut crew, &id, None).await?;
         }
-        let mut failing = match &ledger {
-            Some(ledger) => ledger.failing().await?,
-            None => Vec::new(),
-        };
+        let mut failing = mail::failing(ledger.as_ref()).await?;
         failing.retain(|failing| failing.ticket == id);
         let facts = Facts::gather(&crew, &place, &settings, clock::now())?;
         let refusal = refusal(&facts, &settings, &id);
         let runs = place.holder()?.is_some();
+        // Without its file it goes on.
+        let is_stuck = failing.iter().any(|failing| !failing.is_file);
         let says = match &refusal {
+            Some(Refusal::InProgress { .. } | Refusal::Submitted { .. }) | None if is_stuck => {
+                "it cannot go on before something is mended".to_owned()
+            }
             Some(refusal) => refusal.to_string(),
             None if runs => "nothing is in the way: it is given out next".to_owned(),
             None => "nothing is in the way: it is given out as soon as an engine runs".to_owned(),
@@ -62,6 +64,7 @@ impl Explain {
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
+                failing: mail::why_of(&failing, &id),
                 ticket: id,
                 title,
                 state,
@@ -71,7 +74,6 @@ impl Explain {
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
-                failing: failing.into_iter().map(|failing| failing.why).collect(),
             })?;
             return Ok(Exit::Done);
         }

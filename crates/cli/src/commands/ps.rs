@@ -6,7 +6,7 @@ use clap::Args;
 use model::Time;
 use model::policy::budget::Pause;
 use model::project::Bar;
-use model::view::{Agent, By, Counts, Crew, Filter, Status};
+use model::view::{Agent, By, Counts, Crew, Failing, Filter, Status};
 
 use crate::context::{Context, journal};
 use crate::error::Result;
@@ -24,14 +24,18 @@ pub(crate) struct Ps {}
 impl Ps {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = context.there()?;
-        let crew = follow::present(journal(&place).await?.as_ref()).await?;
+        let ledger = journal(&place).await?;
+        let crew = follow::present(ledger.as_ref()).await?;
+        let failing = mail::failing(ledger.as_ref()).await?;
         let holder = place.holder()?;
         let now = clock::now();
         let queue = mail::seen(&crew, &place, now)?.counts();
         // Where they cannot be looked at, `crew doctor` says why.
         let locks = place.left_index_locks().unwrap_or_default();
         if context.json {
-            context.out.json(&document(&crew, holder, queue, &locks, now))?;
+            context
+                .out
+                .json(&document(&crew, &failing, holder, queue, &locks, now))?;
             return Ok(Exit::Done);
         }
         let agents = crew.agents();
@@ -42,7 +46,9 @@ impl Ps {
                 Style::Plain,
             )?;
         } else {
-            context.out.table(&table(&agents, holder.is_some(), now))?;
+            context
+                .out
+                .table(&table(&agents, &failing, holder.is_some(), now))?;
         }
         context.out.write("\n")?;
         let out = &mut context.out;
@@ -105,13 +111,18 @@ pub(crate) fn pause(crew: &Crew, now: Time) -> Option<Pause> {
 
 fn document(
     crew: &Crew,
+    failing: &[Failing],
     holder: Option<Holder>,
     queue: Counts,
     locks: &[PathBuf],
     now: Time,
 ) -> documents::Ps {
+    let one = |agent: Agent| {
+        let of_it = agent.ticket.as_ref().map(|ticket| mail::why_of(failing, ticket));
+        documents::Agent::of(agent, of_it.unwrap_or_default())
+    };
     documents::Ps {
-        agents: crew.agents().into_iter().map(documents::Agent::of).collect(),
+        agents: crew.agents().into_iter().map(one).collect(),
         engine: holder.map(documents::Engine::of),
         queue,
         barred: barred(crew, now)
@@ -129,7 +140,7 @@ fn barred(crew: &Crew, now: Time) -> impl Iterator<Item = (&String, &Bar)> {
     crew.project.barred.iter().filter(move |(_, bar)| bar.holds(now))
 }
 
-fn table(agents: &[Agent], is_up: bool, now: Time) -> Table {
+fn table(agents: &[Agent], failing: &[Failing], is_up: bool, now: Time) -> Table {
     let mut table = headed();
     for agent in agents {
         // Between two steps, and nobody there who would start the next one.
@@ -146,6 +157,13 @@ fn table(agents: &[Agent], is_up: bool, now: Time) -> Table {
             waits.or_else(|| lies.then(|| "waits for an engine: `crew run` goes on with it".to_owned()));
         if let Some(waits) = waits {
             table.below(2, &waits, Style::Dim);
+        }
+        for why in agent
+            .ticket
+            .iter()
+            .flat_map(|ticket| mail::why_of(failing, ticket))
+        {
+            table.below(2, &why, Style::Red);
         }
     }
     table

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::facts::Facts;
 use crate::ui::{Cell, Style, Table};
-use crate::{clock, documents, follow, ui};
+use crate::{clock, documents, follow, mail, ui};
 
 /// Show the tickets: what is at work, what waits and for what, what is held, what landed
 #[derive(Debug, Args)]
@@ -43,10 +43,12 @@ impl Queue {
         let mut seen = crew.clone();
         seen.tickets.clone_from(&facts.tickets);
         let refusals = refusals(&facts, &settings);
+        let failing = mail::failing(ledger.as_ref()).await?;
         if context.json {
             let one = |ticket: &Ticket| {
                 let file = facts.file(&ticket.id).map(|file| file.changed_at);
-                documents::Ticket::of(ticket, file, refusals.get(&ticket.id))
+                let failing = mail::why_of(&failing, &ticket.id);
+                documents::Ticket::of(ticket, file, refusals.get(&ticket.id), failing)
             };
             context.out.json(&documents::Queue {
                 counts: seen.counts(),
@@ -64,10 +66,6 @@ impl Queue {
                 .out
                 .line("the queue is empty: `crew ticket create <title>` adds to it")?;
         } else {
-            let failing = match &ledger {
-                Some(ledger) => ledger.failing().await?,
-                None => Vec::new(),
-            };
             let mut table = Table::new(&["TICKET", "P", "STATE", "AGENT", "FOR", "TITLE"], &[4]);
             for ticket in shown {
                 let standing = Standing::of(ticket, refusals.get(&ticket.id), &failing, now);

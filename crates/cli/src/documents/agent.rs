@@ -41,6 +41,8 @@ pub(crate) struct Agent {
     waits_for: Option<String>,
     /// Until when it waits at most; `null` when nothing but a fact ends it.
     waits_until: Option<Moment>,
+    /// What crew has to do for its ticket and cannot, however often it tries, and why.
+    failing: Vec<String>,
     /// Failed steps in a row.
     errors: u32,
     /// The last of them, or what its service asked it to wait for.
@@ -78,8 +80,8 @@ pub(crate) struct Failure {
 }
 
 impl Agent {
-    /// Of the view.
-    pub(crate) fn of(agent: view::Agent) -> Self {
+    /// Of the view; `failing` is what cannot be done for its ticket.
+    pub(crate) fn of(agent: view::Agent, failing: Vec<String>) -> Self {
         let (waits_for, waits_until) = match agent.waits {
             Some(waits) => (Some(waits.what), waits.until),
             None => (None, None),
@@ -100,6 +102,7 @@ impl Agent {
             assigned_at: agent.assigned_at.map(Moment),
             waits_for,
             waits_until: waits_until.map(Moment),
+            failing,
             errors: agent.errors,
             failure: agent.failure.as_ref().map(Failure::of),
             usage: Usage::of(agent.usage),

@@ -58,6 +58,8 @@ pub(crate) struct Ticket {
     why_not: Option<String>,
     /// The same for programs.
     refusal: Option<Refusal>,
+    /// What crew has to do for it and cannot, however often it tries, and why.
+    failing: Vec<String>,
 }
 
 /// A ticket that is held.
@@ -107,8 +109,13 @@ fn each_landed<S: Serializer>(landed: &[view::Landed], to: S) -> Result<S::Ok, S
 }
 
 impl Ticket {
-    /// Of the journal's; `changed_at` is of its file, `refusal` why it is not given out.
-    pub(crate) fn of(ticket: &ticket::Ticket, changed_at: Option<Time>, refusal: Option<&Refusal>) -> Self {
+    /// Of the journal's; `changed_at` is of its file, `refusal` why it is not given out, `failing` what cannot be done for it.
+    pub(crate) fn of(
+        ticket: &ticket::Ticket,
+        changed_at: Option<Time>,
+        refusal: Option<&Refusal>,
+        failing: Vec<String>,
+    ) -> Self {
         Self {
             id: ticket.id.clone(),
             title: ticket.spec.title.clone(),
@@ -122,6 +129,7 @@ impl Ticket {
             file_changed_at: changed_at.map(Moment),
             why_not: refusal.map(ToString::to_string),
             refusal: refusal.cloned(),
+            failing,
         }
     }
 }

@@ -469,6 +469,27 @@ fn a_landing_that_fails_each_time_keeps_nobody_waiting_who_waits_for_the_end() {
         !said.out.contains("tried again by itself in"),
         "nobody tries: {said}"
     );
+    let explained = world.must(&["explain", front]);
+    assert!(
+        explained.out.contains("cannot go on before something is mended"),
+        "{explained}"
+    );
+    assert!(world.must(&["ps"]).out.contains("it could not be landed"));
+    for document in ["queue", "ps"] {
+        let said = world.must(&[document, "--json"]);
+        let document: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let rows = document.get("tickets").or(document.get("agents")).unwrap();
+        let failing = rows
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|row| row["failing"].as_array().unwrap());
+        let failing: Vec<&str> = failing.filter_map(|why| why.as_str()).collect();
+        assert!(
+            failing.len() == 1 && failing[0].starts_with("it could not be landed"),
+            "{said}"
+        );
+    }
     for id in [front, behind] {
         let said = world.crew(&["merge", id]);
         assert_eq!(said.code, Some(3), "{said}");
