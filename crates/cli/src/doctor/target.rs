@@ -85,8 +85,18 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) -> bool {
     }
     trees(patient, merges.iter().chain(&aside), found);
     let before = match before(patient) {
-        Ok(before) => before,
+        Ok(Some(before)) => before,
         // What is this journal's own cannot be told apart then.
+        Ok(None) => {
+            found.push(Finding::note(
+                AREA,
+                format!(
+                    "the commit that the first work began on is gone: the history of {target} was rewritten"
+                ),
+                "nothing to do: whether something has landed twice cannot be looked at",
+            ));
+            return true;
+        }
         Err(error) => {
             found.push(Finding::error(AREA, &Error::Git(error)));
             return false;
@@ -142,13 +152,20 @@ fn elsewhere(
 }
 
 /// The merges that were in the target before this journal's first workspace was made: another journal's, as one that was removed.
-fn before(patient: &Patient) -> git::Result<BTreeSet<String>> {
+/// None where the commit that it was made on is in the repository no more.
+fn before(patient: &Patient) -> git::Result<Option<BTreeSet<String>>> {
     let Some(base) = &patient.begun_on else {
-        return Ok(BTreeSet::new());
+        return Ok(Some(BTreeSet::new()));
     };
+    let repository = &patient.place.repository;
     let base = git::Oid::parse(base.as_str())?;
-    let merges = patient.place.repository.landed(&base, ALL)?;
-    Ok(merges.into_iter().map(|merge| merge.commit.to_string()).collect())
+    match repository.landed(&base, ALL) {
+        Ok(merges) => Ok(Some(
+            merges.into_iter().map(|merge| merge.commit.to_string()).collect(),
+        )),
+        Err(_) if repository.tree_of(&base).is_err() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Merges of crew's that are newer than this journal and not its own. One that is just being landed is: an engine that was killed

@@ -43,6 +43,44 @@ fn wrong(said: &Said) -> Vec<Value> {
         .collect()
 }
 
+/// A person has rewritten the target, and git has deleted what it was.
+#[test]
+fn a_history_that_is_gone_is_told_of_and_not_in_gits_words() {
+    let repo = landed();
+    repo.git(&["checkout", "-q", "--orphan", "anew"]);
+    repo.git(&[
+        "-c",
+        "user.name=U",
+        "-c",
+        "user.email=u@example.org",
+        "commit",
+        "-qm",
+        "anew",
+    ]);
+    repo.git(&["branch", "-M", "main"]);
+    repo.git(&["reflog", "expire", "--expire=now", "--all"]);
+    repo.git(&["gc", "-q", "--prune=now"]);
+    let says = told(&repo.crew(&["doctor", "--json"]), "invariants");
+    let says: Vec<&str> = says.lines().collect();
+    let [one, two, begun] = says[..] else {
+        panic!("{says:#?}")
+    };
+    for says in [one, two] {
+        assert!(
+            says.ends_with("which is no longer in main: its history was rewritten"),
+            "{says}"
+        );
+    }
+    assert!(
+        begun.starts_with("the commit that the first work began on is gone"),
+        "{begun}"
+    );
+    // New work lands on it as on any other.
+    repo.ticket("t-3", "Three", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    assert_eq!(repo.git(&["show", "main:t-3"]), "x\n");
+}
+
 #[test]
 fn what_another_journal_landed_is_told() {
     let repo = landed();
