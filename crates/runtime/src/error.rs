@@ -73,6 +73,14 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// Another folder of tickets than the journal knows, and that one is still there: every ticket would be taken for deleted.
+    #[error("the tickets of this crew are in {}, and not in {}", .known.display(), .given.display())]
+    OtherTickets {
+        /// Where they were.
+        known: PathBuf,
+        /// Where they are said to be now.
+        given: PathBuf,
+    },
     /// A setting that an engine cannot change while it runs.
     #[error("another `project.target` or `workspace_dir` needs a new start: `crew stop`, then `crew run`")]
     NeedsRestart,
@@ -162,8 +170,12 @@ impl Error {
             Error::UnknownHarness { name } => Some(format!("add a table [harness.{name}], or choose another with --harness")),
             Error::NoStateDir => Some("set HOME, or workspace_dir in crew.toml".to_owned()),
             Error::WorkspacesElsewhere { .. } => Some(
-                "run crew as the user who may; to begin anew without what stands there, remove .crew/workspaces".to_owned(),
+                "run crew as the user who may; to begin anew without what stands there, remove .crew/places".to_owned(),
             ),
+            Error::OtherTickets { known, .. } => Some(format!(
+                "TICKETS_DIR has changed: set it as it was, or move the tickets over and remove {}; to begin anew, crew clean",
+                known.display()
+            )),
             Error::Io { source, .. } if text::lacks(source) => {
                 Some("see that its disk has room and can be written; nothing was begun".to_owned())
             }
@@ -223,6 +235,7 @@ impl Error {
             | Error::UnknownHarness { .. }
             | Error::NoStateDir
             | Error::NeedsRestart
+            | Error::OtherTickets { .. }
             | Error::Prompt { .. }
             | Error::Watch { .. } => false,
         }

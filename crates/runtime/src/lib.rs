@@ -19,6 +19,7 @@ mod points;
 mod prompt;
 mod queue;
 mod reading;
+mod record;
 mod ring;
 mod room;
 mod settings_file;

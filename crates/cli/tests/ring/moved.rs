@@ -125,3 +125,23 @@ fn where_nobody_can_look_nothing_is_begun_anew() {
     world.drain_all();
     is_whole(&world);
 }
+
+#[test]
+fn another_folder_of_tickets_is_refused_as_long_as_the_old_one_is_there() {
+    let world = under_way();
+    let other = world.path("other-tickets");
+    fs::create_dir(&other).unwrap();
+    world.around("TICKETS_DIR", &other);
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(1), "{said}");
+    assert!(
+        said.err.contains("the tickets of this crew are in") && said.err.contains("TICKETS_DIR"),
+        "{said}"
+    );
+    // Whoever moves them over means it.
+    fs::remove_dir(&other).unwrap();
+    fs::rename(world.project(".tickets"), &other).unwrap();
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, Some(0), "{said}");
+    is_whole(&world);
+}

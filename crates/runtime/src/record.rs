@@ -1,0 +1,141 @@
+//! What a repository's last engine noted of where it and its own stood.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
+
+use crate::{Error, Place, Result};
+
+/// The record's file, in crew's own folder.
+const FILE: &str = "places";
+/// What it is called until it is whole.
+const PASSING: &str = ".places.new";
+/// Ends each of its parts: a path may have anything else in it.
+const END: u8 = 0;
+
+/// Where things stood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// The folder of the workspaces.
+    pub(crate) workspaces: PathBuf,
+    /// The queue's folder, from the repository's root where it is in that.
+    pub(crate) tickets: PathBuf,
+    /// The repository's git directory.
+    pub(crate) repository: PathBuf,
+    /// That directory's own number: it moves with it, and no copy has it.
+    inode: u64,
+}
+
+impl Record {
+    /// How it is now.
+    pub(crate) fn of(place: &Place, workspaces: PathBuf) -> Result<Self> {
+        let repository = place.repository.common_dir().to_owned();
+        let metadata = repository.metadata().map_err(|source| Error::Io {
+            doing: "look at",
+            path: repository.clone(),
+            source,
+        })?;
+        let tickets = &place.tickets_dir;
+        let tickets = tickets.canonicalize().unwrap_or_else(|_| tickets.clone());
+        Ok(Self {
+            workspaces,
+            tickets: tickets.strip_prefix(&place.root).unwrap_or(&tickets).to_owned(),
+            repository,
+            inode: metadata.ino(),
+        })
+    }
+
+    /// Whether the other is of the same repository, which may have moved in between, and not of one that this is a copy of.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        self.repository == other.repository
+            || self.inode == other.inode
+            || self.repository.symlink_metadata().is_err()
+    }
+
+    /// What was noted; nothing before the first engine.
+    pub(crate) fn read(place: &Place) -> Result<Option<Self>> {
+        let path = place.crew_dir.join(FILE);
+        let failed = |doing, source| Error::Io {
+            doing,
+            path: path.clone(),
+            source,
+        };
+        match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(failed("read", error)),
+            Ok(bytes) => match Self::parse(&bytes) {
+                Some(record) => Ok(Some(record)),
+                None => Err(failed("understand", ErrorKind::InvalidData.into())),
+            },
+        }
+    }
+
+    /// Notes it, whole or not at all, also when the power goes.
+    pub(crate) fn write(&self, place: &Place) -> Result<()> {
+        let (path, passing) = (place.crew_dir.join(FILE), place.crew_dir.join(PASSING));
+        let write = || {
+            drop(fs::remove_file(&passing));
+            let mut new = File::options();
+            let mut new = new.write(true).create_new(true).mode(0o600).open(&passing)?;
+            new.write_all(&self.bytes())?;
+            new.sync_all()?;
+            fs::rename(&passing, &path)?;
+            File::open(&place.crew_dir)?.sync_all()
+        };
+        write().map_err(|source| {
+            drop(fs::remove_file(&passing));
+            Error::Io {
+                doing: "write",
+                path: path.clone(),
+                source,
+            }
+        })
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let inode = self.inode.to_string();
+        let paths = [&self.workspaces, &self.tickets, &self.repository].map(|path| path.as_os_str());
+        let mut bytes = Vec::new();
+        for part in paths.into_iter().chain([OsStr::new(&inode)]) {
+            bytes.extend(part.as_bytes());
+            bytes.push(END);
+        }
+        bytes
+    }
+
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let parts: Vec<&OsStr> = bytes.split(|byte| *byte == END).map(OsStr::from_bytes).collect();
+        let [workspaces, tickets, repository, inode, _] = parts[..] else {
+            return None;
+        };
+        Some(Self {
+            workspaces: workspaces.into(),
+            tickets: tickets.into(),
+            repository: repository.into(),
+            inode: inode.to_str()?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_read_as_it_was_written_whatever_the_paths() {
+        let record = Record {
+            workspaces: PathBuf::from(OsStr::from_bytes(b"/home/\xff\n x")),
+            tickets: PathBuf::from(".tickets"),
+            repository: PathBuf::from("/r/.git"),
+            inode: u64::MAX,
+        };
+        assert_eq!(Record::parse(&record.bytes()), Some(record.clone()));
+        let bytes = record.bytes();
+        for cut in 0..bytes.len() {
+            assert_eq!(Record::parse(&bytes[..cut]), None, "{cut}");
+        }
+    }
+}
