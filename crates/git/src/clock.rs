@@ -26,23 +26,16 @@ impl Since {
         Self(now())
     }
 
-    /// So long ago, or as long as this machine's clock goes back.
-    pub(crate) fn ago(time: Duration) -> Self {
-        let now = now();
-        Self(now.checked_sub(time).unwrap_or(now))
-    }
-
     pub(crate) fn elapsed(self) -> Duration {
         now().saturating_duration_since(self.0)
     }
 }
 
-/// Milliseconds since this machine was started, which no setting of the clock changes: two processes can compare them.
-pub(crate) fn uptime() -> i64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec
-        .saturating_mul(1000)
-        .saturating_add(now.tv_nsec / 1_000_000)
+/// How long this machine is up: what `/proc` counts the starts of processes from, and no setting of the clock changes.
+pub(crate) fn uptime() -> Duration {
+    let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let (seconds, nanos) = (u64::try_from(up.tv_sec), u32::try_from(up.tv_nsec));
+    Duration::new(seconds.unwrap_or_default(), nanos.unwrap_or_default())
 }
 
 /// Seconds since 1970, for the holder's line in a lock.

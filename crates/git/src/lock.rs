@@ -5,12 +5,12 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::clock::{self, Deadline, Since};
+use crate::clock::{self, Deadline};
 use crate::error::{Error, IoContext, Result, shortened};
-use crate::refs::{Seen, Version};
+use crate::refs::{PACKED, Seen};
 
 /// [`Lock::holder`] takes the lock for an instant to look; that must not turn an engine away.
 const LOOKERS: Duration = Duration::from_millis(50);
@@ -25,10 +25,17 @@ pub struct Lock {
     says: String,
     taken: SystemTime,
     seen: Arc<Seen>,
+    /// An earlier holder's git died as it deleted refs, and git's lock of those that are packed may be its.
+    left: bool,
+    /// How many gits delete refs now.
+    deleting: Arc<Mutex<u32>>,
 }
 
-/// What tells one start of this machine from another.
-const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+/// A git of the holder's deletes refs as long as this lives, and its end is not the lock's.
+pub(crate) struct Deleting<'l>(&'l Lock);
+
+/// The line that says so, for whoever holds the lock next.
+const DELETING: &str = "deleting=1\n";
 
 /// What the holder of a lock wrote into it. For people: only the lock itself says whether it is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,18 +91,10 @@ impl Lock {
         }
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let started = clock::unix_seconds();
-        let before = read(&mut file);
+        // Their gits have held the lock too, and are dead.
+        let left = read(&mut file).ends_with(DELETING) && path.with_file_name(PACKED).exists();
         let says = format!("pid={}\nhost={host}\nstarted={started}\n", std::process::id());
-        let packed = field(&before, "packed");
-        let text = match packed {
-            "" => says.clone(),
-            packed => format!("{says}packed={packed}\n"),
-        };
-        file.set_len(0)
-            .and_then(|()| file.write_all_at(text.as_bytes(), 0))
-            .doing("write the lock", path)?;
-        let common = path.parent().unwrap_or(path);
-        let seen = seen(packed).map(|(version, since)| Seen::of_packed(common, version, since));
+        write(&file, &says, left).doing("write the lock", path)?;
         // By the file system's own clock, whose times this one is compared with.
         let taken = file
             .metadata()
@@ -106,7 +105,9 @@ impl Lock {
             path: path.to_owned(),
             says,
             taken,
-            seen: Arc::new(seen.unwrap_or_default()),
+            seen: Arc::default(),
+            left,
+            deleting: Arc::default(),
         })
     }
 
@@ -145,36 +146,41 @@ impl Lock {
         &self.seen
     }
 
-    /// Writes into it that git's lock on packed refs was seen now for the first time: for whoever holds it next.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
-    pub(crate) fn note_packed(&self, (inode, seconds, nanos): Version) -> Result<()> {
-        let Ok(boot) = std::fs::read_to_string(BOOT_ID) else {
-            return Ok(());
-        };
-        let now = clock::uptime();
-        let packed = format!("packed={} {now} {inode} {seconds} {nanos}\n", boot.trim());
-        let text = format!("{}{packed}", self.says);
-        let written = self.file.write_all_at(text.as_bytes(), 0);
-        let cut = written.and_then(|()| self.file.set_len(text.len() as u64));
-        cut.doing("write the lock", &self.path)
+    /// Whether git's lock of packed refs, where it is from before this one, may be of an earlier holder's git that died.
+    pub(crate) fn left_deleting(&self) -> bool {
+        self.left
     }
-}
 
-impl Holder {
-    fn read(file: &mut File) -> Self {
-        let text = read(file);
-        let host: String = field(&text, "host").chars().filter(|c| !c.is_control()).collect();
-        Self {
-            pid: field(&text, "pid").parse().ok(),
-            host: shortened(&host, 100),
-            started: field(&text, "started").parse().ok(),
+    /// Says, for whoever holds it next, that a git deletes refs now.
+    pub(crate) fn deleting(&self) -> Deleting<'_> {
+        self.count(|deleting| deleting + 1);
+        Deleting(self)
+    }
+
+    fn count(&self, change: impl FnOnce(u32) -> u32) {
+        let mut deleting = self.deleting.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = *deleting > 0;
+        *deleting = change(*deleting);
+        // Where it cannot be written, the next holder waits longer for what is left.
+        if before != (*deleting > 0) && !self.left {
+            write(&self.file, &self.says, *deleting > 0).ok();
         }
     }
 }
 
-/// The text of a lock; what is no text, or cannot be read, says nothing.
+impl Drop for Deleting<'_> {
+    fn drop(&mut self) {
+        self.0.count(|deleting| deleting - 1);
+    }
+}
+
+fn write(file: &File, says: &str, deleting: bool) -> std::io::Result<()> {
+    let text = format!("{says}{}", if deleting { DELETING } else { "" });
+    file.write_all_at(text.as_bytes(), 0)?;
+    file.set_len(text.len() as u64)
+}
+
+/// The text of a lock; what cannot be read says nothing.
 fn read(file: &mut File) -> String {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0)).ok();
@@ -182,26 +188,60 @@ fn read(file: &mut File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn field<'t>(text: &'t str, name: &str) -> &'t str {
-    text.lines()
-        .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
-        .unwrap_or_default()
+impl Holder {
+    fn read(file: &mut File) -> Self {
+        let text = read(file);
+        let field = |name: &str| {
+            text.lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+                .unwrap_or_default()
+        };
+        let host: String = field("host").chars().filter(|c| !c.is_control()).collect();
+        Self {
+            pid: field("pid").parse().ok(),
+            host: shortened(&host, 100),
+            started: field("started").parse().ok(),
+        }
+    }
 }
 
-/// What [`Lock::note_packed`] wrote, if that was since this machine was started.
-fn seen(packed: &str) -> Option<(Version, Since)> {
-    let (boot, numbers) = packed.split_once(' ')?;
-    if std::fs::read_to_string(BOOT_ID).ok()?.trim() != boot {
-        return None;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_holder_knows_whether_a_git_may_have_died_as_it_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, packed) = (folder.path().join("crew.lock"), folder.path().join(PACKED));
+        let dies = || {
+            let lock = Lock::take(&path).unwrap();
+            let left = lock.left_deleting();
+            let (first, second) = (lock.deleting(), lock.deleting());
+            drop(first);
+            // Killed: nothing of it is dropped.
+            std::mem::forget(second);
+            left
+        };
+        assert!(!dies());
+        assert!(!dies(), "it has left no lock of git's");
+        std::fs::write(&packed, "").unwrap();
+        assert!(dies());
+        assert!(
+            Lock::take(&path).unwrap().left_deleting(),
+            "as long as that is there"
+        );
+        assert_eq!(
+            Holder::read(&mut File::open(&path).unwrap()).pid,
+            Some(std::process::id())
+        );
+        std::fs::remove_file(&packed).unwrap();
+        let lock = Lock::take(&path).unwrap();
+        drop((lock.deleting(), lock.deleting()));
+        drop(lock);
+        std::fs::write(&packed, "").unwrap();
+        assert!(
+            !Lock::take(&path).unwrap().left_deleting(),
+            "its gits have all ended"
+        );
     }
-    let numbers: Vec<i64> = numbers
-        .split(' ')
-        .map(|number| number.parse().ok())
-        .collect::<Option<_>>()?;
-    let [at, inode, seconds, nanos] = numbers[..] else {
-        return None;
-    };
-    let age = u64::try_from(clock::uptime().checked_sub(at)?).ok()?;
-    let version = (u64::try_from(inode).ok()?, seconds, nanos);
-    Some((version, Since::ago(Duration::from_millis(age))))
 }

@@ -3,10 +3,11 @@
 mod living;
 mod locks;
 
-pub(crate) use locks::{Seen, Version};
+pub(crate) use locks::{PACKED, Seen};
 
 use crate::error::{Error, IoContext, Result};
 use crate::identity::Identity;
+use crate::lock::Lock;
 use crate::oid::Oid;
 use crate::repository::Repository;
 
@@ -59,6 +60,8 @@ impl Repository {
             };
             input.extend(line.into_bytes());
         }
+        let deletes = moves.iter().any(|(.., new)| new.is_none());
+        let _deleting = self.lock().filter(|_| deletes).map(Lock::deleting);
         let said = self
             .call("update-ref")
             .committer(&Identity::crew(), None)
@@ -104,6 +107,7 @@ impl Repository {
             None if old.is_none() => return Ok(None),
             None => call.args(["-d", "--end-of-options", name, was]),
         };
+        let _deleting = self.lock().filter(|_| new.is_none()).map(Lock::deleting);
         let said = call.run()?;
         Ok(if said.code == Some(0) {
             None

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::beneath;
 use crate::repository::Repository;
@@ -36,12 +37,18 @@ const WITH_VALUE: &[&[u8]] = &[
     b"--namespace",
     b"--config-env",
 ];
+/// Where `stat` has the parent's process id, and when the process began, in ticks since the machine was started (proc(5)).
+const PARENT: usize = 1;
+const BEGAN: usize = 19;
+/// As exactly as it is told when a process began, and then some.
+const TICK: Duration = Duration::from_millis(20);
 /// Bytes of a `.git` that is a file; a longer one names no git directory.
 const LINK: u64 = 8 << 10;
 
-/// Whether a process that can be seen from here may hold this lock: it has the file open, or is a git that can lock refs and works in
-/// this repository. A git in a container or on another host is not seen.
-pub(super) fn may_hold(repository: &Repository, lock: &Path) -> bool {
+/// Whether a process that can be seen from here may hold this lock, which was seen with the machine up for `seen`: it has the file
+/// open, or is a git that can lock refs, works in this repository and had begun by then. A git in a container or on another host is
+/// not seen.
+pub(super) fn may_hold(repository: &Repository, lock: &Path, seen: Duration) -> bool {
     let owner = lock.symlink_metadata().map(|meta| meta.uid()).ok();
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return false;
@@ -50,7 +57,7 @@ pub(super) fn may_hold(repository: &Repository, lock: &Path) -> bool {
     let lock = common.join(lock.strip_prefix(repository.common_dir()).unwrap_or(lock));
     processes.flatten().any(|entry| {
         let is_process = entry.file_name().as_bytes().iter().all(u8::is_ascii_digit);
-        is_process && Process(entry.path()).may_hold(&common, &lock, owner)
+        is_process && Process(entry.path()).may_hold(&common, &lock, owner, seen)
     })
 }
 
@@ -58,8 +65,16 @@ pub(super) fn may_hold(repository: &Repository, lock: &Path) -> bool {
 struct Process(PathBuf);
 
 impl Process {
-    fn may_hold(&self, common: &Path, lock: &Path, owner: Option<u32>) -> bool {
-        self.has_open(lock) || (self.may_lock_refs() && self.works_in(common, owner))
+    fn may_hold(&self, common: &Path, lock: &Path, owner: Option<u32>, seen: Duration) -> bool {
+        self.has_open(lock) || (self.may_lock_refs() && self.had_begun(seen) && self.works_in(common, owner))
+    }
+
+    /// Whether it was there already when the machine was up for so long; also where that cannot be told.
+    fn had_begun(&self, uptime: Duration) -> bool {
+        let ticks: Option<u64> = self.stat(BEGAN).and_then(|ticks| ticks.parse().ok());
+        let second = rustix::param::clock_ticks_per_second();
+        let began = ticks.map(|ticks| Duration::from_millis(ticks.saturating_mul(1000) / second));
+        began.is_none_or(|began| began <= uptime + TICK)
     }
 
     fn has_open(&self, file: &Path) -> bool {
@@ -85,12 +100,16 @@ impl Process {
     }
 
     fn is_crews(&self) -> bool {
-        let stat = std::fs::read_to_string(self.0.join("stat")).unwrap_or_default();
-        // Its own name may hold anything, and ends with the last bracket.
-        let parent = stat
-            .rsplit_once(')')
-            .and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
+        let parent = self.stat(PARENT).and_then(|parent| parent.parse().ok());
         parent == Some(std::process::id())
+    }
+
+    /// A field of `stat`, counted from the one after the name.
+    fn stat(&self, field: usize) -> Option<String> {
+        let stat = std::fs::read_to_string(self.0.join("stat")).ok()?;
+        // Its own name may hold anything, and ends with the last bracket.
+        let (_, rest) = stat.rsplit_once(')')?;
+        rest.split_whitespace().nth(field).map(str::to_owned)
     }
 
     fn works_in(&self, common: &Path, owner: Option<u32>) -> bool {
@@ -200,5 +219,16 @@ mod tests {
             assert_eq!(of(line).as_deref(), Some(expected), "{line}");
         }
         assert_eq!(command(&[]), None, "a dead one");
+    }
+
+    #[test]
+    fn who_has_begun_after_the_lock_was_seen_does_not_hold_it() {
+        let this = Process(PathBuf::from("/proc/self"));
+        assert!(this.had_begun(crate::clock::uptime()));
+        assert!(!this.had_begun(Duration::ZERO));
+        assert!(
+            Process(PathBuf::from("/proc/none")).had_begun(Duration::ZERO),
+            "nobody knows"
+        );
     }
 }

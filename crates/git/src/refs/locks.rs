@@ -17,38 +17,41 @@ use crate::repository::Repository;
 const STALE_FROM_BEFORE: Duration = Duration::from_secs(2);
 /// One from after it may be of a child of crew's that ran into its deadline.
 const STALE: Duration = Duration::from_secs(10);
-/// Packing takes as long as there are refs to pack.
+/// Packing takes as long as there are refs to pack; not one that was left by a git of crew's own, which packs none.
 const STALE_PACKING: Duration = Duration::from_mins(1);
 /// Locks are looked at again this often while they are waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 const HEAD: &str = "HEAD.lock";
-const PACKED: &str = "packed-refs.lock";
+pub(crate) const PACKED: &str = "packed-refs.lock";
 
 /// What the holder of the repository's lock has seen of locks of git's own: how long one stands there is told by the time that it was
 /// looked at, for the wall clock may be set.
 #[derive(Debug, Default)]
-pub(crate) struct Seen(Mutex<BTreeMap<PathBuf, (Version, Since)>>);
+pub(crate) struct Seen(Mutex<BTreeMap<PathBuf, (Version, First)>>);
+
+/// When a lock was seen for the first time.
+#[derive(Clone, Copy, Debug)]
+struct First {
+    since: Since,
+    uptime: Duration,
+}
 
 /// One file, unchanged: the inode, and when that was last changed, which nobody can set.
-pub(crate) type Version = (u64, i64, i64);
+type Version = (u64, i64, i64);
 
 impl Seen {
-    /// What an earlier holder saw of the lock on packed refs in this git directory.
-    pub(crate) fn of_packed(common: &Path, version: Version, since: Since) -> Self {
-        Self(Mutex::new(BTreeMap::from([(
-            common.join(PACKED),
-            (version, since),
-        )])))
-    }
-
-    /// How long the file is known to stand there as it does; nothing when it is new.
-    fn age(&self, path: &Path, version: Version) -> Option<Duration> {
+    /// When the file was seen for the first time as it stands there; nothing when that is now.
+    fn first(&self, path: &Path, version: Version) -> Option<First> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match seen.get(path) {
-            Some((known, since)) if *known == version => Some(since.elapsed()),
+            Some((known, first)) if *known == version => Some(*first),
             Some(_) | None => {
-                seen.insert(path.to_owned(), (version, Since::now()));
+                let first = First {
+                    since: Since::now(),
+                    uptime: clock::uptime(),
+                };
+                seen.insert(path.to_owned(), (version, first));
                 None
             }
         }
@@ -81,16 +84,19 @@ impl Repository {
         self.outlast(&lock, 2 * STALE)
     }
 
-    /// Takes away what a git leaves of HEAD's lock that was killed as it moved the branch that HEAD names, so that the user's git
-    /// works again; for start-up. Waits until it is old enough to be a dead one's, and not at all for one that somebody may hold.
-    /// Does nothing without the repository's lock.
+    /// Takes away the locks that keep the user's git from its work and that an earlier engine's git has left: HEAD's, of one that was
+    /// killed as it moved the branch that HEAD names, and that of the packed refs, of one that was killed as it deleted a ref. For
+    /// start-up. Waits until they are old enough to be a dead one's, and not at all for one that somebody may hold. Does nothing
+    /// without the repository's lock.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io): it could not be taken away.
-    pub fn release_head(&self) -> Result<()> {
-        let lock = self.common_dir().join(HEAD);
-        if self.is_from_before(&lock) {
-            self.outlast(&lock, 2 * STALE_FROM_BEFORE)?;
+    /// [`Error::Io`](crate::Error::Io): one could not be taken away.
+    pub fn release_locks(&self) -> Result<()> {
+        for name in [HEAD, PACKED] {
+            let lock = self.common_dir().join(name);
+            if self.is_left(&lock) {
+                self.outlast(&lock, 2 * STALE_FROM_BEFORE)?;
+            }
         }
         Ok(())
     }
@@ -136,7 +142,7 @@ impl Repository {
                     return Ok(true);
                 }
                 stands |= lock.exists();
-                is_near |= look == Look::Young && !lock.ends_with(PACKED) && self.is_from_before(&lock);
+                is_near |= look == Look::Young && self.is_left(&lock);
             }
             if !stands {
                 return Ok(true);
@@ -148,8 +154,9 @@ impl Repository {
         }
     }
 
-    fn is_from_before(&self, lock: &Path) -> bool {
-        self.lock().is_some_and(|held| is_from_before(held, lock))
+    /// Whether a lock is most likely of a git that died with an earlier engine.
+    fn is_left(&self, lock: &Path) -> bool {
+        self.lock().is_some_and(|held| is_left(held, lock))
     }
 
     /// Takes a lock away that stood there unchanged for long, and that nobody who lives can hold, as far as can be told.
@@ -161,23 +168,19 @@ impl Repository {
             held.seen().forget(path);
             return Ok(Look::Nothing);
         };
-        let stale_after = if path.ends_with(PACKED) {
-            STALE_PACKING
-        } else if is_from_before(held, path) {
+        let stale_after = if is_left(held, path) {
             STALE_FROM_BEFORE
+        } else if path.ends_with(PACKED) {
+            STALE_PACKING
         } else {
             STALE
         };
-        let age = held.seen().age(path, version);
-        // An engine that is killed again and again would never see it grow old.
-        if age.is_none() && path.ends_with(PACKED) {
-            held.note_packed(version)?;
-        }
-        if age.is_none_or(|age| age < stale_after) {
+        let first = held.seen().first(path, version);
+        let Some(first) = first.filter(|first| first.since.elapsed() >= stale_after) else {
             return Ok(Look::Young);
-        }
-        // Whoever made it was there before this look at all that live.
-        if living::may_hold(self, path) {
+        };
+        // Whoever made it was there before it was seen, and before this look at all that live.
+        if living::may_hold(self, path, first.uptime) {
             return Ok(Look::Held);
         }
         if self::version(path) != Some(version) {
@@ -190,9 +193,10 @@ impl Repository {
     }
 }
 
-fn is_from_before(held: &Lock, path: &Path) -> bool {
+fn is_left(held: &Lock, path: &Path) -> bool {
     let modified = path.symlink_metadata().and_then(|meta| meta.modified());
-    modified.is_ok_and(|modified| modified < held.taken())
+    let is_from_before = modified.is_ok_and(|modified| modified < held.taken());
+    is_from_before && (!path.ends_with(PACKED) || held.left_deleting())
 }
 
 fn version(path: &Path) -> Option<Version> {
@@ -208,7 +212,7 @@ mod tests {
     #[test]
     fn a_lock_is_as_old_as_it_was_seen_unchanged() {
         let (seen, path) = (Seen::default(), Path::new("HEAD.lock"));
-        let old = |version| seen.age(path, version).is_some();
+        let old = |version| seen.first(path, version).is_some();
         assert!(!old((7, 1, 0)), "of 1970, and seen for the first time");
         assert!(old((7, 1, 0)));
         assert!(!old((7, 1, 1)), "another git took it");
@@ -217,30 +221,5 @@ mod tests {
         assert!(old((8, 1, 1)));
         seen.forget(path);
         assert!(!old((8, 1, 1)), "it was gone in between");
-    }
-
-    #[test]
-    fn the_next_holder_knows_since_when_packed_refs_are_locked() {
-        let folder = tempfile::tempdir().unwrap();
-        let (crew, packed) = (folder.path().join("crew.lock"), folder.path().join(PACKED));
-        let age = |version| Lock::take(&crew).unwrap().seen().age(&packed, version);
-        Lock::take(&crew).unwrap().note_packed((7, 1, 0)).unwrap();
-        assert!(age((7, 1, 0)).is_some());
-        assert!(age((7, 1, 0)).is_some(), "and the one after it");
-        assert!(age((7, 1, 1)).is_none(), "another git took it");
-
-        let text = std::fs::read_to_string(&crew).unwrap();
-        let (_, noted) = text.split_once("packed=").unwrap();
-        let [boot, at, rest] = noted.splitn(3, ' ').collect::<Vec<_>>()[..] else {
-            panic!("{noted}");
-        };
-        let at: i64 = at.parse().unwrap();
-        let earlier = at.min(70_000);
-        std::fs::write(&crew, format!("packed={boot} {} {rest}", at - earlier)).unwrap();
-        assert!(age((7, 1, 0)).unwrap().as_millis() >= earlier.unsigned_abs().into());
-        std::fs::write(&crew, format!("packed=another-start {at} {rest}")).unwrap();
-        assert!(age((7, 1, 0)).is_none(), "before the machine was started");
-        std::fs::write(&crew, "packed=one two").unwrap();
-        assert!(age((7, 1, 0)).is_none());
     }
 }

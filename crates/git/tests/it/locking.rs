@@ -166,13 +166,13 @@ fn a_lock_of_head_that_a_killed_git_left_goes_at_the_start() {
     let world = World::new();
     let lock = world.root().join(".git/HEAD.lock");
     old_file(&lock);
-    world.open().release_head().unwrap();
+    world.open().release_locks().unwrap();
     assert!(lock.exists(), "only the holder may");
     let locked = world.open_locked();
-    locked.release_head().unwrap();
+    locked.release_locks().unwrap();
     assert!(!lock.exists());
     std::fs::write(&lock, "").unwrap();
-    locked.release_head().unwrap();
+    locked.release_locks().unwrap();
     assert!(lock.exists(), "one from after the start is somebody's");
 }
 
@@ -356,7 +356,7 @@ fn a_git_that_lives_elsewhere_or_only_reads_keeps_no_lock() {
     let lock = world.root().join(".git/HEAD.lock");
     old_file(&lock);
     let locked = world.open_locked();
-    locked.release_head().unwrap();
+    locked.release_locks().unwrap();
     assert!(!lock.exists());
     assert!(matches!(locked.land(&intent), Ok(Landing::Landed { .. })));
     for mut child in [elsewhere, reads] {

@@ -87,9 +87,9 @@ impl Ring {
         self.looked = Time::default();
         self.inbox = 0;
         if let Duty::Drain = self.duty
-            && let Err(error) = self.hands.repository.release_head()
+            && let Err(error) = self.hands.repository.release_locks()
         {
-            tracing::warn!("a killed git's lock of HEAD may stay: {}", text::whole(&error));
+            tracing::warn!("a killed git's lock may stay: {}", text::whole(&error));
         }
         let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
         if self.duty == Duty::Drain && !is_landing {
