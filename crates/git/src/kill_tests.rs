@@ -9,6 +9,7 @@ mod support;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use crate::{Id, Intent, Landing, Obstacle, Repository};
 use support::{AT, World, limits, main_branch, merged, put};
@@ -631,4 +632,34 @@ fn the_lock_on_packed_refs_of_a_git_that_died_with_its_engine_goes_as_the_next_o
     std::fs::write(&note, format!("{says}deleting=1\n")).unwrap();
     world.open_locked().release_locks().unwrap();
     assert!(!lock.exists());
+}
+
+/// crew's own gits wait for the lock, for seconds each: there would always be one.
+#[test]
+fn a_git_that_waits_for_a_dead_ones_lock_does_not_keep_it() {
+    let world = World::new();
+    let head = world.head();
+    put(&world.open().lock_path(), "deleting=1\n");
+    let lock = world.root().join(".git/packed-refs.lock");
+    put(&lock, "");
+    let repository = world.open_locked();
+    // It is seen.
+    repository
+        .move_ref("refs/crew/attempts/t-1/1", None, Some(&head), "a ref")
+        .unwrap();
+    let seen = crate::clock::uptime();
+    while crate::clock::uptime() < seen + Duration::from_millis(50) {
+        crate::clock::pause(Duration::from_millis(1));
+    }
+    #[expect(clippy::disallowed_methods, reason = "the test plays one that waits")]
+    let mut waits = Command::new("git")
+        .args(["update-ref", "--stdin"])
+        .current_dir(world.root())
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    repository.release_locks().unwrap();
+    assert!(!lock.exists());
+    drop(waits.stdin.take());
+    assert!(waits.wait().unwrap().success());
 }
