@@ -312,7 +312,8 @@ fn with_a_clock_that_jumps(jumps: [i64; 3]) {
     world.must(&["doctor", "--deep"]);
 }
 
-/// An object that stops its program as it makes a transaction of the journal durable, once the file is there that says so.
+/// An object that stops its program as it writes into the journal's log, which only who keeps everybody else from writing does, once the
+/// file is there that says so.
 const STILL: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -321,17 +322,26 @@ const STILL: &str = r#"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-static int saved(int fd, const char *name) {
-    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
+static void writes(int fd) {
     char link[64], path[4096];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, path, sizeof path);
     if (length > 4 && !memcmp(path + length - 4, "-wal", 4) && !unlink(getenv("STANDS_STILL")))
         kill(getpid(), SIGSTOP);
-    return real(fd);
 }
-int fsync(int fd) { return saved(fd, "fsync"); }
-int fdatasync(int fd) { return saved(fd, "fdatasync"); }
+#define REAL(type, name) ((type)dlsym(RTLD_NEXT, name))
+ssize_t write(int fd, const void *from, size_t n) {
+    writes(fd);
+    return REAL(ssize_t (*)(int, const void *, size_t), "write")(fd, from, n);
+}
+ssize_t pwrite(int fd, const void *from, size_t n, off_t at) {
+    writes(fd);
+    return REAL(ssize_t (*)(int, const void *, size_t, off_t), "pwrite")(fd, from, n, at);
+}
+ssize_t pwrite64(int fd, const void *from, size_t n, off64_t at) {
+    writes(fd);
+    return REAL(ssize_t (*)(int, const void *, size_t, off64_t), "pwrite64")(fd, from, n, at);
+}
 "#;
 
 cells! {
