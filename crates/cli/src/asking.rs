@@ -91,7 +91,7 @@ impl Asker {
     /// Asks, and waits for the answer.
     pub(crate) async fn ask(&self, command: &Command) -> Result<Answer> {
         let place = &self.place;
-        let engine = place.holder()?;
+        let engine = place.engine()?;
         if engine.is_none() {
             // What cannot be carried out here is not left in the inbox.
             context::settings(place)?;

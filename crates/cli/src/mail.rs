@@ -50,7 +50,7 @@ pub(crate) fn folder(
 ) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Beside)> {
     let settings = settings(place);
     let facts = Facts::gather(crew, place, &settings, now)?;
-    if !failing.is_empty() && place.holder()?.is_none() {
+    if !failing.is_empty() && place.engine()?.is_none() {
         // Nobody tries.
         failing.iter_mut().for_each(|failing| failing.until = None);
     }

@@ -6,7 +6,7 @@ use model::policy::{
     capacity,
     route::{self, Refusal},
 };
-use model::ticket::{Stage, State, Ticket, Verify, in_words};
+use model::ticket::{Stage, State, Ticket, in_words};
 
 use crate::core::Core;
 
@@ -155,13 +155,15 @@ impl Core {
         route::explain(self.queue(), id, &idle, capacity::free(self.at_work(), limits))
     }
 
+    /// Whether the ticket's work cannot go on before a person has mended something: its own, or that of who is before it in the
+    /// line to the target.
+    #[must_use]
+    pub fn is_kept(&self, id: &TicketId) -> bool {
+        self.is_stuck(id) || self.ticket(id).is_some_and(|ticket| self.behind(ticket).is_some())
+    }
+
     fn standing(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {
-        let is_queued = |verify: &Verify| matches!(verify.stage, Stage::Queued);
-        if let State::Verify(verify) = &ticket.state
-            && is_queued(verify)
-            && ticket.held.is_none()
-            && let Some(front) = self.stuck_front()
-        {
+        if let Some(front) = self.behind(ticket) {
             return Standing::Behind(vec![front.clone()]);
         }
         match (self.by_state(ticket, refusal), self.stuck(&ticket.id)) {
@@ -169,6 +171,17 @@ impl Core {
             (Standing::Moving | Standing::Eligible, Some(why)) => Standing::Waits(why.to_owned()),
             (standing, _) => standing,
         }
+    }
+
+    /// Behind whom the ticket waits in the line to the target, who cannot go on: for its turn, or to land.
+    fn behind(&self, ticket: &Ticket) -> Option<&TicketId> {
+        let State::Verify(verify) = &ticket.state else {
+            return None;
+        };
+        let waits = matches!(verify.stage, Stage::Queued | Stage::Landing { waiting: None, .. });
+        let free = waits && ticket.held.is_none();
+        let front = free.then(|| self.stuck_front()).flatten();
+        front.filter(|front| **front != ticket.id)
     }
 
     /// Who is at the front of the line to the target and cannot go on before a person has mended something.

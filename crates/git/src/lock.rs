@@ -37,6 +37,9 @@ pub(crate) struct Deleting<'l>(&'l Lock);
 /// The line that says so, for whoever holds the lock next.
 const DELETING: &str = "deleting=1\n";
 
+/// The line that says that the holder is no engine.
+const COMMAND: &str = "for=command\n";
+
 /// What the holder of a lock wrote into it. For people: only the lock itself says whether it is held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
@@ -46,6 +49,8 @@ pub struct Holder {
     pub host: String,
     /// When it took the lock, seconds since 1970.
     pub started: Option<u64>,
+    /// It is no engine, and gives the lock back by itself.
+    pub is_command: bool,
 }
 
 impl fmt::Display for Holder {
@@ -62,11 +67,23 @@ impl fmt::Display for Holder {
 }
 
 impl Lock {
-    /// Takes the lock, making the file (0600) if need be. The file is never deleted.
+    /// Takes the lock for an engine, making the file (0600) if need be. The file is never deleted.
     ///
     /// # Errors
     /// [`Error::Held`] with what the holder wrote; [`Error::Io`].
     pub fn take(path: &Path) -> Result<Self> {
+        Self::take_as(path, "")
+    }
+
+    /// Takes the lock for a command that is carried out without an engine: whoever finds it held may wait for that.
+    ///
+    /// # Errors
+    /// As [`Lock::take`].
+    pub fn take_for_command(path: &Path) -> Result<Self> {
+        Self::take_as(path, COMMAND)
+    }
+
+    fn take_as(path: &Path, what: &str) -> Result<Self> {
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -93,7 +110,10 @@ impl Lock {
         let started = clock::unix_seconds();
         // Their gits have held the lock too, and are dead.
         let left = read(&mut file).ends_with(DELETING) && path.with_file_name(PACKED).exists();
-        let says = format!("pid={}\nhost={host}\nstarted={started}\n", std::process::id());
+        let says = format!(
+            "pid={}\nhost={host}\nstarted={started}\n{what}",
+            std::process::id()
+        );
         write(&file, &says, left).doing("write the lock", path)?;
         // By the file system's own clock, whose times this one is compared with.
         let taken = file
@@ -201,6 +221,7 @@ impl Holder {
             pid: field("pid").parse().ok(),
             host: shortened(&host, 100),
             started: field("started").parse().ok(),
+            is_command: field("for") == "command",
         }
     }
 }

@@ -159,6 +159,7 @@ impl Error {
             Error::Process(error) => error.hint().map(str::to_owned),
             Error::NotInitialised { .. } => Some("`crew init` writes one".to_owned()),
             Error::Held { by } if crate::life_of(by) == process::Life::Gone => Some("try again in a moment".to_owned()),
+            Error::Held { by } if by.is_command => Some("try again when it has ended".to_owned()),
             Error::Held { .. } => {
                 Some("`crew ps` shows what it does; `crew stop` ends it".to_owned())
             }

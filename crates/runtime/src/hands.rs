@@ -66,7 +66,11 @@ impl Hands {
     pub(crate) fn new(place: &Place, settings: &Settings, options: &Options, work: Work) -> Result<Self> {
         let target = Branch::parse(&settings.project.target)?;
         place.repository.target(&target)?;
-        let lock = Lock::take(&place.repository.lock_path()).map_err(|error| match error {
+        let lock = match work {
+            Work::All => Lock::take(&place.repository.lock_path()),
+            Work::Command => Lock::take_for_command(&place.repository.lock_path()),
+        };
+        let lock = lock.map_err(|error| match error {
             git::Error::Held { by, .. } => Error::Held { by },
             other => Error::Git(other),
         })?;

@@ -1,6 +1,6 @@
 //! The order in which effects are performed: those of one line one after the other, those of different lines at once.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use model::journal::EffectId;
 use model::ticket::Effect;
@@ -30,7 +30,8 @@ fn line(ordered: &Ordered) -> Line {
 }
 
 /// Two lines of effects for each ticket. A stop waits for nothing but the start of what it stops; an effect that has failed
-/// holds up what follows it until it is performed again.
+/// holds up what follows it until it is performed again. A landing waits for those of other tickets that were ordered before it
+/// as well: nothing is landed on top of what the journal does not say to have landed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     /// Which core's they are, counted from the engine's start.
@@ -38,6 +39,8 @@ pub(crate) struct Lines {
     waiting: BTreeMap<Line, VecDeque<Ordered>>,
     /// The effect of each line that is being performed.
     performing: BTreeMap<Line, EffectId>,
+    /// Landings that are ordered, until the journal has what came of them.
+    landings: BTreeSet<EffectId>,
     /// Stops that are being performed beside the lines.
     stops: usize,
     /// Lines whose first waiting effect has failed, and when it is performed again.
@@ -53,11 +56,19 @@ pub(crate) struct Turn {
     in_line: bool,
 }
 
+/// Whether what is first in a line is a landing, and another was ordered before it.
+fn lands_later(effects: &VecDeque<Ordered>, landings: &BTreeSet<EffectId>) -> bool {
+    let lands = |one: &&Ordered| matches!(one.effect, Effect::Land { .. });
+    let landing = effects.front().filter(lands);
+    landing.is_some_and(|one| landings.first() != Some(&one.id))
+}
+
 impl Lines {
     /// Another core has taken over: it orders anew. What is being performed still is, and is waited for.
     pub(crate) fn renew(&mut self) {
         self.core += 1;
         self.waiting.clear();
+        self.landings.clear();
         self.delayed.clear();
         self.performed.clear();
     }
@@ -70,6 +81,9 @@ impl Lines {
             self.stops += 1;
             return Some((ordered, self.turn(false)));
         }
+        if let Effect::Land { .. } = ordered.effect {
+            self.landings.insert(ordered.id);
+        }
         self.waiting.entry(line(&ordered)).or_default().push_back(ordered);
         None
     }
@@ -78,9 +92,12 @@ impl Lines {
     pub(crate) fn next(&mut self, now: Time) -> Vec<(Ordered, Turn)> {
         let turn = self.turn(true);
         let (performing, delayed) = (&mut self.performing, &self.delayed);
+        let landings = &self.landings;
         let mut next = Vec::new();
         self.waiting.retain(|line, effects| {
-            let held_up = performing.contains_key(line) || delayed.get(line).is_some_and(|at| *at > now);
+            let held_up = lands_later(effects, landings)
+                || performing.contains_key(line)
+                || delayed.get(line).is_some_and(|at| *at > now);
             if !held_up && let Some(ordered) = effects.pop_front() {
                 performing.insert(line.clone(), ordered.id);
                 next.push((ordered, turn));
@@ -116,7 +133,11 @@ impl Lines {
 
     /// The core was asked about everything that was performed. Gives what is not performed again.
     pub(crate) fn settled(&mut self) -> Vec<EffectId> {
-        std::mem::take(&mut self.performed).into_keys().collect()
+        let settled: Vec<EffectId> = std::mem::take(&mut self.performed).into_keys().collect();
+        for id in &settled {
+            self.landings.remove(id);
+        }
+        settled
     }
 
     /// Lets what was delayed go on whose time has come.
@@ -141,11 +162,15 @@ impl Lines {
 
     /// Lines of which something is being performed, or could be at any moment.
     pub(crate) fn at_work(&self) -> impl Iterator<Item = &Line> {
-        let waiting = self
-            .waiting
-            .keys()
-            .filter(|line| !self.delayed.contains_key(*line));
-        self.performing.keys().chain(waiting)
+        let is_delayed = |line: &Line| self.delayed.contains_key(line);
+        let first = |effects: &VecDeque<Ordered>| effects.front().map(|one| one.id);
+        let lands_first = |effects: &VecDeque<Ordered>| first(effects).as_ref() == self.landings.first();
+        let mut all = self.waiting.iter();
+        let nobody_lands = all.any(|(line, effects)| is_delayed(line) && lands_first(effects));
+        let waiting = self.waiting.iter().filter(move |(line, effects)| {
+            !is_delayed(line) && !(nobody_lands && lands_later(effects, &self.landings))
+        });
+        self.performing.keys().chain(waiting.map(|(line, _)| line))
     }
 
     fn turn(&self, in_line: bool) -> Turn {
@@ -202,6 +227,19 @@ mod tests {
         ordered(ticket, seq, Effect::Attempt(attempt::Effect::StopRun { run }))
     }
 
+    fn land(ticket: &str, seq: u64) -> Ordered {
+        let oid = model::Oid::new(&"a".repeat(40)).unwrap();
+        let candidate = model::ticket::Candidate {
+            commit: oid.clone(),
+            tree: oid.clone(),
+            target: oid.clone(),
+            tip: oid,
+            passed: Vec::new(),
+        };
+        let agent = model::AgentName::new("ada").unwrap();
+        ordered(ticket, seq, Effect::Land { agent, candidate })
+    }
+
     fn seqs(turns: &[(Ordered, Turn)]) -> Vec<u64> {
         turns.iter().map(|(ordered, _)| ordered.id.seq).collect()
     }
@@ -241,6 +279,33 @@ mod tests {
         assert_eq!(lines.at_work().count(), 0, "nobody waits for it");
         lines.wake(Time(5));
         assert_eq!(seqs(&lines.next(Time(5))), [1]);
+    }
+
+    #[test]
+    fn nothing_lands_before_what_was_ordered_to_land_before_it_is_in_the_journal() {
+        let mut lines = Lines::default();
+        for one in [land("t-2", 1), land("t-1", 2), keep("t-3", 3)] {
+            lines.add(one);
+        }
+        let first = lines.next(Time(0));
+        assert_eq!(seqs(&first), [1, 3]);
+        let (landed, turn) = &first[0];
+        lines.performed(landed, *turn);
+        assert!(
+            lines.next(Time(0)).is_empty(),
+            "what came of the first is not in the journal"
+        );
+        lines.again(landed.id, Time(5));
+        assert!(lines.next(Time(0)).is_empty(), "it was not done, or was it?");
+        lines.performed(&first[1].0, first[1].1);
+        assert_eq!(lines.at_work().count(), 0, "nobody waits for either");
+        lines.wake(Time(5));
+        let again = lines.next(Time(5));
+        assert_eq!(seqs(&again), [1]);
+        assert_eq!(lines.at_work().count(), 2);
+        lines.performed(&again[0].0, again[0].1);
+        lines.settled();
+        assert_eq!(seqs(&lines.next(Time(5))), [2]);
     }
 
     #[test]

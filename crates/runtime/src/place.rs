@@ -118,23 +118,37 @@ impl Place {
         Ok(git::Lock::holder(&self.repository.lock_path())?)
     }
 
-    /// Who holds the repository, once the git of an engine that is dead has had a moment to end.
+    /// The engine that holds the repository, if one does, and no command that is carried out without one.
     ///
     /// # Errors
     /// As [`holder`](Self::holder).
-    pub async fn lasting_holder(&self) -> Result<Option<Holder>> {
-        let free = async {
-            loop {
-                match self.holder()? {
-                    Some(by) if life_of(&by) == Life::Gone => tokio::time::sleep(LOOK).await,
-                    found => return Ok(found),
-                }
+    pub fn engine(&self) -> Result<Option<Holder>> {
+        Ok(self.holder()?.filter(|holder| !holder.is_command))
+    }
+
+    /// Who holds the repository, once the git of who is dead has had a moment to end, and a command that is carried out without an
+    /// engine has ended. `tell` is called once that takes its time, with what is waited for in words.
+    ///
+    /// # Errors
+    /// As [`holder`](Self::holder).
+    pub async fn lasting_holder(&self, tell: impl Fn(&str)) -> Result<Option<Holder>> {
+        let mut waited = Duration::ZERO;
+        while let Some(by) = self.holder()? {
+            let passes = match life_of(&by) {
+                Life::Gone => waited < ORPHANS,
+                Life::Runs => by.is_command,
+                Life::Stopped => false,
+            };
+            if !passes {
+                return Ok(Some(by));
             }
-        };
-        match tokio::time::timeout(ORPHANS, free).await {
-            Ok(found) => found,
-            Err(_) => self.holder(),
+            if waited == ORPHANS {
+                tell(&format!("waiting for a command that holds this repository: {by}"));
+            }
+            tokio::time::sleep(LOOK).await;
+            waited += LOOK;
         }
+        Ok(None)
     }
 
     /// The locks of checkouts' indexes that an engine left which was killed while they followed what landed: they keep the
@@ -212,11 +226,16 @@ pub fn stopped(holder: &Holder) -> Option<u32> {
 
 /// What who holds a repository does, as an error says it.
 pub(crate) fn holds(holder: &Holder) -> String {
+    let (a, the) = if holder.is_command {
+        ("a command", "the command")
+    } else {
+        ("another engine", "the engine")
+    };
     match life_of(holder) {
-        Life::Gone => format!(
-            "the engine that held this repository is dead ({holder}), and a git of its has not ended yet"
-        ),
-        Life::Stopped | Life::Runs => format!("another engine holds this repository: {holder}"),
+        Life::Gone => {
+            format!("{the} that held this repository is dead ({holder}), and a git of its has not ended yet")
+        }
+        Life::Stopped | Life::Runs => format!("{a} holds this repository: {holder}"),
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Told {
 /// [`Error::Held`] when the holder of the repository is no engine, as a git that outlived one; what keeps from signalling it.
 pub fn stop_by_signal(dir: &Path, env: &BTreeMap<String, String>) -> Result<Option<Told>> {
     let lock = repository_of(dir, env)?.lock_path();
-    let Some(engine) = git::Lock::holder(&lock)? else {
+    let Some(engine) = git::Lock::holder(&lock)?.filter(|holder| !holder.is_command) else {
         return Ok(None);
     };
     let could_not = |source| Error::Io {

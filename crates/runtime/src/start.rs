@@ -73,7 +73,13 @@ pub async fn run(
         settings::OnStop::Leave => OnStop::Leave,
         settings::OnStop::Kill => OnStop::Kill,
     };
-    let hands = Hands::new(&place, &settings, &options, Work::All)?;
+    let hands = loop {
+        match Hands::new(&place, &settings, &options, Work::All) {
+            // A command has come in between, and is gone.
+            Err(Error::Held { .. }) if place.lasting_holder(|waits| tracing::warn!("{waits}")).await?.is_none() => {}
+            taken => break taken?,
+        }
+    };
     let until = if options.until_idle {
         Until::Idle
     } else {

@@ -90,6 +90,10 @@ sites! {
     Rewrite "rewrite"
     /// Someone deletes the target's branch, for a while.
     Unborn "unborn"
+    /// Another process keeps the journal locked for a while: nothing is decided, and nobody is heard.
+    Busy "busy"
+    /// A hand dies when it has performed its effect: what came of it is told to nobody, only that it failed.
+    Dropped "dropped"
 }
 
 impl fmt::Display for Site {

@@ -21,7 +21,7 @@ pub(crate) struct Told {
 #[derive(Clone, Debug)]
 pub(crate) struct Driver {
     pub(crate) core: Core,
-    /// Effects of each ticket, in order: only the first is performed.
+    /// Effects of each ticket, in order: only the first is performed, and of all landings the first.
     queues: BTreeMap<TicketId, VecDeque<Ordered>>,
     /// Ordered before, and not to be performed unless something of the same ticket is.
     shelved: Vec<Ordered>,
@@ -97,8 +97,14 @@ impl Driver {
             .values()
             .filter_map(VecDeque::front)
             .chain(&self.stops);
+        let all = self.queues.values().flatten();
+        let landings = all.filter(|one| matches!(one.effect, Effect::Land { .. }));
+        let lands_first = landings.map(|one| one.id).min();
         let ready = heads.filter(|one| {
-            !self.performing.contains(&one.id) && self.again.get(&one.id).is_none_or(|at| *at <= now)
+            let lands_later = matches!(one.effect, Effect::Land { .. }) && Some(one.id) != lands_first;
+            !lands_later
+                && !self.performing.contains(&one.id)
+                && self.again.get(&one.id).is_none_or(|at| *at <= now)
         });
         ready.cloned().collect()
     }

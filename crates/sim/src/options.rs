@@ -115,6 +115,8 @@ fn rates(rng: &mut Rng) -> Rates {
         (Site::ClockAtStart, 250),
         (Site::Rewrite, 10),
         (Site::Unborn, 10),
+        (Site::Busy, 15),
+        (Site::Dropped, 60),
     ] {
         if rng.percent(25) {
             rates.set(site, rate);

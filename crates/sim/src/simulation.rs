@@ -233,6 +233,10 @@ impl Simulation {
     }
 
     fn submit(&mut self, command: &model::command::Command) {
+        if self.world.busy_until.is_some() {
+            // Who asks is told so.
+            return;
+        }
         let id = format!("c-{}", self.commands.len() + 1);
         if block_on(self.ledger.submit(&id, "pat", self.world.now, command)).is_ok() {
             self.commands.push(id);

@@ -55,6 +55,8 @@ pub(crate) struct World {
     pub(crate) unborn_until: Option<Time>,
     /// The disk is full, until then.
     pub(crate) full_until: Option<Time>,
+    /// Another has the journal locked, until then.
+    pub(crate) busy_until: Option<Time>,
     /// No faults any more, and agents that do what they should.
     pub(crate) calm: bool,
     /// Whether repository or processes changed since they were last examined.
@@ -82,6 +84,7 @@ impl World {
             taken_back: BTreeSet::new(),
             unborn_until: None,
             full_until: None,
+            busy_until: None,
             calm: false,
             touched: true,
             tokens: 16,
@@ -100,7 +103,27 @@ impl World {
         acts.map(|(at, _)| *at)
             .chain(self.unborn_until)
             .chain(self.full_until)
+            .chain(self.busy_until)
             .min()
+    }
+
+    /// What is so for a while, each until then.
+    fn passing(&mut self) -> [&mut Option<Time>; 3] {
+        [
+            &mut self.unborn_until,
+            &mut self.full_until,
+            &mut self.busy_until,
+        ]
+    }
+
+    /// Everything that was so for a while is over.
+    pub(crate) fn end_what_passes(&mut self) {
+        self.passing().into_iter().for_each(|until| *until = None);
+    }
+
+    /// Whether nothing can be written into the journal.
+    pub(crate) fn keeps_from_writing(&self) -> bool {
+        self.full_until.is_some() || self.busy_until.is_some()
     }
 
     /// Lets time pass: the processes do what they would have done meanwhile, in the order of its times.
@@ -120,8 +143,9 @@ impl World {
             }
         }
         self.now = self.now.max(to);
-        for until in [&mut self.unborn_until, &mut self.full_until] {
-            *until = until.filter(|until| *until > self.now);
+        let now = self.now;
+        for until in self.passing() {
+            *until = until.filter(|until| *until > now);
         }
     }
 
@@ -135,10 +159,7 @@ impl World {
         for (tell_at, _) in &mut self.files.looks {
             tell_at.0 += by;
         }
-        for until in [&mut self.unborn_until, &mut self.full_until]
-            .into_iter()
-            .flatten()
-        {
+        for until in self.passing().into_iter().flatten() {
             until.0 += by;
         }
     }

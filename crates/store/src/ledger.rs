@@ -172,18 +172,22 @@ impl<J: Journal> Ledger<J> {
     /// [`Error::Damaged`] when an effect cannot be understood; the backend's failure.
     pub async fn failing(&self) -> Result<Vec<Failing>> {
         let rows = self.0.pending(Millis(i64::MAX), u32::MAX >> 1).await?;
-        let told = rows.into_iter().filter_map(|mut row| {
-            let why = row.why.take().filter(|_| row.attempts >= backoff::IN_VAIN)?;
-            let until = row.run_at.map(|at| Time(at.0));
-            Some(ordered(&row).map(|ordered| Failing {
+        let mut told = Vec::new();
+        for mut row in rows {
+            let Some(why) = row.why.take().filter(|_| row.attempts >= backoff::IN_VAIN) else {
+                continue;
+            };
+            let ordered = ordered(&row)?;
+            told.push(Failing {
+                since: self.decided_at(ordered.id).await?,
                 of: ordered.id,
                 ticket: ordered.ticket,
                 is_file: ordered.effect.is_of_file(),
                 why,
-                until,
-            }))
-        });
-        told.collect()
+                until: row.run_at.map(|at| Time(at.0)),
+            });
+        }
+        Ok(told)
     }
 
     /// Timers that are due.

@@ -44,11 +44,11 @@ impl Clean {
         if let Some(older) = &self.older {
             return outputs_older(context, &place, older, self.yes).await;
         }
-        if let Some(by) = place.holder()? {
+        if let Some(by) = place.lasting_holder(ui::warn).await? {
             return Err(runtime::Error::Held { by }.into());
         }
         // Before the journal is read: what is decided by it must not change any more.
-        let lock = Lock::take(&place.repository.lock_path())?;
+        let lock = Lock::take_for_command(&place.repository.lock_path())?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
         let unlanded: Vec<&Ticket> = crew

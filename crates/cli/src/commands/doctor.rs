@@ -26,7 +26,7 @@ impl Doctor {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let mut found = doctor::look(context, self.deep).await?;
         if self.fix {
-            mend(context, &mut found)?;
+            mend(context, &mut found).await?;
         }
         let left = |level| {
             found
@@ -67,15 +67,15 @@ impl Doctor {
 }
 
 /// Does what can be done, as the holder of the repository.
-fn mend(context: &Context, found: &mut [Finding]) -> Result<()> {
+async fn mend(context: &Context, found: &mut [Finding]) -> Result<()> {
     if found.iter().all(|finding| finding.fix.is_none()) {
         return Ok(());
     }
     let place = context.place()?;
-    if let Some(by) = place.holder()? {
+    if let Some(by) = place.lasting_holder(ui::warn).await? {
         return Err(runtime::Error::Held { by }.into());
     }
-    let lock = Lock::take(&place.repository.lock_path())?;
+    let lock = Lock::take_for_command(&place.repository.lock_path())?;
     let place = Place {
         repository: place.repository.clone().locked(&lock),
         ..place

@@ -42,7 +42,7 @@ impl Explain {
         failing.retain(|failing| failing.ticket == id);
         let facts = Facts::gather(&crew, &place, &settings, clock::now())?;
         let refusal = refusal(&facts, &settings, &id);
-        let runs = place.holder()?.is_some();
+        let runs = place.engine()?.is_some();
         // Without its file it goes on.
         let is_stuck = failing.iter().any(|failing| !failing.is_file);
         let says = match &refusal {

@@ -27,7 +27,7 @@ impl Ps {
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
         let failing = mail::failing(ledger.as_ref()).await?;
-        let holder = place.holder()?;
+        let holder = place.engine()?;
         let now = clock::now();
         let queue = mail::seen(&crew, &place, now)?.counts();
         // Where they cannot be looked at, `crew doctor` says why.

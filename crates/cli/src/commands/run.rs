@@ -46,7 +46,7 @@ impl Run {
             };
             return Err(error.into());
         }
-        if let Some(by) = place.lasting_holder().await? {
+        if let Some(by) = place.lasting_holder(ui::warn).await? {
             return Err(runtime::Error::Held { by }.into());
         }
         let warned = if settings.checks.commands.is_empty() && !context.json {
@@ -142,7 +142,7 @@ impl Live<'_, Log> {
             mail::inbox(&self.crew, &self.place, std::mem::take(&mut self.failing)).unwrap_or_default();
         self.tell_landed(&outcome.landed)?;
         self.tell_waits(waits, &inbox)?;
-        self.tell_rest(&inbox, outcome.paid)?;
+        self.tell_rest(waits, &inbox, outcome.paid)?;
         Ok(exit)
     }
 
@@ -226,7 +226,9 @@ impl Live<'_, Log> {
     }
 
     /// What is about no ticket of the queue.
-    fn tell_rest(&mut self, inbox: &[Item], paid: Usage) -> Result<()> {
+    fn tell_rest(&mut self, waits: &[Waits], inbox: &[Item], paid: Usage) -> Result<()> {
+        let goes_on = |id: &TicketId| !waits.iter().any(|waits| waits.ticket == *id);
+        let under_way = self.crew.under_way().filter(|ticket| goes_on(&ticket.id)).count();
         let out = &mut self.context.out;
         // No ticket, so nothing of the queue waits for it; but whoever wrote it should know.
         for item in inbox.iter().filter(|item| item.ticket.is_none()) {
@@ -245,8 +247,6 @@ impl Live<'_, Log> {
             };
             out.styled(&format!("paid: {price} (`crew cost` says for what)"), Style::Dim)?;
         }
-        let counts = self.crew.counts();
-        let under_way = counts.in_progress + counts.verifying;
         if under_way > 0 {
             let them = if under_way == 1 { "it" } else { "them" };
             out.line(&format!("{under_way} under way: `crew run` goes on with {them}"))?;

@@ -35,7 +35,7 @@ impl Stop {
             }
             other => other?,
         };
-        if place.holder()?.is_none() {
+        if place.engine()?.is_none() {
             return told(context, NONE);
         }
         // Settings that cannot be read do not keep anybody from stopping: the steps are waited for then.
@@ -52,7 +52,7 @@ impl Stop {
             context.out.flush()?;
             let mut interrupt = interrupts()?;
             let mut changes = Changes::of(&place.crew_dir);
-            while place.holder()?.is_some() {
+            while place.engine()?.is_some() {
                 tokio::select! {
                     () = changes.wait() => {}
                     _ = interrupt.recv() => return Ok(Exit::Interrupted),

@@ -1,17 +1,15 @@
 //! `crew clean`, killed at each of its steps: the next one goes on, and no work is lost.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::process::ExitStatusExt as _;
-use std::process::ExitStatus;
 
 use model::attempt;
 
+use crate::crew;
 use crate::git::{git, try_git};
 use crate::oracle;
+use crate::rig::Rig;
 use crate::wait;
 use crate::world::{Kit, World};
-use crate::{crew, processes};
 
 /// In the order in which `crew clean --yes` comes by.
 const ALL: [&str; 5] = [
@@ -31,8 +29,7 @@ pub(crate) fn has(point: &str) -> bool {
 
 /// A world without an engine, in which two agents sleep: one has committed its work, and one has not.
 struct Cleaned {
-    world: World,
-    runs: usize,
+    rig: Rig,
 }
 
 const TICKETS: [&str; 2] = ["f-merged", "f-unsaved"];
@@ -66,44 +63,17 @@ impl Cleaned {
             both.then_some(())
         });
         engine.kill(&[]);
-        Self { world, runs: 0 }
-    }
-
-    /// Runs crew to its end, or to a point.
-    fn run(&mut self, args: &[&str], point: Option<&str>) -> ExitStatus {
-        let folder = self.world.outside(&format!("points-{}", self.runs));
-        fs::create_dir(&folder).unwrap();
-        self.runs += 1;
-        wait::until("crew has ended", || {
-            let mut command = crew::logged(&self.world);
-            command.args(args).env("CREW_CRASH_LOG", &folder);
-            if let Some(point) = point {
-                command.env("CREW_CRASH_AT", format!("{point}:1"));
-            }
-            let status = command.spawn().unwrap().wait().unwrap();
-            // A git of one that died still runs.
-            (status.code() != Some(crew::HELD)).then_some(status)
-        })
-    }
-
-    fn dies(&mut self, args: &[&str], point: &str) {
-        let status = self.run(args, Some(point));
-        assert_eq!(
-            status.signal(),
-            Some(9),
-            "who was to die at {point}: {status}\n{}",
-            oracle::log(&self.world)
-        );
+        Self { rig: Rig::new(world) }
     }
 
     fn succeeds(&mut self, args: &[&str]) {
-        let status = self.run(args, None);
-        assert!(status.success(), "{status}\n{}", oracle::log(&self.world));
+        let status = self.rig.run(args);
+        assert!(status.success(), "{status}\n{}", oracle::log(&self.rig.world));
     }
 
     fn kept(&self) -> Vec<String> {
         let said = git(
-            &self.world.repo(),
+            &self.rig.world.repo(),
             &["for-each-ref", "--format=%(refname)", "refs/crew/"],
         );
         said.lines().map(str::to_owned).collect()
@@ -112,19 +82,9 @@ impl Cleaned {
     /// Whether a file's only text is in some kept commit.
     fn keeps(&self, path: &str, text: &str) -> bool {
         self.kept().iter().any(|name| {
-            let (good, out, _) = try_git(&self.world.repo(), &["show", &format!("{name}:{path}")]);
+            let (good, out, _) = try_git(&self.rig.world.repo(), &["show", &format!("{name}:{path}")]);
             good && out == text
         })
-    }
-}
-
-impl Drop for Cleaned {
-    fn drop(&mut self) {
-        for _ in 0..3 {
-            for process in processes::of_root(self.world.root()) {
-                process.kill();
-            }
-        }
     }
 }
 
@@ -132,12 +92,12 @@ impl Drop for Cleaned {
 fn killed_while_everything_is_cleaned_away_the_next_time_does_it_and_no_work_is_lost() {
     let mut cleaned = Cleaned::new();
     for point in ALL {
-        cleaned.dies(&["clean", "--yes"], point);
+        cleaned.rig.dies(&["clean", "--yes"], point);
     }
     cleaned.succeeds(&["clean", "--yes"]);
-    oracle::no_commit_is_lost(&cleaned.world, 1);
-    oracle::nothing_is_left_behind(&cleaned.world);
-    cleaned.world.check_edits();
+    oracle::no_commit_is_lost(&cleaned.rig.world, 1);
+    oracle::nothing_is_left_behind(&cleaned.rig.world);
+    cleaned.rig.world.check_edits();
     for id in TICKETS {
         let path = format!("work/{id}.txt");
         assert!(
@@ -146,6 +106,7 @@ fn killed_while_everything_is_cleaned_away_the_next_time_does_it_and_no_work_is_
             cleaned.kept()
         );
         let ticket = cleaned
+            .rig
             .world
             .queue()
             .read(&tickets::Id::new(id).unwrap())
@@ -154,7 +115,7 @@ fn killed_while_everything_is_cleaned_away_the_next_time_does_it_and_no_work_is_
         assert!(ticket.tags.is_empty(), "{id}: {:?}", ticket.tags);
     }
     for name in [".crew", ".crew.removed"] {
-        assert!(!cleaned.world.repo().join(name).exists(), "{name}");
+        assert!(!cleaned.rig.world.repo().join(name).exists(), "{name}");
     }
 }
 
@@ -166,10 +127,10 @@ fn killed_while_kept_commits_are_forgotten_the_next_time_forgets_the_others() {
     }
     assert_eq!(cleaned.kept().len(), 2, "{:?}", cleaned.kept());
     let forget = ["clean", "--older", "0s", "--yes"];
-    cleaned.dies(&forget, FORGOTTEN);
+    cleaned.rig.dies(&forget, FORGOTTEN);
     assert_eq!(cleaned.kept().len(), 1, "{:?}", cleaned.kept());
     cleaned.succeeds(&forget);
     assert_eq!(cleaned.kept(), Vec::<String>::new());
-    oracle::nothing_is_left_behind(&cleaned.world);
-    cleaned.world.check_edits();
+    oracle::nothing_is_left_behind(&cleaned.rig.world);
+    cleaned.rig.world.check_edits();
 }

@@ -9,14 +9,17 @@
 mod adopt;
 mod clean;
 mod crew;
+mod deeds;
 mod facts;
 mod faults;
 mod git;
+mod kinds;
 mod moment;
 mod oracle;
 mod past;
 mod points;
 mod processes;
+mod rig;
 mod rng;
 mod scenario;
 mod storm;

@@ -4,17 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
 use std::os::unix::fs::DirBuilderExt as _;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
 
 use process::{Captured, Exit, Reason};
 use store::{Event, Journal as _, Seq, Sqlite};
 
+use crate::crew;
 use crate::oracle::{self, Expected};
-use crate::wait;
+use crate::rig::Rig;
 use crate::world::{Kit, Plan, World};
-use crate::{crew, processes};
 
 /// Points that only such a repository comes by, in the order in which it does.
 const MIGRATION: [&str; 3] = ["migrate.begun", "migrate.written", "migrate.committed"];
@@ -37,12 +35,10 @@ pub(crate) fn has(point: &str) -> bool {
 
 /// A queue of today's beside the past.
 struct Past {
-    world: World,
+    rig: Rig,
     tickets: BTreeSet<String>,
     /// What the journal held at first.
     events: Vec<Event>,
-    running: Option<Child>,
-    deaths: usize,
 }
 
 impl Past {
@@ -61,11 +57,9 @@ impl Past {
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journals/1.db");
         fs::copy(kept, world.journal()).unwrap();
         let mut past = Self {
-            world,
+            rig: Rig::new(world),
             tickets,
             events: Vec::new(),
-            running: None,
-            deaths: 0,
         };
         past.events = past.events_now();
         assert!(past.events.len() > 100, "{} events", past.events.len());
@@ -98,12 +92,12 @@ impl Past {
     }
 
     fn run_of(&self, ticket: &str) -> PathBuf {
-        self.world.repo().join(format!(".crew/runs/{ticket}.1.1"))
+        self.rig.world.repo().join(format!(".crew/runs/{ticket}.1.1"))
     }
 
     /// Of the closed tickets, those of which something is there, under whatever name.
     fn printed(&self) -> Vec<String> {
-        let runs = fs::read_dir(self.world.repo().join(".crew/runs")).unwrap();
+        let runs = fs::read_dir(self.rig.world.repo().join(".crew/runs")).unwrap();
         let names = runs.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<String> = names.filter(|name| name.contains("t-")).collect();
         names.sort();
@@ -112,49 +106,16 @@ impl Past {
 
     /// Has crew die at a point, the first time that somebody comes by; the journal has lost nothing then.
     fn dies(&mut self, args: &[&str], point: &str) {
-        let status = self.run(args, Some(point));
-        assert_eq!(
-            status.signal(),
-            Some(9),
-            "who was to die at {point}: {status}\n{}",
-            oracle::log(&self.world)
-        );
+        self.rig.dies(args, point);
         self.has_all_events();
-    }
-
-    /// Runs crew to its end.
-    fn run(&mut self, args: &[&str], point: Option<&str>) -> ExitStatus {
-        let folder = self.world.outside(&format!("points-{}", self.deaths));
-        fs::create_dir(&folder).unwrap();
-        self.deaths += 1;
-        let start = |past: &mut Self| {
-            let mut command = crew::logged(&past.world);
-            command.args(args).env("CREW_CRASH_LOG", &folder);
-            if let Some(point) = point {
-                command.env("CREW_CRASH_AT", format!("{point}:1"));
-            }
-            past.running = Some(command.spawn().unwrap());
-        };
-        start(self);
-        let status = wait::until("crew has ended", || {
-            let status = self.running.as_mut().unwrap().try_wait().unwrap()?;
-            // A git of one that died still runs.
-            if status.code() == Some(crew::HELD) {
-                start(self);
-                return None;
-            }
-            Some(status)
-        });
-        self.running = None;
-        status
     }
 
     /// The journal as whoever comes next finds it. A copy is looked at: to open it is to bring it up to date.
     fn events_now(&self) -> Vec<Event> {
-        let folder = tempfile::tempdir_in(self.world.root()).unwrap();
+        let folder = tempfile::tempdir_in(self.rig.world.root()).unwrap();
         let name = |end: &str| format!("journal.db{end}");
         for end in ["", "-wal"] {
-            let from = self.world.journal().with_file_name(name(end));
+            let from = self.rig.world.journal().with_file_name(name(end));
             if from.exists() {
                 fs::copy(from, folder.path().join(name(end))).unwrap();
             }
@@ -188,7 +149,7 @@ impl Past {
             &["explain", "t-5", "--json"],
         ];
         let said = asked.map(|args| {
-            let (_, out, err) = crew::said(&self.world, args);
+            let (_, out, err) = crew::said(&self.rig.world, args);
             format!("{args:?}\n{out}{err}")
         });
         said.concat()
@@ -196,37 +157,23 @@ impl Past {
 
     /// Works the queue off, with nobody dying any more, and looks at everything.
     fn ends_well(&mut self) {
-        let status = self.run(&["run", "--until-idle"], None);
-        assert_eq!(status.code(), Some(0), "{}", oracle::log(&self.world));
+        let status = self.rig.run(&["run", "--until-idle"]);
+        assert_eq!(status.code(), Some(0), "{}", oracle::log(&self.rig.world));
         let expected = Expected {
             landed: self.tickets.clone(),
             closed: self.tickets.clone(),
         };
-        oracle::check_all_but_the_journal(&self.world, &expected, &BTreeMap::new());
-        oracle::no_commit_is_lost(&self.world, self.tickets.len());
+        oracle::check_all_but_the_journal(&self.rig.world, &expected, &BTreeMap::new());
+        oracle::no_commit_is_lost(&self.rig.world, self.tickets.len());
         self.has_all_events();
         // What the old tickets landed as is in no repository of this world, and the doctor says so; all else is well.
-        let (_, said, _) = crew::said(&self.world, &["doctor"]);
+        let (_, said, _) = crew::said(&self.rig.world, &["doctor"]);
         for well in [
             "36 tickets are set aside; what is told of them is what their events give",
             "events, whole; every state is what replay gives",
             "leftovers   none",
         ] {
             assert!(said.contains(well), "crew doctor, without {well:?}:\n{said}");
-        }
-    }
-}
-
-impl Drop for Past {
-    fn drop(&mut self) {
-        if let Some(running) = &mut self.running {
-            let _ = running.kill();
-            let _ = running.wait();
-        }
-        for _ in 0..3 {
-            for process in processes::of_root(self.world.root()) {
-                process.kill();
-            }
         }
     }
 }
@@ -276,7 +223,7 @@ fn killed_while_a_person_removes_old_outputs_the_next_time_removes_all() {
     assert_eq!(past.printed(), [".gone-t-1.1.1", "t-2.1.1", "t-3.1.1"]);
     past.dies(&clean, "trim.removed");
     assert_eq!(past.printed(), ["t-3.1.1"]);
-    assert!(past.run(&clean, None).success());
+    assert!(past.rig.run(&clean).success());
     assert_eq!(past.printed(), Vec::<String>::new());
     past.ends_well();
 }

@@ -43,8 +43,8 @@ impl Recording {
         let mut scenario = Scenario::new(size, &[]);
         scenario.play();
         Self {
-            content: scenario.content(),
-            hits: scenario.hits(0),
+            content: scenario.rig.content(),
+            hits: scenario.rig.hits(0),
         }
     }
 }
@@ -63,8 +63,8 @@ impl Death {
         let lived = catch_unwind(AssertUnwindSafe(|| {
             let mut scenario = Scenario::new(self.size, &self.points);
             scenario.play();
-            assert_eq!(scenario.content(), content, "the target's content");
-            let died = scenario.died_everywhere();
+            assert_eq!(scenario.rig.content(), content, "the target's content");
+            let died = scenario.rig.died_everywhere();
             assert!(died || !self.must, "somebody lived who was to die");
             died
         }));

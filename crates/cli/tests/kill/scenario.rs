@@ -1,15 +1,13 @@
 //! A small queue in which everything happens once, and a person who does what they are needed for, however often crew dies.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus};
 
-use model::ticket;
+use model::ticket::Ticket;
 
 use crate::crew;
 use crate::git::{git, try_git};
 use crate::oracle::{self, Expected};
-use crate::processes;
+use crate::rig::Rig;
 use crate::wait;
 use crate::world::{Kit, Plan, World};
 
@@ -33,13 +31,8 @@ pub(crate) enum Size {
 
 /// One queue, worked off.
 pub(crate) struct Scenario {
-    pub(crate) world: World,
+    pub(crate) rig: Rig,
     plans: BTreeMap<String, Plan>,
-    /// Where points are counted, and where to die; the next one once somebody died.
-    armed: Vec<(PathBuf, Option<String>)>,
-    engine: Option<Child>,
-    /// Engines and commands that died of SIGKILL.
-    pub(crate) deaths: usize,
 }
 
 impl Scenario {
@@ -58,36 +51,23 @@ impl Scenario {
             settings: ("", ""),
             in_memory: true,
         };
-        let world = World::with(kit, &plans);
-        // The last counts what happens when nobody is to die any more.
-        let mut armed: Vec<(PathBuf, Option<String>)> = (0..)
-            .map(|n| world.outside(&format!("points-{n}")))
-            .zip(points.iter().cloned().map(Some).chain([None]))
-            .collect();
-        armed.reverse();
-        for (folder, _) in &armed {
-            std::fs::create_dir(folder).unwrap();
-        }
-        Self {
-            world,
-            plans,
-            armed,
-            engine: None,
-            deaths: 0,
-        }
+        let mut rig = Rig::new(World::with(kit, &plans));
+        // After the last death it is counted what happens when nobody is to die any more.
+        rig.arm(points.iter().cloned().map(Some).chain([None]));
+        Self { rig, plans }
     }
 
     /// Works the queue off. Panics at the first promise that was not kept.
     pub(crate) fn play(&mut self) {
         let mut dropped = false;
         self.drain(|scenario| {
-            if !dropped && scenario.world.outside("waiting").exists() {
-                scenario.command(&["drop", DROPPED], ticket::Ticket::is_done);
+            if !dropped && scenario.rig.world.outside("waiting").exists() {
+                scenario.rig.command(&["drop", DROPPED], DROPPED, Ticket::is_done);
                 dropped = true;
             }
         });
         if self.plans.contains_key(BLOCKED) {
-            assert_eq!(self.held(), [BLOCKED], "{}", oracle::log(&self.world));
+            assert_eq!(self.held(), [BLOCKED], "{}", oracle::log(&self.rig.world));
             self.by_hand();
             self.drain(|_| {});
         }
@@ -96,120 +76,54 @@ impl Scenario {
 
     /// What the queue waits for, and something of the person's own.
     fn by_hand(&mut self) {
-        std::fs::write(self.world.outside("key"), "").unwrap();
-        self.command(&["retry", BLOCKED], |ticket| ticket.held.is_none());
-        std::fs::write(self.world.outside("answered"), "").unwrap();
-        self.command(&["answer", ASKS, "forty-two"], |ticket| {
+        std::fs::write(self.rig.world.outside("key"), "").unwrap();
+        self.rig
+            .command(&["retry", BLOCKED], BLOCKED, |ticket| ticket.held.is_none());
+        std::fs::write(self.rig.world.outside("answered"), "").unwrap();
+        self.rig.command(&["answer", ASKS, "forty-two"], ASKS, |ticket| {
             model::command::Question::of(ticket).is_none()
         });
-        self.world.commit_by_hand("src/part-30.txt", "by hand\n", || {});
+        self.rig
+            .world
+            .commit_by_hand("src/part-30.txt", "by hand\n", || {});
         self.edit(BLOCKED);
         self.plant_a_stale_lock();
     }
 
     /// Says something below what a ticket asks for.
     fn edit(&self, id: &str) {
-        let file = self.world.repo().join(format!(".tickets/{id}.md"));
+        let file = self.rig.world.repo().join(format!(".tickets/{id}.md"));
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::write(file, text + "\nThe key is there.\n").unwrap();
     }
 
-    /// How often each point was passed before the first death (or ever, where nobody died).
-    pub(crate) fn hits(&self, round: usize) -> BTreeMap<String, u64> {
-        let folder = self.world.outside(&format!("points-{round}"));
-        let count = |entry: std::fs::DirEntry| {
-            let name = entry.file_name().into_string().unwrap();
-            (name, entry.metadata().unwrap().len())
-        };
-        std::fs::read_dir(folder).unwrap().flatten().map(count).collect()
-    }
-
-    /// What the target holds, but for the settings, which say where this world stands.
-    pub(crate) fn content(&self) -> String {
-        let all = git(&self.world.repo(), &["ls-tree", "-r", "main"]);
-        let kept = all.lines().filter(|line| !line.ends_with("\tcrew.toml"));
-        kept.map(|line| line.to_owned() + "\n").collect()
-    }
-
-    /// Whether somebody died at every point that was asked for.
-    pub(crate) fn died_everywhere(&self) -> bool {
-        let died = |folder: &Path, at: &str| {
-            let (name, hit) = at.rsplit_once(':').unwrap();
-            let passed = folder.join(name).metadata().map_or(0, |meta| meta.len());
-            passed >= hit.parse::<u64>().unwrap()
-        };
-        self.armed.iter().all(|(folder, at)| {
-            let mut at = at.iter().flat_map(|at| at.split(','));
-            at.all(|at| died(folder, at))
-        })
-    }
-
     /// Runs the engine until it has nothing to do, with a person beside it.
     fn drain(&mut self, mut person: impl FnMut(&mut Self)) {
-        self.engine = Some(self.start(&["run", "--until-idle"]));
+        self.rig.begin();
         let status = wait::until("the queue is worked off", || {
-            let status = self.engine.as_mut().and_then(|engine| engine.try_wait().unwrap());
-            match status {
-                None => {
-                    person(self);
-                    None
-                }
-                Some(status) if self.goes_on_after(status) => {
-                    self.engine = Some(self.start(&["run", "--until-idle"]));
-                    None
-                }
-                Some(status) => Some(status),
+            let ended = self.rig.ended();
+            if ended.is_none() {
+                person(self);
             }
+            ended
         });
-        self.engine = None;
         // 3: something waits for a person.
         assert!(
             matches!(status.code(), Some(0 | 3)),
             "{status}\n{}",
-            oracle::log(&self.world)
+            oracle::log(&self.rig.world)
         );
     }
 
-    /// A command of the person's, given again until it was taken, or all is as they want it.
-    fn command(&mut self, args: &[&str], is_done: impl Fn(&ticket::Ticket) -> bool) {
-        let id = args[1];
-        wait::until(&format!("`crew {}` did it", args.join(" ")), || {
-            if oracle::ticket(&self.world, id).is_some_and(|ticket| is_done(&ticket)) {
-                return Some(());
-            }
-            let status = self.start(args).wait().unwrap();
-            (!self.goes_on_after(status) && status.success()).then_some(())
-        });
-    }
-
-    /// Whether what ended so is started again: it died, or was turned away since a git of one that died still ran.
-    fn goes_on_after(&mut self, status: ExitStatus) -> bool {
-        use std::os::unix::process::ExitStatusExt as _;
-        let died = status.signal() == Some(9);
-        self.deaths += usize::from(died);
-        died || status.code() == Some(crew::HELD)
-    }
-
-    fn start(&mut self, args: &[&str]) -> Child {
-        // As many points as deaths are behind us; the death of a shim is nobody's whom we started, and its point is passed.
-        let (folder, at) = &self.armed[self.armed.len() - 1 - self.deaths.min(self.armed.len() - 1)];
-        let mut command = crew::logged(&self.world);
-        command.args(args).env("CREW_CRASH_LOG", folder);
-        if let Some(at) = at {
-            command.env("CREW_CRASH_AT", at);
-        }
-        command.spawn().unwrap()
-    }
-
     fn held(&self) -> Vec<String> {
-        let tickets = oracle::tickets(&self.world);
+        let tickets = oracle::tickets(&self.rig.world);
         let held = tickets.into_iter().filter(|(_, ticket)| ticket.held.is_some());
         held.map(|(id, _)| id).collect()
     }
 
     /// Of a git that was killed long ago.
     fn plant_a_stale_lock(&self) {
-        let lock = self.world.repo().join(".git/refs/heads/main.lock");
+        let lock = self.rig.world.repo().join(".git/refs/heads/main.lock");
         std::fs::write(&lock, "").unwrap();
         let file = std::fs::File::options().write(true).open(&lock).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
@@ -221,19 +135,19 @@ impl Scenario {
             landed,
             closed: self.plans.keys().cloned().collect(),
         };
-        oracle::check_world(&self.world, &expected, &BTreeMap::new());
-        oracle::no_commit_is_lost(&self.world, self.plans.len());
-        oracle::each_step_started_once(&self.world);
+        oracle::check_world(&self.rig.world, &expected, &BTreeMap::new());
+        oracle::no_commit_is_lost(&self.rig.world, self.plans.len());
+        oracle::each_step_started_once(&self.rig.world);
         if self.plans.contains_key(DROPPED) {
             self.dropped_work_is_kept();
         }
-        let (good, said, _) = crew::said(&self.world, &["doctor"]);
+        let (good, said, _) = crew::said(&self.rig.world, &["doctor"]);
         assert!(good, "crew doctor:\n{said}");
     }
 
     /// What was on another branch of the dropped ticket's workspace, and what was in no commit.
     fn dropped_work_is_kept(&self) {
-        let repo = self.world.repo();
+        let repo = self.rig.world.repo();
         let refs = git(&repo, &["for-each-ref", "--format=%(refname)", "refs/crew/"]);
         for (path, text) in [("work/side.txt", "side\n"), ("work/k-07.txt", "nowhere\n")] {
             let kept = refs.lines().any(|name| {
@@ -241,20 +155,6 @@ impl Scenario {
                 good && out == text
             });
             assert!(kept, "{path} of the dropped ticket is lost; kept are:\n{refs}");
-        }
-    }
-}
-
-impl Drop for Scenario {
-    fn drop(&mut self) {
-        if let Some(engine) = &mut self.engine {
-            let _ = engine.kill();
-            let _ = engine.wait();
-        }
-        for _ in 0..3 {
-            for process in processes::of_root(self.world.root()) {
-                process.kill();
-            }
         }
     }
 }

@@ -6,7 +6,7 @@ use model::journal::Fact;
 use crate::gate::Gate;
 use crate::mounts::cells;
 use crate::struck::{self, At, lands_at_once};
-use crate::support::{Engine, World};
+use crate::support::{DONE, Engine, World};
 
 /// How often something happened to the project.
 fn count(world: &World, name: &str) -> usize {
@@ -62,6 +62,29 @@ cells! {
 
     fn f24_re_a_second_engine_comes_as_one_carries_on_what_a_dead_one_left() {
         two_in("unpack-objects", Some(At::Work));
+    }
+
+    fn f24_su_an_engine_that_comes_while_a_command_is_carried_out_waits_for_that() {
+        let world = struck::world(At::Work);
+        drop(struck::bring(&world, At::Work));
+        let gate = Gate::at("workspace no longer needed");
+        let mut dropped = world.start_at(&world.path("project"), &["drop", "t-1"]);
+        gate.reached(1);
+        let before = count(&world, "opened");
+        let mut engine = world.engine();
+        world.wait("it says for what it waits", || {
+            engine.said().all().contains("waiting for a command that holds this repository")
+        });
+        assert!(engine.is_up(), "{}", engine.said());
+        assert_eq!(count(&world, "opened"), before);
+        let said = world.must(&["stop"]);
+        assert!(said.all().contains("no engine runs here"), "{said}");
+        assert!(dropped.is_up(), "{}", dropped.said());
+        gate.open();
+        let said = dropped.end();
+        assert_eq!(said.code, Some(0), "{said}");
+        world.ticket("t-2").agent(DONE).write();
+        lands_at_once(&world, &mut engine, "t-2");
     }
 }
 

@@ -131,6 +131,8 @@ pub struct Failing {
     pub is_file: bool,
     /// What was not done and why, in words: partly git's or the system's, not sanitised.
     pub why: String,
+    /// When it was ordered.
+    pub since: Time,
     /// When it is tried the next time.
     pub until: Option<Time>,
 }
@@ -441,7 +443,7 @@ fn failing(failing: &Failing, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item
         ticket: Some(failing.ticket.clone()),
         agent: None,
         title: ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default(),
-        since: None,
+        since: Some(failing.since),
         why: failing.why.clone(),
         until: failing.until,
         acts: vec![Act::ByHand {

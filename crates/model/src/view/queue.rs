@@ -91,6 +91,13 @@ impl Crew {
         counts
     }
 
+    /// What is worked on or verified, and not held.
+    pub fn under_way(&self) -> impl Iterator<Item = &Arc<Ticket>> {
+        self.tickets.values().filter(|ticket| {
+            ticket.held.is_none() && matches!(ticket.state, State::InProgress(_) | State::Verify(_))
+        })
+    }
+
     /// What is held, by id.
     #[must_use]
     pub fn held(&self) -> Vec<Held> {

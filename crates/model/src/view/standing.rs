@@ -176,6 +176,7 @@ mod tests {
             ticket: TicketId::new("t-1").unwrap(),
             is_file,
             why: "no commit 1234".to_owned(),
+            since: Time(0),
             until: None,
         };
         [true, false]

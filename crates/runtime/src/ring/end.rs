@@ -36,7 +36,7 @@ impl Ring {
         // What a person has to mend waits for the next engine too, with all that is ordered behind it.
         let not_counted = |(id, kind): &Line| match kind {
             Kind::File => self.core.is_unreadable(id) || self.core.is_unwritten(id),
-            Kind::Work => self.core.is_stuck(id),
+            Kind::Work => self.core.is_kept(id),
         };
         let quiet = self.lines.are_at_rest(not_counted) && self.heard.is_empty() && !self.is_rereading();
         Ok(match until {

@@ -139,7 +139,7 @@ impl Simulation {
         let wrote = !output.writes.is_empty();
         let mut struck = false;
         if wrote {
-            let lost = self.chance.strikes(Site::AppendLost).is_some() || self.world.full_until.is_some();
+            let lost = self.chance.strikes(Site::AppendLost).is_some() || self.world.keeps_from_writing();
             let untold = self.chance.strikes(Site::AppendUntold).is_some();
             struck = lost || untold;
             if struck {

@@ -14,7 +14,7 @@ impl Simulation {
             self.carry_out()?;
         }
         (self.world.calm, self.chance.calm) = (true, true);
-        (self.world.unborn_until, self.world.full_until) = (None, None);
+        self.world.end_what_passes();
         (self.zombie, self.late) = (None, Vec::new());
         people::clear_checkout(&mut self.world);
         people::mend_target(&mut self.world);

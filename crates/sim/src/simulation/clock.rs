@@ -27,6 +27,12 @@ impl Simulation {
             self.world.full_until = Some(Time(self.world.now.0 + rng.ms(1_000, 120_000)));
             self.note(Who::World, || "the disk is full".to_owned());
         }
+        if let Some(mut rng) = self.chance.strikes(Site::Busy)
+            && self.world.busy_until.is_none()
+        {
+            self.world.busy_until = Some(Time(self.world.now.0 + rng.ms(1_000, 60_000)));
+            self.note(Who::World, || "another has the journal locked".to_owned());
+        }
         if let Some(mut rng) = self.chance.strikes(Site::Unborn)
             && self.world.unborn_until.is_none()
         {

@@ -47,7 +47,7 @@ impl Simulation {
         self.summary.crashes += 1;
         let now = self.world.now;
         let order = &mut self.chance.order;
-        self.boot_at = if self.world.full_until.is_some() {
+        self.boot_at = if self.world.keeps_from_writing() {
             Time(now.0 + order.ms(1_000, 10_000))
         } else if self.world.calm || order.percent(50) {
             now
@@ -67,6 +67,7 @@ impl Simulation {
                     | Report::WorkspaceMissing
                     | Report::WorkspaceFailed { .. }
                     | Report::CheckoutEdited { .. }
+                    | Report::TargetMoved
                     | Report::CouldNotRun { .. }
             )
         };

@@ -138,7 +138,11 @@ impl Simulation {
                         return self.check();
                     }
                 }
-                let report = self.perform(&one, false);
+                let mut report = self.perform(&one, false);
+                if self.chance.strikes(Site::Dropped).is_some() {
+                    let why = "it failed unexpectedly".to_owned();
+                    report = Report::CouldNotRun { why };
+                }
                 self.note(Who::Hand, || {
                     format!("{} {} → {}", one.ticket, name(&one.effect), came(&report))
                 });

@@ -14,6 +14,7 @@ const POINTS: &[Site] = &[
     Site::KillUntold,
     Site::KillWhileSettling,
     Site::Sick,
+    Site::Dropped,
 ];
 
 fn case(seed: u64, fault: Fault, then: &[Site]) -> Case {
@@ -77,6 +78,7 @@ points! {
     killed_before_any_report and_then_killed_before_a_report KillUntold
     killed_while_settling_anything and_then_killed_while_settling KillWhileSettling
     any_effect_fails and_then_an_effect_fails Sick
+    any_report_is_dropped and_then_a_report_is_dropped Dropped
 }
 
 #[test]

@@ -185,7 +185,7 @@ impl Shown {
 
     /// Looks who holds the repository; whether that is another than before.
     async fn engine(&mut self) -> Result<bool> {
-        let engine = self.place.holder()?.map(|holder| Engine {
+        let engine = self.place.engine()?.map(|holder| Engine {
             pid: holder.pid,
             since: holder
                 .started
@@ -311,11 +311,11 @@ impl Shown {
         let ledger = self.journal.as_ref().map(|tail| tail.ledger.clone());
         tokio::spawn(async move {
             let failing = match ledger {
-                Some(ledger) => ledger.failing().await.unwrap_or_default(),
-                None => Vec::new(),
+                Some(ledger) => ledger.failing().await.ok(),
+                None => Some(Vec::new()),
             };
             let read = move || {
-                let files = files(&crew, &place, failing, &mut deeds, now);
+                let files = failing.and_then(|failing| files(&crew, &place, failing, &mut deeds, now));
                 // Nobody hears it any more when the person has left.
                 drop(tell.send(Heard::Files(files, deeds)));
             };

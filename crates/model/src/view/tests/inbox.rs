@@ -149,6 +149,7 @@ fn failing(ticket: &str, is_file: bool, why: &str) -> Failing {
         ticket: id(ticket),
         is_file,
         why: why.to_owned(),
+        since: Time(60_000),
         until: Some(Time(90_000)),
     }
 }

@@ -1,0 +1,57 @@
+//! Of every kind of fact it is known where crew dies at it, or why no engine writes it.
+
+use std::collections::BTreeSet;
+
+/// Facts that no engine writes, and why.
+const ABSENT: &[(&[&str], &str)] = &[
+    (
+        &["worker_gave_up", "worker_crashed", "blocked"],
+        "what an attempt comes to is part of the fact that its step ended with, or that it was recovered with",
+    ),
+    (
+        &["ticket_edited"],
+        "the ticket tells its attempt: it is part of `edited`",
+    ),
+    (&["baited"], "no command says so yet"),
+    (
+        &["worker_lost"],
+        "there is one host, and its shims tell of every end",
+    ),
+    (&["agent_retired"], "nobody gives an agent up for good yet"),
+    (
+        &[
+            "review_claimed",
+            "review_crashed",
+            "review_gave_up",
+            "approved",
+            "rejected",
+            "work_failed",
+        ],
+        "this build has no review",
+    ),
+];
+
+#[test]
+fn of_every_kind_of_fact_somebody_dies_or_no_engine_writes_it() {
+    let first = model::samples::ticket::first();
+    let tickets = model::samples::ticket::alphabet(&first);
+    let kinds: BTreeSet<&str> = tickets
+        .iter()
+        .map(|sample| sample.event.name())
+        .chain(model::samples::project::alphabet().iter().map(|s| s.event.name()))
+        .collect();
+    let of = |when: &str| -> BTreeSet<&str> {
+        let points = crash::POINTS.iter();
+        points.filter_map(|point| point.name.strip_prefix(when)).collect()
+    };
+    let (decided, durable) = (of("decided."), of("durable."));
+    assert_eq!(decided, durable, "a fact has both its points");
+    let absent: BTreeSet<&str> = ABSENT.iter().flat_map(|(facts, _)| *facts).copied().collect();
+    let both: Vec<_> = absent.intersection(&decided).collect();
+    assert!(both.is_empty(), "said to be absent, and in the table: {both:?}");
+    let known: BTreeSet<&str> = decided.union(&absent).copied().collect();
+    assert_eq!(
+        kinds, known,
+        "left: the machines' facts, right: the table's and the absent"
+    );
+}
