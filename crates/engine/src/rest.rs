@@ -159,7 +159,10 @@ impl Core {
     /// line to the target.
     #[must_use]
     pub fn is_kept(&self, id: &TicketId) -> bool {
-        self.is_stuck(id) || self.ticket(id).is_some_and(|ticket| self.behind(ticket).is_some())
+        self.is_stuck(id)
+            || self
+                .ticket(id)
+                .is_some_and(|ticket| self.behind(ticket).is_some())
     }
 
     fn standing(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {

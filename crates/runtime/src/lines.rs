@@ -107,6 +107,14 @@ impl Lines {
         next
     }
 
+    /// Whether something later is to be written into the same file: what is outdated need not be written any more, and nobody is
+    /// to see it there.
+    pub(crate) fn is_outdated(&self, ordered: &Ordered) -> bool {
+        let writes = |one: &Ordered| matches!(one.effect, Effect::WriteFile(_));
+        let later = self.waiting.get(&line(ordered));
+        writes(ordered) && later.is_some_and(|later| later.iter().any(writes))
+    }
+
     /// An effect was performed. Whether its report is for the core of today: what an older one's hands found out does not
     /// reach a newer one, which orders the same again.
     pub(crate) fn performed(&mut self, ordered: &Ordered, turn: Turn) -> bool {
@@ -168,7 +176,7 @@ impl Lines {
         let mut all = self.waiting.iter();
         let nobody_lands = all.any(|(line, effects)| is_delayed(line) && lands_first(effects));
         let waiting = self.waiting.iter().filter(move |(line, effects)| {
-            !is_delayed(line) && !(nobody_lands && lands_later(effects, &self.landings))
+            !(is_delayed(line) || nobody_lands && lands_later(effects, &self.landings))
         });
         self.performing.keys().chain(waiting.map(|(line, _)| line))
     }
@@ -255,6 +263,22 @@ mod tests {
         assert!(lines.next(Time(0)).is_empty(), "the second waits for the first");
         assert!(lines.performed(&first[0].0, first[0].1));
         assert_eq!(seqs(&lines.next(Time(0))), [2]);
+    }
+
+    #[test]
+    fn what_is_to_be_overwritten_at_once_is_outdated() {
+        let mut lines = Lines::default();
+        for one in [file("t-1", 1), file("t-1", 2), keep("t-2", 3), keep("t-2", 4)] {
+            lines.add(one);
+        }
+        let first = lines.next(Time(0));
+        let outdated = |turns: &[(Ordered, Turn)], lines: &Lines| -> Vec<bool> {
+            turns.iter().map(|(one, _)| lines.is_outdated(one)).collect()
+        };
+        assert_eq!(outdated(&first, &lines), [true, false], "only of files");
+        lines.performed(&first[0].0, first[0].1);
+        let second = lines.next(Time(0));
+        assert_eq!(outdated(&second, &lines), [false]);
     }
 
     #[test]

@@ -468,11 +468,7 @@ impl Ring {
         for id in self.lines.settled() {
             self.notes.remove(&id);
         }
-        for ordered in ordered {
-            self.date(&ordered).await?;
-            self.enqueue(ordered);
-        }
-        self.perform_what_can_be();
+        self.enqueue(ordered).await?;
         Ok(Recorded::All)
     }
 

@@ -76,7 +76,11 @@ pub async fn run(
     let hands = loop {
         match Hands::new(&place, &settings, &options, Work::All) {
             // A command has come in between, and is gone.
-            Err(Error::Held { .. }) if place.lasting_holder(|waits| tracing::warn!("{waits}")).await?.is_none() => {}
+            Err(Error::Held { .. })
+                if place
+                    .lasting_holder(|waits| tracing::warn!("{waits}"))
+                    .await?
+                    .is_none() => {}
             taken => break taken?,
         }
     };

@@ -109,6 +109,14 @@ impl Driver {
         ready.cloned().collect()
     }
 
+    /// Whether something later is to be written into the same ticket's file.
+    pub(crate) fn is_outdated(&self, one: &Ordered) -> bool {
+        let writes = |one: &&Ordered| matches!(one.effect, Effect::WriteFile(_));
+        let of_ticket = self.queues.get(&one.ticket).into_iter().flatten();
+        let last = of_ticket.filter(writes).next_back();
+        writes(&one) && last.is_some_and(|last| last.id != one.id)
+    }
+
     /// Notes that an effect was performed: its report comes at `told.at`.
     pub(crate) fn performed(&mut self, told: Told, now: Time) {
         self.performing.insert(told.ordered.id);

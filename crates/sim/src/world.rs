@@ -109,11 +109,7 @@ impl World {
 
     /// What is so for a while, each until then.
     fn passing(&mut self) -> [&mut Option<Time>; 3] {
-        [
-            &mut self.unborn_until,
-            &mut self.full_until,
-            &mut self.busy_until,
-        ]
+        [&mut self.unborn_until, &mut self.full_until, &mut self.busy_until]
     }
 
     /// Everything that was so for a while is over.

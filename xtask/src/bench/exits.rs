@@ -10,28 +10,48 @@ use super::until;
 /// Steps of each ticket but its last, which is read and saved as well.
 const STEPS: usize = 15;
 
+/// Agents that work beside, and say nothing.
+pub(crate) const BESIDE: [usize; 2] = [20, 200];
+
 /// Milliseconds from the end of all of a step's processes to crew's hearing of it.
 pub(crate) struct Noticed {
+    /// How many agents worked beside.
+    pub(crate) beside: usize,
     pub(crate) times: Vec<f64>,
 }
 
 /// An agent that says nothing until its last step.
-const AGENT: &str = "#!/bin/sh\ncount=PLACE/steps-$CREW_TICKET_ID\necho x >> $count\n[ $(wc -l < $count) -gt STEPS ] || exit 0\nmkdir -p tk && echo x > tk/$CREW_TICKET_ID.txt && git add tk && git commit -q -m work && echo DONE\n";
+const AGENT: &str = "#!/bin/sh\ncase $CREW_TICKET_ID in s-*) exec sleep 100000;; esac\ncount=PLACE/steps-$CREW_TICKET_ID\necho x >> $count\n[ $(wc -l < $count) -gt STEPS ] || exit 0\nmkdir -p tk && echo x > tk/$CREW_TICKET_ID.txt && git add tk && git commit -q -m work && echo DONE\n";
 
-const SETTINGS: &str = "[run]\nsettle = \"0s\"\n[agents]\ncount = 2";
-
-/// Lets agents take their steps, one ticket after the other.
-pub(crate) fn run(place: &Place, tickets: usize) -> Result<Noticed, String> {
+/// Lets an agent take its steps, one ticket after the other, while others work beside it.
+pub(crate) fn run(place: &Place, tickets: usize, beside: usize) -> Result<Noticed, String> {
     repository::make(place, "exits", SMALL)?;
     let folder = place.path("counts");
     fs::create_dir_all(&folder).map_err(|error| format!("counts: {error}"))?;
     let agent = AGENT
         .replace("PLACE", &folder.display().to_string())
         .replace("STEPS", &STEPS.to_string());
-    repository::set_up(place, "exits", &agent, SETTINGS)?;
+    let agents = beside + 1;
+    let settings = format!(
+        "[run]\nsettle = \"0s\"\non_stop = \"kill\"\nmax_workers = {agents}\n[agents]\ncount = {agents}"
+    );
+    repository::set_up(place, "exits", &agent, &settings)?;
+    for i in 1..=beside {
+        let id = format!("s-{i}");
+        place.write(
+            &format!("exits/.tickets/{id}.md"),
+            &repository::ticket(&id, "open", ""),
+        )?;
+    }
     let dir = place.path("exits");
     let timings = place.path("timings");
     let mut engine = Engine::start_timed(place, &dir, Some(&timings))?;
+    let runs = place.path("exits/.crew/runs");
+    for some in (20..=beside).step_by(20) {
+        until(&format!("{some} agents are at work"), || {
+            fs::read_dir(&runs).is_ok_and(|runs| runs.count() >= some)
+        })?;
+    }
     for i in 1..=tickets {
         let id = format!("t-{i}");
         let file = format!("exits/.tickets/{id}.md");
@@ -58,5 +78,5 @@ pub(crate) fn run(place: &Place, tickets: usize) -> Result<Noticed, String> {
             tickets * STEPS
         ));
     }
-    Ok(Noticed { times })
+    Ok(Noticed { beside, times })
 }

@@ -8,18 +8,20 @@ use super::place::Place;
 use super::repository::{self, SMALL};
 use super::{now, rest};
 
-/// Tickets in the queue: one that a person works on, and all others behind it.
-pub(crate) const TICKETS: usize = 1000;
+/// Tickets in the queues: one that a person works on, and all others behind it.
+pub(crate) const QUEUES: [usize; 2] = [1000, 10_000];
 /// Agents that wait for work.
 pub(crate) const AGENTS: usize = 20;
 
 const SETTINGS: &str = "[agents]\ncount = 20";
 
 /// Agents that work, where it is watched what that costs.
-pub(crate) const LIVE: usize = 200;
+pub(crate) const LIVE: [usize; 2] = [20, 200];
 
 /// What it costs.
 pub(crate) struct Idled {
+    /// Tickets in the queue, or agents at work.
+    pub(crate) many: usize,
     pub(crate) time: Duration,
     /// Percent of one core.
     pub(crate) cpu: f64,
@@ -30,12 +32,13 @@ pub(crate) struct Idled {
 }
 
 /// Watches an engine whose agents all work, for a time: each is one silent process.
-pub(crate) fn watching(place: &Place, time: Duration) -> Result<Idled, String> {
+pub(crate) fn watching(place: &Place, time: Duration, agents: usize) -> Result<Idled, String> {
     repository::make(place, "idle", SMALL)?;
-    let settings =
-        format!("[run]\nsettle = \"0s\"\non_stop = \"kill\"\nmax_workers = {LIVE}\n[agents]\ncount = {LIVE}");
+    let settings = format!(
+        "[run]\nsettle = \"0s\"\non_stop = \"kill\"\nmax_workers = {agents}\n[agents]\ncount = {agents}"
+    );
     repository::set_up(place, "idle", "#!/bin/sh\nexec sleep 100000\n", &settings)?;
-    for i in 1..=LIVE {
+    for i in 1..=agents {
         let id = format!("t-{i}");
         place.write(
             &format!("idle/.tickets/{id}.md"),
@@ -44,12 +47,12 @@ pub(crate) fn watching(place: &Place, time: Duration) -> Result<Idled, String> {
     }
     let mut engine = Engine::start(place, &place.path("idle"))?;
     let runs = place.path("idle/.crew/runs");
-    for some in (AGENTS..=LIVE).step_by(AGENTS) {
+    for some in (AGENTS..=agents).step_by(AGENTS) {
         super::until(&format!("{some} agents are at work"), || {
             fs::read_dir(&runs).is_ok_and(|runs| runs.count() >= some)
         })?;
     }
-    let idled = watched(&engine, time)?;
+    let idled = watched(&engine, time, agents)?;
     engine.end()?;
     place.remove("idle")?;
     place.remove("state")?;
@@ -57,14 +60,14 @@ pub(crate) fn watching(place: &Place, time: Duration) -> Result<Idled, String> {
 }
 
 /// Watches an idle engine for a time.
-pub(crate) fn run(place: &Place, time: Duration) -> Result<Idled, String> {
+pub(crate) fn run(place: &Place, time: Duration, tickets: usize) -> Result<Idled, String> {
     repository::make(place, "idle", SMALL)?;
     repository::set_up(place, "idle", "#!/bin/sh\necho DONE\n", SETTINGS)?;
     place.write(
         "idle/.tickets/t-1.md",
         &repository::ticket("t-1", "in_progress", ""),
     )?;
-    for i in 2..=TICKETS {
+    for i in 2..=tickets {
         let id = format!("t-{i}");
         place.write(
             &format!("idle/.tickets/{id}.md"),
@@ -72,20 +75,21 @@ pub(crate) fn run(place: &Place, time: Duration) -> Result<Idled, String> {
         )?;
     }
     let mut engine = Engine::start(place, &place.path("idle"))?;
-    let idled = watched(&engine, time)?;
+    let idled = watched(&engine, time, tickets)?;
     engine.end()?;
     place.remove("idle")?;
     place.remove("state")?;
     Ok(idled)
 }
 
-fn watched(engine: &Engine, time: Duration) -> Result<Idled, String> {
+fn watched(engine: &Engine, time: Duration, many: usize) -> Result<Idled, String> {
     settle(engine)?;
     let (begun, used) = (now(), ticks(engine)?);
     rest(time);
     let (took, used) = (begun.elapsed(), ticks(engine)? - used);
     let (memory, anonymous) = memory(engine)?;
     Ok(Idled {
+        many,
         time: took,
         // A tick is a hundredth of a second wherever Linux runs.
         cpu: used / took.as_secs_f64(),

@@ -92,18 +92,24 @@ pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
         report.dispatch = Some(dispatched);
     }
     if wants("exits") {
-        let noticed = exits::run(&place, if options.quick { 4 } else { 20 })?;
-        println!("{}", report::noticed(&noticed));
-        report.exits = Some(noticed);
+        for beside in exits::BESIDE {
+            let noticed = exits::run(&place, if options.quick { 4 } else { 20 }, beside)?;
+            println!("{}", report::noticed(&noticed));
+            report.exits.push(noticed);
+        }
     }
     if wants("idle") {
         let time = Duration::from_secs(if options.quick { 10 } else { 60 });
-        let idled = idle::run(&place, time)?;
-        println!("{}", report::idled(&idled));
-        report.idle = Some(idled);
-        let idled = idle::watching(&place, time)?;
-        println!("{}", report::watched(&idled));
-        report.watching = Some(idled);
+        for tickets in idle::QUEUES {
+            let idled = idle::run(&place, time, tickets)?;
+            println!("{}", report::idled(&idled));
+            report.idle.push(idled);
+        }
+        for agents in idle::LIVE {
+            let idled = idle::watching(&place, time, agents)?;
+            println!("{}", report::watched(&idled));
+            report.watching.push(idled);
+        }
     }
     if wants("recover") {
         let writer = example(root, &built, options.crew.is_some(), "sim", "journal")?;

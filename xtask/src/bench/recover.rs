@@ -15,7 +15,7 @@ pub(crate) const LENGTHS: [usize; 2] = [100_000, 1_000_000];
 /// Tickets in each that are not over.
 pub(crate) const OPEN: usize = 200;
 /// The faces that are asked.
-pub(crate) const FACES: [&str; 4] = ["ps", "queue", "inbox", "cost"];
+pub(crate) const FACES: [&str; 5] = ["ps", "queue", "inbox", "cost", "doctor"];
 
 /// What a journal of a length costs.
 pub(crate) struct Recovered {

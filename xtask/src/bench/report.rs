@@ -4,7 +4,7 @@ use super::append::Appended;
 use super::dispatch::Dispatched;
 use super::drain::{Drained, Traced};
 use super::exits::Noticed;
-use super::idle::{AGENTS, Idled, LIVE, TICKETS};
+use super::idle::{AGENTS, Idled};
 use super::place::Place;
 use super::recover::{FACES, Recovered};
 use super::{median, quantile};
@@ -14,9 +14,9 @@ use super::{median, quantile};
 pub(crate) struct Report {
     pub(crate) drains: Vec<Drained>,
     pub(crate) dispatch: Option<Dispatched>,
-    pub(crate) exits: Option<Noticed>,
-    pub(crate) idle: Option<Idled>,
-    pub(crate) watching: Option<Idled>,
+    pub(crate) exits: Vec<Noticed>,
+    pub(crate) idle: Vec<Idled>,
+    pub(crate) watching: Vec<Idled>,
     pub(crate) recovers: Vec<Recovered>,
     pub(crate) append: Option<Appended>,
 }
@@ -132,7 +132,8 @@ pub(crate) fn appended(appended: &Appended) -> String {
 /// For the terminal.
 pub(crate) fn idled(idled: &Idled) -> String {
     format!(
-        "\nidle, {TICKETS} tickets, {AGENTS} agents, {:.0} s: {:.2} % of a core (goal 0.3), {:.1} MiB (goal 40), of which {:.1} its own",
+        "\nidle, {} tickets, {AGENTS} agents, {:.0} s: {:.2} % of a core (goal 0.3), {:.1} MiB (goal 40), of which {:.1} its own",
+        idled.many,
         idled.time.as_secs_f64(),
         idled.cpu,
         idled.memory,
@@ -143,7 +144,8 @@ pub(crate) fn idled(idled: &Idled) -> String {
 /// For the terminal.
 pub(crate) fn watched(idled: &Idled) -> String {
     format!(
-        "\nidle, {LIVE} agents at work, {:.0} s: {:.2} % of a core (goal 1), {:.1} MiB, of which {:.1} its own",
+        "\nidle, {} agents at work, {:.0} s: {:.2} % of a core (goal 1), {:.1} MiB, of which {:.1} its own",
+        idled.many,
         idled.time.as_secs_f64(),
         idled.cpu,
         idled.memory,
@@ -155,7 +157,8 @@ pub(crate) fn watched(idled: &Idled) -> String {
 pub(crate) fn noticed(noticed: &Noticed) -> String {
     let at = |share| quantile(noticed.times.iter().copied(), share);
     format!(
-        "\nexits, {} steps: heard of after p50 {:.1} ms, p99 {:.1} ms (goal 10), worst {:.1} ms",
+        "\nexits, {} agents at work beside, {} steps: heard of after p50 {:.1} ms, p99 {:.1} ms (goal 10), worst {:.1} ms",
+        noticed.beside,
         noticed.times.len(),
         at(0.5),
         at(0.99),
@@ -229,30 +232,41 @@ impl Report {
                 share(0.99, 120.0)
             ));
         }
-        if let Some(Noticed { times }) = &self.exits {
+        if !self.exits.is_empty() {
+            page.push_str(EXITS);
+            page.push_str("| agents beside | steps | p50, of 10 ms | p99, goal 10 ms |\n|---|---|---|---|\n");
+        }
+        for Noticed { beside, times } in &self.exits {
             let share = |at| 100.0 * quantile(times.iter().copied(), at) / 10.0;
             page.push_str(&format!(
-                "{EXITS}| steps | p50, of 10 ms | p99, goal 10 ms |\n|---|---|---|\n| {} | {:.0} % | {:.0} % |\n",
+                "| {beside} | {} | {:.0} % | {:.0} % |\n",
                 times.len(),
                 share(0.5),
                 share(0.99)
             ));
         }
-        if let Some(idled) = &self.idle {
+        if let Some(Idled { time, .. }) = self.idle.first() {
             page.push_str(&format!(
-                "\n## idle\n\n{TICKETS} tickets that wait for one, {AGENTS} agents without work, {:.0} seconds.\n\n\
-                 | | of the goal |\n|---|---|\n| processor, goal 0.3 % of a core | {:.0} % |\n| memory (RSS), goal 40 MiB | {:.0} % |\n",
-                idled.time.as_secs_f64(),
+                "\n## idle\n\n{AGENTS} agents without work, tickets that wait for one; {:.0} seconds.\n\n\
+                 | tickets | processor, goal 0.3 % of a core | memory (RSS), goal 40 MiB |\n|---|---|---|\n",
+                time.as_secs_f64()
+            ));
+        }
+        for idled in &self.idle {
+            page.push_str(&format!(
+                "| {} | {:.0} % | {:.0} % |\n",
+                idled.many,
                 100.0 * idled.cpu / 0.3,
                 100.0 * idled.memory / 40.0
             ));
         }
-        if let Some(idled) = &self.watching {
-            page.push_str(&format!(
-                "\n{LIVE} agents at work that say nothing, as long:\n\n\
-                 | | of the goal |\n|---|---|\n| processor, goal 1 % of a core | {:.0} % |\n",
-                100.0 * idled.cpu
-            ));
+        if !self.watching.is_empty() {
+            page.push_str(
+                "\nAgents at work that say nothing, as long:\n\n| agents | processor, goal 1 % of a core |\n|---|---|\n",
+            );
+        }
+        for idled in &self.watching {
+            page.push_str(&format!("| {} | {:.0} % |\n", idled.many, 100.0 * idled.cpu));
         }
         if !self.recovers.is_empty() {
             page.push_str(RECOVER);
@@ -334,8 +348,8 @@ on the same disk, in turn; over a journal that grows to ninety times its first l
 const EXITS: &str = "
 ## exits
 
-From the end of all of a step's processes, as its shim notes it, to crew's hearing of it; steps that follow one another, an engine that
-has nothing else to do. By a clock of whole milliseconds.
+From the end of all of a step's processes, as its shim notes it, to crew's hearing of it; steps that follow one another, while others
+are at work and say nothing. By a clock of whole milliseconds.
 
 ";
 

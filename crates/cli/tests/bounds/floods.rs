@@ -73,6 +73,44 @@ fn f6_st_a_gigabyte_of_short_lines_is_cut_and_starves_nobody() {
 }
 
 #[test]
+fn f6_ga_a_check_that_prints_a_gigabyte_is_cut_and_starves_nobody() {
+    let world = World::with(|settings| {
+        settings.agents = "count = 2".to_owned();
+        let flood = "touch \"$HOME/flooding\"; n=0; while [ $n -lt 10 ] || [ ! -e \"$HOME/landed\" ]; do [ $n -lt 1000 ] || exit 9; \
+                     yes \"a line of the flood\" | head -c 107374182; n=$((n+1)); done";
+        settings.checks = format!("commands = ['''[ ! -e flood.txt ] || {{ {flood}; }}''']");
+    });
+    world
+        .ticket("flood")
+        .priority(0)
+        .agent("work flood.txt done\necho DONE\n")
+        .write();
+    let neighbour = "until_there \"$HOME/flooding\"\n[ $RUN != 1 ] || { echo 'WAKEUP: 1s a moment'; exit; }\n\
+                     work neighbour.txt done\necho DONE\n";
+    world.ticket("neighbour").priority(1).agent(neighbour).write();
+    let mut engine = world.engine();
+    world.wait("the neighbour is done", || {
+        world.count("neighbour", "step_finished") == 2
+    });
+    assert_eq!(
+        (
+            world.count("flood", "checks_passed"),
+            world.count("neighbour", "woken")
+        ),
+        (0, 1)
+    );
+    fs::write(world.path("home/landed"), "").unwrap();
+    world.wait("both have landed", || {
+        world.is_landed("flood") && world.is_landed("neighbour")
+    });
+    assert_bounded(&mut engine, MOST);
+    engine.signal("INT");
+    engine.end();
+    world.assert_at_rest();
+    bounded(&world, &["summary", "flood"]);
+}
+
+#[test]
 fn f6_st_a_line_of_100_megabytes_is_cut_and_starves_nobody() {
     let (world, engine) = flood(
         &format!(

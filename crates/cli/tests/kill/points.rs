@@ -77,7 +77,7 @@ impl Death {
 }
 
 #[test]
-fn killed_at_every_point_it_comes_to_the_same() {
+fn f1_su_cl_pr_sp_st_wk_ga_la_cu_re_killed_at_every_point_it_comes_to_the_same() {
     let (few, all) = (Recording::of(Size::Few), Recording::of(Size::All));
     every_point_was_passed(&all);
     let mut deaths = Vec::new();
@@ -133,7 +133,7 @@ fn every_point_was_passed(all: &Recording) {
 }
 
 #[test]
-fn killed_again_while_it_recovers_it_comes_to_the_same() {
+fn f2_cl_pr_sp_wk_ga_la_cu_re_killed_again_while_it_recovers_it_comes_to_the_same() {
     let seed = Rng::seed();
     println!("KILL_SEED={seed}");
     let mut rng = Rng::new(seed);

@@ -93,11 +93,12 @@ fn f11_re_an_engine_that_gets_no_descriptors_loses_nothing() {
     assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
 }
 
-#[test]
-fn f19_ga_f19_la_f19_re_a_target_that_was_rewritten_meanwhile_is_built_upon() {
-    let (world, mut engine) = at_work();
+/// A target that is rewritten while work that began from it is checked; no engine sees that, or one does.
+fn rewritten(is_seen: bool) {
+    let (world, first) = at_work();
     world.open("go");
     world.wait_for("t-1", "verify/checking");
+    let seeing = is_seen.then_some(first);
     let before = world.git(&["rev-parse", "main"]);
     world.git(&["commit", "-q", "--amend", "-m", "rewritten by hand"]);
     let rewritten = world.git(&["rev-parse", "main"]);
@@ -105,6 +106,7 @@ fn f19_ga_f19_la_f19_re_a_target_that_was_rewritten_meanwhile_is_built_upon() {
     let command = format!("git rebase --onto {rewritten} {before}");
     world.script("t-1", &format!("{command}\necho DONE\n"));
     fs::write(world.path("home/checked"), "").unwrap();
+    let mut engine = seeing.unwrap_or_else(|| world.engine());
     world.wait_for("t-1", "done/landed");
     assert!(world.prompt("t-1", 2).contains(&command));
     engine.signal("TERM");
@@ -116,6 +118,16 @@ fn f19_ga_f19_la_f19_re_a_target_that_was_rewritten_meanwhile_is_built_upon() {
         "{history}"
     );
     world.must(&["doctor", "--deep"]);
+}
+
+#[test]
+fn f19_ga_la_a_target_that_was_rewritten_meanwhile_is_built_upon() {
+    rewritten(true);
+}
+
+#[test]
+fn f19_re_a_target_that_was_rewritten_while_no_engine_was_up_is_built_upon() {
+    rewritten(false);
 }
 
 #[test]

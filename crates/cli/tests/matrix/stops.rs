@@ -57,12 +57,14 @@ fn goes_on(world: &World, gate: &Gate) {
     });
 }
 
-/// An object that ends a git as it is about to give something its name: all that it has written stays as it is, its lock too.
+/// An object that ends a git as it is about to give something its name, or takes the name of an agent's branch away: all that it has written stays as it is, its lock too.
 const DEADLY: &str = r#"
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 static void die(const char *from, const char *to) {
     FILE *file = fopen(getenv("DEADLY"), "w");
@@ -73,6 +75,10 @@ static void die(const char *from, const char *to) {
 }
 int rename(const char *from, const char *to) { die(from, to); return -1; }
 int link(const char *from, const char *to) { die(from, to); return -1; }
+int unlink(const char *path) {
+    if (strstr(path, "refs/heads/agent/")) die(path, "nothing");
+    return ((int (*)(const char *))dlsym(RTLD_NEXT, "unlink"))(path);
+}
 "#;
 
 /// An object to be loaded before others, made of a few lines of C.
@@ -97,6 +103,7 @@ fn deadly_git(words: &str) {
     let bin = inside().join("bin");
     let (git, fatal) = (bin.join("git"), bin.join("deadly.so"));
     object(DEADLY, &fatal);
+    let words = words.replace(' ', "\\ ");
     let text = format!(
         "#!/bin/sh\nPATH=${{PATH#{bin}:}}\ncase \"$*\" in *{words}*)\n if [ ! -e {bin}/called ]; then : > {bin}/called\n  \
          LD_PRELOAD={fatal} DEADLY={bin}/died exec {real} \"$@\"\n fi ;;\nesac\nexec {real} \"$@\"\n",
@@ -345,7 +352,7 @@ ssize_t pwrite64(int fd, const void *from, size_t n, off64_t at) {
 "#;
 
 cells! {
-    fn f3_signalled_twice_at_each_operation_it_goes_on_with_the_next_engine() {
+    fn f3_su_cl_pr_sp_st_wk_ga_la_cu_re_signalled_twice_it_goes_on_with_the_next_engine() {
         let world = struck::world(At::Checks);
         let has = |fact: &str| world.facts("t-1").iter().any(|name| name == fact);
         // Before it has written anything it may not have begun to listen, and is ended by the signal itself.
@@ -428,8 +435,23 @@ cells! {
         with_a_killed_git("merge-tree", "objects/");
     }
 
-    fn f9_la_f9_re_a_git_is_killed_as_it_lands_and_leaves_its_lock() {
+    fn f9_la_a_git_is_killed_as_it_lands_and_leaves_its_lock() {
         with_a_killed_git("refs/heads/main", "refs/heads/main.lock");
+    }
+
+    fn f9_cu_a_git_is_killed_as_the_workspace_goes() {
+        with_a_killed_git("workspace no longer needed", "refs/heads/agent/");
+    }
+
+    fn f9_re_a_git_is_killed_as_the_next_engine_carries_a_landing_on() {
+        let world = struck::world(At::Checks);
+        drop(struck::bring(&world, At::Checks));
+        deadly_git("refs/heads/main");
+        struck::go_on(&world, At::Checks);
+        let mut engine = world.engine();
+        lands_at_once(&world, &mut engine, "t-1");
+        let died = fs::read_to_string(inside().join("bin/died")).unwrap_or_default();
+        assert!(died.contains("refs/heads/main.lock"), "{died:?}");
     }
 
     fn f16_cl_an_engine_that_stands_still_as_a_ticket_comes() {

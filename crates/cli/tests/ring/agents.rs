@@ -10,7 +10,7 @@ use model::{attempt, ticket};
 use crate::support::{DONE, World};
 
 #[test]
-fn done_without_a_commit_is_sent_back() {
+fn f4_wk_done_without_a_commit_is_sent_back() {
     let world = World::new();
     world
         .ticket("t-1")
@@ -33,7 +33,7 @@ fn done_without_a_commit_is_sent_back() {
 }
 
 #[test]
-fn what_is_left_uncommitted_lands_too() {
+fn f7_wk_la_what_is_left_uncommitted_lands_too() {
     let world = World::new();
     world.commit(".gitignore", "*.log\n");
     world
@@ -288,7 +288,7 @@ fn instructions_stand_beside_the_workspace_and_not_in_it() {
 }
 
 #[test]
-fn a_flood_of_output_is_survived() {
+fn f6_st_wk_a_flood_of_output_is_survived() {
     let world = World::new();
     world
         .ticket("one-line")
@@ -312,7 +312,7 @@ fn a_flood_of_output_is_survived() {
 }
 
 #[test]
-fn output_that_is_no_text_is_survived() {
+fn f6_st_output_that_is_no_text_is_survived() {
     let world = World::new();
     world
         .ticket("t-1")
@@ -372,7 +372,7 @@ fn stopped_while_it(does: &str, step_timeout: &str) -> (World, String) {
 }
 
 #[test]
-fn a_silent_step_is_stopped_with_all_it_began_and_gone_on_with() {
+fn f5_st_a_silent_step_is_stopped_with_all_it_began_and_gone_on_with() {
     let (world, why) = stopped_while_it("exec sleep 1000", "1h");
     assert_eq!(why, "stalled");
     world.drain_all();
@@ -381,7 +381,7 @@ fn a_silent_step_is_stopped_with_all_it_began_and_gone_on_with() {
 }
 
 #[test]
-fn a_busy_step_is_not_silent_and_is_stopped_with_all_it_began_at_its_time() {
+fn f5_st_a_busy_step_is_not_silent_and_is_stopped_with_all_it_began_at_its_time() {
     let (_, why) = stopped_while_it("while :; do :; done", "11s");
     assert_eq!(why, "timeout");
 }
@@ -434,7 +434,7 @@ fn a_harness_that_is_not_there_keeps_the_engine_from_starting() {
 }
 
 #[test]
-fn an_agent_that_ruins_its_workspace_hurts_only_itself() {
+fn f8_st_wk_la_an_agent_that_ruins_its_workspace_hurts_only_itself() {
     let world = World::with(|s| s.run = "attempts = 1".to_owned());
     world
         .ticket("t-1")
@@ -450,12 +450,39 @@ fn an_agent_that_ruins_its_workspace_hurts_only_itself() {
 }
 
 #[test]
-fn an_agent_that_is_killed_is_stepped_again() {
+fn f8_re_what_is_left_of_a_ruined_workspace_outlives_a_crash_of_everything() {
     let world = World::new();
     world
         .ticket("t-1")
-        .agent("work \"t.$RUN\" x\n[ \"$RUN\" = 1 ] && kill -KILL $$\necho DONE")
+        .priority(0)
+        .agent(
+            "if [ \"$RUN\" = 1 ]; then rm -rf .git; echo precious > notes; touch \"$GATES/ruined\"; until_there \"$GATES/never\"; fi\n\
+             work t x\necho DONE",
+        )
+        .write();
+    world.ticket("t-2").agent(DONE).write();
+    let mut engine = world.engine();
+    world.wait("it has ruined it", || world.path("gates/ruined").exists());
+    world.kill_everything();
+    engine.end();
+    world.drain_held();
+    assert_eq!(world.landed(), ["t-2"]);
+    assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
+    world.must(&["drop", "t-1"]);
+    let kept = world.git(&["for-each-ref", "--format=%(refname)", "refs/crew/"]);
+    let has_notes = |name: &str| world.git(&["ls-tree", "--name-only", name]).contains("notes");
+    assert!(kept.lines().any(has_notes), "kept are: {kept}");
+}
+
+#[test]
+fn f4_sp_st_an_agent_that_is_killed_or_crashes_is_stepped_again() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(
+            "[ \"$RUN\" = 1 ] && kill -KILL $$\nwork \"t.$RUN\" x\n[ \"$RUN\" = 2 ] && kill -SEGV $$\necho DONE",
+        )
         .write();
     world.drain_all();
-    assert_eq!((world.runs("t-1"), world.read("t.1")), (2, "x\n".to_owned()));
+    assert_eq!((world.runs("t-1"), world.read("t.2")), (3, "x\n".to_owned()));
 }

@@ -16,7 +16,7 @@ const RESOLVE: &str = "oid=$(sed -n 's/.*`git merge \\([0-9a-f]*\\)`.*/\\1/p' \"
                        git merge -q \"$oid\" >/dev/null 2>&1 || true\n";
 
 #[test]
-fn a_conflict_goes_to_its_agent_who_resolves_it() {
+fn f20_la_a_conflict_goes_to_its_agent_who_resolves_it() {
     let world = World::with(|s| s.agents = "count = 2".to_owned());
     world
         .ticket("first")
@@ -43,6 +43,37 @@ fn a_conflict_goes_to_its_agent_who_resolves_it() {
     assert_eq!(
         world.variable("second", 1, "CREW_SESSION_ID"),
         world.variable("second", 2, "CREW_SESSION_ID")
+    );
+    assert_eq!(world.read("same"), "first\nsecond\n");
+}
+
+#[test]
+fn f20_re_a_conflict_outlives_a_crash_of_everything_while_its_agent_resolves_it() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    world
+        .ticket("first")
+        .agent("touch \"$GATES/f\"\nuntil_there \"$GATES/s\"\nwork same first\necho DONE")
+        .write();
+    world
+        .ticket("second")
+        .agent(&format!(
+            "case $RUN in\n\
+             1) touch \"$GATES/s\"; until_there \"$GATES/f\"\n{}work same second ;;\n\
+             2) {RESOLVE}touch \"$GATES/resolving\"; until_there \"$GATES/never\" ;;\n\
+             *) printf 'first\\nsecond\\n' > same; git add same; git commit -q -m resolve ;;\n\
+             esac\necho DONE",
+            after("first")
+        ))
+        .write();
+    let mut engine = world.engine();
+    world.wait("it is being resolved", || world.path("gates/resolving").exists());
+    world.kill_everything();
+    engine.end();
+    world.drain_all();
+    assert_eq!(world.landed(), ["first", "second"]);
+    assert_eq!(
+        (world.runs("second"), world.count("second", "conflicted")),
+        (3, 1)
     );
     assert_eq!(world.read("same"), "first\nsecond\n");
 }
@@ -83,7 +114,7 @@ fn a_conflict_that_is_not_resolved_is_held() {
 }
 
 #[test]
-fn what_is_green_alone_and_red_together_never_lands() {
+fn f21_ga_la_what_is_green_alone_and_red_together_never_lands() {
     let world = World::with(|s| {
         s.agents = "count = 2".to_owned();
         s.checks = "commands = ['''if [ -e one ] && [ -e two ]; then echo together they fail; exit 1; fi''']"

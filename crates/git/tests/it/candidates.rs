@@ -78,7 +78,7 @@ fn sides(world: &World, ours: impl Fn(&World), theirs: impl Fn(&World)) -> Outco
 }
 
 #[test]
-fn every_kind_of_conflict_names_its_paths() {
+fn f20_wk_every_kind_of_conflict_names_its_paths() {
     type Step = fn(&World);
     let remove: Step = |world| std::fs::remove_file(world.root().join("src/lib.txt")).unwrap();
     let edit_a: Step = |world| world.write("src/lib.txt", "one\nA\nthree\n");
@@ -96,11 +96,17 @@ fn every_kind_of_conflict_names_its_paths() {
         world.write("README/inside", "x\n");
     };
     let readme: Step = |world| world.write("README", "other\n");
-    let cases: [(&str, Step, Step, &str); 6] = [
+    let mode_a: Step = |world| {
+        world.write("new.txt", "a\n");
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(world.root().join("new.txt"), executable).unwrap();
+    };
+    let cases: [(&str, Step, Step, &str); 7] = [
         ("text", edit_a, edit_b, "src/lib.txt"),
         ("delete and modify", remove, edit_b, "src/lib.txt"),
         ("rename and rename", move_a, move_b, "src/lib.txt"),
         ("both add", add_a, add_b, "new.txt"),
+        ("mode", mode_a, add_a, "new.txt"),
         ("binary", binary_a, binary_b, "src/lib.txt"),
         ("folder and file", readme, folder, "README"),
     ];

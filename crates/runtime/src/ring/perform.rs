@@ -17,7 +17,7 @@ use crate::{Result, clock, observe, points, timing};
 
 impl Ring {
     /// Finds out when a note was decided on: it is dated so, and found by that when it is written again.
-    pub(super) async fn date(&mut self, ordered: &Ordered) -> Result<()> {
+    async fn date(&mut self, ordered: &Ordered) -> Result<()> {
         if let Effect::AddNote { .. } = &ordered.effect {
             let at = self.ledger.decided_at(ordered.id).await?;
             self.notes.insert(ordered.id, at);
@@ -25,11 +25,17 @@ impl Ring {
         Ok(())
     }
 
-    pub(super) fn enqueue(&mut self, ordered: Ordered) {
-        if let Some((ordered, turn)) = self.lines.add(ordered) {
-            self.perform(ordered, turn);
+    /// Puts effects into their lines, and begins with what can be performed: once all are there, since a later one may take
+    /// an earlier one's place.
+    pub(super) async fn enqueue(&mut self, all: Vec<Ordered>) -> Result<()> {
+        for ordered in all {
+            self.date(&ordered).await?;
+            if let Some((ordered, turn)) = self.lines.add(ordered) {
+                self.perform(ordered, turn);
+            }
         }
         self.perform_what_can_be();
+        Ok(())
     }
 
     pub(super) fn perform_what_can_be(&mut self) {
@@ -43,8 +49,14 @@ impl Ring {
         match &ordered.effect {
             Effect::WriteFile(filing) => {
                 points::effect("begun", &ordered.effect);
-                let ask = Ask::File(ordered.ticket.clone(), filing.clone(), reply(ordered, turn, tell));
-                self.queue.ask(ask);
+                let (ticket, filing) = (ordered.ticket.clone(), filing.clone());
+                let is_outdated = self.lines.is_outdated(&ordered);
+                let reply = reply(ordered, turn, tell);
+                if is_outdated {
+                    reply(Ok(()));
+                } else {
+                    self.queue.ask(Ask::File(ticket, filing, reply));
+                }
             }
             Effect::AddNote { text } => {
                 points::effect("begun", &ordered.effect);

@@ -39,7 +39,7 @@ impl Ring {
 
     /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
     pub(super) async fn load(&mut self) -> Result<()> {
-        let pending = loop {
+        let mut pending = loop {
             if let Some(pending) = self.load_once().await? {
                 break pending;
             }
@@ -53,13 +53,8 @@ impl Ring {
             }
         }
         crash::point("recover.adopted");
-        for ordered in pending {
-            if self.is_duty(&ordered) {
-                self.date(&ordered).await?;
-                self.enqueue(ordered);
-            }
-        }
-        Ok(())
+        pending.retain(|ordered| self.is_duty(ordered));
+        self.enqueue(pending).await
     }
 
     /// Loads a core and makes its first decisions durable; gives what is still to be performed, nothing when they were refused.

@@ -15,6 +15,9 @@ use crate::{Who, block_on, people};
 impl Simulation {
     /// Performs an effect, or the first half of it.
     pub(super) fn perform(&mut self, one: &Ordered, half: bool) -> Report {
+        if self.driver.as_ref().is_some_and(|driver| driver.is_outdated(one)) {
+            return Report::Done;
+        }
         let rng = self.chance.of(&format!("{} {}", one.ticket, name(&one.effect)));
         let mut hands = Hands {
             world: &mut self.world,

@@ -77,7 +77,7 @@ points! {
     killed_half_way_through_any_effect and_then_killed_half_way KillHalfWay
     killed_before_any_report and_then_killed_before_a_report KillUntold
     killed_while_settling_anything and_then_killed_while_settling KillWhileSettling
-    any_effect_fails and_then_an_effect_fails Sick
+    f12_su_cl_pr_sp_st_wk_ga_la_cu_re_any_effect_fails and_then_an_effect_fails Sick
     any_report_is_dropped and_then_a_report_is_dropped Dropped
 }
 

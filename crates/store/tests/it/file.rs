@@ -236,6 +236,46 @@ async fn a_truncated_file_is_damaged() {
     );
 }
 
+/// What a power failure leaves of the log is all of it up to some place: each frame's end is tried, and its middle.
+#[tokio::test]
+async fn f18_su_re_a_log_cut_anywhere_is_the_journal_as_it_was_after_some_write() {
+    const HEADER: usize = 32;
+    const FRAME: usize = 24 + 4096;
+    let (backend, journal) = InFile::fresh().await;
+    for n in 0..12 {
+        let two = vec![ordering("x", n, &["work", "rest"]), append("y", n)];
+        journal.append(two).await.unwrap();
+    }
+    let all = journal.events(Seq(0), u32::MAX).await.unwrap();
+    let name = |end: &str| PathBuf::from(format!("{}{end}", backend.path().display()));
+    let [file, log] = ["", "-wal"].map(|end| std::fs::read(name(end)).unwrap());
+    journal.close().await;
+    assert_eq!((log.len() - HEADER) % FRAME, 0);
+
+    let (mut longest, mut seen) = (0, std::collections::BTreeSet::new());
+    for cut in (HEADER..=log.len()).step_by(FRAME / 2) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        std::fs::write(&path, &file).unwrap();
+        std::fs::write(folder.path().join("journal.db-wal"), &log[..cut]).unwrap();
+        let left = Sqlite::open(&path).await.unwrap();
+        assert_eq!(left.verify().await.unwrap(), Vec::<String>::new(), "cut to {cut}");
+        let events = left.events(Seq(0), u32::MAX).await.unwrap();
+        left.close().await;
+        assert!(
+            events[..] == all[..events.len()],
+            "cut to {cut}: {} events",
+            events.len()
+        );
+        assert_eq!(events.len() % 2, 0, "cut to {cut}: half of a write");
+        assert!(events.len() >= longest, "cut to {cut}");
+        longest = events.len();
+        seen.insert(longest);
+    }
+    assert_eq!(longest, all.len());
+    assert!(seen.len() > 10, "each write was the last once: {seen:?}");
+}
+
 #[tokio::test]
 async fn a_flipped_byte_is_never_a_panic() {
     let (backend, whole) = filled().await;
