@@ -236,7 +236,7 @@ mod tests {
     }
 
     fn land(ticket: &str, seq: u64) -> Ordered {
-        let oid = model::Oid::new(&"a".repeat(40)).unwrap();
+        let oid = model::Oid::new("a".repeat(40)).unwrap();
         let candidate = model::ticket::Candidate {
             commit: oid.clone(),
             tree: oid.clone(),

@@ -112,8 +112,8 @@ impl Driver {
     /// Whether something later is to be written into the same ticket's file.
     pub(crate) fn is_outdated(&self, one: &Ordered) -> bool {
         let writes = |one: &&Ordered| matches!(one.effect, Effect::WriteFile(_));
-        let of_ticket = self.queues.get(&one.ticket).into_iter().flatten();
-        let last = of_ticket.filter(writes).next_back();
+        let mut of_ticket = self.queues.get(&one.ticket).into_iter().flatten();
+        let last = of_ticket.rfind(writes);
         writes(&one) && last.is_some_and(|last| last.id != one.id)
     }
 
