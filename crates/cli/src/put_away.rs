@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use git::{Branch, Id, Identity, Oid, Repository, Workspace};
-use model::attempt::{Attempt, State};
 use model::{AgentName, TicketId};
 
 use crate::error::Result;
@@ -32,18 +31,6 @@ pub(crate) fn workspace_of(
 pub(crate) fn is_crews(root: &Path, (agent, ticket): (&AgentName, &TicketId)) -> Result<bool> {
     let (agent, ticket) = (Id::parse(agent.as_str())?, Id::parse(ticket.as_str())?);
     Ok(Workspace::is_made(root, &agent, &ticket)?)
-}
-
-/// Whether an attempt has a workspace: from ready until its work is taken over.
-pub(crate) fn has_workspace(attempt: &Attempt) -> bool {
-    match attempt.state {
-        State::Ready
-        | State::Working(_)
-        | State::WaitingForInput { .. }
-        | State::WaitingForWakeup { .. }
-        | State::Stuck { .. } => true,
-        State::Preparing | State::Verifying | State::Done | State::Reaped { .. } => false,
-    }
 }
 
 /// The commit that a workspace's work is compared with: the ticket's last pin, else what its journal says, else where HEAD is.

@@ -245,6 +245,19 @@ impl State {
 }
 
 impl Attempt {
+    /// Whether it has a workspace: from ready until its work is taken over.
+    #[must_use]
+    pub fn has_workspace(&self) -> bool {
+        match self.state {
+            State::Ready
+            | State::Working(_)
+            | State::WaitingForInput { .. }
+            | State::WaitingForWakeup { .. }
+            | State::Stuck { .. } => true,
+            State::Preparing | State::Verifying | State::Done | State::Reaped { .. } => false,
+        }
+    }
+
     /// A fresh claim: preparing.
     #[must_use]
     pub fn new(

@@ -73,6 +73,12 @@ pub enum Error {
         /// The system's answer.
         source: std::io::Error,
     },
+    /// The folder that the workspaces stand in is gone: deleted, or on a disk that is not mounted.
+    #[error("the workspaces of this repository stand in {}, and that is not there", .folder.display())]
+    WorkspacesMissing {
+        /// Where they were made.
+        folder: PathBuf,
+    },
     /// Another folder of tickets than the journal knows, and that one is still there: every ticket would be taken for deleted.
     #[error("the tickets of this crew are in {}, and not in {}", .known.display(), .given.display())]
     OtherTickets {
@@ -173,6 +179,11 @@ impl Error {
             Error::WorkspacesElsewhere { .. } => Some(
                 "run crew as the user who may; to begin anew without what stands there, remove .crew/places".to_owned(),
             ),
+            Error::WorkspacesMissing { .. } => Some(
+                "mount the disk that it is on; where it was deleted, make the folder anew (mkdir -p), and work under way starts \
+                 over from the commits that crew has kept"
+                    .to_owned(),
+            ),
             Error::OtherTickets { known, .. } => Some(format!(
                 "TICKETS_DIR has changed: set it as it was, or move the tickets over and remove {}; to begin anew, crew clean",
                 known.display()
@@ -238,6 +249,7 @@ impl Error {
             | Error::NeedsRestart
             | Error::OtherTickets { .. }
             | Error::Prompt { .. }
+            | Error::WorkspacesMissing { .. }
             | Error::Watch { .. } => false,
         }
     }

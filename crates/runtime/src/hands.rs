@@ -84,7 +84,6 @@ impl Hands {
         private_dir(&place.crew_dir)?;
         private_dir(&place.runs_dir)?;
         private_dir(&place.checks_dir)?;
-        place.note(settings, &hands.workspaces)?;
         let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
         place.exclude()?;
         place.repository.exclude(&queue)?;

@@ -1,6 +1,7 @@
 //! Where the workspaces stand. Settings and surroundings say where the next ones belong; those that stand already are found where
 //! they were made, whatever became of settings, surroundings and the repository's own place since.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use model::settings::Settings;
@@ -30,6 +31,19 @@ impl Place {
         if holds { Ok(record.workspaces) } else { belong }
     }
 
+    /// The folder that the workspaces of this repository were made in, where there is none any more.
+    ///
+    /// # Errors
+    /// The record of where that was cannot be read.
+    pub fn missing_workspaces(&self) -> Result<Option<PathBuf>> {
+        let Some(record) = Record::read(self)? else {
+            return Ok(None);
+        };
+        let now = Record::of(self, record.workspaces.clone())?;
+        let is_missing = record.is_of_same(&now) && is_gone(&record.workspaces);
+        Ok(is_missing.then_some(record.workspaces))
+    }
+
     /// Where new workspaces belong: the user's state directory, or where the settings put them.
     ///
     /// # Errors
@@ -55,8 +69,11 @@ impl Place {
     /// that has moved. Warns where workspaces do not stand where they belong. For the holder of the repository's lock.
     ///
     /// # Errors
-    /// [`Error::OtherTickets`]: nothing is noted.
-    pub(crate) fn note(&self, settings: &Settings, workspaces: &Path) -> Result<()> {
+    /// [`Error::OtherTickets`]; [`Error::WorkspacesMissing`], where an attempt is to have one: nothing is noted.
+    pub(crate) fn note(&self, settings: &Settings, workspaces: &Path, is_under_way: bool) -> Result<()> {
+        if is_under_way && let Some(folder) = self.missing_workspaces()? {
+            return Err(Error::WorkspacesMissing { folder });
+        }
         let before = Record::read(self)?;
         let now = Record::of(self, workspaces.to_owned())?;
         if let Some(before) = before.as_ref().filter(|before| before.is_of_same(&now)) {
@@ -84,4 +101,9 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// Whether there is nothing; what cannot be looked at may be there.
+fn is_gone(path: &Path) -> bool {
+    matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
 }

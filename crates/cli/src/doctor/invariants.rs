@@ -13,7 +13,6 @@ use store::{Journal as _, Millis, StreamId};
 
 use super::{Area, Finding, Patient, target};
 use crate::error::Error;
-use crate::put_away::has_workspace;
 
 const AREA: Area = Area::Invariants;
 
@@ -100,13 +99,28 @@ async fn timers(patient: &Patient, found: &mut Vec<Finding>) {
 /// From ready until the work is taken over, an attempt has its workspace; after that, its branch.
 fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
     let Some(root) = patient.workspaces() else { return };
+    let mut attempts = patient
+        .crew
+        .tickets
+        .values()
+        .filter_map(|ticket| ticket.attempt());
+    let is_under_way = attempts.any(model::attempt::Attempt::has_workspace);
+    let missing = is_under_way
+        .then(|| patient.place.missing_workspaces())
+        .transpose();
+    if let Ok(Some(Some(folder))) = missing {
+        let error = Error::from(runtime::Error::WorkspacesMissing { folder });
+        let hint = error.hint().unwrap_or_default();
+        found.push(Finding::wrong(AREA, error.to_string(), hint));
+        return;
+    }
     for ticket in patient.crew.tickets.values() {
         let Some(attempt) = ticket.attempt() else { continue };
         if patient.is_changing(&ticket.id) {
             continue;
         }
         let folder = root.join(format!("{}-{}", attempt.agent, ticket.id));
-        if has_workspace(attempt) && !folder.is_dir() {
+        if attempt.has_workspace() && !folder.is_dir() {
             found.push(Finding::note(
                 AREA,
                 format!("{}: the workspace of {} is gone", ticket.id, attempt.agent),

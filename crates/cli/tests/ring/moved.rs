@@ -127,6 +127,35 @@ fn where_nobody_can_look_nothing_is_begun_anew() {
 }
 
 #[test]
+fn where_the_folder_of_the_workspaces_is_gone_nothing_is_begun_anew() {
+    let world = under_way();
+    let (disk, unmounted) = (world.path("home/.local"), world.path("unmounted"));
+    fs::rename(&disk, &unmounted).unwrap();
+    for refused in [&["run", "--until-idle"] as &[&str], &["drop", "t-1"], &["doctor"]] {
+        let said = world.crew(refused);
+        assert_eq!(said.code, Some(1), "{said}");
+        assert!(said.all().contains("that is not there"), "{said}");
+    }
+    fs::rename(&unmounted, &disk).unwrap();
+    world.drain_all();
+    is_whole(&world);
+}
+
+#[test]
+fn whoever_makes_the_folder_of_the_workspaces_anew_means_it() {
+    let world = under_way();
+    let stands = workspace(&world.path("home/.local/state/crew")).unwrap();
+    let stands = stands.parent().unwrap();
+    fs::remove_dir_all(stands).unwrap();
+    world.around("XDG_STATE_HOME", world.path("other-state"));
+    let said = world.crew(&["run", "--until-idle"]);
+    assert!(said.err.contains("that is not there"), "{said}");
+    fs::create_dir(stands).unwrap();
+    world.drain_all();
+    assert_eq!(world.on_main("anew.txt").as_deref(), Some("anew\n"));
+}
+
+#[test]
 fn another_folder_of_tickets_is_refused_as_long_as_the_old_one_is_there() {
     let world = under_way();
     let other = world.path("other-tickets");

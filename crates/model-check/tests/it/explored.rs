@@ -87,12 +87,17 @@ fn three_tickets_an_engine_killed_and_edits_in_the_way() {
 }
 
 #[test]
-fn three_tickets_and_an_engine_that_was_overtaken() {
+fn three_tickets_and_an_engine_that_was_overtaken_which_without_version_and_fence_falls() {
     let summary = holds(OVERTAKEN);
     assert!(
         summary.states > 1_000_000,
         "it explores what it says: {summary:?}"
     );
+    let unfenced = Guards {
+        admission: false,
+        ..Guards::ALL
+    };
+    assert_eq!(falls(unfenced, OVERTAKEN).invariant, "I13");
 }
 
 #[test]
@@ -142,15 +147,6 @@ fn without_an_end_of_vain_retries_it_need_not_come_to_rest() {
         stops: 1,
         ..one
     });
-}
-
-#[test]
-fn without_version_and_fence_it_falls() {
-    let unfenced = Guards {
-        admission: false,
-        ..Guards::ALL
-    };
-    assert_eq!(falls(unfenced, OVERTAKEN).invariant, "I13");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use engine::{Core, Duty, Loaded};
-use model::attempt;
-use model::ticket::Effect;
+use model::attempt::{self, Attempt};
+use model::ticket::{Effect, Ticket};
 use model::{RunId, Time};
 use store::Ordered;
 
@@ -74,6 +74,7 @@ impl Ring {
         self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
         self.has_archived = self.ledger.has_archived().await?;
         self.recall(self.core.unknown_links()).await?;
+        self.note_place()?;
         self.lines.renew();
         self.look += 1;
         self.queue.ask(Ask::LookAnew(self.look));
@@ -106,6 +107,14 @@ impl Ring {
             Recorded::All => Some(pending),
             Recorded::Refused => None,
         })
+    }
+
+    /// Notes where everything stands, before anything is done there.
+    fn note_place(&self) -> Result<()> {
+        let hands = &self.hands;
+        let mut attempts = self.core.tickets().filter_map(Ticket::attempt);
+        let is_under_way = attempts.any(Attempt::has_workspace);
+        hands.place.note(&hands.settings, &hands.workspaces, is_under_way)
     }
 
     /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and

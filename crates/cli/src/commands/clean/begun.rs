@@ -8,7 +8,7 @@ use model::view::Crew;
 use runtime::Place;
 
 use crate::error::{Doing as _, Error, Result};
-use crate::put_away::{has_workspace, is_crews};
+use crate::put_away::is_crews;
 
 /// Attempts whose workspaces were seen when a clean began, one a line; in `.crew`.
 const BEGUN: &str = "clean";
@@ -24,7 +24,7 @@ pub(super) fn begin(place: &Place, crew: &Crew, workspaces: &Path) -> Result<()>
     let before = seen.len();
     let mut missing = Vec::new();
     for ticket in crew.tickets.values() {
-        let Some(attempt) = ticket.attempt().filter(|attempt| has_workspace(attempt)) else {
+        let Some(attempt) = ticket.attempt().filter(|attempt| attempt.has_workspace()) else {
             continue;
         };
         let name = format!("{}-{}", attempt.agent, ticket.id);
