@@ -247,15 +247,17 @@ impl Core {
             return Err(unknown(id));
         };
         let (by, reason) = (by.to_owned(), reason.to_owned());
+        let being_dropped = format!("its agent is being stopped; then {id} is dropped");
+        let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
+        if let Some(Then::Drop { .. }) = stopping {
+            // Asked again, as a kill may be.
+            return Ok(being_dropped);
+        }
         if ticket.live_run().is_some() {
             let event = attempt::Event::StopOrdered {
                 then: Then::Drop { by, reason },
             };
-            return self.act(
-                id,
-                Event::Attempt(event),
-                format!("its agent is being stopped; then {id} is dropped"),
-            );
+            return self.act(id, Event::Attempt(event), being_dropped);
         }
         // Which number the ref gets is git's: what has left nothing to keep has none.
         let message = match ticket.attempt() {

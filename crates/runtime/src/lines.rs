@@ -45,6 +45,8 @@ pub(crate) struct Lines {
     stops: usize,
     /// Lines whose first waiting effect has failed, and when it is performed again.
     delayed: BTreeMap<Line, Time>,
+    /// What has failed, and is performed again.
+    failed: BTreeSet<EffectId>,
     /// What was performed since the core was last asked, should it be performed again.
     performed: BTreeMap<EffectId, Ordered>,
 }
@@ -69,6 +71,7 @@ impl Lines {
         self.core += 1;
         self.waiting.clear();
         self.landings.clear();
+        self.failed.clear();
         self.delayed.clear();
         self.performed.clear();
     }
@@ -108,11 +111,12 @@ impl Lines {
     }
 
     /// Whether something later is to be written into the same file: what is outdated need not be written any more, and nobody is
-    /// to see it there.
+    /// to see it there. What has failed is not: whether the file can be written is found out by it.
     pub(crate) fn is_outdated(&self, ordered: &Ordered) -> bool {
         let writes = |one: &Ordered| matches!(one.effect, Effect::WriteFile(_));
         let later = self.waiting.get(&line(ordered));
-        writes(ordered) && later.is_some_and(|later| later.iter().any(writes))
+        let is_followed = writes(ordered) && later.is_some_and(|later| later.iter().any(writes));
+        is_followed && !self.failed.contains(&ordered.id)
     }
 
     /// An effect was performed. Whether its report is for the core of today: what an older one's hands found out does not
@@ -134,6 +138,7 @@ impl Lines {
     pub(crate) fn again(&mut self, id: EffectId, at: Time) {
         if let Some(ordered) = self.performed.remove(&id) {
             let line = line(&ordered);
+            self.failed.insert(id);
             self.delayed.insert(line.clone(), at);
             self.waiting.entry(line).or_default().push_front(ordered);
         }
@@ -144,6 +149,7 @@ impl Lines {
         let settled: Vec<EffectId> = std::mem::take(&mut self.performed).into_keys().collect();
         for id in &settled {
             self.landings.remove(id);
+            self.failed.remove(id);
         }
         settled
     }
@@ -279,6 +285,12 @@ mod tests {
         lines.performed(&first[0].0, first[0].1);
         let second = lines.next(Time(0));
         assert_eq!(outdated(&second, &lines), [false]);
+        lines.performed(&second[0].0, second[0].1);
+        lines.again(second[0].0.id, Time(0));
+        lines.add(file("t-1", 5));
+        lines.wake(Time(0));
+        let again = lines.next(Time(0));
+        assert_eq!((seqs(&again), outdated(&again, &lines)), (vec![2], vec![false]));
     }
 
     #[test]

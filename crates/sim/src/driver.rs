@@ -114,7 +114,8 @@ impl Driver {
         let writes = |one: &&Ordered| matches!(one.effect, Effect::WriteFile(_));
         let mut of_ticket = self.queues.get(&one.ticket).into_iter().flatten();
         let last = of_ticket.rfind(writes);
-        writes(&one) && last.is_some_and(|last| last.id != one.id)
+        let has_failed = self.again.contains_key(&one.id);
+        writes(&one) && !has_failed && last.is_some_and(|last| last.id != one.id)
     }
 
     /// Notes that an effect was performed: its report comes at `told.at`.

@@ -72,6 +72,23 @@ fn an_agent_that_is_killed_twice_is_stopped_once_and_nobody_is_refused() {
 }
 
 #[test]
+fn a_ticket_that_is_dropped_twice_is_dropped_once_and_nobody_is_refused() {
+    let world = World::new();
+    let deaf = format!("trap ': > \"$GATES/asked\"; until_there \"$GATES/go\"; exit 1' TERM\n{ENDLESS}");
+    world.ticket("t-1").agent(&deaf).write();
+    let mut engine = world.engine();
+    world.wait("it has worked", || world.path("gates/worked").exists());
+    world.must(&["drop", "t-1"]);
+    world.wait("it was asked to end", || world.path("gates/asked").exists());
+    world.must(&["drop", "t-1"]);
+    world.open("go");
+    world.wait_for("t-1", "done/dropped");
+    assert_eq!(world.count("t-1", "stop_ordered"), 1);
+    world.must(&["stop"]);
+    engine.end();
+}
+
+#[test]
 fn drop_keeps_the_work() {
     let world = World::new();
     world
