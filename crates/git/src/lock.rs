@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -26,9 +27,11 @@ pub struct Lock {
     taken: SystemTime,
     seen: Arc<Seen>,
     /// An earlier holder's git died as it deleted refs, and git's lock of those that are packed may be its.
-    left: bool,
+    left: Arc<AtomicBool>,
     /// How many gits delete refs now.
     deleting: Arc<Mutex<u32>>,
+    /// Whether the file says that.
+    said: Arc<AtomicBool>,
 }
 
 /// A git of the holder's deletes refs as long as this lives, and its end is not the lock's.
@@ -126,8 +129,9 @@ impl Lock {
             says,
             taken,
             seen: Arc::default(),
-            left,
+            left: Arc::new(AtomicBool::new(left)),
             deleting: Arc::default(),
+            said: Arc::new(AtomicBool::new(left)),
         })
     }
 
@@ -168,7 +172,14 @@ impl Lock {
 
     /// Whether git's lock of packed refs, where it is from before this one, may be of an earlier holder's git that died.
     pub(crate) fn left_deleting(&self) -> bool {
-        self.left
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// That lock is gone, or was never there.
+    pub(crate) fn is_cleared(&self) {
+        if self.left.swap(false, Ordering::Relaxed) {
+            self.count(|deleting| deleting);
+        }
     }
 
     /// Says, for whoever holds it next, that a git deletes refs now.
@@ -179,12 +190,19 @@ impl Lock {
 
     fn count(&self, change: impl FnOnce(u32) -> u32) {
         let mut deleting = self.deleting.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = *deleting > 0;
         *deleting = change(*deleting);
+        let says = *deleting > 0 || self.left_deleting();
         // Where it cannot be written, the next holder waits longer for what is left.
-        if before != (*deleting > 0) && !self.left {
-            write(&self.file, &self.says, *deleting > 0).ok();
+        if self.said.swap(says, Ordering::Relaxed) != says {
+            write(&self.file, &self.says, says).ok();
         }
+    }
+}
+
+impl Deleting<'_> {
+    /// The git was killed: its lock may have stayed, for this holder and the next.
+    pub(crate) fn was_killed(self) {
+        self.0.left.store(true, Ordering::Relaxed);
     }
 }
 
@@ -194,10 +212,12 @@ impl Drop for Deleting<'_> {
     }
 }
 
-fn write(file: &File, says: &str, deleting: bool) -> std::io::Result<()> {
+/// Leaves the place at the file's end: gits have it as their standard input, and there is nothing to be read.
+fn write(mut file: &File, says: &str, deleting: bool) -> std::io::Result<()> {
     let text = format!("{says}{}", if deleting { DELETING } else { "" });
     file.write_all_at(text.as_bytes(), 0)?;
-    file.set_len(text.len() as u64)
+    file.set_len(text.len() as u64)?;
+    file.seek(SeekFrom::End(0)).map(drop)
 }
 
 /// The text of a lock; what cannot be read says nothing.
@@ -264,5 +284,32 @@ mod tests {
             !Lock::take(&path).unwrap().left_deleting(),
             "its gits have all ended"
         );
+    }
+
+    #[test]
+    fn what_a_killed_git_may_have_left_is_said_until_it_is_known_to_be_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, packed) = (folder.path().join("crew.lock"), folder.path().join(PACKED));
+        std::fs::write(&packed, "").unwrap();
+        let says = || std::fs::read_to_string(&path).unwrap().ends_with(DELETING);
+        let lock = Lock::take(&path).unwrap();
+        lock.deleting().was_killed();
+        assert!(says());
+        drop(lock);
+        let mut lock = Lock::take(&path).unwrap();
+        assert!(lock.left_deleting() && says());
+        lock.is_cleared();
+        assert!(!lock.left_deleting() && !says());
+        drop(lock.deleting());
+        assert!(!says());
+        // What it says is not what a git reads that has it as its input.
+        let mut rest = String::new();
+        Arc::get_mut(&mut lock.file)
+            .unwrap()
+            .read_to_string(&mut rest)
+            .unwrap();
+        assert_eq!(rest, "");
+        drop(lock);
+        assert!(!Lock::take(&path).unwrap().left_deleting());
     }
 }

@@ -5,6 +5,7 @@ mod locks;
 
 pub(crate) use locks::{PACKED, Seen};
 
+use crate::command::{Call, Output};
 use crate::error::{Error, IoContext, Result};
 use crate::identity::Identity;
 use crate::lock::Lock;
@@ -61,14 +62,13 @@ impl Repository {
             input.extend(line.into_bytes());
         }
         let deletes = moves.iter().any(|(.., new)| new.is_none());
-        let _deleting = self.lock().filter(|_| deletes).map(Lock::deleting);
-        let said = self
+        let call = self
             .call("update-ref")
             .committer(&Identity::crew(), None)
             .args(["--no-deref", "-m", why, "-z", "--stdin"])
             .input(&input)?
-            .silent()
-            .run()?;
+            .silent();
+        let said = self.run_moving(deletes, call)?;
         if said.code != Some(0) {
             return Ok(false);
         }
@@ -107,13 +107,24 @@ impl Repository {
             None if old.is_none() => return Ok(None),
             None => call.args(["-d", "--end-of-options", name, was]),
         };
-        let _deleting = self.lock().filter(|_| new.is_none()).map(Lock::deleting);
-        let said = call.run()?;
+        let said = self.run_moving(new.is_none(), call)?;
         Ok(if said.code == Some(0) {
             None
         } else {
             Some(said.failed())
         })
+    }
+
+    /// Runs a git that moves refs. One that deletes some may leave a lock that keeps everybody out: whoever holds the repository
+    /// next is told of it.
+    fn run_moving(&self, deletes: bool, call: Call) -> Result<Output> {
+        let deleting = self.lock().filter(|_| deletes).map(Lock::deleting);
+        let said = call.run();
+        let has_ended = said.as_ref().is_ok_and(|said| said.code.is_some());
+        if let Some(deleting) = deleting.filter(|_| !has_ended) {
+            deleting.was_killed();
+        }
+        said
     }
 
     /// git fsyncs the ref's file; the folder's entry is ours to make durable.

@@ -16,27 +16,36 @@ use crate::workspace::{ALTERNATES, MADE};
 /// # Errors
 /// It cannot be looked into.
 pub fn holds_workspaces(root: &Path) -> io::Result<bool> {
-    Ok(names(root)?
-        .iter()
-        .any(|name| is_aside(name) || made(root, name).is_some()))
+    for name in names(root)? {
+        if is_aside(&name) || made(root, &name)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 impl Repository {
     /// Lets the workspaces of a folder borrow objects from here: where the repository stood when they were made, it stands no more.
-    ///
-    /// No process of an agent may be running.
+    /// It may be done while agents are at work: each sees the one place or the other.
     ///
     /// # Errors
-    /// [`crate::Error::Io`] when the folder cannot be looked into. A workspace that its agent has made something else of stays as it is.
+    /// [`crate::Error::Io`]. A workspace that its agent has made something else of stays as it is.
     pub fn lend_to_workspaces(&self, root: &Path) -> Result<()> {
         self.clear_spares(root)?;
         let names = names(root).doing("look into", root)?;
-        for workspace in names.iter().filter_map(|name| made(root, name)) {
-            let lent = beneath::root(&root.join(workspace)).and_then(|folder| {
-                beneath::replace(&folder, &Path::new(".git").join(ALTERNATES), &self.alternates())
+        for name in &names {
+            let Some(workspace) = made(root, name).doing("look into", root)? else {
+                continue;
+            };
+            let folder = root.join(workspace);
+            let lent = beneath::root(&folder).and_then(|opened| {
+                beneath::replace(&opened, &Path::new(".git").join(ALTERNATES), &self.alternates())
             });
-            // Without it, what there is of files is kept all the same.
-            drop(lent);
+            match lent {
+                // Without it, what there is of files is kept all the same.
+                Err(error) if beneath::is_by_its_writer(&error) => {}
+                lent => lent.doing("lend objects to", &folder)?,
+            }
         }
         Ok(())
     }
@@ -50,7 +59,20 @@ fn names(root: &Path) -> io::Result<Vec<OsString>> {
 }
 
 /// The workspace that a record in a hidden folder of this name was made for.
-fn made<'n>(root: &Path, name: &'n OsString) -> Option<&'n str> {
-    let workspace = name.to_str()?.strip_prefix('.')?;
-    root.join(name).join(MADE).is_file().then_some(workspace)
+fn made<'n>(root: &Path, name: &'n OsString) -> io::Result<Option<&'n str>> {
+    let Some(workspace) = name.to_str().and_then(|name| name.strip_prefix('.')) else {
+        return Ok(None);
+    };
+    match root.join(name).join(MADE).symlink_metadata() {
+        Ok(made) => Ok(made.is_file().then_some(workspace)),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -185,7 +185,8 @@ impl Error {
                     .to_owned(),
             ),
             Error::OtherTickets { known, .. } => Some(format!(
-                "TICKETS_DIR has changed: set it as it was, or move the tickets over and remove {}; to begin anew, crew clean",
+                "TICKETS_DIR has changed: set it as it was, or move the tickets over and remove {}; to begin anew, crew clean with \
+                 TICKETS_DIR as it was",
                 known.display()
             )),
             Error::Io { source, .. } if text::lacks(source) => {

@@ -2,10 +2,10 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{Error, Place, Result};
 
@@ -19,19 +19,19 @@ const END: u8 = 0;
 /// Where things stood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// The folder of the workspaces.
-    pub(crate) workspaces: PathBuf,
-    /// The queue's folder, from the repository's root where it is in that.
-    pub(crate) tickets: PathBuf,
+    /// The folder of the workspaces; as the next, from the repository's root where it is in that.
+    workspaces: PathBuf,
+    /// The queue's folder.
+    tickets: PathBuf,
     /// The repository's git directory.
     pub(crate) repository: PathBuf,
-    /// That directory's own number: it moves with it, and no copy has it.
+    /// That directory's own number: it moves with it, and no copy beside it has the same.
     inode: u64,
 }
 
 impl Record {
     /// How it is now.
-    pub(crate) fn of(place: &Place, workspaces: PathBuf) -> Result<Self> {
+    pub(crate) fn of(place: &Place, workspaces: &Path) -> Result<Self> {
         let repository = place.repository.common_dir().to_owned();
         let metadata = repository.metadata().map_err(|source| Error::Io {
             doing: "look at",
@@ -40,19 +40,36 @@ impl Record {
         })?;
         let tickets = &place.tickets_dir;
         let tickets = tickets.canonicalize().unwrap_or_else(|_| tickets.clone());
+        let from_root = |path: &Path| path.strip_prefix(&place.root).unwrap_or(path).to_owned();
         Ok(Self {
-            workspaces,
-            tickets: tickets.strip_prefix(&place.root).unwrap_or(&tickets).to_owned(),
+            workspaces: from_root(workspaces),
+            tickets: from_root(&tickets),
             repository,
             inode: metadata.ino(),
         })
     }
 
-    /// Whether the other is of the same repository, which may have moved in between, and not of one that this is a copy of.
-    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
-        self.repository == other.repository
-            || self.inode == other.inode
-            || self.repository.symlink_metadata().is_err()
+    /// The folder of the workspaces, which moves with the repository where it is in that.
+    pub(crate) fn workspaces(&self, place: &Place) -> PathBuf {
+        place.root.join(&self.workspaces)
+    }
+
+    /// The queue's folder, as well.
+    pub(crate) fn tickets(&self, place: &Place) -> PathBuf {
+        place.root.join(&self.tickets)
+    }
+
+    /// Whether it is of the repository of this place, which may have moved in between, and not of one that this is a copy of. What
+    /// stands where it stood says so: the repository itself, by another way; the one that this is a copy of; or something else.
+    pub(crate) fn is_of(&self, place: &Place) -> bool {
+        let now = place.repository.common_dir();
+        let Ok(is) = now.metadata() else { return false };
+        match self.repository.metadata() {
+            _ if self.repository == now => true,
+            Ok(was) if (was.dev(), was.ino()) == (is.dev(), is.ino()) => true,
+            Ok(was) => was.ino() != self.inode && is.ino() == self.inode,
+            Err(error) => is_gone(&error) || is.ino() == self.inode,
+        }
     }
 
     /// What was noted; nothing before the first engine.
@@ -118,6 +135,11 @@ impl Record {
             inode: inode.to_str()?.parse().ok()?,
         })
     }
+}
+
+/// Whether there is nothing; what cannot be looked at may be there.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Where the workspaces stand. Settings and surroundings say where the next ones belong; those that stand already are found where
 //! they were made, whatever became of settings, surroundings and the repository's own place since.
 
-use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use model::settings::Settings;
 
-use crate::record::Record;
+use crate::record::{Record, is_gone};
 use crate::{Error, Place, Result};
 
 impl Place {
@@ -20,15 +20,18 @@ impl Place {
         let Some(record) = Record::read(self)? else {
             return belong;
         };
-        let stood = &record.workspaces;
-        if belong.as_ref().ok() == Some(stood) || !record.is_of_same(&Record::of(self, stood.clone())?) {
+        let stood = record.workspaces(self);
+        if belong.as_ref().ok() == Some(&stood) || !record.is_of(self) {
             return belong;
         }
-        let holds = git::holds_workspaces(stood).map_err(|source| Error::WorkspacesElsewhere {
-            folder: stood.clone(),
-            source,
-        })?;
-        if holds { Ok(record.workspaces) } else { belong }
+        match git::holds_workspaces(&stood) {
+            Ok(true) => Ok(stood),
+            Ok(false) => belong,
+            Err(source) => Err(Error::WorkspacesElsewhere {
+                folder: stood,
+                source,
+            }),
+        }
     }
 
     /// The folder that the workspaces of this repository were made in, where there is none any more.
@@ -36,12 +39,30 @@ impl Place {
     /// # Errors
     /// The record of where that was cannot be read.
     pub fn missing_workspaces(&self) -> Result<Option<PathBuf>> {
-        let Some(record) = Record::read(self)? else {
+        let Some(record) = Record::read(self)?.filter(|record| record.is_of(self)) else {
             return Ok(None);
         };
-        let now = Record::of(self, record.workspaces.clone())?;
-        let is_missing = record.is_of_same(&now) && is_gone(&record.workspaces);
-        Ok(is_missing.then_some(record.workspaces))
+        let stood = record.workspaces(self);
+        let is_missing = stood.symlink_metadata().is_err_and(|error| is_gone(&error));
+        Ok(is_missing.then_some(stood))
+    }
+
+    /// The folder of the tickets that the journal knows, where that is another one than this place's and still there: every ticket
+    /// would be taken for deleted.
+    ///
+    /// # Errors
+    /// The record of where that was cannot be read.
+    pub fn other_tickets(&self) -> Result<Option<PathBuf>> {
+        let Some(record) = Record::read(self)?.filter(|record| record.is_of(self)) else {
+            return Ok(None);
+        };
+        let (known, given) = (record.tickets(self), &self.tickets_dir);
+        let is_same = match (known.metadata(), given.metadata()) {
+            (Ok(known), Ok(given)) => (known.dev(), known.ino()) == (given.dev(), given.ino()),
+            (Err(error), _) => is_gone(&error) || known == *given,
+            (Ok(_), Err(_)) => known == *given,
+        };
+        Ok((!is_same).then_some(known))
     }
 
     /// Where new workspaces belong: the user's state directory, or where the settings put them.
@@ -74,19 +95,17 @@ impl Place {
         if is_under_way && let Some(folder) = self.missing_workspaces()? {
             return Err(Error::WorkspacesMissing { folder });
         }
+        if let Some(known) = self.other_tickets()? {
+            return Err(Error::OtherTickets {
+                known,
+                given: self.tickets_dir.clone(),
+            });
+        }
         let before = Record::read(self)?;
-        let now = Record::of(self, workspaces.to_owned())?;
-        if let Some(before) = before.as_ref().filter(|before| before.is_of_same(&now)) {
-            let tickets = self.root.join(&before.tickets);
-            if before.tickets != now.tickets && tickets.exists() {
-                return Err(Error::OtherTickets {
-                    known: tickets,
-                    given: self.tickets_dir.clone(),
-                });
-            }
-            if before.repository != now.repository {
-                self.repository.lend_to_workspaces(workspaces)?;
-            }
+        let now = Record::of(self, workspaces)?;
+        let has_moved = |before: &&Record| before.is_of(self) && before.repository != now.repository;
+        if before.as_ref().filter(has_moved).is_some() {
+            self.repository.lend_to_workspaces(workspaces)?;
         }
         if before.as_ref() != Some(&now) {
             now.write(self)?;
@@ -101,9 +120,4 @@ impl Place {
         }
         Ok(())
     }
-}
-
-/// Whether there is nothing; what cannot be looked at may be there.
-fn is_gone(path: &Path) -> bool {
-    matches!(path.symlink_metadata(), Err(error) if error.kind() == ErrorKind::NotFound)
 }

@@ -109,9 +109,10 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
         .then(|| patient.place.missing_workspaces())
         .transpose();
     if let Ok(Some(Some(folder))) = missing {
-        let error = Error::from(runtime::Error::WorkspacesMissing { folder });
-        let hint = error.hint().unwrap_or_default();
-        found.push(Finding::wrong(AREA, error.to_string(), hint));
+        found.push(Finding::error(
+            AREA,
+            &runtime::Error::WorkspacesMissing { folder }.into(),
+        ));
         return;
     }
     for ticket in patient.crew.tickets.values() {

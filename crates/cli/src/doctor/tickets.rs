@@ -36,6 +36,13 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
             return;
         }
     };
+    if let Ok(Some(known)) = place.other_tickets() {
+        let given = place.tickets_dir.clone();
+        found.push(Finding::error(
+            AREA,
+            &runtime::Error::OtherTickets { known, given }.into(),
+        ));
+    }
     match folder.all_kept() {
         Err(error) => found.push(Finding::error(AREA, &Error::Tickets(error))),
         Ok(kept) => found.extend(kept.into_iter().map(|name| {

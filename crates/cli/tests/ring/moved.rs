@@ -15,12 +15,16 @@ const GOES_ON: &str = "if [ $RUN = 1 ]; then\n\
 /// A ticket that is worked on, and no engine any more.
 fn under_way() -> World {
     let world = World::new();
+    begin(&world);
+    world
+}
+
+fn begin(world: &World) {
     world.ticket("t-1").agent(GOES_ON).write();
     let mut engine = world.engine();
     world.wait("it has begun", || world.path("gates/begun").exists());
     world.must(&["stop", "--kill", "--wait"]);
     engine.end();
-    world
 }
 
 /// The one workspace below a folder of state.
@@ -73,11 +77,38 @@ fn with_another_workspace_dir() {
     assert!(next(&world).contains("/project/agents/"));
 }
 
+/// Moves the repository away, works the queue off there, and moves it back.
+fn moved(world: &World) {
+    let (home, elsewhere) = (world.path("project"), world.path("elsewhere"));
+    fs::rename(&home, &elsewhere).unwrap();
+    let said = world.crew_at(&elsewhere, &["run", "--until-idle"]);
+    fs::rename(&elsewhere, &home).unwrap();
+    assert_eq!(said.code, Some(0), "{said}");
+}
+
 #[test]
 fn in_a_repository_that_has_moved() {
     let world = under_way();
-    fs::rename(world.path("project"), world.path("elsewhere")).unwrap();
-    std::os::unix::fs::symlink("elsewhere", world.path("project")).unwrap();
+    moved(&world);
+    is_whole(&world);
+}
+
+#[test]
+fn in_a_repository_that_has_moved_with_its_workspaces() {
+    let world = World::new();
+    let settings = world.read("crew.toml");
+    world.commit("crew.toml", &format!("workspace_dir = \"agents\"\n{settings}"));
+    begin(&world);
+    moved(&world);
+    is_whole(&world);
+}
+
+#[test]
+fn a_way_to_the_same_tickets_is_no_other_folder() {
+    let world = under_way();
+    let shared = world.path("shared");
+    fs::rename(world.project(".tickets"), &shared).unwrap();
+    std::os::unix::fs::symlink(&shared, world.project(".tickets")).unwrap();
     world.drain_all();
     is_whole(&world);
 }
@@ -167,6 +198,8 @@ fn another_folder_of_tickets_is_refused_as_long_as_the_old_one_is_there() {
         said.err.contains("the tickets of this crew are in") && said.err.contains("TICKETS_DIR"),
         "{said}"
     );
+    let said = world.crew(&["doctor"]);
+    assert!(said.out.contains("the tickets of this crew are in"), "{said}");
     // Whoever moves them over means it.
     fs::remove_dir(&other).unwrap();
     fs::rename(world.project(".tickets"), &other).unwrap();

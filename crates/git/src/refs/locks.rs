@@ -92,13 +92,15 @@ impl Repository {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io): one could not be taken away.
     pub fn release_locks(&self) -> Result<()> {
-        for name in [HEAD, PACKED] {
+        let release = |name| {
             let lock = self.common_dir().join(name);
             if self.is_left(&lock) {
                 self.outlast(&lock, 2 * STALE_FROM_BEFORE)?;
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        // One that cannot be taken away does not keep the other.
+        release(HEAD).and(release(PACKED))
     }
 
     fn outlast(&self, lock: &Path, for_long: Duration) -> Result<()> {
@@ -166,6 +168,9 @@ impl Repository {
         };
         let Some(version) = version(path) else {
             held.seen().forget(path);
+            if path.ends_with(PACKED) {
+                held.is_cleared();
+            }
             return Ok(Look::Nothing);
         };
         let stale_after = if is_left(held, path) {
@@ -188,6 +193,9 @@ impl Repository {
         }
         crate::plain::remove_if_there(path)?;
         held.seen().forget(path);
+        if path.ends_with(PACKED) {
+            held.is_cleared();
+        }
         crash::point("recover.lock_cleared");
         Ok(Look::Cleared)
     }
