@@ -37,13 +37,11 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
             tokio::select! {
                 answer = &mut asked => break answer,
                 // Where the ring is run for it here, nobody else tells why it takes so long.
-                notice = notices.next() => ui::warn(&notice),
+                () = notices.arrive() => warn_of(&mut notices),
             }
         }
     };
-    while let Some(notice) = notices.waiting() {
-        ui::warn(&notice);
-    }
+    warn_of(&mut notices);
     let answer = answer?;
     let exit = report(context, &answer)?;
     if exit == Exit::Done && !answer.was_up && !context.json && goes_on(&command) {
@@ -166,6 +164,13 @@ impl Asker {
                 },
             }
         }
+    }
+}
+
+/// Tells of what there is by now.
+fn warn_of(notices: &mut Notices) {
+    while let Some(notice) = notices.take(None) {
+        ui::warn(&notice);
     }
 }
 

@@ -141,10 +141,7 @@ impl<'a, T: Tell> Live<'a, T> {
             tokio::select! {
                 ended = ended(&mut self.engine) => break ended,
                 () = self.rows.changed() => {}
-                notice = self.notices.next() => {
-                    let shown = self.notice(&notice);
-                    quiet(self.context, shown)?;
-                }
+                () = self.notices.arrive() => {}
                 _ = frame.tick(), if self.context.is_live() => {}
                 _ = interrupt.recv() => self.interrupted(),
                 _ = terminate.recv() => self.interrupted(),
@@ -154,10 +151,6 @@ impl<'a, T: Tell> Live<'a, T> {
         self.engine = None;
         let shown = self.show().await;
         quiet(self.context, shown)?;
-        while let Some(notice) = self.notices.waiting() {
-            let shown = self.notice(&notice);
-            quiet(self.context, shown)?;
-        }
         let cleared = self.screen.clear(&mut self.context.out);
         quiet(self.context, cleared)?;
         match ended {
@@ -217,11 +210,29 @@ impl<'a, T: Tell> Live<'a, T> {
         Ok(self.unfolded.pop_front())
     }
 
+    /// Writes lines above what is drawn.
+    fn say(&mut self, lines: &[(String, Style)]) -> Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.screen.clear(&mut self.context.out)?;
+        for (line, style) in lines {
+            self.context.out.wrapped(line, self.teller.hang(), *style)?;
+        }
+        Ok(())
+    }
+
+    /// Shows what there is to be seen by now. A warning comes after what led to it and before what it led to, although it is told of
+    /// sooner than what is read.
     async fn show(&mut self) -> Result<()> {
         let is_live = self.context.is_live();
         let mut lines = Vec::new();
         // The engine goes on whether it is watched or not; what it did is shown once it can be read.
         while let Some(fold) = unless_passing(self.next_row().await)?.flatten() {
+            while let Some(notice) = self.notices.take(Some(fold.at)) {
+                self.say(&std::mem::take(&mut lines))?;
+                self.notice(&notice)?;
+            }
             let told = self.teller.tell(&self.crew, &fold, is_live);
             self.crew.apply(fold.row());
             if self.context.json {
@@ -230,11 +241,9 @@ impl<'a, T: Tell> Live<'a, T> {
                 lines.extend(told);
             }
         }
-        if !lines.is_empty() {
-            self.screen.clear(&mut self.context.out)?;
-            for (line, style) in &lines {
-                self.context.out.wrapped(line, self.teller.hang(), *style)?;
-            }
+        self.say(&lines)?;
+        while let Some(notice) = self.notices.take(None) {
+            self.notice(&notice)?;
         }
         if is_live {
             self.context.out.measure();

@@ -5,10 +5,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
+use model::Time;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 
+use crate::clock;
 use crate::error::{Error, Result};
 
 /// The crates whose warnings are for people; a library's are about itself.
@@ -20,7 +22,17 @@ pub(crate) const TIMINGS_FILE: &str = "CREW_TIMINGS";
 
 /// Warnings, one a line, in the order in which they came.
 #[derive(Debug)]
-pub(crate) struct Notices(UnboundedReceiver<String>);
+pub(crate) struct Notices {
+    told: UnboundedReceiver<Notice>,
+    /// The next one, which was looked at already.
+    next: Option<Notice>,
+}
+
+#[derive(Debug)]
+struct Notice {
+    at: Time,
+    text: String,
+}
 
 impl Notices {
     /// Hears what is warned of from now on; of several listeners in a process only the first does. What things took is
@@ -46,20 +58,27 @@ impl Notices {
         });
         let subscriber = tracing_subscriber::registry().with(warnings).with(timings);
         drop(tracing::subscriber::set_global_default(subscriber));
-        Ok(Self(told))
+        Ok(Self { told, next: None })
     }
 
-    /// The next one; never, if there cannot be any.
-    pub(crate) async fn next(&mut self) -> String {
-        match self.0.recv().await {
-            Some(notice) => notice,
-            None => std::future::pending().await,
+    /// Waits until there is one; for ever, if there cannot be any.
+    pub(crate) async fn arrive(&mut self) {
+        if self.next.is_none() {
+            self.next = self.told.recv().await;
+        }
+        if self.next.is_none() {
+            std::future::pending::<()>().await;
         }
     }
 
-    /// One that is there already.
-    pub(crate) fn waiting(&mut self) -> Option<String> {
-        self.0.try_recv().ok()
+    /// The next one that is there; with a time, if it came until then.
+    pub(crate) fn take(&mut self, until: Option<Time>) -> Option<String> {
+        let next = self.next.take().or_else(|| self.told.try_recv().ok())?;
+        if until.is_some_and(|until| next.at > until) {
+            self.next = Some(next);
+            return None;
+        }
+        Some(next.text)
     }
 }
 
@@ -74,12 +93,13 @@ fn plain<S>() -> fmt::Layer<S, fmt::format::DefaultFields, fmt::format::Format<f
 
 /// Takes one warning, which comes in one piece.
 #[derive(Debug)]
-struct Teller(UnboundedSender<String>);
+struct Teller(UnboundedSender<Notice>);
 
 impl io::Write for Teller {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let (at, text) = (clock::now(), String::from_utf8_lossy(piece).trim_end().to_owned());
         // Whoever listened may be gone, at the very end.
-        drop(self.0.send(String::from_utf8_lossy(piece).trim_end().to_owned()));
+        drop(self.0.send(Notice { at, text }));
         Ok(piece.len())
     }
 
