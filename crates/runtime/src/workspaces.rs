@@ -68,7 +68,7 @@ impl Place {
     /// Where new workspaces belong: the user's state directory, or where the settings put them.
     ///
     /// # Errors
-    /// [`Error::NoStateDir`].
+    /// [`Error::NoStateDir`]; what is there cannot be looked into.
     pub fn workspaces_belong(&self, settings: &Settings) -> Result<PathBuf> {
         if let Some(dir) = &settings.workspace_dir {
             return Ok(self.root.join(dir));
@@ -80,10 +80,18 @@ impl Place {
                 .map(PathBuf::from)
         };
         let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
-        Ok(state
-            .ok_or(Error::NoStateDir)?
-            .join("crew")
-            .join(self.repository.folder_name()))
+        let state = state.ok_or(Error::NoStateDir)?.join("crew");
+        let name = self.repository.folder_name();
+        let stood = Record::read(self)?.filter(|record| record.is_of(self));
+        let stood = stood.map(|record| record.workspaces(self));
+        let mut folder = state.join(&name);
+        let mut n = 1;
+        // Another repository stood in this one's place before, and its workspaces outlive it where it was moved or deleted.
+        while stood.as_ref() != Some(&folder) && self.repository.is_anothers(&folder)? {
+            n += 1;
+            folder = state.join(format!("{name}-{n}"));
+        }
+        Ok(folder)
     }
 
     /// Notes where everything stands from now on, before a workspace is made; those that stand already follow the repository where

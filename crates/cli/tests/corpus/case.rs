@@ -60,7 +60,7 @@ impl Case {
             }
             let said = place.run(command);
             writeln!(answer, "$ {command}\nexit {}", said.code).unwrap();
-            answer.push_str(&normal::lines(&said.out));
+            answer.push_str(&ticket_by_ticket(&normal::lines(&said.out)));
             if !said.err.is_empty() {
                 write!(answer, "-- stderr\n{}", normal::lines(&said.err)).unwrap();
             }
@@ -81,6 +81,19 @@ impl Case {
             .or_else(|_| fs::read_to_string(areas))
             .unwrap()
     }
+}
+
+/// What a run tells, put together for each ticket: one is landed while the next is worked on, and neither waits for the other.
+fn ticket_by_ticket(lines: &str) -> String {
+    let mut sorted: Vec<&str> = lines.lines().collect();
+    let whose = |line: &str| {
+        line.strip_prefix("[time]  ")
+            .map(|told| told.split("  ").next().map(str::to_owned))
+    };
+    for told in sorted.chunk_by_mut(|one, next| whose(one).is_some() && whose(next).is_some()) {
+        told.sort_by_key(|line| whose(line));
+    }
+    sorted.iter().map(|line| format!("{line}\n")).collect()
 }
 
 #[expect(

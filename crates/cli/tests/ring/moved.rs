@@ -136,6 +136,27 @@ fn a_copy_leaves_the_work_of_its_model_alone() {
 }
 
 #[test]
+fn a_clone_where_a_repository_stood_leaves_its_work_alone() {
+    let world = under_way();
+    let (home, elsewhere) = (world.path("project"), world.path("elsewhere"));
+    fs::rename(&home, &elsewhere).unwrap();
+    let state = world.path("home/.local/state/crew");
+    let before = workspace(&state).unwrap();
+    world.git_at(&elsewhere, &["clone", "-q", ".", home.to_str().unwrap()]);
+    fs::create_dir(home.join(".tickets")).unwrap();
+    world.ticket("t-1").agent(GOES_ON).write();
+    world.drain_all();
+    assert_eq!(world.on_main("anew.txt").as_deref(), Some("anew\n"));
+    assert_eq!(world.on_main("loose.txt"), None);
+    assert_eq!(fs::read_to_string(before.join("loose.txt")).unwrap(), "loose\n");
+    world.must(&["doctor", "--deep"]);
+    fs::rename(&home, world.path("cloned")).unwrap();
+    fs::rename(&elsewhere, &home).unwrap();
+    world.drain_all();
+    is_whole(&world);
+}
+
+#[test]
 fn where_nobody_can_look_nothing_is_begun_anew() {
     let world = under_way();
     let state = world.path("home/.local/state/crew");
