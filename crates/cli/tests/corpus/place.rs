@@ -240,6 +240,8 @@ fn shell(root: &Path, line: &str) -> Output {
         .env("HOME", root.join("home"))
         .env("USER", "grace")
         .env("GIT_CONFIG_NOSYSTEM", "1")
+        // Else git's words for no repository are others where the temporary folder is a file system of its own.
+        .env("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1")
         .env("GIT_AUTHOR_NAME", "Grace")
         .env("GIT_AUTHOR_EMAIL", "grace@example.org")
         .env("GIT_COMMITTER_NAME", "Grace")
