@@ -65,7 +65,8 @@ pub(crate) struct Row {
 /// What the agent does, in a script and for crew: the same.
 const WORK: &str = "mkdir -p tk && echo $1 > tk/$1.txt && git add tk/$1.txt && git commit -q -m \"t $1\"";
 
-/// performance.md's script X: two at a time, a lock around what git cannot do twice at once.
+/// performance.md's script X: two at a time, a lock around what git cannot do twice at once; to delete a branch, git reads every
+/// worktree there is, and dies of one that goes meanwhile.
 const XARGS: &str = r#"cd "$1" && export D=$1 N=$2
 mkdir wt && git -C m checkout -q main
 agent() { WORK; }
@@ -73,7 +74,8 @@ one() {
   flock $D/wl git -C $D/m worktree add -q -b a/$1 $D/wt/$1 main
   (cd $D/wt/$1 && agent $1)
   flock $D/wl git -C $D/m worktree remove --force $D/wt/$1
-  flock $D/ml sh -c "git -C $D/m merge -q --no-ff --no-edit -m 'm $1' a/$1 && git -C $D/m branch -q -D a/$1"
+  flock $D/ml git -C $D/m merge -q --no-ff --no-edit -m "m $1" a/$1 &&
+    flock $D/wl git -C $D/m branch -q -D a/$1
 }
 export -f agent one
 seq $N | xargs -P 2 -I{} bash -c 'one {}'
