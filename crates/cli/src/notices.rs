@@ -71,7 +71,7 @@ impl Notices {
         }
     }
 
-    /// The next one that is there; with a time, if it came until then.
+    /// The next one that is there; with a time, if it came until then: which of two of one millisecond was first, nothing says.
     pub(crate) fn take(&mut self, until: Option<Time>) -> Option<String> {
         let next = self.next.take().or_else(|| self.told.try_recv().ok())?;
         if until.is_some_and(|until| next.at > until) {

@@ -630,7 +630,9 @@ fn the_lock_on_packed_refs_of_a_git_that_died_with_its_engine_goes_as_the_next_o
     let note = world.open().lock_path();
     let says = std::fs::read_to_string(&note).unwrap();
     std::fs::write(&note, format!("{says}deleting=1\n")).unwrap();
-    world.open_locked().release_locks().unwrap();
+    // Another that cannot be taken away does not keep it.
+    put(&world.root().join(".git/HEAD.lock/x"), "");
+    world.open_locked().release_locks().unwrap_err();
     assert!(!lock.exists());
 }
 

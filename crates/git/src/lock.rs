@@ -200,7 +200,7 @@ impl Lock {
 }
 
 impl Deleting<'_> {
-    /// The git was killed: its lock may have stayed, for this holder and the next.
+    /// The git was killed: its lock may have stayed. The next holder clears it.
     pub(crate) fn was_killed(self) {
         self.0.left.store(true, Ordering::Relaxed);
     }

@@ -3,7 +3,9 @@
 mod open;
 
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use crate::command::{Call, Git};
 use crate::diff::Change;
@@ -85,8 +87,9 @@ impl Repository {
         &self.git
     }
 
-    /// A name for folders: the root's own name and eight digits of its path, `website-1f9a03bc`; the same for ever for
-    /// one place, and different for two places of one name.
+    /// A name for folders: the root's own name and eight digits of what the git directory is, `website-1f9a03bc`. It is another's for
+    /// a repository that was made anew where one stood, and for a copy; the same under whatever path it is reached, and where it was
+    /// moved within a file system, but for the root's own name.
     #[must_use]
     pub fn folder_name(&self) -> String {
         let name = self
@@ -108,9 +111,7 @@ impl Repository {
         let safe = safe.trim_start_matches(['.', '-']);
         // FNV-1a: it is written down here, so the name cannot change with a library.
         let hash = self
-            .common
-            .as_os_str()
-            .as_bytes()
+            .identity()
             .iter()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
                 (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
@@ -120,6 +121,23 @@ impl Repository {
             if safe.is_empty() { "repository" } else { safe },
             hash >> 32
         )
+    }
+
+    /// When the git directory was made, and its number, which alone may be given again; its path where a file system does not tell.
+    fn identity(&self) -> Vec<u8> {
+        let made = self
+            .common
+            .metadata()
+            .and_then(|is| Ok((is.ino(), is.created()?)));
+        let told = made
+            .ok()
+            .and_then(|(number, at)| Some((number, at.duration_since(UNIX_EPOCH).ok()?)));
+        match told {
+            Some((number, at)) => [u128::from(number), at.as_nanos()]
+                .map(u128::to_le_bytes)
+                .concat(),
+            None => self.common.as_os_str().as_bytes().to_owned(),
+        }
     }
 
     /// The branch checked out [`here`](Self::here); `None` when HEAD is detached.

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::beneath;
 use crate::error::{IoContext, Result};
-use crate::keep::Pin;
 use crate::remove::is_aside;
 use crate::repository::Repository;
 use crate::workspace::{ALTERNATES, MADE};
@@ -26,38 +25,6 @@ pub fn holds_workspaces(root: &Path) -> io::Result<bool> {
 }
 
 impl Repository {
-    /// Whether workspaces of another repository stand in a folder: of one that stood where this one stands now. Each of this one's
-    /// has its base pinned here.
-    ///
-    /// # Errors
-    /// [`crate::Error::Io`] if it cannot be looked into; what git says of the refs.
-    pub fn is_anothers(&self, root: &Path) -> Result<bool> {
-        let mut pins = Vec::new();
-        for name in names(root).doing("look into", root)? {
-            if made(root, &name).doing("look into", root)?.is_none() {
-                continue;
-            }
-            let record = root.join(&name).join(MADE);
-            let says = match std::fs::read_to_string(&record) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                says => says.doing("read", &record)?,
-            };
-            if pins.is_empty() {
-                pins = self.pins()?;
-            }
-            let is_ours = |pin: &Pin| {
-                let attempt = pin.attempt.map(|attempt| format!("attempt={attempt}"));
-                let ticket = format!("ticket={}", pin.ticket);
-                says.lines().any(|line| line == ticket)
-                    && says.lines().any(|line| Some(line) == attempt.as_deref())
-            };
-            if !pins.iter().any(is_ours) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     /// Lets the workspaces of a folder borrow objects from here: where the repository stood when they were made, it stands no more.
     /// It may be done while agents are at work: each sees the one place or the other.
     ///
@@ -106,6 +73,8 @@ fn made<'n>(root: &Path, name: &'n OsString) -> io::Result<Option<&'n str>> {
         {
             Ok(None)
         }
+        // Without the workspace there is nothing to be found out: other programs have such folders too.
+        Err(_) if root.join(workspace).symlink_metadata().is_err() => Ok(None),
         Err(error) => Err(error),
     }
 }

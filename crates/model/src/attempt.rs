@@ -258,6 +258,12 @@ impl Attempt {
         }
     }
 
+    /// Whether its workspace may hold what nothing else does: until its work has landed. Not before it is ready.
+    #[must_use]
+    pub fn may_have_work(&self) -> bool {
+        self.has_workspace() || self.state == State::Verifying
+    }
+
     /// A fresh claim: preparing.
     #[must_use]
     pub fn new(

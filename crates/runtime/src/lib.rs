@@ -38,3 +38,4 @@ pub use reading::Reading;
 pub use signalled::{Told, stop_by_signal};
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};
 pub use strays::{check_runs, end_all_runs, end_run};
+pub use workspaces::is_one_folder;

@@ -73,16 +73,9 @@ pub async fn run(
         settings::OnStop::Leave => OnStop::Leave,
         settings::OnStop::Kill => OnStop::Kill,
     };
-    let hands = loop {
-        match Hands::new(&place, &settings, &options, Work::All) {
-            // A command has come in between, and is gone.
-            Err(Error::Held { .. })
-                if place
-                    .lasting_holder(|waits| tracing::warn!("{waits}"))
-                    .await?
-                    .is_none() => {}
-            taken => break taken?,
-        }
+    let hands = tokio::select! {
+        hands = hands(&place, &settings, &options) => hands?,
+        () = asked(signals.clone()) => return Ok(Rest::default()),
     };
     let until = if options.until_idle {
         Until::Idle
@@ -91,6 +84,28 @@ pub async fn run(
     };
     let mut ring = Ring::start(ledger, hands, options, Duty::Drain).await?;
     ring.turn(until, on_stop, Some(signals)).await
+}
+
+/// What the engine works with: it holds the repository.
+async fn hands(place: &Place, settings: &settings::Settings, options: &Options) -> Result<Hands> {
+    loop {
+        match Hands::new(place, settings, options, Work::All) {
+            // A command has come in between, and is gone.
+            Err(Error::Held { .. })
+                if place
+                    .lasting_holder(|waits| tracing::warn!("{waits}"))
+                    .await?
+                    .is_none() => {}
+            taken => return taken,
+        }
+    }
+}
+
+/// Until a terminal asks for anything.
+async fn asked(mut signals: watch::Receiver<Signal>) {
+    if signals.wait_for(|asked| *asked != Signal::None).await.is_err() {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// Runs the ring for one command of the inbox, while no engine runs: until its own effects are done.
@@ -185,5 +200,43 @@ pub(crate) fn harness(
                 env,
             )))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_asks_it_to_stop_is_heard_while_it_waits_for_a_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = |args: &[&str]| {
+            #[expect(clippy::disallowed_methods, reason = "a repository to stand in")]
+            let status = std::process::Command::new("git")
+                .args(["-c", "user.name=x", "-c", "user.email=x@x"])
+                .args(args)
+                .current_dir(folder.path())
+                .status();
+            assert!(status.unwrap().success());
+        };
+        git(&["init", "-q", "-b", "main"]);
+        git(&["commit", "-q", "--allow-empty", "-m", "first"]);
+        let text = "[agents]\nharness = \"x\"\n[harness.x]\nkind = \"command\"\ncommand = [\"true\"]\n";
+        std::fs::write(folder.path().join("crew.toml"), text).unwrap();
+        #[expect(clippy::disallowed_methods, reason = "where git is")]
+        let path = std::env::var("PATH").unwrap();
+        let env = [("PATH", path), ("HOME", folder.path().display().to_string())];
+        let env = env.map(|(name, value)| (name.to_owned(), value));
+        let place = Place::find(folder.path(), &BTreeMap::from(env)).unwrap();
+        let options = Options::default();
+        let settings = place.settings().unwrap();
+        let ledger = place.open_journal().await.unwrap();
+        let command = Hands::new(&place, &settings, &options, Work::Command).unwrap();
+        let (ask, asked) = watch::channel(Signal::None);
+        let engine = tokio::spawn(run(place.clone(), ledger, options, asked));
+        ask.send_replace(Signal::Stop);
+        assert_eq!(engine.await.unwrap().unwrap(), Rest::default());
+        assert!(place.holder().unwrap().is_some_and(|holder| holder.is_command));
+        drop(command);
     }
 }

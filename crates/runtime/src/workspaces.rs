@@ -21,7 +21,7 @@ impl Place {
             return belong;
         };
         let stood = record.workspaces(self);
-        if belong.as_ref().ok() == Some(&stood) || !record.is_of(self) {
+        if belong.as_ref().is_ok_and(|belong| is_one_folder(belong, &stood)) || !record.is_of(self) {
             return belong;
         }
         match git::holds_workspaces(&stood) {
@@ -43,7 +43,7 @@ impl Place {
             return Ok(None);
         };
         let stood = record.workspaces(self);
-        let is_missing = stood.symlink_metadata().is_err_and(|error| is_gone(&error));
+        let is_missing = stood.metadata().is_err_and(|error| is_gone(&error));
         Ok(is_missing.then_some(stood))
     }
 
@@ -57,18 +57,14 @@ impl Place {
             return Ok(None);
         };
         let (known, given) = (record.tickets(self), &self.tickets_dir);
-        let is_same = match (known.metadata(), given.metadata()) {
-            (Ok(known), Ok(given)) => (known.dev(), known.ino()) == (given.dev(), given.ino()),
-            (Err(error), _) => is_gone(&error) || known == *given,
-            (Ok(_), Err(_)) => known == *given,
-        };
-        Ok((!is_same).then_some(known))
+        let is_gone = known.metadata().is_err_and(|error| is_gone(&error));
+        Ok((!is_gone && !is_one_folder(&known, given)).then_some(known))
     }
 
     /// Where new workspaces belong: the user's state directory, or where the settings put them.
     ///
     /// # Errors
-    /// [`Error::NoStateDir`]; what is there cannot be looked into.
+    /// [`Error::NoStateDir`].
     pub fn workspaces_belong(&self, settings: &Settings) -> Result<PathBuf> {
         if let Some(dir) = &settings.workspace_dir {
             return Ok(self.root.join(dir));
@@ -80,18 +76,10 @@ impl Place {
                 .map(PathBuf::from)
         };
         let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
-        let state = state.ok_or(Error::NoStateDir)?.join("crew");
-        let name = self.repository.folder_name();
-        let stood = Record::read(self)?.filter(|record| record.is_of(self));
-        let stood = stood.map(|record| record.workspaces(self));
-        let mut folder = state.join(&name);
-        let mut n = 1;
-        // Another repository stood in this one's place before, and its workspaces outlive it where it was moved or deleted.
-        while stood.as_ref() != Some(&folder) && self.repository.is_anothers(&folder)? {
-            n += 1;
-            folder = state.join(format!("{name}-{n}"));
-        }
-        Ok(folder)
+        Ok(state
+            .ok_or(Error::NoStateDir)?
+            .join("crew")
+            .join(self.repository.folder_name()))
     }
 
     /// Notes where everything stands from now on, before a workspace is made; those that stand already follow the repository where
@@ -119,7 +107,7 @@ impl Place {
             now.write(self)?;
         }
         match self.workspaces_belong(settings) {
-            Ok(belong) if belong != workspaces => tracing::warn!(
+            Ok(belong) if !is_one_folder(&belong, workspaces) => tracing::warn!(
                 "workspaces stand in {}\n  they go on there until none is left; then those to come are made in {}",
                 workspaces.display(),
                 belong.display()
@@ -127,5 +115,14 @@ impl Place {
             Ok(_) | Err(_) => {}
         }
         Ok(())
+    }
+}
+
+/// Whether two paths lead to one folder; those that lead nowhere by now do if they are the same.
+#[must_use]
+pub fn is_one_folder(one: &Path, other: &Path) -> bool {
+    match (one.metadata(), other.metadata()) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (_, _) => one == other,
     }
 }

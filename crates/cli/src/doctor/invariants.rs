@@ -104,7 +104,7 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
         .tickets
         .values()
         .filter_map(|ticket| ticket.attempt());
-    let is_under_way = attempts.any(model::attempt::Attempt::has_workspace);
+    let is_under_way = attempts.any(model::attempt::Attempt::may_have_work);
     let missing = is_under_way
         .then(|| patient.place.missing_workspaces())
         .transpose();

@@ -137,7 +137,7 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
         }
     };
     if let Ok(belong) = patient.place.workspaces_belong(settings)
-        && belong != root
+        && !runtime::is_one_folder(&belong, &root)
     {
         found.push(Finding::note(
             AREA,

@@ -156,6 +156,39 @@ fn a_clone_where_a_repository_stood_leaves_its_work_alone() {
     is_whole(&world);
 }
 
+/// The clone is at work first, and the repository that was moved away goes on beside it.
+#[test]
+fn a_clone_where_a_repository_stood_and_that_work_side_by_side() {
+    let world = under_way();
+    let (home, elsewhere) = (world.path("project"), world.path("elsewhere"));
+    fs::rename(&home, &elsewhere).unwrap();
+    world.git_at(&elsewhere, &["clone", "-q", ".", home.to_str().unwrap()]);
+    fs::create_dir(home.join(".tickets")).unwrap();
+    let script = "if ! [ -e loose.txt ]; then echo half > half.txt; touch \"$GATES/cloned\"; until_there \"$GATES/go\"; fi\n\
+        git add -A; git commit -qm more; echo DONE\n";
+    world.ticket("t-1").agent(script).write();
+    let mut cloned = world.start_at(&home, &["run", "--until-idle"]);
+    world.wait("the clone is at work", || world.path("gates/cloned").exists());
+    for crew in [
+        &["doctor"] as &[&str],
+        &["run", "--until-idle"],
+        &["doctor", "--deep"],
+    ] {
+        let said = world.crew_at(&elsewhere, crew);
+        assert_eq!(said.code, Some(0), "{said}");
+        assert!(!said.all().contains("copy of"), "{said}");
+    }
+    let loose = world.git_at(&elsewhere, &["show", "main:loose.txt"]);
+    assert_eq!(loose.trim(), "loose");
+    world.must(&["doctor"]);
+    world.open("go");
+    let said = cloned.end();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert_eq!(world.on_main("half.txt").as_deref(), Some("half\n"));
+    assert_eq!(world.on_main("loose.txt"), None);
+    world.must(&["doctor", "--deep"]);
+}
+
 #[test]
 fn where_nobody_can_look_nothing_is_begun_anew() {
     let world = under_way();
@@ -183,14 +216,42 @@ fn where_the_folder_of_the_workspaces_is_gone_nothing_is_begun_anew() {
     let world = under_way();
     let (disk, unmounted) = (world.path("home/.local"), world.path("unmounted"));
     fs::rename(&disk, &unmounted).unwrap();
+    is_missed(&world);
+    // The way to it is there, and what it leads to is not.
+    std::os::unix::fs::symlink(world.path("mounted"), &disk).unwrap();
+    is_missed(&world);
+    fs::rename(&unmounted, world.path("mounted")).unwrap();
+    world.drain_all();
+    is_whole(&world);
+}
+
+fn is_missed(world: &World) {
     for refused in [&["run", "--until-idle"] as &[&str], &["drop", "t-1"], &["doctor"]] {
         let said = world.crew(refused);
         assert_eq!(said.code, Some(1), "{said}");
         assert!(said.all().contains("that is not there"), "{said}");
     }
+}
+
+/// What is refused goes back to its workspace.
+#[test]
+fn nor_while_work_is_being_verified() {
+    let check = "commands = ['''touch \"$HOME/begun\"; until [ -e \"$HOME/go\" ]; do sleep 0.02; done; ! [ -e one.txt ] || [ -e more.txt ]''']";
+    let world = World::with(|s| s.checks = check.to_owned());
+    let more = "if [ $RUN = 1 ]; then work one.txt one; else work more.txt more; fi; echo DONE\n";
+    world.ticket("t-1").agent(more).write();
+    let engine = world.engine();
+    world.wait("it is checked", || world.path("home/begun").exists());
+    drop(engine);
+    world.kill_everything();
+    let (disk, unmounted) = (world.path("home/.local"), world.path("unmounted"));
+    fs::rename(&disk, &unmounted).unwrap();
+    is_missed(&world);
     fs::rename(&unmounted, &disk).unwrap();
+    fs::write(world.path("home/go"), "").unwrap();
     world.drain_all();
-    is_whole(&world);
+    assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
+    assert_eq!(world.on_main("more.txt").as_deref(), Some("more\n"));
 }
 
 #[test]

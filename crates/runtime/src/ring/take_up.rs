@@ -113,7 +113,7 @@ impl Ring {
     fn note_place(&self) -> Result<()> {
         let hands = &self.hands;
         let mut attempts = self.core.tickets().filter_map(Ticket::attempt);
-        let is_under_way = attempts.any(Attempt::has_workspace);
+        let is_under_way = attempts.any(Attempt::may_have_work);
         hands.place.note(&hands.settings, &hands.workspaces, is_under_way)
     }
 
