@@ -9,17 +9,31 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
-use vt100::Parser;
+use vt100::{Callbacks, Parser, Screen};
 
 use crate::wait::until;
+
+/// The title of the window once the program has ended and all that it wrote has been seen.
+const OVER: &str = "it is over";
 
 /// A program on a terminal. Ended when dropped.
 pub(crate) struct Pty {
     master: File,
     /// The program's side, kept open: its modes are looked at when the program has ended.
     line: File,
-    seen: Arc<Mutex<Parser>>,
+    seen: Arc<Mutex<Parser<Title>>>,
     child: Child,
+}
+
+#[derive(Default)]
+struct Title {
+    is_over: bool,
+}
+
+impl Callbacks for Title {
+    fn set_window_title(&mut self, _: &mut Screen, title: &[u8]) {
+        self.is_over = title == OVER.as_bytes();
+    }
 }
 
 impl Pty {
@@ -39,7 +53,12 @@ impl Pty {
             .stderr(stream())
             .spawn()
             .unwrap();
-        let seen = Arc::new(Mutex::new(Parser::new(lines, columns, 0)));
+        let seen = Arc::new(Mutex::new(Parser::new_with_callbacks(
+            lines,
+            columns,
+            0,
+            Title::default(),
+        )));
         let (mut reader, parser) = (master.try_clone().unwrap(), Arc::clone(&seen));
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
@@ -80,9 +99,13 @@ impl Pty {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
     }
 
-    /// Waits for the program's end.
+    /// Waits for the program's end, and until all that it wrote has been seen.
     pub(crate) fn ended(&mut self) -> ExitStatus {
-        until("the program's end", || self.child.try_wait().unwrap())
+        let status = until("the program's end", || self.child.try_wait().unwrap());
+        write!(self.line, "\x1b]2;{OVER}\x07").unwrap();
+        until("what it wrote last", || {
+            self.seen.lock().unwrap().callbacks().is_over.then_some(status)
+        })
     }
 
     /// Waits for the program's end; gives its exit code, and whether the terminal is as it was before.
@@ -90,11 +113,9 @@ impl Pty {
         let status = self.ended();
         let modes = tcgetattr(&self.line).unwrap().local_modes;
         let sane = modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
-        let restored = until("the screen to be given back", || {
-            let seen = self.seen.lock().unwrap();
-            (!seen.screen().alternate_screen() && !seen.screen().hide_cursor()).then_some(sane)
-        });
-        (status.code().unwrap_or(-1), restored)
+        let seen = self.seen.lock().unwrap();
+        let is_back = !seen.screen().alternate_screen() && !seen.screen().hide_cursor();
+        (status.code().unwrap_or(-1), sane && is_back)
     }
 }
 
