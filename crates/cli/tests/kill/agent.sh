@@ -32,9 +32,16 @@ commit() {
     printf '%s %s\n' "$ticket" "$(git rev-parse HEAD)" >>"$outside/commits"
 }
 
-# Both sides' lines stay, also when this is killed half-way: a file that is being rewritten in place is empty for a moment.
+# Both sides' lines stay, each once: git makes one conflict of two that are close, and both of its sides may hold what lay
+# between them. Also when this is killed half-way: a file that is being rewritten in place is empty for a moment.
 unite() {
-    sed -e '/^<<<<<<< /d' -e '/^=======$/d' -e '/^>>>>>>> /d' shared.txt >.git/united
+    awk '
+        /^<<<<<<< / { within = 1; split("", seen); next }
+        within && /^=======$/ { next }
+        within && /^>>>>>>> / { within = 0; next }
+        within && seen[$0]++ { next }
+        { print }
+    ' shared.txt >.git/united
     mv .git/united shared.txt
 }
 
