@@ -1,7 +1,8 @@
-//! The folders in a folder.
+//! The folders in a folder, and how one is made.
 
-use std::fs;
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// The folders in a folder that are not hidden, by name: a hidden one is being made, or on its way away. None in one that is not
@@ -23,4 +24,14 @@ pub fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+/// Makes a folder that only its owner can enter, with those it stands in, so that it is there also after the power went.
+pub(crate) fn make(folder: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    for parent in missing.iter().filter_map(|made| made.parent()) {
+        File::open(parent)?.sync_all()?;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use model::settings::Settings;
 
 use crate::record::{Record, is_gone};
-use crate::{Error, Place, Result};
+use crate::{Error, Place, Result, folders};
 
 impl Place {
     /// The folder that the workspaces of this repository stand in: where there are some already, else where
@@ -82,7 +82,7 @@ impl Place {
             .join(self.repository.folder_name()))
     }
 
-    /// Notes where everything stands from now on, before a workspace is made; those that stand already follow the repository where
+    /// Makes the folder of the workspaces and notes where everything stands from now on, before a workspace is made; those that stand already follow the repository where
     /// that has moved. Warns where workspaces do not stand where they belong. For the holder of the repository's lock.
     ///
     /// # Errors
@@ -103,6 +103,12 @@ impl Place {
         if before.as_ref().filter(has_moved).is_some() {
             self.repository.lend_to_workspaces(workspaces)?;
         }
+        // A folder that is noted and not there is one that is missed.
+        folders::make(workspaces).map_err(|source| Error::Io {
+            doing: "make",
+            path: workspaces.to_owned(),
+            source,
+        })?;
         if before.as_ref() != Some(&now) {
             now.write(self)?;
         }

@@ -113,9 +113,8 @@ fn a_way_to_the_same_tickets_is_no_other_folder() {
     is_whole(&world);
 }
 
-#[test]
-fn a_copy_leaves_the_work_of_its_model_alone() {
-    let world = under_way();
+/// A copy of the repository, with everything in it.
+fn copied(world: &World) -> PathBuf {
     let copy = world.path("copy");
     let copied = world
         .program("cp")
@@ -124,6 +123,13 @@ fn a_copy_leaves_the_work_of_its_model_alone() {
         .arg(&copy)
         .status();
     assert!(copied.unwrap().success());
+    copy
+}
+
+#[test]
+fn a_copy_leaves_the_work_of_its_model_alone() {
+    let world = under_way();
+    let copy = copied(&world);
     let state = world.path("home/.local/state/crew");
     let before = workspace(&state).unwrap();
     let said = world.crew_at(&copy, &["run", "--until-idle"]);
@@ -133,6 +139,29 @@ fn a_copy_leaves_the_work_of_its_model_alone() {
     assert_eq!(fs::read_to_string(before.join("loose.txt")).unwrap(), "loose\n");
     world.drain_all();
     is_whole(&world);
+}
+
+#[test]
+fn a_copy_in_which_nothing_was_done_yet_goes_on() {
+    let world = World::new();
+    let asks = "if [ $RUN = 1 ]; then work one.txt one; echo 'QUESTION: red or blue?'; else work two.txt two; echo DONE; fi\n";
+    world.ticket("t-1").agent(asks).write();
+    world.drain_held();
+    let copy = copied(&world);
+    // The question is still asked, and nothing is done about it.
+    for _ in 0..2 {
+        let said = world.crew_at(&copy, &["run", "--until-idle"]);
+        assert_eq!(said.code, Some(3), "{said}");
+    }
+    for go_on in [&["answer", "t-1", "blue"] as &[&str], &["run", "--until-idle"]] {
+        let said = world.crew_at(&copy, go_on);
+        assert_eq!(said.code, Some(0), "{said}");
+    }
+    let two = world.git_at(&copy, &["show", "main:two.txt"]);
+    assert_eq!(two.trim(), "two");
+    world.must(&["answer", "t-1", "red"]);
+    world.drain_all();
+    assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
 }
 
 #[test]
