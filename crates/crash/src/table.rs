@@ -272,6 +272,7 @@ points! {
         "clean.workspace": "one is kept and gone, others stand",
         "clean.put_away": "all that attempts made is kept and gone, their tickets are held",
         "clean.reopened": "the tickets are the queue's again, the journal stands",
+        "clean.swept": "nothing of crew's is in the folder of the workspaces, both folders stand",
         "clean.renamed": "crew's own folder has lost its name, its files are there",
         "clean.forgotten": "a commit that was kept is forgotten, others that are to be are kept",
     }

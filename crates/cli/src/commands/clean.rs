@@ -85,7 +85,9 @@ impl Clean {
         crash::point("clean.reopened");
         // The journal goes last: until then, everything above can be done again.
         let aside = made.sweep(&repository, &workspaces)?;
+        crash::point("clean.swept");
         folder::remove(&place)?;
+        folder::remove_workspaces(&workspaces)?;
         let kept = repository.kept(None)?;
         if context.json {
             let folder = |folder: &PathBuf| folder.to_string_lossy().into_owned();

@@ -191,15 +191,26 @@ fn nothing_goes_while_a_workspace_is_not_where_it_is_looked_for() {
     let before = refs(&repo);
     assert!(!before.is_empty());
     let (home, away) = (repo.home().join(".local"), repo.home().join("away"));
+    let spaces = spaces(&repo);
     std::fs::rename(&home, &away).unwrap();
     let said = repo.crew(&["clean", "--yes"]);
     assert_eq!(said.code, 1, "{said}");
     assert!(
-        said.err.contains("no workspace in") && said.err.contains("XDG_STATE_HOME"),
+        said.err.contains("that is not there") && said.err.contains("mount"),
         "{said}"
     );
     assert_eq!(refs(&repo), before);
     assert!(repo.root.join(".crew/journal.db").exists());
+    // A folder is there, and nothing in it.
+    let spaces = spaces.strip_prefix(&home).unwrap();
+    std::fs::create_dir_all(home.join(spaces)).unwrap();
+    let said = repo.crew(&["clean", "--yes"]);
+    assert_eq!((said.code, refs(&repo)), (1, before.clone()), "{said}");
+    assert!(
+        said.err.contains("no workspace in") && said.err.contains("XDG_STATE_HOME"),
+        "{said}"
+    );
+    std::fs::remove_dir_all(&home).unwrap();
     // A file where the folder is to be cannot be listed.
     std::fs::write(&home, "").unwrap();
     let said = repo.crew(&["clean", "--yes"]);

@@ -12,11 +12,12 @@ use crate::wait;
 use crate::world::{Kit, World};
 
 /// In the order in which `crew clean --yes` comes by.
-const ALL: [&str; 5] = [
+const ALL: [&str; 6] = [
     "clean.begun",
     "clean.workspace",
     "clean.put_away",
     "clean.reopened",
+    "clean.swept",
     "clean.renamed",
 ];
 /// `crew clean --older 0s --yes` comes by.
@@ -91,10 +92,15 @@ impl Cleaned {
 #[test]
 fn killed_while_everything_is_cleaned_away_the_next_time_does_it_and_no_work_is_lost() {
     let mut cleaned = Cleaned::new();
+    let state = cleaned.rig.world.state().join("crew");
+    let workspaces = || std::fs::read_dir(&state).unwrap().count();
     for point in ALL {
         cleaned.rig.dies(&["clean", "--yes"], point);
+        // Whoever goes on with something else than a clean must not miss it.
+        assert_eq!(workspaces(), 1, "{point}");
     }
     cleaned.succeeds(&["clean", "--yes"]);
+    assert_eq!(workspaces(), 0);
     oracle::no_commit_is_lost(&cleaned.rig.world, 1);
     oracle::nothing_is_left_behind(&cleaned.rig.world);
     cleaned.rig.world.check_edits();

@@ -255,7 +255,13 @@ fn where_the_folder_of_the_workspaces_is_gone_nothing_is_begun_anew() {
 }
 
 fn is_missed(world: &World) {
-    for refused in [&["run", "--until-idle"] as &[&str], &["drop", "t-1"], &["doctor"]] {
+    let commands = [
+        &["run", "--until-idle"] as &[&str],
+        &["drop", "t-1"],
+        &["clean", "--yes"],
+        &["doctor"],
+    ];
+    for refused in commands {
         let said = world.crew(refused);
         assert_eq!(said.code, Some(1), "{said}");
         assert!(said.all().contains("that is not there"), "{said}");

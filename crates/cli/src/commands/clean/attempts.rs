@@ -106,8 +106,8 @@ impl<'a> Made<'a> {
         Ok(())
     }
 
-    /// Removes what crew keeps beside its workspaces, and their folder when nothing else is in it. Gives what is: a workspace that
-    /// was set aside, as all that there is of something, or what was never crew's.
+    /// Removes what crew keeps beside its workspaces. Gives what else is in their folder: a workspace that was set aside, as all that
+    /// there is of something, or what was never crew's.
     pub(super) fn sweep(&self, repository: &Repository, workspaces: &Path) -> Result<Vec<PathBuf>> {
         repository.clear_spares(workspaces)?;
         let mut left = Vec::new();
@@ -120,14 +120,7 @@ impl<'a> Made<'a> {
                 left.push(entry.path());
             }
         }
-        match std::fs::remove_dir(workspaces) {
-            // What somebody has put there, and a link to where they want the workspaces, is theirs.
-            Err(error) => match error.kind() {
-                ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::DirectoryNotEmpty => Ok(left),
-                _ => Err(error).doing("remove", workspaces),
-            },
-            Ok(()) => Ok(left),
-        }
+        Ok(left)
     }
 }
 

@@ -10,10 +10,12 @@ use runtime::Place;
 use crate::error::{Doing as _, Error, Result};
 use crate::put_away::is_crews;
 
-/// Attempts whose workspaces were seen when a clean began, one a line; in `.crew`.
+/// Attempts whose workspaces were seen when a clean began, one a line; in `.crew`. Of one whose work is being verified, it is the
+/// folder of the workspaces that was seen.
 const BEGUN: &str = "clean";
 
-/// Refuses when a workspace that must be there is not: with it, there would be work that nobody keeps. Notes those that are.
+/// Refuses when a workspace that must be there is not, or the folder that all stand in: with it, there would be work that nobody
+/// keeps. Notes those that are.
 pub(super) fn begin(place: &Place, crew: &Crew, workspaces: &Path) -> Result<()> {
     let file = place.crew_dir.join(BEGUN);
     let before = match std::fs::read_to_string(&file) {
@@ -22,20 +24,29 @@ pub(super) fn begin(place: &Place, crew: &Crew, workspaces: &Path) -> Result<()>
     };
     let mut seen: BTreeSet<String> = before.lines().map(str::to_owned).collect();
     let before = seen.len();
+    let no_folder = place.missing_workspaces()?;
     let mut missing = Vec::new();
     for ticket in crew.tickets.values() {
-        let Some(attempt) = ticket.attempt().filter(|attempt| attempt.has_workspace()) else {
+        let Some(attempt) = ticket.attempt().filter(|attempt| attempt.may_have_work()) else {
             continue;
         };
         let name = format!("{}-{}", attempt.agent, ticket.id);
         let line = format!("{name} {}", attempt.number);
+        if seen.contains(&line) {
+            continue;
+        }
+        if let Some(folder) = no_folder {
+            return Err(runtime::Error::WorkspacesMissing { folder }.into());
+        }
         let stands = match workspaces.join(&name).symlink_metadata() {
             Err(error) if error.kind() == ErrorKind::NotFound => false,
             other => other.doing("look at", workspaces.join(&name))?.is_dir(),
         };
-        if stands && is_crews(workspaces, (&attempt.agent, &ticket.id))? {
+        let is_there = stands && is_crews(workspaces, (&attempt.agent, &ticket.id))?;
+        // What is verified is on its branch, too, and may be all that there is of the workspace.
+        if is_there || !attempt.has_workspace() {
             seen.insert(line);
-        } else if !seen.contains(&line) {
+        } else {
             missing.push(ticket.id.as_str());
         }
     }

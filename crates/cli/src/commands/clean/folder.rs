@@ -1,6 +1,7 @@
-//! Crew's own folder, which goes at once or not at all.
+//! Crew's own folder, which goes at once or not at all, and the folder of the workspaces, which goes after it.
 
 use std::io::ErrorKind;
+use std::path::Path;
 
 use runtime::Place;
 
@@ -24,5 +25,18 @@ pub(super) fn remove(place: &Place) -> Result<()> {
             crash::point("clean.renamed");
             Ok(git::delete_tree(&removed)?)
         }
+    }
+}
+
+/// Removes the folder that the workspaces stood in, when nothing is in it. After [`remove`]: where crew's own folder says that they
+/// stand, whoever finds none misses them.
+pub(super) fn remove_workspaces(workspaces: &Path) -> Result<()> {
+    match std::fs::remove_dir(workspaces) {
+        // What somebody has put there, and a link to where they want the workspaces, is theirs.
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::DirectoryNotEmpty => Ok(()),
+            _ => Err(error).doing("remove", workspaces),
+        },
+        Ok(()) => Ok(()),
     }
 }
