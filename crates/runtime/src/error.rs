@@ -180,8 +180,8 @@ impl Error {
                 "run crew as the user who may; to begin anew without what stands there, remove .crew/places".to_owned(),
             ),
             Error::WorkspacesMissing { .. } => Some(
-                "mount the disk that it is on; where it was deleted, make the folder anew (mkdir -p), and work under way starts \
-                 over from the commits that crew has kept"
+                "mount the disk that it is on; where you know that what was in it is gone, make the folder anew (mkdir -p) or \
+                 remove .crew/places, and work under way starts over from the commits that crew has kept"
                     .to_owned(),
             ),
             Error::OtherTickets { known, .. } => Some(format!(

@@ -304,6 +304,18 @@ fn whoever_makes_the_folder_of_the_workspaces_anew_means_it() {
 }
 
 #[test]
+fn whoever_knows_that_the_work_is_gone_says_so() {
+    let world = under_way();
+    let stands = workspace(&world.path("home/.local/state/crew")).unwrap();
+    fs::remove_dir_all(stands.parent().unwrap()).unwrap();
+    let said = world.crew(&["run", "--until-idle"]);
+    assert!(said.err.contains("remove .crew/places"), "{said}");
+    fs::remove_file(world.project(".crew/places")).unwrap();
+    world.drain_all();
+    assert_eq!(world.on_main("anew.txt").as_deref(), Some("anew\n"));
+}
+
+#[test]
 fn another_folder_of_tickets_is_refused_as_long_as_the_old_one_is_there() {
     let world = under_way();
     let other = world.path("other-tickets");
