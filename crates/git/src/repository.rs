@@ -5,7 +5,7 @@ mod open;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::command::{Call, Git};
 use crate::diff::Change;
@@ -123,21 +123,11 @@ impl Repository {
         )
     }
 
-    /// When the git directory was made, and its number, which alone may be given again; its path where a file system does not tell.
     fn identity(&self) -> Vec<u8> {
-        let made = self
-            .common
-            .metadata()
-            .and_then(|is| Ok((is.ino(), is.created()?)));
-        let told = made
-            .ok()
-            .and_then(|(number, at)| Some((number, at.duration_since(UNIX_EPOCH).ok()?)));
-        match told {
-            Some((number, at)) => [u128::from(number), at.as_nanos()]
-                .map(u128::to_le_bytes)
-                .concat(),
-            None => self.common.as_os_str().as_bytes().to_owned(),
-        }
+        let Ok(is) = self.common.metadata() else {
+            return identity(&self.common, 0, None);
+        };
+        identity(&self.common, is.ino(), is.created().ok())
     }
 
     /// The branch checked out [`here`](Self::here); `None` when HEAD is detached.
@@ -390,5 +380,33 @@ fn in_a_line(said: &str) -> String {
         Some(why) => why.to_owned(),
         None if said.is_empty() => "it does not say why".to_owned(),
         None => said,
+    }
+}
+
+/// When a folder was made, and its number, which alone may be given again; where a file system does not tell when, its path with the
+/// number: another one may be made under the same path, too.
+fn identity(folder: &Path, number: u64, made: Option<SystemTime>) -> Vec<u8> {
+    let told = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    match told {
+        Some(at) => [u128::from(number), at.as_nanos()]
+            .map(u128::to_le_bytes)
+            .concat(),
+        None => [folder.as_os_str().as_bytes(), &number.to_le_bytes()].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_another_than_the_one_that_stood_there_whether_or_not_it_is_known_when_it_was_made() {
+        let (here, there) = (Path::new("/r/.git"), Path::new("/s/.git"));
+        let at = UNIX_EPOCH + std::time::Duration::from_nanos(1);
+        assert_ne!(identity(here, 1, None), identity(here, 2, None));
+        assert_ne!(identity(here, 1, None), identity(there, 1, None));
+        assert_ne!(identity(here, 1, Some(at)), identity(here, 1, Some(UNIX_EPOCH)));
+        // Moved, it is the same.
+        assert_eq!(identity(here, 1, Some(at)), identity(there, 1, Some(at)));
     }
 }
