@@ -12,7 +12,7 @@ use store::{Ledger, Sqlite};
 use crate::settings_file::{self, Refused};
 use crate::{Error, Result};
 
-/// How long a dead engine's git may hold the repository without a word.
+/// How long a dead engine's git may hold the repository, and a command without a word.
 const ORPHANS: Duration = Duration::from_secs(2);
 /// How often it is looked whether that has ended: of a lock that is given back nobody is told.
 const LOOK: Duration = Duration::from_millis(20);
@@ -132,21 +132,12 @@ impl Place {
     /// # Errors
     /// As [`holder`](Self::holder).
     pub async fn lasting_holder(&self, tell: impl Fn(&str)) -> Result<Option<Holder>> {
-        let mut waited = Duration::ZERO;
+        let mut waited = Waited::default();
         while let Some(by) = self.holder()? {
-            let passes = match life_of(&by) {
-                Life::Gone => waited < ORPHANS,
-                Life::Runs => by.is_command,
-                Life::Stopped => false,
-            };
-            if !passes {
+            if !waited.goes_on(&by, life_of(&by), &tell) {
                 return Ok(Some(by));
             }
-            if waited == ORPHANS {
-                tell(&format!("waiting for a command that holds this repository: {by}"));
-            }
             tokio::time::sleep(LOOK).await;
-            waited += LOOK;
         }
         Ok(None)
     }
@@ -207,6 +198,32 @@ impl Place {
     }
 }
 
+/// How long it was waited for whom: one after the other may hold a repository, and none takes away from the next one's time.
+#[derive(Debug, Default)]
+struct Waited {
+    /// For the git of who is dead.
+    orphans: Duration,
+    /// For commands.
+    commands: Duration,
+}
+
+impl Waited {
+    /// Whether the holder is waited for until the next look.
+    fn goes_on(&mut self, by: &Holder, life: Life, tell: impl Fn(&str)) -> bool {
+        match life {
+            Life::Gone if self.orphans < ORPHANS => self.orphans += LOOK,
+            Life::Runs if by.is_command => {
+                if self.commands == ORPHANS {
+                    tell(&format!("waiting for a command that holds this repository: {by}"));
+                }
+                self.commands += LOOK;
+            }
+            Life::Gone | Life::Runs | Life::Stopped => return false,
+        }
+        true
+    }
+}
+
 /// How the process of who holds a repository is; one on another host is taken for one that runs.
 #[must_use]
 pub fn life_of(holder: &Holder) -> Life {
@@ -262,4 +279,46 @@ fn its_own_folder(dir: &Path) -> Result<()> {
         path: dir.to_owned(),
         is_link: meta.is_symlink(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    fn command() -> Holder {
+        Holder {
+            pid: Some(1),
+            host: String::new(),
+            started: None,
+            is_command: true,
+        }
+    }
+
+    #[test]
+    fn who_waits_for_a_command_waits_for_a_dead_ones_git_all_the_same() {
+        let (told, mut waited) = (Cell::new(0), Waited::default());
+        let mut look = |life| waited.goes_on(&command(), life, |_| told.set(told.get() + 1));
+        let looks = 2 * ORPHANS.as_millis() / LOOK.as_millis();
+        assert!((0..looks).all(|_| look(Life::Runs)));
+        assert_eq!(told.get(), 1);
+        assert!(look(Life::Gone));
+        assert!(
+            !(0..looks).all(|_| look(Life::Gone)),
+            "for a moment, and not for ever"
+        );
+        assert!(look(Life::Runs), "a command after it");
+        assert!(!look(Life::Stopped));
+    }
+
+    #[test]
+    fn a_command_after_a_dead_ones_git_is_told_of() {
+        let (told, mut waited) = (Cell::new(0), Waited::default());
+        let mut look = |life| waited.goes_on(&command(), life, |_| told.set(told.get() + 1));
+        while look(Life::Gone) {}
+        let looks = 2 * ORPHANS.as_millis() / LOOK.as_millis();
+        assert!((0..looks).all(|_| look(Life::Runs)));
+        assert_eq!(told.get(), 1);
+    }
 }

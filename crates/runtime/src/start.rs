@@ -90,12 +90,13 @@ pub async fn run(
 async fn hands(place: &Place, settings: &settings::Settings, options: &Options) -> Result<Hands> {
     loop {
         match Hands::new(place, settings, options, Work::All) {
-            // A command has come in between, and is gone.
-            Err(Error::Held { .. })
-                if place
-                    .lasting_holder(|waits| tracing::warn!("{waits}"))
-                    .await?
-                    .is_none() => {}
+            // A command has come in between. Once it is gone, another may hold it.
+            Err(Error::Held { .. }) => {
+                let lasting = place.lasting_holder(|waits| tracing::warn!("{waits}")).await?;
+                if let Some(by) = lasting {
+                    return Err(Error::Held { by });
+                }
+            }
             taken => return taken,
         }
     }
@@ -207,27 +208,32 @@ pub(crate) fn harness(
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn whoever_asks_it_to_stop_is_heard_while_it_waits_for_a_command() {
-        let folder = tempfile::tempdir().unwrap();
+    /// A repository with settings, in a folder.
+    fn place_in(folder: &std::path::Path) -> Place {
         let git = |args: &[&str]| {
             #[expect(clippy::disallowed_methods, reason = "a repository to stand in")]
             let status = std::process::Command::new("git")
                 .args(["-c", "user.name=x", "-c", "user.email=x@x"])
                 .args(args)
-                .current_dir(folder.path())
+                .current_dir(folder)
                 .status();
             assert!(status.unwrap().success());
         };
         git(&["init", "-q", "-b", "main"]);
         git(&["commit", "-q", "--allow-empty", "-m", "first"]);
         let text = "[agents]\nharness = \"x\"\n[harness.x]\nkind = \"command\"\ncommand = [\"true\"]\n";
-        std::fs::write(folder.path().join("crew.toml"), text).unwrap();
+        std::fs::write(folder.join("crew.toml"), text).unwrap();
         #[expect(clippy::disallowed_methods, reason = "where git is")]
         let path = std::env::var("PATH").unwrap();
-        let env = [("PATH", path), ("HOME", folder.path().display().to_string())];
+        let env = [("PATH", path), ("HOME", folder.display().to_string())];
         let env = env.map(|(name, value)| (name.to_owned(), value));
-        let place = Place::find(folder.path(), &BTreeMap::from(env)).unwrap();
+        Place::find(folder, &BTreeMap::from(env)).unwrap()
+    }
+
+    #[tokio::test]
+    async fn whoever_asks_it_to_stop_is_heard_while_it_waits_for_a_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = place_in(folder.path());
         let options = Options::default();
         let settings = place.settings().unwrap();
         let ledger = place.open_journal().await.unwrap();
@@ -237,6 +243,28 @@ mod tests {
         ask.send_replace(Signal::Stop);
         assert_eq!(engine.await.unwrap().unwrap(), Rest::default());
         assert!(place.holder().unwrap().is_some_and(|holder| holder.is_command));
+        drop(command);
+    }
+
+    #[tokio::test]
+    async fn it_is_turned_away_by_who_holds_the_repository_then() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = place_in(folder.path());
+        let options = Options::default();
+        let settings = place.settings().unwrap();
+        let ledger = place.open_journal().await.unwrap();
+        let command = Hands::new(&place, &settings, &options, Work::Command).unwrap();
+        let (_ask, asked) = watch::channel(Signal::None);
+        let engine = tokio::spawn(run(place.clone(), ledger, options, asked));
+        // On this one thread it comes to where it waits before anybody else is heard.
+        tokio::task::yield_now().await;
+        let lock = place.repository.lock_path();
+        let says = std::fs::read_to_string(&lock).unwrap();
+        std::fs::write(&lock, says.replace("for=command\n", "")).unwrap();
+        match engine.await.unwrap() {
+            Err(Error::Held { by }) => assert!(!by.is_command, "{by}"),
+            other => panic!("{other:?}"),
+        }
         drop(command);
     }
 }
