@@ -129,6 +129,8 @@ pub(crate) struct Ring {
     trimmed: Option<Time>,
     /// The look at the ticket folder that was begun for this core.
     look: u64,
+    /// Whether it is noted where everything stands.
+    is_noted: bool,
     /// What the engine was asked to stop for, while it is taken up anew.
     asked_to_stop: Option<OnStop>,
 }
@@ -192,6 +194,7 @@ impl Ring {
             has_archived: false,
             trimmed: None,
             look: 0,
+            is_noted: false,
             asked_to_stop: None,
         };
         ring.end_strays().await?;

@@ -3,9 +3,13 @@
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
+use engine::Report;
 use model::settings::Settings;
 
+use crate::hands::Hands;
+use crate::perform::could_not;
 use crate::record::{Record, is_gone};
 use crate::{Error, Place, Result, folders};
 
@@ -104,11 +108,7 @@ impl Place {
             self.repository.lend_to_workspaces(workspaces)?;
         }
         // A folder that is noted and not there is one that is missed.
-        folders::make(workspaces).map_err(|source| Error::Io {
-            doing: "make",
-            path: workspaces.to_owned(),
-            source,
-        })?;
+        make(workspaces)?;
         if before.as_ref() != Some(&now) {
             now.write(self)?;
         }
@@ -122,6 +122,43 @@ impl Place {
         }
         Ok(())
     }
+}
+
+impl Hands {
+    /// Has the folder of the workspaces stand, and be noted, before one is made in it: an engine may outlive either.
+    ///
+    /// # Errors
+    /// One of them cannot be made.
+    pub(crate) fn stand(&self) -> Result<()> {
+        /// Two at once would write the note under one passing name.
+        static NOTING: Mutex<()> = Mutex::new(());
+        let _turn = NOTING.lock().unwrap_or_else(PoisonError::into_inner);
+        make(&self.workspaces)?;
+        if Record::read(&self.place)?.is_none() {
+            Record::of(&self.place, &self.workspaces)?.write(&self.place)?;
+        }
+        Ok(())
+    }
+
+    /// That the folder of the workspaces is gone, and what can be done; nothing while it is there. What is in it is not lost for that.
+    pub(crate) fn misses_workspaces(&self) -> Option<Report> {
+        let error = match self.place.missing_workspaces() {
+            Ok(folder) => Error::WorkspacesMissing { folder: folder? },
+            Err(error) => return Some(could_not(error)),
+        };
+        let hint = error.hint().unwrap_or_default();
+        Some(Report::CouldNotRun {
+            why: format!("{error}; {hint}"),
+        })
+    }
+}
+
+fn make(workspaces: &Path) -> Result<()> {
+    folders::make(workspaces).map_err(|source| Error::Io {
+        doing: "make",
+        path: workspaces.to_owned(),
+        source,
+    })
 }
 
 /// Whether two paths lead to one folder; those that lead nowhere by now do if they are the same.

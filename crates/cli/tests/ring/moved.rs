@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::World;
+use crate::support::{DONE, World};
 
 /// The first run commits one file, leaves another and is ended there; the others commit what is left, or say that nothing is.
 const GOES_ON: &str = "if [ $RUN = 1 ]; then\n\
@@ -287,6 +287,88 @@ fn nor_while_work_is_being_verified() {
     world.drain_all();
     assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
     assert_eq!(world.on_main("more.txt").as_deref(), Some("more\n"));
+}
+
+/// A folder of workspaces is moved away while a step is at work in it, and put back once crew has said that it waits for it.
+#[test]
+fn nor_where_it_goes_while_an_engine_works() {
+    let world = World::with(|s| s.agents = "count = 2".to_owned());
+    // Nothing says that it is done: there is a next step.
+    let script = "if [ $RUN = 1 ]; then\n\
+        work one.txt one; echo loose > loose.txt; touch \"$GATES/begun\"; until_there \"$GATES/go\"; exit\n\
+        fi\n\
+        [ -e loose.txt ] || echo anew > anew.txt\n\
+        git add -A; git commit -qm more; echo DONE\n";
+    world.ticket("t-1").agent(script).write();
+    let mut engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    let stands = workspace(&world.path("home/.local/state/crew")).unwrap();
+    let (stands, away) = (stands.parent().unwrap(), world.path("away"));
+    fs::rename(stands, &away).unwrap();
+    world.ticket("t-2").agent(DONE).write();
+    world.open("go");
+    for id in ["t-1", "t-2"] {
+        world.wait("it is said", || {
+            world.crew(&["explain", id]).all().contains("that is not there")
+        });
+    }
+    let said = world.crew(&["inbox"]);
+    for id in ["t-1", "t-2"] {
+        assert!(said.tells_of(id, "remove .crew/places"), "{said}");
+    }
+    assert!(!stands.exists());
+    assert_eq!((world.runs("t-1"), world.runs("t-2")), (1, 0));
+    assert!(engine.is_up(), "{}", engine.said());
+    fs::rename(&away, stands).unwrap();
+    for id in ["t-1", "t-2"] {
+        world.wait("it lands", || world.is_landed(id));
+    }
+    assert_eq!(world.runs("t-1"), 2);
+    world.must(&["stop", "--wait"]);
+    engine.end();
+    is_whole(&world);
+}
+
+/// What is in a workspace and on no branch lands with the rest.
+#[test]
+fn nor_where_it_goes_before_the_work_is_taken_over() {
+    let world = World::new();
+    let script = "work one.txt one; echo loose > loose.txt; touch \"$GATES/begun\"; until_there \"$GATES/go\"; echo DONE\n";
+    world.ticket("t-1").agent(script).write();
+    let mut engine = world.engine();
+    world.wait("it has begun", || world.path("gates/begun").exists());
+    let stands = workspace(&world.path("home/.local/state/crew")).unwrap();
+    let (stands, away) = (stands.parent().unwrap(), world.path("away"));
+    fs::rename(stands, &away).unwrap();
+    world.open("go");
+    world.wait("it is said", || world.says("t-1", "that is not there"));
+    assert!(world.crew(&["inbox"]).tells_of("t-1", "that is not there"));
+    fs::rename(&away, stands).unwrap();
+    world.wait("it lands", || world.is_landed("t-1"));
+    assert_eq!(world.runs("t-1"), 1);
+    world.must(&["stop", "--wait"]);
+    engine.end();
+    is_whole(&world);
+}
+
+/// In a folder without work there is nothing to be waited for.
+#[test]
+fn a_folder_in_which_no_work_is_may_go_while_an_engine_works() {
+    let world = World::new();
+    let mut engine = world.engine();
+    let land = |id: &str| {
+        world.ticket(id).agent(DONE).write();
+        world.wait("it lands", || {
+            world.is_landed(id) && world.workspaces().is_empty()
+        });
+    };
+    land("t-1");
+    fs::rename(world.path("home/.local"), world.path("away")).unwrap();
+    fs::remove_file(world.project(".crew/places")).unwrap();
+    land("t-2");
+    assert!(world.project(".crew/places").exists());
+    world.must(&["stop", "--wait"]);
+    engine.end();
 }
 
 #[test]

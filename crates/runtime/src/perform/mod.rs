@@ -15,7 +15,8 @@ use crate::prompt::Facts;
 
 impl Hands {
     /// Performs an effect that needs no more than the hands; blocks. The ticket is as it was when the effect's turn came.
-    pub(crate) fn perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
+    /// `is_under_way`: whether work of any ticket may be in a workspace.
+    pub(crate) fn perform(&self, ticket: &Ticket, effect: &Effect, key: &str, is_under_way: bool) -> Report {
         if !is_wanted(ticket, effect) {
             return match effect {
                 Effect::Land { candidate, .. } => self.end_landing(candidate),
@@ -29,7 +30,17 @@ impl Hands {
                 | Effect::AddNote { .. } => Report::Done,
             };
         }
+        if takes_for_lost(effect, is_under_way)
+            && let Some(missed) = self.misses_workspaces()
+        {
+            return missed;
+        }
         let mut report = self.try_perform(ticket, effect, key);
+        if is_none_there(&report)
+            && let Some(missed) = self.misses_workspaces()
+        {
+            return missed;
+        }
         if let Some(why) = failed(&mut report) {
             // Not everything that fails on a full disk says so, nor everything that fails since a commit is gone.
             if let Some(lack) = self.lacks_room() {
@@ -192,6 +203,27 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => ticket.attempt().map(|attempt| (&attempt.agent, attempt.number)),
     }
+}
+
+/// Whether performing an effect without the folder of the workspaces would give up what is in that: a workspace is made anew, or gone on
+/// without.
+fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
+    match effect {
+        Effect::PrepareWorkspace { .. } => is_under_way,
+        Effect::BuildCandidate { .. } | Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => true,
+        // The start of a step and a look say when there is no workspace.
+        Effect::Attempt(_)
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => false,
+    }
+}
+
+/// Whether no workspace was found, where there may be one that nobody can see now.
+fn is_none_there(report: &Report) -> bool {
+    let missing = attempt::Workspace::Missing;
+    *report == Report::WorkspaceMissing || *report == Report::Inspected { workspace: missing }
 }
 
 /// Why it was not done, where that is not the agent's doing.

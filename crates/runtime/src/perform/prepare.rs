@@ -39,6 +39,7 @@ impl Hands {
         number: u32,
         from: &From,
     ) -> crate::Result<(git::Oid, bool)> {
+        self.stand()?;
         let repository = &self.repository;
         // Repeated after a crash, it must be the workspace that it was to be: the pin says on which commit.
         let base = match self.workspace(ticket, agent, number)? {

@@ -90,6 +90,7 @@ impl Ring {
                 let in_room = !stop && !matches!(ordered.effect, Effect::RunChecks { .. });
                 let ordered_at = Stopwatch::start();
                 let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
+                let is_under_way = self.is_under_way();
                 tokio::spawn(async move {
                     let _room = if in_room {
                         room.acquire_owned().await.ok()
@@ -100,7 +101,7 @@ impl Ring {
                     let perform = move || {
                         let begun = Stopwatch::start();
                         points::effect("begun", &effect);
-                        let report = hands.perform(&ticket, &effect, &key);
+                        let report = hands.perform(&ticket, &effect, &key, is_under_way);
                         points::effect("performed", &effect);
                         timing::performed(&ticket.id, &effect, ordered_at, begun);
                         report

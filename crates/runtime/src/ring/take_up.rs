@@ -109,12 +109,23 @@ impl Ring {
         })
     }
 
-    /// Notes where everything stands, before anything is done there.
-    fn note_place(&self) -> Result<()> {
-        let hands = &self.hands;
+    /// Notes where everything stands, before anything is done there. Once: that does not change in an engine's life, and one that has
+    /// begun waits for what goes meanwhile.
+    fn note_place(&mut self) -> Result<()> {
+        if !self.is_noted {
+            let hands = &self.hands;
+            hands
+                .place
+                .note(&hands.settings, &hands.workspaces, self.is_under_way())?;
+            self.is_noted = true;
+        }
+        Ok(())
+    }
+
+    /// Whether work of any ticket may be in a workspace.
+    pub(super) fn is_under_way(&self) -> bool {
         let mut attempts = self.core.tickets().filter_map(Ticket::attempt);
-        let is_under_way = attempts.any(Attempt::may_have_work);
-        hands.place.note(&hands.settings, &hands.workspaces, is_under_way)
+        attempts.any(Attempt::may_have_work)
     }
 
     /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and
