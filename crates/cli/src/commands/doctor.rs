@@ -26,7 +26,7 @@ impl Doctor {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let mut found = doctor::look(context, self.deep).await?;
         if self.fix {
-            mend(context, &mut found).await?;
+            mend(context, self.deep, &mut found).await?;
         }
         let left = |level| {
             found
@@ -66,14 +66,19 @@ impl Doctor {
     }
 }
 
-/// Does what can be done, as the holder of the repository.
-async fn mend(context: &Context, found: &mut [Finding]) -> Result<()> {
+/// Does what can be done, as the holder of the repository. `deep`: as it was looked over.
+async fn mend(context: &Context, deep: bool, found: &mut Vec<Finding>) -> Result<()> {
     if found.iter().all(|finding| finding.fix.is_none()) {
         return Ok(());
     }
     let place = context.place()?;
+    let is_held = place.holder()?.is_some();
     if let Some(by) = place.lasting_holder(ui::warn).await? {
         return Err(runtime::Error::Held { by }.into());
+    }
+    if is_held {
+        // Whoever held it has worked here since.
+        *found = doctor::look(context, deep).await?;
     }
     let lock = Lock::take_for_command(&place.repository.lock_path())?;
     let place = Place {

@@ -1,5 +1,8 @@
 //! People in the loop: questions, answers, wakeups, the inbox and what was done, with engines that are killed in between.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use model::attempt;
 use model::ticket::Ticket;
 use serde_json::Value;
@@ -313,12 +316,12 @@ fn a_queue_behind_sleeping_and_asking_agents_goes_on() {
 #[test]
 fn what_cannot_be_a_ticket_is_told_with_the_reason_wherever_one_looks() {
     let world = World::new();
-    std::fs::write(
+    fs::write(
         world.ticket_file("t-1"),
         "---\nstatus: open\ntitle: [\n---\n# Broken\n",
     )
     .unwrap();
-    std::fs::write(world.project(".tickets/my notes.md"), "milk\n").unwrap();
+    fs::write(world.project(".tickets/my notes.md"), "milk\n").unwrap();
     world.ticket("t-2").deps(&["t-3"]).agent(DONE).write();
     world.ticket("t-3").deps(&["t-2"]).agent(DONE).write();
     let ps = world.must(&["ps"]);
@@ -447,4 +450,23 @@ fn an_answer_reaches_the_agent_without_what_only_a_terminal_understands() {
     world.drain_all();
     let told = world.prompt("t-1", 2);
     assert!(told.contains("\n\nall:\n\techo red\n\n"), "{told:?}");
+}
+
+/// What somebody else mends meanwhile is not to be mended any more.
+#[test]
+fn doctor_looks_again_when_it_had_to_wait() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_all();
+    let open_to =
+        |mode| fs::set_permissions(world.project(".crew"), fs::Permissions::from_mode(mode)).unwrap();
+    open_to(0o755);
+    let held = git::Lock::take_for_command(&world.project(".git/crew.lock")).unwrap();
+    let mut doctor = world.start_at(&world.path("project"), &["doctor", "--fix"]);
+    world.wait("it waits", || doctor.said().err.contains("waiting for a command"));
+    open_to(0o700);
+    drop(held);
+    let said = doctor.end();
+    assert_eq!(said.code, Some(0), "{said}");
+    assert!(!said.out.contains("mended"), "{said}");
 }
