@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::command::Call;
+use crate::delete::delete_tree;
 use crate::error::{Error, IoContext, Result};
 use crate::identity::Identity;
 use crate::oid::Oid;
-use crate::remove::delete_tree;
 use crate::repository::Repository;
 use crate::snapshot::fields;
 use crate::workspace::Layout;

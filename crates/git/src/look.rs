@@ -7,7 +7,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode as Bits, OFlags, Stat, openat, readlinkat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode as Bits, OFlags, Stat, fstat, openat, readlinkat, statat};
+use rustix::process::geteuid;
 
 use crate::beneath;
 use crate::diff::{Entry as Side, Mode, path_of};
@@ -53,7 +54,12 @@ impl Repository {
         let mut compared: Vec<(PathBuf, &Oid)> = Vec::new();
         let mut seen = 0;
         let folder = beneath::folder(&root, Path::new("")).ok()?;
+        let own = Own::of(&folder)?;
         walk(&folder, &mut Vec::new(), 0, &mut |place| {
+            // git leaves it as it is, and nobody else's workspace is made of it.
+            if !own.has(place.stat) {
+                return None;
+            }
             if let FileType::Directory = FileType::from_raw_mode(place.stat.st_mode) {
                 return has_under(&[place.path, b"/"].concat()).then_some(());
             }
@@ -102,6 +108,26 @@ fn content_of(root: &OwnedFd, path: &Path) -> Option<Vec<u8>> {
     match mode_of(&stat)? {
         Mode::Symlink => Some(readlinkat(&folder, name, Vec::new()).ok()?.into_bytes()),
         _ => beneath::read(root, path, COMPARED_BYTES).ok()?,
+    }
+}
+
+/// Who may delete what stands in a workspace: whoever it is crew's, on the file system on which it stands.
+pub(crate) struct Own {
+    user: u32,
+    device: u64,
+}
+
+impl Own {
+    /// As a folder of crew's is.
+    pub(crate) fn of(folder: &OwnedFd) -> Option<Self> {
+        let device = fstat(folder).ok()?.st_dev;
+        let user = geteuid().as_raw();
+        Some(Self { user, device })
+    }
+
+    /// Not what another user has put there, nor another file system that is mounted there.
+    pub(crate) fn has(&self, stat: &Stat) -> bool {
+        (stat.st_uid, stat.st_dev) == (self.user, self.device)
     }
 }
 

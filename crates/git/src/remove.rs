@@ -1,9 +1,9 @@
 //! Workspaces go when their work is kept.
 
 use std::ffi::OsStr;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::delete::delete_tree;
 use crate::error::{Error, IoContext, Result};
 use crate::id::{Branch, Id};
 use crate::keep::Rescued;
@@ -13,12 +13,14 @@ use crate::repository::Repository;
 use crate::workspace::{Workspace, base_ref};
 
 /// Before the number of a workspace set aside; no id has it, so no workspace's name either.
-const ASIDE: char = '~';
+pub(crate) const ASIDE: char = '~';
+/// A workspace that is being deleted, beside where it stood.
+const TRASH: &str = "trash";
 
 impl Repository {
     /// Removes a workspace after keeping whatever of its work no ref has yet (see [`Repository::rescue`]); returns
     /// what was kept by this call. One that is gone already is as good. The branch, the base's pin and all kept refs
-    /// stay.
+    /// stay; and what may not be deleted, for whoever may ([`Repository::undeletable`]).
     ///
     /// No process of the agent may be running.
     ///
@@ -41,8 +43,8 @@ impl Repository {
             return Ok(rescued);
         }
         let _claim = workspace.claim()?;
-        let trash = workspace.beside().join("trash");
-        delete_tree(&trash)?;
+        let trash = workspace.beside().join(TRASH);
+        self.delete_or_part(workspace.root(), &trash, &workspace.name())?;
         match std::fs::rename(workspace.path(), &trash) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Error::io("remove", workspace.path(), error));
@@ -55,7 +57,7 @@ impl Repository {
             self.keep_spare(workspace, &trash)?;
         }
         crash::point("remove.half");
-        delete_tree(&workspace.beside())?;
+        self.clear_beside(workspace)?;
         crash::point("remove.removed");
         Ok(rescued)
     }
@@ -79,8 +81,18 @@ impl Repository {
             }
         }
         std::fs::rename(workspace.path(), &aside).doing("set aside", workspace.path())?;
-        delete_tree(&workspace.beside())?;
+        self.clear_beside(workspace)?;
         Ok(aside)
+    }
+
+    /// Removes what crew has beside a workspace that is gone.
+    fn clear_beside(&self, workspace: &Workspace) -> Result<()> {
+        // What an agent had a hand in first: of these, something may be of whoever it let in.
+        for name in [TRASH, "tree", "spare"] {
+            let folder = workspace.beside().join(name);
+            self.delete_or_part(workspace.root(), &folder, &workspace.name())?;
+        }
+        delete_tree(&workspace.beside())
     }
 
     /// Workspaces of a folder that were [set aside](Repository::set_aside); none if there is no such folder.
@@ -167,44 +179,4 @@ pub(crate) fn is_aside(name: &OsStr) -> bool {
     name.rsplit_once(ASIDE).is_some_and(|(workspace, number)| {
         !workspace.is_empty() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })
-}
-
-/// Deletes a folder and all in it, also folders that forbid it (Go's module cache does). Follows no symlink. What is
-/// not there is as good.
-///
-/// # Errors
-/// [`Error::Io`]: a part of it may be gone.
-pub fn delete_tree(path: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-            std::fs::remove_file(path).doing("remove", path)
-        }
-        Err(_) => {
-            unlock(path);
-            match std::fs::remove_dir_all(path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    Err(Error::io("remove", path, error))
-                }
-                _ => Ok(()),
-            }
-        }
-    }
-}
-
-fn unlock(folder: &Path) {
-    let Ok(meta) = folder.symlink_metadata() else {
-        return;
-    };
-    if !meta.is_dir() {
-        return;
-    }
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700)).ok();
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        unlock(&entry.path());
-    }
 }

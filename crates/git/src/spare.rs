@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, flistxattr};
 
 use crate::beneath;
+use crate::delete::delete_tree;
 use crate::diff::path_of;
 use crate::error::{IoContext, Result};
 use crate::index::Index;
-use crate::look::walk;
-use crate::remove::delete_tree;
+use crate::look::{Own, walk};
 use crate::repository::Repository;
 use crate::workspace::Workspace;
 
@@ -34,6 +34,8 @@ impl Repository {
     /// # Errors
     /// [`crate::Error::Io`].
     pub fn clear_spares(&self, root: &Path) -> Result<()> {
+        self.delete_spares(root, |_| true)?;
+        // With something in it that is no spare, it is deleted as anything is.
         delete_tree(&root.join(SPARE))
     }
 
@@ -43,12 +45,19 @@ impl Repository {
     /// # Errors
     /// [`crate::Error::Io`]: one could not be removed; the others are.
     pub fn clear_half_spares(&self, root: &Path) -> Result<()> {
-        let folder = root.join(SPARE);
+        self.delete_spares(root, |spare| !is_whole(spare))
+    }
+
+    fn delete_spares(&self, root: &Path, which: impl Fn(&std::fs::DirEntry) -> bool) -> Result<()> {
         let mut outcome = Ok(());
         // Where there is no such folder, none is left.
-        for spare in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if !is_whole(&spare) {
-                outcome = outcome.and(delete_tree(&spare.path()));
+        for spare in std::fs::read_dir(root.join(SPARE))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            if which(&spare) {
+                outcome = outcome.and(self.delete_or_part(root, &spare.path(), &whose(&spare)));
             }
         }
         outcome
@@ -66,9 +75,13 @@ impl Repository {
             folder.join(workspace.name() + HALF),
             folder.join(workspace.name()),
         );
-        delete_tree(&trash.join(".git"))?;
-        delete_tree(&half)?;
-        delete_tree(&whole)?;
+        // What may not be deleted of it must never be lent.
+        if delete_tree(&trash.join(".git")).is_err() {
+            return Ok(false);
+        }
+        for earlier in [&half, &whole] {
+            self.delete_or_part(workspace.root(), earlier, &workspace.name())?;
+        }
         std::fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -85,11 +98,12 @@ impl Repository {
     /// gives that index. `None`: there is none, or none that can be used.
     pub(crate) fn take_spare(&self, workspace: &Workspace, tree: &Path) -> Option<PathBuf> {
         let taken = workspace.beside().join("spare");
+        let (root, name) = (workspace.root(), workspace.name());
+        self.delete_or_part(root, &taken, &name).ok()?;
         for spare in std::fs::read_dir(workspace.root().join(SPARE)).ok()?.flatten() {
             if !is_whole(&spare) {
                 continue;
             }
-            delete_tree(&taken).ok()?;
             // Whoever renames it has it.
             if std::fs::rename(spare.path(), &taken).is_err() {
                 continue;
@@ -108,9 +122,17 @@ impl Repository {
                 std::fs::rename(taken.join("tree"), tree).ok()?;
                 return Some(index);
             }
+            // It is of another ticket, and nobody else's: this one must not fail of it.
+            self.delete_or_part(root, &taken, &whose(&spare)).ok()?;
         }
         None
     }
+}
+
+/// The name of the workspace that it was.
+fn whose(spare: &std::fs::DirEntry) -> String {
+    let name = spare.file_name().to_string_lossy().into_owned();
+    name.strip_suffix(HALF).map_or(name.clone(), str::to_owned)
 }
 
 fn is_whole(spare: &std::fs::DirEntry) -> bool {
@@ -124,6 +146,7 @@ fn scrub(tree: &Path, index: &Index, mode: u32) -> Option<()> {
     let top = beneath::folder(&root, Path::new("")).ok()?;
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     is_plain(&top)?;
+    let own = Own::of(&top)?;
     walk(&top, &mut Vec::new(), 0, &mut |place| {
         let path = path_of(place.path);
         if let FileType::Directory = FileType::from_raw_mode(place.stat.st_mode) {
@@ -132,7 +155,7 @@ fn scrub(tree: &Path, index: &Index, mode: u32) -> Option<()> {
                 return Some(());
             }
             is_plain(&beneath::folder(&root, path).ok()?)?;
-            return (place.stat.st_mode & 0o7777 == mode).then_some(());
+            return (own.has(place.stat) && place.stat.st_mode & 0o7777 == mode).then_some(());
         }
         let known = index.get(place.path);
         if !known.is_some_and(|entry| index.is_untouched(entry, place.stat)) {

@@ -6,12 +6,12 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::beneath;
+use crate::delete::open_unlocked;
 use crate::error::{Error, IoContext, Result};
 use crate::id::{Branch, Id};
 use crate::identity::Identity;
 use crate::oid::{Format, Oid};
 use crate::quote;
-use crate::remove::delete_tree;
 use crate::repository::Repository;
 
 /// A file in a workspace's git directory: who finds it is not in a repository of the user's.
@@ -270,6 +270,8 @@ impl Workspace {
                 Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path, source)),
             }
             if file.metadata().doing("look at", &path)?.nlink() > 0 {
+                // An agent may have shut its own folder; whoever it is crew's may open it.
+                drop(open_unlocked(rustix::fs::CWD, self.path().as_os_str()));
                 return Ok(file);
             }
         }
@@ -356,7 +358,7 @@ impl Repository {
         let record = workspace.beside().join(MADE);
         crash::point("prepare.refs");
         let tree = workspace.beside().join("tree");
-        delete_tree(&tree)?;
+        self.delete_or_part(workspace.root(), &tree, &workspace.name())?;
         self.build(&workspace, &tree, &spec.instructions)?;
         crash::point("prepare.built");
         crate::plain::replace(&record, workspace.record().as_bytes())?;
@@ -397,7 +399,8 @@ impl Repository {
                 fill("-m")?;
             }
         }
-        delete_tree(&workspace.beside().join("spare"))?;
+        let spare = workspace.beside().join("spare");
+        self.delete_or_part(workspace.root(), &spare, &workspace.name())?;
         crate::index::copy(&index, &workspace.index())
     }
 

@@ -1,6 +1,6 @@
 //! What the effects are performed with.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -54,6 +54,8 @@ pub(crate) struct Hands {
     pub(crate) checking: Arc<Checking>,
     /// What they are performed on.
     pub(crate) threads: Arc<Threads>,
+    /// What of workspaces may not be deleted, of which a person was told.
+    pub(crate) told_undeletable: Mutex<BTreeSet<PathBuf>>,
     /// Held for the engine's life, and by every git child.
     lock: Lock,
 }
@@ -158,6 +160,7 @@ impl Hands {
             check_env: harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?,
             checking,
             threads,
+            told_undeletable: Mutex::default(),
             lock,
         })
     }

@@ -28,6 +28,7 @@ mod start;
 mod state_file;
 mod strays;
 mod timing;
+pub mod undeletable;
 mod workspaces;
 
 pub use error::{Error, Result};

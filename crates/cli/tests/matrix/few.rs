@@ -14,13 +14,13 @@ use crate::support::{Engine, World, crew};
 const NOBODY: &str = "63219";
 
 /// Whether this is the machine's own root, and not one of a user namespace.
-fn is_root_of_the_machine() -> bool {
+pub(crate) fn is_root_of_the_machine() -> bool {
     let map = fs::read_to_string("/proc/self/uid_map").unwrap();
     map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
 /// Makes everything of a world's the user's, and has every program run as they do; not where the kernel asks this one too.
-fn as_nobody(world: &World) {
+pub(crate) fn as_nobody(world: &World) {
     if !is_root_of_the_machine() {
         return;
     }

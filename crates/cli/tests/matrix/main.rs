@@ -33,4 +33,5 @@ mod table;
 mod told;
 mod traced;
 mod two;
+mod undeletable;
 mod versions;

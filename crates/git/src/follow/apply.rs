@@ -10,13 +10,13 @@ use rustix::io::Errno;
 
 use crate::beneath;
 use crate::checkout::{Checkout, Operation};
+use crate::delete::delete_tree;
 use crate::diff::Mode;
 use crate::error::{Error, IoContext, Result};
 use crate::follow::beside::{Beside, beside};
 use crate::follow::inspect::{Inspected, Inspection, Stamp, users_call};
 use crate::follow::{Blocked, Followed, IndexLock, Obstacle};
 use crate::oid::Oid;
-use crate::remove::delete_tree;
 use crate::repository::Repository;
 
 /// What the folder of one try becomes when the branch has moved: where new files wait and old ones go. It may outlive a killed

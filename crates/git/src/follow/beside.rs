@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::checkout::Checkout;
+use crate::delete::delete_tree;
 use crate::error::{IoContext, Result};
-use crate::remove::delete_tree;
 
 /// Where new files wait until the branch has moved, on the file system of the checkout. Nothing of a person's ever gets there:
 /// what a killed engine left is of no use to anybody.

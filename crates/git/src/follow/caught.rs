@@ -7,11 +7,11 @@ use std::path::Path;
 use rustix::fs::{RenameFlags, renameat_with};
 
 use crate::beneath;
+use crate::delete::delete_tree;
 use crate::diff::Change;
 use crate::error::{IoContext, Result};
 use crate::follow::apply::Hands;
 use crate::follow::inspect::{Stamp, users_call};
-use crate::remove::delete_tree;
 
 /// Where an edit ends up that was caught between two renames and cannot go back.
 const CAUGHT: &str = "crew-caught";

@@ -62,6 +62,7 @@ impl Hands {
             let target = self.repository.branch_tip(&self.target)?;
             self.repository.forget_workspace(&workspace, target.as_ref())
         });
+        self.tell_undeletable();
         match ended {
             Ok(()) => Report::Done,
             Err(error) => could_not(error),

@@ -13,7 +13,10 @@ impl Hands {
         if let Some(why) = self.lacks_room() {
             return Report::Hindered { why };
         }
-        match self.try_prepare(ticket, agent, number, from) {
+        let prepared = self.try_prepare(ticket, agent, number, from);
+        // It may have come upon what an earlier one left.
+        self.tell_undeletable();
+        match prepared {
             Ok((base, earlier_work)) => match model_oid(&base) {
                 Ok(base) => Report::WorkspaceReady { base, earlier_work },
                 Err(why) => Report::WorkspaceFailed { why },

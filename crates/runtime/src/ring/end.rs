@@ -85,8 +85,12 @@ impl Ring {
         self.put_aside().await?;
         // No engine is there to use them.
         if let Err(error) = self.hands.repository.clear_spares(&self.hands.workspaces) {
-            tracing::warn!(%error, "checkouts that nobody needs are left");
+            tracing::warn!(
+                "checkouts that nobody needs take room: {}\n  the next engine tries to remove them again",
+                text::whole(&error)
+            );
         }
+        self.hands.clear_undeletable();
         Ok(())
     }
 }

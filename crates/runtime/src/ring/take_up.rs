@@ -14,7 +14,8 @@ use crate::queue::Ask;
 use crate::{Result, clock};
 
 impl Ring {
-    /// Removes what a killed engine left of a checkout that it was about to keep: at the start only, while no hand keeps one.
+    /// Removes what a killed engine left of a checkout that it was about to keep, and what could not be removed before: at the start
+    /// only, while no hand keeps one.
     pub(super) fn clear_half_spares(&self) {
         let hands = &self.hands;
         if self.duty == Duty::Drain
@@ -24,6 +25,9 @@ impl Ring {
                 "a checkout that was half put aside takes room for nothing: {}",
                 text::whole(&error)
             );
+        }
+        if self.duty == Duty::Drain {
+            hands.clear_undeletable();
         }
     }
 

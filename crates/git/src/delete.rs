@@ -1,0 +1,108 @@
+//! Deleting a folder with all in it: as much of it as may be deleted.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, chmod, fstat, openat, statat, unlinkat};
+use rustix::io::Errno;
+
+use crate::error::{Error, IoContext, Result};
+
+/// Folders in folders: each is a call in a call, and an open descriptor.
+const DEPTH: usize = 1000;
+/// Without these an owner can neither look into a folder nor take anything out of it.
+const OWNERS: u32 = 0o700;
+
+/// Deletes a folder and all in it, also folders that forbid it (Go's module cache does). Follows no symlink. What is
+/// not there is as good.
+///
+/// # Errors
+/// [`Error::Io`], of the first that may not be deleted: all the others are gone.
+pub fn delete_tree(path: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            std::fs::remove_file(path).doing("remove", path)
+        }
+        // It has ended with the first that it could not remove.
+        Err(_) => delete_what_may_be(path),
+    }
+}
+
+fn delete_what_may_be(path: &Path) -> Result<()> {
+    let mut first = None;
+    let opened = open_unlocked(rustix::fs::CWD, path.as_os_str());
+    if let Ok(folder) = &opened {
+        empty(folder, path, 0, &mut first);
+    }
+    match std::fs::remove_dir(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let of_its_own = || Error::io("remove", path, opened.err().map_or(error, Into::into));
+            Err(first.unwrap_or_else(of_its_own))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Takes out of a folder what may be, and notes the first that may not.
+fn empty(folder: &OwnedFd, path: &Path, depth: usize, first: &mut Option<Error>) {
+    let mut note = |path: &Path, errno: Errno| {
+        first.get_or_insert_with(|| Error::io("remove", path, errno));
+    };
+    let names = match names(folder) {
+        Ok(names) if depth < DEPTH => names,
+        Ok(_) => return note(path, Errno::NAMETOOLONG),
+        Err(errno) => return note(path, errno),
+    };
+    for name in names {
+        let name = OsStr::from_bytes(name.as_bytes());
+        let path = path.join(name);
+        let is_folder = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
+        let mut opened = Ok(());
+        if is_folder {
+            opened = open_unlocked(folder, name).map(|inner| empty(&inner, &path, depth + 1, first));
+        }
+        let how = if is_folder {
+            AtFlags::REMOVEDIR
+        } else {
+            AtFlags::empty()
+        };
+        match unlinkat(folder, name, how) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => {
+                // That there is something in it is no reason: why it could not be emptied is.
+                let errno = opened.err().unwrap_or(errno);
+                first.get_or_insert_with(|| Error::io("remove", &path, errno));
+            }
+        }
+    }
+}
+
+fn names(folder: &OwnedFd) -> rustix::io::Result<Vec<CString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            names.push(entry.file_name().to_owned());
+        }
+    }
+    Ok(names)
+}
+
+/// Opens a folder to look into it; one of our own that forbids it is made to allow it. The folder itself, never where a link leads
+/// that stands there by now.
+pub(crate) fn open_unlocked(at: impl AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let held = openat(at, name, OFlags::PATH | flags, Mode::empty())?;
+    let mode = fstat(&held)?.st_mode & 0o7777;
+    if mode & OWNERS != OWNERS {
+        // A descriptor of this kind has no other way. It is another user's where it is refused: then it is as it is.
+        let this = format!("/proc/self/fd/{}", held.as_raw_fd());
+        chmod(this, Mode::from_raw_mode(mode | OWNERS)).ok();
+    }
+    openat(&held, c".", OFlags::RDONLY | flags, Mode::empty())
+}
