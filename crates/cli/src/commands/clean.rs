@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
-use git::Lock;
+use git::{Lock, Undeletable};
 use model::ticket::{Filing, Ticket};
 use model::view::Crew;
 use model::{TicketId, Time};
@@ -84,12 +84,15 @@ impl Clean {
         reopen_files(&place, &crew)?;
         crash::point("clean.reopened");
         // The journal goes last: until then, everything above can be done again.
-        let aside = made.sweep(&repository, &workspaces)?;
+        let attempts::Left { aside, undeletable } = made.sweep(&repository, &workspaces)?;
         crash::point("clean.swept");
         folder::remove(&place)?;
         folder::remove_workspaces(&workspaces)?;
         let kept = repository.kept(None)?;
+        let cannot = undeletable_of(&undeletable);
         if context.json {
+            // Its document says that all was done.
+            cannot?;
             let folder = |folder: &PathBuf| folder.to_string_lossy().into_owned();
             context.out.json(&documents::Clean {
                 cleaned: true,
@@ -123,8 +126,20 @@ impl Clean {
                 context.out.line(&format!("  {}", folder.display()))?;
             }
         }
-        Ok(Exit::Done)
+        cannot.map(|()| Exit::Done)
     }
+}
+
+/// That all is gone but what may not be deleted.
+fn undeletable_of(left: &[Undeletable]) -> Result<()> {
+    if left.is_empty() {
+        return Ok(());
+    }
+    let (says, hints): (Vec<String>, Vec<String>) = left.iter().map(runtime::undeletable::said).unzip();
+    Err(Error::refused(
+        says.join("\n"),
+        format!("{}\nthen clean again, and nothing is left", hints.join("\n")),
+    ))
 }
 
 /// Tickets that have been closed for long.

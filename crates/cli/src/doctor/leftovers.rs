@@ -145,6 +145,10 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
             "they go on there until none is left: workspace_dir, HOME, XDG_STATE_HOME or the repository's place was another",
         ));
     }
+    for left in git::Repository::undeletable(&root) {
+        let (says, hint) = runtime::undeletable::said(&left);
+        found.push(Finding::wrong(AREA, says, hint));
+    }
     let known = patient.by_name();
     for dir in runtime::folders(&root).unwrap_or_default() {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -3,11 +3,16 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 
-use crate::few::as_nobody;
-use crate::mounts::{cells, must};
+use crate::few::{as_nobody, is_root_of_the_machine};
+use crate::mounts::{cells, is_there, must};
 use crate::support::{DONE, World};
+
+/// An agent that makes a folder and waits, so that somebody can have a hand in it.
+const MAKES_ROOM: &str =
+    "mkdir out\n: > \"$GATES/made\"\nuntil_there \"$GATES/go\"\nwork t-1.txt done\necho DONE\n";
 
 /// The folder that the workspaces stand in.
 fn spaces(world: &World) -> PathBuf {
@@ -40,7 +45,75 @@ fn unmount(at: &Path) {
     must("umount", &[at.as_os_str()]);
 }
 
+/// An agent leaves something that may not be deleted, by `plant` in its folder `out`; `mend` is given what is left of that.
+fn left_behind(world: &World, plant: impl Fn(&Path), mend: impl Fn(&Path)) {
+    let mut engine = world.engine();
+    world.wait("there is a folder", || is_there(&world.path("gates/made")));
+    plant(&of_t1(&spaces(world)).unwrap().join("out"));
+    world.open("go");
+    for id in ["t-1", "t-2", "t-3"] {
+        world.wait_for(id, "done/landed");
+    }
+    let all = spaces(world).join(".undeletable");
+    world.wait("it is out of the way", || of_t1(&all).is_some());
+    let out = of_t1(&all).unwrap().join("out");
+    let says = "-t-1 left what crew may not delete";
+    let how = format!("sudo rm -r {}", of_t1(&all).unwrap().display());
+    world.wait("it is told", || engine.said().all().contains(&how));
+    engine.signal("TERM");
+    let said = engine.end();
+    let told = said.all().matches(says).count();
+    assert!(
+        told == 1 && said.all().contains(&out.display().to_string()),
+        "{said}"
+    );
+    for id in ["t-1", "t-2", "t-3"] {
+        assert_eq!(world.state(id).attempts, 1, "an attempt of {id} was lost\n{said}");
+    }
+    // A later engine ends as it should, and so does all of a clean but what it may not.
+    let said = world.crew(&["run", "--until-idle"]);
+    assert!(said.code == Some(0) && !said.all().contains("error="), "{said}");
+    assert_eq!(left(world), [all.as_path()], "all else is gone");
+    let said = world.crew(&["doctor"]);
+    let has_told = |all: &str| all.contains(says) && all.contains(&how);
+    assert!(said.code == Some(1) && has_told(&said.all()), "{said}");
+    for _ in 0..2 {
+        let said = world.crew(&["clean", "--yes"]);
+        assert!(said.code == Some(1) && has_told(&said.err), "{said}");
+        assert!(is_there(&out) && !is_there(&world.project(".crew")));
+    }
+    mend(&out);
+    world.must(&["clean", "--yes"]);
+    assert!(!is_there(all.parent().unwrap()), "nothing is left");
+}
+
+fn three_tickets() -> World {
+    let world = World::new();
+    world.ticket("t-1").agent(MAKES_ROOM).write();
+    world.ticket("t-2").agent(DONE).write();
+    world.ticket("t-3").agent(DONE).write();
+    world
+}
+
 cells! {
+    fn f7_cu_what_is_mounted_in_a_workspace_is_nobody_elses_and_told() {
+        left_behind(&three_tickets(), mount, unmount);
+    }
+
+    fn f7_cu_what_another_user_wrote_into_a_workspace_is_nobody_elses_and_told() {
+        if !is_root_of_the_machine() {
+            eprintln!("not proved here: a namespace has one user");
+            return;
+        }
+        let world = three_tickets();
+        as_nobody(&world);
+        let write = |out: &Path| {
+            fs::write(out.join("file"), "another's\n").unwrap();
+            chown(out, Some(0), Some(0)).unwrap();
+        };
+        left_behind(&world, write, |out| fs::remove_dir_all(out).unwrap());
+    }
+
     fn f7_pr_a_checkout_that_may_not_be_deleted_is_lent_to_nobody() {
         let world = World::new();
         world.ticket("t-1").agent("work sub/t-1.txt done\necho DONE\n").write();

@@ -1,12 +1,12 @@
 //! What attempts have made beside the journal: workspaces, branches, pins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::DirEntry;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use git::{Oid, Repository};
+use git::{Oid, Repository, Undeletable};
 use model::view::{Crew, Deeds, Work};
 use model::{AgentName, TicketId};
 use store::{Ledger, Sqlite};
@@ -30,6 +30,14 @@ struct Attempt {
     ticket: TicketId,
     number: u32,
     base: Option<model::Oid>,
+}
+
+/// What stays of the workspaces' folder.
+pub(super) struct Left {
+    /// A workspace that was set aside, as all that there is of something, or what was never crew's.
+    pub(super) aside: Vec<PathBuf>,
+    /// What may not be deleted.
+    pub(super) undeletable: Vec<Undeletable>,
 }
 
 impl<'a> Made<'a> {
@@ -108,19 +116,24 @@ impl<'a> Made<'a> {
 
     /// Removes what crew keeps beside its workspaces. Gives what else is in their folder: a workspace that was set aside, as all that
     /// there is of something, or what was never crew's.
-    pub(super) fn sweep(&self, repository: &Repository, workspaces: &Path) -> Result<Vec<PathBuf>> {
+    pub(super) fn sweep(&self, repository: &Repository, workspaces: &Path) -> Result<Left> {
         repository.clear_spares(workspaces)?;
-        let mut left = Vec::new();
+        let undeletable = repository.clear_undeletable(workspaces);
+        let parted: BTreeSet<&Path> = undeletable
+            .iter()
+            .filter_map(|left| left.folder.parent())
+            .collect();
+        let mut aside = Vec::new();
         for entry in listed(workspaces)? {
             let name = entry.file_name();
             let beside = name.to_str().and_then(|name| name.strip_prefix('.'));
             if beside.is_some_and(|name| self.by_name.contains_key(name)) {
                 git::delete_tree(&entry.path())?;
-            } else {
-                left.push(entry.path());
+            } else if !parted.contains(entry.path().as_path()) {
+                aside.push(entry.path());
             }
         }
-        Ok(left)
+        Ok(Left { aside, undeletable })
     }
 }
 

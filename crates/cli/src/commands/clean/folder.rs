@@ -5,7 +5,7 @@ use std::path::Path;
 
 use runtime::Place;
 
-use crate::error::{Doing as _, Result};
+use crate::error::{Doing as _, Error, Result};
 
 /// What `.crew` is called while it is deleted. A part of it must not stand under its own name: without the journal, the next one
 /// would take the old runs for its own.
@@ -14,7 +14,7 @@ const REMOVED: &str = ".crew.removed";
 /// Removes `.crew`, and what an earlier clean that was killed has left of one.
 pub(super) fn remove(place: &Place) -> Result<()> {
     let removed = place.root.join(REMOVED);
-    git::delete_tree(&removed)?;
+    delete(&removed)?;
     if place.crew_dir.symlink_metadata().is_err() {
         return Ok(());
     }
@@ -23,7 +23,7 @@ pub(super) fn remove(place: &Place) -> Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).doing("rename", &place.crew_dir),
         Ok(()) | Err(_) => {
             crash::point("clean.renamed");
-            Ok(git::delete_tree(&removed)?)
+            delete(&removed)
         }
     }
 }
@@ -38,5 +38,21 @@ pub(super) fn remove_workspaces(workspaces: &Path) -> Result<()> {
             _ => Err(error).doing("remove", workspaces),
         },
         Ok(()) => Ok(()),
+    }
+}
+
+fn delete(removed: &Path) -> Result<()> {
+    match git::delete_tree(removed) {
+        // What a check has started as another user may have written there.
+        Err(git::Error::Io { source, path, .. }) if source.kind() == ErrorKind::PermissionDenied => {
+            Err(Error::refused(
+                format!("cannot remove {}: {}", path.display(), text::system(&source)),
+                format!(
+                    "delete it, then clean again: {}",
+                    runtime::undeletable::delete(removed)
+                ),
+            ))
+        }
+        deleted => Ok(deleted?),
     }
 }
