@@ -66,8 +66,19 @@ impl fmt::Display for Obstacle {
 impl fmt::Display for Blocked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.path {
-            Some(path) => write!(f, "{:?} in {}: {}", path, self.checkout.display(), self.obstacle),
-            None => write!(f, "{}: {}", self.checkout.display(), self.obstacle),
+            Some(path) => write!(
+                f,
+                "{} in {} stays as it is ({})",
+                path.display(),
+                self.checkout.display(),
+                self.obstacle
+            ),
+            None => write!(
+                f,
+                "{} stays as it is ({})",
+                self.checkout.display(),
+                self.obstacle
+            ),
         }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) async fn watch(
                 }
                 // As long as something of it may be alive it has not ended: the next step would be the second at work.
                 let error = text::whole(&error);
-                tracing::warn!(run = %id, error, "a run cannot be watched; looking again");
+                tracing::warn!("step {id} cannot be watched, and is looked at again: {error}");
                 if tell.is_closed() {
                     return;
                 }

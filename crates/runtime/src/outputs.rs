@@ -73,7 +73,11 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
                 removed += 1;
             }
             Err(error) => {
-                tracing::warn!(folder = %run.dir.display(), error = text::system(&error), "an old output cannot be removed");
+                tracing::warn!(
+                    "the old output {} cannot be removed: {}",
+                    run.dir.display(),
+                    text::system(&error)
+                );
             }
         }
     }
@@ -105,7 +109,11 @@ pub fn finish_taking_away(folder: &Path) {
     let is_left = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(GONE.as_bytes());
     for left in entries.filter(is_left).map(|entry| entry.path()) {
         if let Err(error) = if_there(fs::remove_dir_all(&left)) {
-            tracing::warn!(folder = %left.display(), error = text::system(&error), "what is left of an old output cannot be removed");
+            tracing::warn!(
+                "{}, which is left of an old output, cannot be removed: {}",
+                left.display(),
+                text::system(&error)
+            );
         }
     }
 }

@@ -148,7 +148,10 @@ fn serve(
         }
         // A folder that is not there is no proof that its tickets were deleted: a branch may be switched underneath.
         if !first && !folder.path().is_dir() {
-            tracing::warn!(folder = %folder.path().display(), "the ticket folder is gone; what is known of it stands");
+            tracing::warn!(
+                "the ticket folder {} is gone; what is known of it stands",
+                folder.path().display()
+            );
             replies
                 .into_iter()
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
@@ -167,7 +170,7 @@ fn serve(
                 seen.end(first);
                 first = false;
             }
-            Err(error) => tracing::warn!(%error, "the ticket folder cannot be read"),
+            Err(error) => tracing::warn!("the ticket folder cannot be read: {}", text::whole(&error)),
         }
         for (reply, outcome) in replies {
             reply(outcome);

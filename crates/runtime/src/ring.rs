@@ -501,7 +501,10 @@ impl Ring {
         if !is_conflict(&error) {
             return Err(Error::Store(error));
         }
-        tracing::warn!(%error, "a decision was refused; starting over from the journal");
+        tracing::warn!(
+            "a decision was refused, and crew starts over from the journal: {}",
+            text::whole(&error)
+        );
         self.refusals.note(error)?;
         Ok(Recorded::Refused)
     }

@@ -137,7 +137,11 @@ impl StateFile {
         if let Err(error) = written {
             // Half of it would only take room, where there may be none.
             drop(fs::remove_file(&passing));
-            tracing::warn!(path = %self.path.display(), %error, "state.json cannot be written");
+            tracing::warn!(
+                "{} cannot be written: {}",
+                self.path.display(),
+                text::whole(&error)
+            );
         }
     }
 }

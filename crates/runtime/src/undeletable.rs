@@ -39,7 +39,7 @@ pub fn delete(folder: &Path) -> String {
 }
 
 /// A path in one line: an agent gave it its name, and could have made it look like more of what crew says.
-fn shown(path: &str) -> String {
+pub(crate) fn shown(path: &str) -> String {
     let shown = |c: char| if text::hides(c) { '\u{fffd}' } else { c };
     path.chars().map(shown).collect()
 }

@@ -11,6 +11,7 @@ use super::{could_not, crew, git_oid, identity, model_oid};
 use crate::clock::{self, Stopwatch};
 use crate::hands::Hands;
 use crate::timing;
+use crate::undeletable::shown;
 
 impl Hands {
     pub(super) fn build(
@@ -155,10 +156,20 @@ impl Hands {
     pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
         let saved = self.take_over(ticket, workspace)?;
         for nested in &saved.nested {
-            tracing::warn!(ticket = %ticket.id, path = %nested.path.display(), kept = %nested.kept, "a repository inside the workspace does not land; it was kept apart");
+            tracing::warn!(
+                "{}: {} is a repository inside the workspace, and does not land; it is kept as {}",
+                ticket.id,
+                shown(&nested.path.to_string_lossy()),
+                nested.kept
+            );
         }
         for left in &saved.unsaved {
-            tracing::warn!(ticket = %ticket.id, path = %left.path.display(), why = %left.why, "a path cannot be saved");
+            tracing::warn!(
+                "{}: {} cannot be saved: {}",
+                ticket.id,
+                shown(&left.path.to_string_lossy()),
+                shown(&left.why)
+            );
         }
         Ok(saved)
     }
@@ -215,7 +226,11 @@ impl Hands {
         Ok(match self.repository.land(&self.intent(candidate)?)? {
             git::Landing::Landed { left } => {
                 for blocked in left {
-                    tracing::warn!(%blocked, "left as it is in a checkout");
+                    tracing::warn!(
+                        "{} moved on, and a checkout did not follow in all: {}",
+                        self.target.short(),
+                        shown(&blocked.to_string())
+                    );
                 }
                 Report::Landed {
                     commit: candidate.commit.clone(),

@@ -7,6 +7,7 @@ use model::ticket::Ticket;
 
 use super::could_not;
 use crate::hands::Hands;
+use crate::undeletable::shown;
 
 impl Hands {
     /// Keeps the attempt's tip for the next one, then removes workspace and branch.
@@ -53,8 +54,13 @@ impl Hands {
                 // In its place it would be in the way of the next attempt.
                 Err(git::Error::Unsaved { left, .. }) => {
                     let aside = self.repository.set_aside(&workspace)?;
-                    let left: Vec<_> = left.iter().map(|one| one.path.display().to_string()).collect();
-                    tracing::warn!(workspace = %aside.display(), ?left, "set aside, since this cannot be saved");
+                    let left: Vec<_> = left.iter().map(|one| shown(&one.path.to_string_lossy())).collect();
+                    tracing::warn!(
+                        "{}: its workspace is set aside as {}\n  git cannot save {} of it: take out what you need, and delete the folder",
+                        ticket.id,
+                        aside.display(),
+                        left.join(", ")
+                    );
                 }
                 Err(error) => return Err(error),
             }

@@ -78,7 +78,7 @@ impl Ring {
         match self.state_file.finish(&self.ledger).await {
             // It is for people to look at, and the next engine writes it.
             Err(Error::Store(error)) if error.is_passing() => {
-                tracing::warn!(%error, "state.json is not up to date");
+                tracing::warn!("state.json is not up to date: {}", text::whole(&error));
             }
             finished => finished?,
         }
