@@ -34,6 +34,8 @@ pub struct Core {
     pub(crate) gone: BTreeMap<TicketId, Time>,
     /// Effects ordered and not yet reported that make a file's status lag behind the journal.
     pub(crate) filing: BTreeMap<TicketId, u32>,
+    /// Writings that found no file, since when: the last of each ticket.
+    pub(crate) missed: BTreeMap<TicketId, (EffectId, Time)>,
     /// Writings of files that were reported: one that is reported twice has arrived once.
     pub(crate) filed: BTreeSet<EffectId>,
     /// Effects that fail and are performed again, as a person was told.
@@ -114,6 +116,7 @@ impl Core {
             tags: BTreeMap::new(),
             gone: BTreeMap::new(),
             filing: BTreeMap::new(),
+            missed: BTreeMap::new(),
             filed: BTreeSet::new(),
             failing: BTreeMap::new(),
             watches: BTreeMap::new(),
@@ -278,7 +281,9 @@ impl Core {
             slots.extend(change.slots);
             let after = State::Ticket(Arc::clone(&ticket));
             let mut effects = change.effects;
-            if self.gone.contains_key(id) {
+            if matches!(ticket.state, ticket::State::Done(ticket::Done::Dropped { .. }))
+                && self.gone.contains_key(id)
+            {
                 // Whoever writes a file of that name next begins anew: what is said of the old one would be said of it.
                 effects.retain(|effect| !matches!(effect, Effect::WriteFile(_)));
             }

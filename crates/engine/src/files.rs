@@ -4,15 +4,22 @@
 //! writing has not arrived yet.
 
 use model::attempt::{self, Then};
+use model::journal::EffectId;
 use model::policy::route;
-use model::ticket::{Event, FileStatus, Stage, State, Ticket};
+use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::{TicketId, Time};
 
-use crate::Sighting;
 use crate::core::Core;
+use crate::{Again, Report, Sighting};
 
 /// Who is said to have done what was done to a file.
 const PERSON: &str = "a person, in the ticket's file";
+
+fn reopened() -> Event {
+    Event::Reopened {
+        by: PERSON.to_owned(),
+    }
+}
 
 impl Core {
     pub(crate) fn sighted(&mut self, sightings: Vec<Sighting>, whole: bool) {
@@ -26,7 +33,12 @@ impl Core {
                     tags,
                     changed_at,
                 } => {
-                    self.gone.remove(&ticket);
+                    let is_back = self.gone.remove(&ticket).is_some();
+                    let said = self
+                        .files
+                        .get(&ticket)
+                        .filter(|f| !f.unreadable)
+                        .map(|f| f.status);
                     let old = self.ticket(&ticket);
                     let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
                     let same = |f: &&route::File| !f.unreadable && f.status == status;
@@ -49,6 +61,7 @@ impl Core {
                     } else if edited {
                         self.tell_or_note(&ticket, Event::Edited { spec }, "its file was edited");
                     }
+                    self.heed_what_is_done(&ticket, said, is_back);
                     self.heed_file(&ticket);
                 }
                 Sighting::Unreadable { ticket, at } => {
@@ -61,12 +74,13 @@ impl Core {
                     self.files.entry(ticket.clone()).or_insert(unseen).unreadable = true;
                     self.refiled(&ticket);
                 }
-                Sighting::Gone { ticket, at } => {
+                Sighting::Gone { ticket } => {
                     self.files.remove(&ticket);
                     self.refiled(&ticket);
                     self.tags.remove(&ticket);
                     if self.tickets.contains_key(&ticket) {
-                        self.gone.entry(ticket).or_insert(at);
+                        // From now on: that it is back already is heard next, should this be heard late.
+                        self.gone.entry(ticket).or_insert(self.now);
                     }
                 }
             }
@@ -92,9 +106,37 @@ impl Core {
         }
     }
 
+    /// A done ticket's file that is in progress, as crew itself left it: it was not there when it should have been closed.
+    /// `said` is what it said before, and `is_back` whether it was away.
+    pub(crate) fn heed_what_is_done(&mut self, id: &TicketId, said: Option<FileStatus>, is_back: bool) {
+        let in_progress = self
+            .files
+            .get(id)
+            .is_some_and(|f| f.status == FileStatus::InProgress);
+        let Some(State::Done(done)) = self.ticket(id).map(|t| &t.state) else {
+            return;
+        };
+        if !in_progress || self.is_being_written(id) {
+            return;
+        }
+        let event = match done {
+            // What was dropped because its file was deleted is wanted after all.
+            Done::Dropped { .. } if said != Some(FileStatus::Closed) => reopened(),
+            // Its work is done and paid for: nobody has asked for more.
+            _ if is_back => Event::FileDrifted,
+            _ => return,
+        };
+        self.tell_or_note(id, event, "its file is back");
+    }
+
+    /// Whether crew's own writing has not arrived yet.
+    fn is_being_written(&self, id: &TicketId) -> bool {
+        self.filing.get(id).is_some_and(|n| *n > 0)
+    }
+
     /// What a file's status asks for, once crew's own writing has arrived.
     pub(crate) fn heed_file(&mut self, id: &TicketId) {
-        if self.filing.get(id).is_some_and(|n| *n > 0) {
+        if self.is_being_written(id) {
             return;
         }
         let (Some(file), Some(ticket)) = (self.files.get(id), self.ticket(id)) else {
@@ -120,9 +162,9 @@ impl Core {
             (State::InProgress(_) | State::Verify(_), FileStatus::InProgress) => {
                 (!same_tags).then_some(Event::FileDrifted)
             }
-            (State::Done(_), FileStatus::Open | FileStatus::InProgress) => Some(Event::Reopened {
-                by: PERSON.to_owned(),
-            }),
+            (State::Done(_), FileStatus::Open) => Some(reopened()),
+            // A person has taken it up: crew leaves it alone. Else see `heed_what_is_done`.
+            (State::Done(_), FileStatus::InProgress) => None,
         };
         if let Some(event) = event {
             self.tell_or_note(id, event, "its file was changed by hand");
@@ -136,7 +178,7 @@ impl Core {
                 .files
                 .get(&id)
                 .is_some_and(|f| f.status == FileStatus::Closed && !f.unreadable);
-            if !closed || self.filing.get(&id).is_some_and(|n| *n > 0) {
+            if !closed || self.is_being_written(&id) {
                 continue;
             }
             let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else {
@@ -191,6 +233,26 @@ impl Core {
         self.gone
             .iter()
             .any(|(id, at)| *at + settle > self.now && waits(id))
+    }
+
+    /// crew's own writing found no file. It is owed to a file that is away for a moment only, and until it has arrived nothing
+    /// in there is a person's act; one that stays away was deleted, and there is nothing to be written.
+    pub(crate) fn missed_the_file(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect) {
+        let missed = self.missed.entry(ticket.clone()).or_insert((id, self.now));
+        if missed.0 != id {
+            *missed = (id, self.now);
+        }
+        let again_at = missed.1 + self.settings.run.settle;
+        if again_at > self.now {
+            self.out.again.push(Again {
+                effect: id,
+                at: again_at,
+                why: None,
+            });
+            return;
+        }
+        self.missed.remove(ticket);
+        self.reported(id, ticket, effect, Report::Done);
     }
 
     /// The file says what was written: crew's own writing has arrived.

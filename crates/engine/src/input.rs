@@ -87,8 +87,6 @@ pub enum Sighting {
     Gone {
         /// Its id.
         ticket: TicketId,
-        /// When that was noticed.
-        at: Time,
     },
 }
 
@@ -151,6 +149,8 @@ pub enum Report {
         /// The tip that touches them.
         tip: Oid,
     },
+    /// The ticket's file is not there, and its folder is.
+    FileMissing,
     /// Something outside the agent's reach failed.
     CouldNotRun {
         /// Why.

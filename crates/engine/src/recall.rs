@@ -74,6 +74,7 @@ impl Core {
             self.versions.remove(id);
             self.filing.remove(id);
             self.gone.remove(id);
+            self.missed.remove(id);
             self.forget_failing(id);
         }
     }
@@ -98,10 +99,7 @@ mod tests {
             reason: "no".to_owned(),
         });
         core.recall(id.clone(), 1, ticket.into());
-        let gone = Sighting::Gone {
-            ticket: id.clone(),
-            at: Time(0),
-        };
+        let gone = Sighting::Gone { ticket: id.clone() };
         let heard = Input::Sighted {
             seen: vec![gone],
             whole: false,
@@ -112,10 +110,11 @@ mod tests {
         };
         let effect = model::journal::EffectId { seq: 1, index: 0 };
         core.fails(effect, &id, &note, "no".to_owned(), false);
-        assert!(core.gone.contains_key(&id) && !core.failing.is_empty());
+        core.missed_the_file(model::journal::EffectId { seq: 2, index: 0 }, &id, &note);
+        assert!(core.gone.contains_key(&id) && !core.missed.is_empty() && !core.failing.is_empty());
 
         core.forget(&[id].into());
         assert!(core.tickets.is_empty() && core.versions.is_empty());
-        assert!(core.gone.is_empty() && core.failing.is_empty());
+        assert!(core.gone.is_empty() && core.missed.is_empty() && core.failing.is_empty());
     }
 }

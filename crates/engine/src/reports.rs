@@ -11,6 +11,9 @@ use crate::{End, Report, RunEnd, Verdict};
 
 impl Core {
     pub(crate) fn reported(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, report: Report) {
+        if let Report::FileMissing = report {
+            return self.missed_the_file(id, ticket, effect);
+        }
         if let (Effect::WriteFile(filing), Report::Done) = (effect, &report) {
             // A hand of an earlier core can tell of it too. Counted twice, the next writing would seem to have arrived, and
             // what crew is about to overwrite would be taken for a person's act.
@@ -19,6 +22,7 @@ impl Core {
             }
             self.works(ticket, effect);
             self.out.finished.push(id);
+            self.heed_what_is_done(ticket, Some(filing.status), false);
             self.heed_file(ticket);
             return;
         }
@@ -196,9 +200,11 @@ impl Core {
                 paths,
                 retry_at: self.land_again_at(id),
             }),
-            Report::Stopped | Report::Done | Report::WorkspaceMissing | Report::StepNotSpawned { .. } => {
-                Meaning::Nothing
-            }
+            Report::Stopped
+            | Report::Done
+            | Report::FileMissing
+            | Report::WorkspaceMissing
+            | Report::StepNotSpawned { .. } => Meaning::Nothing,
         }
     }
 

@@ -37,21 +37,23 @@ pub(crate) type Reply = Box<dyn FnOnce(Result<(), Unwritten>) + Send>;
 
 /// Why a file was not written; it is tried again.
 #[derive(Debug)]
-pub(crate) struct Unwritten {
-    pub(crate) why: String,
+pub(crate) enum Unwritten {
+    /// It is not there, and its folder is.
+    Missing,
     /// It is the machine's moment, which nobody has to mend.
-    pub(crate) passing: bool,
+    Passing(String),
+    /// Somebody has to mend it.
+    Failed(String),
 }
 
 impl From<tickets::Error> for Unwritten {
     fn from(error: tickets::Error) -> Self {
-        Self {
-            why: text::whole(&error),
-            passing: match &error {
-                tickets::Error::Io { source, .. } => text::lacks(source),
-                tickets::Error::Locked { .. } => true,
-                _ => false,
-            },
+        let why = text::whole(&error);
+        match &error {
+            tickets::Error::NotFound { .. } => Self::Missing,
+            tickets::Error::Io { source, .. } if text::lacks(source) => Self::Passing(why),
+            tickets::Error::Locked { .. } => Self::Passing(why),
+            _ => Self::Failed(why),
         }
     }
 }
@@ -112,6 +114,7 @@ fn serve(
     saw: &impl Fn(u64, Vec<Sighting>, bool),
 ) {
     let (mut first, mut look) = (true, 0);
+    let mut is_folder_gone = false;
     while let Ok(ask) = asked.recv() {
         // Many changes are one look: every look that waits is answered by this one.
         let mut asks = vec![ask];
@@ -147,11 +150,14 @@ fn serve(
             drop(watch.renew());
         }
         // A folder that is not there is no proof that its tickets were deleted: a branch may be switched underneath.
-        if !first && !folder.path().is_dir() {
-            tracing::warn!(
-                "the ticket folder {} is gone; what is known of it stands",
-                folder.path().display()
-            );
+        let was_gone = std::mem::replace(&mut is_folder_gone, !first && !folder.path().is_dir());
+        if is_folder_gone {
+            if !was_gone {
+                let folder = folder.path().display();
+                tracing::warn!(
+                    "the ticket folder {folder} is gone: what is known of it stands, and nothing is written into it"
+                );
+            }
             replies
                 .into_iter()
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
@@ -269,18 +275,30 @@ impl<'s, S: Fn(u64, Vec<Sighting>, bool)> Seen<'s, S> {
     }
 }
 
-/// The ticket's id in the folder; none when its file is gone, which is not an error: there is nothing to be written.
-fn resolve(folder: &Folder, id: &TicketId) -> Result<Option<tickets::Id>, Unwritten> {
+/// The ticket's id in the folder, where its file is.
+fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
     let id = tickets::Id::new(id.as_str())?;
-    Ok(folder.file(&id).exists().then_some(id))
+    let file = folder.file(&id);
+    let is_there = |path: &Path| {
+        let failed = |error| Unwritten::Failed(format!("cannot look for {}: {error}", path.display()));
+        path.try_exists().map_err(failed)
+    };
+    if is_there(&file)? {
+        Ok(id)
+    } else if is_there(folder.path())? {
+        Err(Unwritten::Missing)
+    } else {
+        let folder = folder.path().display();
+        Err(Unwritten::Failed(format!(
+            "the ticket folder {folder} is not there"
+        )))
+    }
 }
 
 /// Adds a note, once: performed again after a crash, it finds the one of that moment that says so already, whatever was written
 /// below it since. It is one line, so that it is known as crew's and what a person writes below it is not.
 fn note(folder: &Folder, id: &TicketId, text: &str, at: Time) -> Result<(), Unwritten> {
-    let Some(id) = resolve(folder, id)? else {
-        return Ok(());
-    };
+    let id = resolve(folder, id)?;
     let at = Timestamp::from_millisecond(at.0).unwrap_or_default();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let read = folder.read(&id)?;
@@ -295,9 +313,7 @@ fn note(folder: &Folder, id: &TicketId, text: &str, at: Time) -> Result<(), Unwr
 }
 
 fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), Unwritten> {
-    let Some(id) = resolve(folder, id)? else {
-        return Ok(());
-    };
+    let id = resolve(folder, id)?;
     let status = match filing.status {
         FileStatus::Open => Status::Open,
         FileStatus::InProgress => Status::InProgress,
@@ -317,7 +333,7 @@ fn sighting(change: Change) -> Option<Sighting> {
     let ticket = TicketId::new(&change.name).ok()?;
     let now = crate::clock::now();
     Some(match change.kind {
-        Kind::Removed => Sighting::Gone { ticket, at: now },
+        Kind::Removed => Sighting::Gone { ticket },
         Kind::Unreadable | Kind::StillUnreadable => Sighting::Unreadable { ticket, at: now },
         Kind::Added(read) | Kind::Changed(read) => match Reading::of(&read.ticket) {
             None => Sighting::Unreadable { ticket, at: now },
@@ -342,7 +358,7 @@ mod tests {
             path: ".lock".into(),
             seconds: 30,
         };
-        assert!(Unwritten::from(locked).passing);
+        assert!(matches!(Unwritten::from(locked), Unwritten::Passing(_)));
     }
 
     #[test]
@@ -375,12 +391,12 @@ mod tests {
             "BLOCKED: no key and no door",
         ];
         assert_eq!(blocked.collect::<Vec<_>>(), expected);
-        note(
-            &folder,
-            &TicketId::new("k-2").unwrap(),
-            "its file is gone",
-            Time(0),
-        )
-        .unwrap();
+        let other = TicketId::new("k-2").unwrap();
+        let noted = note(&folder, &other, "its file is gone", Time(0));
+        assert!(matches!(noted, Err(Unwritten::Missing)), "{noted:?}");
+        std::fs::rename(dir.path(), dir.path().with_extension("away")).unwrap();
+        let noted = note(&folder, &id, "its folder is gone", Time(0));
+        std::fs::rename(dir.path().with_extension("away"), dir.path()).unwrap();
+        assert!(matches!(noted, Err(Unwritten::Failed(_))), "{noted:?}");
     }
 }

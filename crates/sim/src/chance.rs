@@ -94,6 +94,8 @@ sites! {
     Busy "busy"
     /// A hand dies when it has performed its effect: what came of it is told to nobody, only that it failed.
     Dropped "dropped"
+    /// A ticket's file is moved away, and comes back as it was.
+    Away "away"
 }
 
 impl fmt::Display for Site {

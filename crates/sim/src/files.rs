@@ -1,8 +1,9 @@
 //! The ticket folder: files that people and crew write, and looks at them on their way to the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use engine::Sighting;
+use engine::{Report, Sighting};
 use model::ticket::{FileStatus, Filing, Spec};
 use model::{TicketId, Time};
 
@@ -19,10 +20,19 @@ pub(crate) struct File {
     pub(crate) by_crew: bool,
 }
 
+/// A ticket's file that is not there for a while.
+#[derive(Clone, Debug)]
+pub(crate) struct Away {
+    file: File,
+    pub(crate) until: Time,
+}
+
 /// The folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
     pub(crate) files: BTreeMap<TicketId, File>,
+    /// Files that will be back.
+    pub(crate) away: BTreeMap<TicketId, Away>,
     /// Looks that were taken and not told yet: when each is told, and what was seen.
     pub(crate) looks: Vec<(Time, Sighting)>,
 }
@@ -31,7 +41,7 @@ impl Files {
     pub(crate) fn look(&self, id: &TicketId, now: Time) -> Sighting {
         let ticket = id.clone();
         match self.files.get(id) {
-            None => Sighting::Gone { ticket, at: now },
+            None => Sighting::Gone { ticket },
             Some(file) if file.unreadable => Sighting::Unreadable { ticket, at: now },
             Some(file) => {
                 let spec = file.spec.clone();
@@ -58,6 +68,39 @@ impl Files {
         self.files.keys().map(|id| self.look(id, now)).collect()
     }
 
+    /// Somebody moves a file away; it is back at `until`. Whoever puts it back after longer than a file must be still
+    /// answers for what it says then.
+    pub(crate) fn take_away(&mut self, id: &TicketId, now: Time, until: Time, settle: Duration) {
+        if let Some(mut file) = self.files.remove(id) {
+            file.by_crew &= until.since(now) < settle;
+            self.away.insert(id.clone(), Away { file, until });
+            self.see(id, now, now);
+        }
+    }
+
+    /// Whether there is, or will be again, a file of this name.
+    pub(crate) fn has(&self, id: &TicketId) -> bool {
+        self.files.contains_key(id) || self.away.contains_key(id)
+    }
+
+    /// Puts back what was moved away until now, as it was.
+    pub(crate) fn put_back(&mut self, now: Time) {
+        let back: Vec<TicketId> = self
+            .away
+            .iter()
+            .filter(|(_, away)| away.until <= now)
+            .map(|(id, _)| id.clone())
+            .collect();
+        for id in back {
+            let Some(Away { mut file, .. }) = self.away.remove(&id) else {
+                continue;
+            };
+            file.changed_at = now;
+            self.files.insert(id.clone(), file);
+            self.see(&id, now, now);
+        }
+    }
+
     /// crew's own writing has been reported: what was read before it would tell an old story.
     pub(crate) fn forget_looks(&mut self, id: &TicketId) -> bool {
         let before = self.looks.len();
@@ -68,13 +111,13 @@ impl Files {
     /// Makes a file say what the journal holds true. Gives whether anything changed.
     ///
     /// # Errors
-    /// When the file cannot be read.
-    pub(crate) fn write(&mut self, id: &TicketId, filing: &Filing, now: Time) -> Result<bool, String> {
-        let Some(file) = self.files.get_mut(id) else {
-            return Ok(false);
-        };
+    /// When the file is not there, or cannot be read.
+    pub(crate) fn write(&mut self, id: &TicketId, filing: &Filing, now: Time) -> Result<bool, Report> {
+        let file = self.files.get_mut(id).ok_or(Report::FileMissing)?;
         if file.unreadable {
-            return Err("its file cannot be read".to_owned());
+            return Err(Report::CouldNotRun {
+                why: "its file cannot be read".to_owned(),
+            });
         }
         file.by_crew = true;
         if file.status == filing.status && file.tags == filing.tags {

@@ -109,14 +109,15 @@ impl Hands<'_> {
                         }
                         Report::Done
                     }
-                    Err(why) => Report::CouldNotRun { why },
+                    Err(report) => report,
                 }
             }
             Effect::AddNote { text } => {
                 let now = self.world.now;
-                if let Some(file) = self.world.files.files.get_mut(ticket)
-                    && !file.notes.contains(text)
-                {
+                let Some(file) = self.world.files.files.get_mut(ticket) else {
+                    return Report::FileMissing;
+                };
+                if !file.notes.contains(text) {
                     file.notes.push(text.clone());
                     file.changed_at = now;
                     let tell_at = Time(now.0 + self.rng.ms(0, 400));

@@ -8,12 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::attempt::{self, Then};
 use model::audit::Audit;
 use model::journal::{Fact, State as Stored, Stream};
-use model::ticket::{Effect, Event, FileStatus, Stage, State, Ticket};
+use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::time::Day;
 use model::view::Row;
 use model::{AgentName, Fence, Oid, TicketId, Time};
 use store::{Journal as _, Ledger, Memory, Millis, StreamId};
 
+use crate::files::File;
 use crate::options::Options;
 use crate::world::World;
 use crate::{Plant, block_on};
@@ -65,6 +66,8 @@ pub(crate) struct Witness {
     pub(crate) spent: u32,
     pub(crate) paused: u32,
     pub(crate) midnights: u32,
+    /// Tickets that were opened again since the last look at the world, though not after somebody had dropped them.
+    reopened: Vec<TicketId>,
     /// What is read now was written by an engine that was thought dead.
     pub(crate) old_engine: bool,
     /// Tickets of which an effect was settled, with a fact or without.
@@ -98,6 +101,7 @@ impl Witness {
     pub(crate) fn check(&mut self, ledger: &Ledger<Memory>, world: &mut World, options: &Options) -> Checked {
         let mut changed = self.replay(ledger, options)?;
         changed.append(&mut self.suspects);
+        self.only_people_open_again(world)?;
         self.looks += 1;
         if self.looks.is_multiple_of(512) {
             store_is_sound(ledger)?;
@@ -181,6 +185,11 @@ impl Witness {
             .unwrap_or_else(|| Ticket::new(id.clone()));
         if let (Event::Landed { commit }, Some(candidate)) = (event, before.candidate()) {
             self.landed.push((commit.clone(), is_waived(candidate)));
+        }
+        if let (Event::Reopened { .. }, State::Done(done)) = (event, &before.state)
+            && !matches!(done, Done::Dropped { .. })
+        {
+            self.reopened.push(id.clone());
         }
         is_woken_in_time(id, event, &before, at)?;
         self.limits_hold(id, event, &before, stored, options)?;
@@ -351,8 +360,10 @@ impl Witness {
             }
             self.costs_add_up(ticket, world)?;
             let file = world.files.files.get(id).filter(|_| ticket.is_done());
+            // A person may take up what is done, and crew leaves it alone.
+            let taken = |f: &File| f.status == FileStatus::InProgress && !f.by_crew;
             ensure(
-                file.is_none_or(|f| f.status == FileStatus::Closed),
+                file.is_none_or(|f| f.status == FileStatus::Closed || taken(f)),
                 "a done ticket's file is closed",
                 || format!("{id} is {}, its file {file:?}", ticket.state_name()),
             )?;

@@ -117,6 +117,7 @@ fn rates(rng: &mut Rng) -> Rates {
         (Site::Unborn, 10),
         (Site::Busy, 15),
         (Site::Dropped, 60),
+        (Site::Away, 60),
     ] {
         if rng.percent(25) {
             rates.set(site, rate);

@@ -75,7 +75,7 @@ fn write_ticket(world: &mut World, rng: &mut Rng) -> Did {
     }
     let Some(id) = (1..=TICKETS + 1)
         .filter_map(ticket)
-        .find(|id| !world.files.files.contains_key(id))
+        .find(|id| !world.files.has(id))
     else {
         return did("nothing");
     };

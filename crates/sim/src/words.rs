@@ -121,6 +121,7 @@ pub(crate) fn came(report: &Report) -> String {
         Report::Landed { commit } => format!("the target is at {}", commit.short()),
         Report::TargetMoved => "the target has moved".to_owned(),
         Report::CheckoutEdited { paths } => format!("{} edits are in the way", paths.len()),
+        Report::FileMissing => "no file is there".to_owned(),
         Report::Done => "done".to_owned(),
     }
 }

@@ -104,6 +104,7 @@ impl World {
             .chain(self.unborn_until)
             .chain(self.full_until)
             .chain(self.busy_until)
+            .chain(self.files.away.values().map(|away| away.until))
             .min()
     }
 
@@ -115,6 +116,9 @@ impl World {
     /// Everything that was so for a while is over.
     pub(crate) fn end_what_passes(&mut self) {
         self.passing().into_iter().for_each(|until| *until = None);
+        let now = self.now;
+        self.files.away.values_mut().for_each(|away| away.until = now);
+        self.files.put_back(now);
     }
 
     /// Whether nothing can be written into the journal.
@@ -143,6 +147,7 @@ impl World {
         for until in self.passing() {
             *until = until.filter(|until| *until > now);
         }
+        self.files.put_back(now);
     }
 
     /// The machine's clock is set: what goes on in the world goes on at its own pace.
@@ -155,6 +160,7 @@ impl World {
         for (tell_at, _) in &mut self.files.looks {
             tell_at.0 += by;
         }
+        self.files.away.values_mut().for_each(|away| away.until.0 += by);
         for until in self.passing().into_iter().flatten() {
             until.0 += by;
         }

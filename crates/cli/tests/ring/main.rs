@@ -12,6 +12,7 @@ mod agents;
 mod checkout;
 mod checks;
 mod failures;
+mod files;
 mod hazards;
 mod landing;
 mod money;

@@ -238,6 +238,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::WorkspaceMissing
         | Report::StepSpawned
         | Report::Stopped
+        | Report::FileMissing
         | Report::Inspected { .. }
         | Report::Built { .. }
         | Report::NoCommits

@@ -160,8 +160,9 @@ fn reply(ordered: Ordered, turn: Turn, tell: mpsc::UnboundedSender<Heard>) -> cr
         points::effect("performed", &ordered.effect);
         let report = match outcome {
             Ok(()) => Report::Done,
-            Err(Unwritten { why, passing: true }) => Report::Hindered { why },
-            Err(Unwritten { why, passing: false }) => Report::CouldNotRun { why },
+            Err(Unwritten::Missing) => Report::FileMissing,
+            Err(Unwritten::Passing(why)) => Report::Hindered { why },
+            Err(Unwritten::Failed(why)) => Report::CouldNotRun { why },
         };
         drop(tell.send(Heard::Performed {
             ordered,

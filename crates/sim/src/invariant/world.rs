@@ -159,6 +159,19 @@ impl Witness {
     }
 
     /// A file that crew closed belongs to a ticket that is done.
+    /// What crew wrote into a file itself opens no ticket again: its work would be done, and paid for, twice.
+    pub(super) fn only_people_open_again(&mut self, world: &World) -> Checked {
+        for id in std::mem::take(&mut self.reopened) {
+            let file = world.files.files.get(&id);
+            ensure(
+                file.is_none_or(|file| !file.by_crew),
+                "only people open a ticket again",
+                || format!("{id} was opened again, its file {file:?}"),
+            )?;
+        }
+        Ok(())
+    }
+
     pub(super) fn closed_only_after_done(&self, world: &World) -> Checked {
         for (id, file) in &world.files.files {
             if file.status == FileStatus::Closed && file.by_crew {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use model::Time;
+use model::{TicketId, Time};
 
 use super::Simulation;
 use crate::Who;
@@ -41,6 +41,9 @@ impl Simulation {
                 "someone deletes the target's branch, for a while".to_owned()
             });
         }
+        if let Some(mut rng) = self.chance.strikes(Site::Away) {
+            self.move_a_file_away(&mut rng);
+        }
         if let Some(mut rng) = self.chance.strikes(Site::Rewrite) {
             let commits = usize::try_from(rng.from(1, 2)).unwrap_or(1);
             self.world.take_back(commits);
@@ -48,6 +51,20 @@ impl Simulation {
                 format!("someone takes {commits} commits back from the target")
             });
         }
+    }
+
+    /// For a moment, as a person does who moves things about, or for longer, as with another branch checked out.
+    fn move_a_file_away(&mut self, rng: &mut Rng) {
+        let ids: Vec<TicketId> = self.world.files.files.keys().cloned().collect();
+        let Some(id) = rng.pick(&ids) else { return };
+        let ms = if rng.percent(60) {
+            rng.ms(20, 500)
+        } else {
+            rng.ms(500, 30_000)
+        };
+        let (now, settle) = (self.world.now, self.options.settings.run.settle);
+        self.world.files.take_away(id, now, Time(now.0 + ms), settle);
+        self.note(Who::World, || format!("the file of {id} is away for {ms} ms"));
     }
 
     /// The clock is set: an hour off, as by a wrong time zone, or a little, as by a time server. What waits by the clock waits

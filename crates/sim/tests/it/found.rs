@@ -1,6 +1,7 @@
 //! What the simulation has found in the engine and the machines, reduced to the inputs that it takes.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use engine::{Core, Duty, End, Input, Loaded, Output, Report, RunEnd, Sighting};
 use model::attempt::{self, Class, Failure, Prompt, Signal, Usage};
@@ -110,6 +111,11 @@ fn ticket() -> TicketId {
 
 /// All that is in the folder: the ticket's file, open.
 fn an_open_file() -> Input {
+    a_file(FileStatus::Open)
+}
+
+/// All that is in the folder: the ticket's file.
+fn a_file(status: FileStatus) -> Input {
     let spec = Spec {
         title: "One".to_owned(),
         kind: "task".to_owned(),
@@ -118,7 +124,7 @@ fn an_open_file() -> Input {
     let sighting = Sighting::Read {
         ticket: ticket(),
         spec,
-        status: FileStatus::Open,
+        status,
         tags: BTreeSet::new(),
         changed_at: Time(0),
     };
@@ -338,10 +344,7 @@ fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name()
     let mut crew = Crew::at_work(Settings::default());
     crew.report(writes, Report::Done);
     let ordered_before = crew.ordered.len();
-    let gone = Sighting::Gone {
-        ticket: ticket(),
-        at: crew.now,
-    };
+    let gone = Sighting::Gone { ticket: ticket() };
     crew.hear(Input::Sighted {
         seen: vec![gone],
         whole: false,
@@ -359,4 +362,65 @@ fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name()
         "{}",
         crew.state()
     );
+}
+
+/// Its file was moved away for a moment, and that was when crew would have closed it.
+#[test]
+fn what_is_done_is_not_begun_again_because_its_file_was_away() {
+    let mut settings = Settings::default();
+    settings.run.settle = Duration::from_secs(10);
+    let mut crew = Crew::at_work(settings);
+    crew.report(writes, Report::Done);
+    crew.hear(a_file(FileStatus::InProgress));
+    crew.hear(Input::Commanded {
+        id: "c-1".to_owned(),
+        by: "pat".to_owned(),
+        command: Command::Drop {
+            ticket: ticket(),
+            reason: "enough".to_owned(),
+        },
+    });
+    crew.failed(Failure::new(Class::KilledByUs, "it was stopped"));
+    assert_eq!(crew.state(), "done/dropped");
+    // The second time, it is there.
+    crew.report(writes, Report::FileMissing);
+    crew.hear(a_file(FileStatus::InProgress));
+    assert_eq!(crew.state(), "done/dropped", "crew's own word is nobody's wish");
+    crew.report(writes, Report::Done);
+    crew.hear(a_file(FileStatus::Closed));
+    // From now on, it is a person who has taken it.
+    crew.hear(a_file(FileStatus::InProgress));
+    assert_eq!(crew.state(), "done/dropped");
+    crew.hear(an_open_file());
+    assert_ne!(crew.state(), "done/dropped");
+}
+
+/// Whoever moves a file away for so long has deleted it: nothing is owed to the next one of its name.
+#[test]
+fn a_writing_is_owed_to_a_file_for_as_long_as_a_file_must_be_still() {
+    let mut settings = Settings::default();
+    settings.run.settle = Duration::from_secs(10);
+    let mut crew = Crew::at_work(settings);
+    let missing = |crew: &mut Crew| {
+        let (id, ticket, effect) = crew
+            .ordered
+            .iter()
+            .rfind(|(_, _, it)| writes(it))
+            .unwrap()
+            .clone();
+        crew.now.0 += 1000;
+        let report = Report::FileMissing;
+        let heard = Input::Reported {
+            id,
+            ticket,
+            effect,
+            report,
+        };
+        let output = crew.core.step(heard, crew.now);
+        (output.again.len(), output.finished.len())
+    };
+    assert_eq!(missing(&mut crew), (1, 0));
+    assert_eq!(missing(&mut crew), (1, 0));
+    crew.now.0 += 10_000;
+    assert_eq!(missing(&mut crew), (0, 1));
 }
