@@ -99,7 +99,9 @@ fn make(pinned: &Path, folder: &Path, client: &Client) -> Outcome {
         "--no-update-notifier",
         "--loglevel=error",
     ];
-    program::run(folder, "npm", &arguments)?;
+    // A registry that does not answer once does the next time.
+    let install = || program::run(folder, "npm", &arguments);
+    install().or_else(|_| install()).or_else(|_| install())?;
     let program = find(folder, client)?;
     let link = folder.join(client.program);
     std::os::unix::fs::symlink(&program, &link).map_err(|error| failed(&link, error))

@@ -267,6 +267,10 @@ impl Watched {
                 Ending::Forced => {}
             }
             let asked = self.wait(signals, wake.left());
+            // It may have ended long before this was let go on, on a machine that was suspended, say: then it ended by itself.
+            if let Some(end) = self.reap() {
+                break end;
+            }
             match ending {
                 Ending::No if asked || timeout.is_some_and(Deadline::passed) => {
                     reason = if asked { Reason::Stopped } else { Reason::TimedOut };

@@ -13,7 +13,7 @@ fi
 if [ -e work/f-moved.txt ]; then
     : >"$outside/checking"
     looks=0
-    until [ -e "$outside/moved" ] || [ "$looks" -gt 4000 ]; do
+    until [ -e "$outside/moved" ] || [ "$looks" -gt 40000 ]; do
         looks=$((looks + 1))
         sleep 0.05
     done

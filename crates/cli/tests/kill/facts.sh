@@ -21,7 +21,7 @@ wait_for() {
     looks=0
     until "$@"; do
         looks=$((looks + 1))
-        [ "$looks" -lt 4000 ] || exit 0
+        [ "$looks" -lt 40000 ] || exit 0
         sleep 0.05
     done
 }

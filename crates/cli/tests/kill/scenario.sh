@@ -35,7 +35,7 @@ wait_for() {
     looks=0
     until "$@"; do
         looks=$((looks + 1))
-        [ "$looks" -lt 3000 ] || exit 0
+        [ "$looks" -lt 30000 ] || exit 0
         sleep 0.02
     done
 }

@@ -21,7 +21,7 @@ impl Gate {
         let git = bin.join("git");
         let words = words.replace(' ', "\\ ");
         let text = format!(
-            "#!/bin/sh\ncase \"$*\" in *{words}*)\n echo x >> {reached}; n=0; until [ -e {open} ]; do n=$((n+1)); [ $n -lt 12000 ] || exit 9; sleep 0.02; done ;;\nesac\n\
+            "#!/bin/sh\ncase \"$*\" in *{words}*)\n echo x >> {reached}; n=0; until [ -e {open} ]; do n=$((n+1)); [ $n -lt 60000 ] || exit 9; sleep 0.02; done ;;\nesac\n\
              PATH=${{PATH#{bin}:}} exec {real} \"$@\"\n",
             reached = reached.display(),
             open = open.display(),

@@ -342,10 +342,11 @@ fn a_step_that_does_not_say_that_it_is_done_is_followed_by_another() {
 /// A world in which a step may be silent for a second and last as long as this, and what it came to when its first step did this,
 /// after which nothing of that may be alive.
 fn stopped_while_it(does: &str, step_timeout: &str) -> (World, String) {
-    let run = format!("stall_after = \"1s\"\nstep_timeout = \"{step_timeout}\"");
+    let run = format!("stall_after = \"3s\"\nstep_timeout = \"{step_timeout}\"");
     let world = World::with(|s| s.run = run);
     // Each notes who it is before it begins. One that left its session is of the step too.
-    let note = "echo $$ >> \"$LOGS/pids\"";
+    // With when it began: its number may be another's by the time it is looked for.
+    let note = "echo $$ $(cut -d \" \" -f 22 /proc/$$/stat) >> \"$LOGS/pids\"";
     let script = format!(
         "work \"t.$RUN\" x\n[ \"$RUN\" = 1 ] || {{ echo DONE; exit 0; }}\n{note}\n\
          setsid -f sh -c '{note}; exec sleep 1000' >/dev/null 2>&1 </dev/null\n\
@@ -356,7 +357,11 @@ fn stopped_while_it(does: &str, step_timeout: &str) -> (World, String) {
     world.wait("it was stopped", || world.count("t-1", "step_failed") > 0);
     let noted = fs::read_to_string(world.path("logs/pids")).unwrap();
     assert_eq!(noted.lines().count(), 3, "{noted}");
-    let is_alive = |pid: &&str| Path::new("/proc").join(pid).exists();
+    let is_alive = |noted: &&str| {
+        let (pid, began) = noted.split_once(' ').unwrap();
+        let stat = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
+        stat.split(' ').nth(21) == Some(began)
+    };
     let alive: Vec<&str> = noted.lines().filter(is_alive).collect();
     assert!(alive.is_empty(), "{alive:?} of {noted}");
     world.must(&["stop"]);

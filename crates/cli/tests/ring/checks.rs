@@ -147,7 +147,7 @@ fn a_set_up_that_fails_fails_closed_and_a_person_may_waive_it() {
 #[test]
 fn f5_ga_f22_ga_a_check_that_takes_too_long_has_failed_and_leaves_nothing() {
     let world = World::with(|s| {
-        s.checks = "timeout = \"1s\"\ncommands = ['''if [ -e slow ]; then sleep 1000 & sleep 1000; fi''']"
+        s.checks = "timeout = \"5s\"\ncommands = ['''if [ -e slow ]; then sleep 1000 & sleep 1000; fi''']"
             .to_owned();
     });
     world

@@ -193,7 +193,7 @@ fn a_rate_limit_makes_the_harness_wait_and_counts_no_error() {
             "if [ \"$RUN\" = 1 ]; then\n\
              until_there \"$GATES/go\"\n\
              echo \"{\\\"crew\\\":\\\"failure\\\",\\\"class\\\":\\\"rate_limited\\\",\\\"message\\\":\\\"too much\\\",\
-             \\\"until_ms\\\":$(( ($(date +%s) + 4) * 1000 ))}\"\n\
+             \\\"until_ms\\\":$(( ($(date +%s) + 15) * 1000 ))}\"\n\
              exit 1\nfi\nwork t x\necho DONE",
         )
         .write();

@@ -161,7 +161,7 @@ fn f8_wk_ga_what_an_agent_plants_in_its_repository_is_not_run() {
 
 #[test]
 fn a_step_that_takes_too_long_is_ended_and_tried_in_a_new_session() {
-    let world = World::with(|s| s.run = "step_timeout = \"1s\"".to_owned());
+    let world = World::with(|s| s.run = "step_timeout = \"9s\"".to_owned());
     world
         .ticket("t-1")
         .agent("if [ \"$RUN\" = 1 ]; then until_there \"$GATES/never\"; fi\nwork t x\necho DONE")

@@ -7,7 +7,7 @@ use crate::support::{DONE, World};
 /// Waits until another ticket's file is closed.
 fn after(other: &str) -> String {
     format!(
-        "tries=0\nuntil grep -q '^status: closed' \"$TICKETS_DIR/{other}.md\"; do tries=$((tries+1)); [ $tries -lt 3000 ] || exit 9; sleep 0.02; done\n"
+        "tries=0\nuntil grep -q '^status: closed' \"$TICKETS_DIR/{other}.md\"; do tries=$((tries+1)); [ $tries -lt 30000 ] || exit 9; sleep 0.02; done\n"
     )
 }
 

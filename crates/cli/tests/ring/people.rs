@@ -159,7 +159,7 @@ fn merge_carries_on_what_a_killed_engine_began() {
     let world = World::with(|s| {
         s.checks = format!(
             "commands = ['''{}''']",
-            "touch \"$HOME/checking\"; n=0; until [ -e \"$HOME/go\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done"
+            "touch \"$HOME/checking\"; n=0; until [ -e \"$HOME/go\" ]; do n=$((n+1)); [ $n -lt 30000 ] || exit 9; sleep 0.02; done"
         );
     });
     world.ticket("t-1").agent(DONE).write();

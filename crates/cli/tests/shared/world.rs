@@ -36,7 +36,7 @@ until_there() {
     tries=0
     while [ ! -e "$1" ]; do
         tries=$((tries+1))
-        [ "$tries" -lt 3000 ] || exit 9
+        [ "$tries" -lt 30000 ] || exit 9
         sleep 0.02
     done
 }
@@ -647,7 +647,7 @@ impl World {
     /// A check's wait for a file in its HOME, not for ever.
     pub(crate) fn until_home(name: &str) -> String {
         format!(
-            "n=0; until [ -e \"$HOME/{name}\" ]; do n=$((n+1)); [ $n -lt 3000 ] || exit 9; sleep 0.02; done"
+            "n=0; until [ -e \"$HOME/{name}\" ]; do n=$((n+1)); [ $n -lt 30000 ] || exit 9; sleep 0.02; done"
         )
     }
 

@@ -145,7 +145,7 @@ fn a_shim_killed_while_it_stops_the_run_counts_as_stopped() {
 #[test]
 fn the_killed_program_of_a_living_shim_is_an_ordinary_end() {
     let world = World::new();
-    let run = world.create(&world.sh("echo $$ > program; sleep 1000"));
+    let run = world.create(&world.sh("sleep 1000 & echo $$ > program; wait"));
     let watch = run.start(&shim()).unwrap();
     kill(pid_in(&world.path("program")));
     let exit = exit(watch.wait(LONG).unwrap().unwrap());

@@ -132,7 +132,8 @@ async fn share(journal: &Sqlite, name: &str) {
             };
             match journal.append(vec![keyed]).await {
                 Ok(_) => break,
-                Err(Error::VersionConflict { .. }) => conflicts += 1,
+                // Whoever commits next is chance: on a slow disk one may be passed over for as long as it waits.
+                Err(Error::VersionConflict { .. } | Error::Busy) => conflicts += 1,
                 Err(other) => panic!("{other:?} after {conflicts} conflicts"),
             }
         }

@@ -205,17 +205,38 @@ fn the_watch_wakes_for_every_kind_of_change() {
             .expect("a notice from the new folder");
         until(&mut watch, &notices, &mut known, is(Status::Closed));
     }
-    // Looking is no change: after the notices of what was written there are none.
     q.folder.add_note(&a, "n", at(0)).unwrap();
     until(&mut watch, &notices, &mut known, |known| {
         known.tickets.get("ab-1").is_some_and(|t| t.notes.len() == 1)
     });
-    while notices.recv_timeout(Duration::from_millis(50)).is_ok() {}
+}
+
+/// Looking is no change: of what is read, nothing is told before what is written next.
+#[test]
+fn a_reading_does_not_wake_the_watch() {
+    let q = Queue::new();
+    q.plain("ab-1", "open", "");
+    let (tell, told) = std::sync::mpsc::channel();
+    let _watch = Watch::new(&q.folder, move |hint| drop(tell.send(hint))).unwrap();
+    let until_named = |name: &str| -> Vec<Hint> {
+        let mut before = Vec::new();
+        loop {
+            match told.recv_timeout(Duration::from_secs(20)).expect("a hint") {
+                Hint::Files(names) if names.contains(name) => return before,
+                hint => before.push(hint),
+            }
+        }
+    };
+    q.plain("first", "open", "");
+    until_named("first");
     q.folder.load().unwrap();
-    assert!(
-        notices.recv_timeout(Duration::from_millis(50)).is_err(),
-        "a reading woke the watch"
-    );
+    q.plain("second", "open", "");
+    for hint in until_named("second") {
+        assert!(
+            matches!(&hint, Hint::Files(names) if names.iter().all(|name| name == "first")),
+            "{hint:?}"
+        );
+    }
 }
 
 #[test]

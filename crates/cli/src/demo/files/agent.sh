@@ -58,7 +58,7 @@ merge() {
 together() {
     : > "$DEMO/begun-$CREW_TICKET_ID"
     tries=0
-    while [ ! -e "$DEMO/begun-$1" ] && [ "$tries" -lt 120 ]; do
+    while [ ! -e "$DEMO/begun-$1" ] && [ "$tries" -lt 1200 ]; do
         tries=$((tries + 1))
         say 'reading lib/greet.sh'
     done
