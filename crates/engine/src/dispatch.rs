@@ -302,7 +302,7 @@ impl Core {
     }
 
     /// Tickets with an attempt, by id.
-    pub(crate) fn active_tickets(&self) -> impl Iterator<Item = (&TicketId, &Ticket)> {
+    pub fn active_tickets(&self) -> impl Iterator<Item = (&TicketId, &Ticket)> {
         let at = |id| self.tickets.get_key_value(id);
         self.active
             .iter()

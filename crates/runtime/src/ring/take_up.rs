@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::{Core, Duty, Loaded};
 use model::attempt::{self, Attempt};
-use model::ticket::{Effect, Ticket};
+use model::ticket::Effect;
 use model::{RunId, Time};
 use store::Ordered;
 
@@ -128,7 +128,10 @@ impl Ring {
 
     /// Whether work of any ticket may be in a workspace.
     pub(super) fn is_under_way(&self) -> bool {
-        let mut attempts = self.core.tickets().filter_map(Ticket::attempt);
+        let mut attempts = self
+            .core
+            .active_tickets()
+            .filter_map(|(_, ticket)| ticket.attempt());
         attempts.any(Attempt::may_have_work)
     }
 
