@@ -14,7 +14,7 @@ use model::{AgentName, RunId, SessionId, TicketId, Time};
 
 use crate::line::Line;
 use crate::spending::Spending;
-use crate::{Error, Input, Output, failing};
+use crate::{Error, Input, Output, failing, files};
 
 /// The engine's core.
 #[derive(Clone, Debug)]
@@ -281,8 +281,8 @@ impl Core {
             slots.extend(change.slots);
             let after = State::Ticket(Arc::clone(&ticket));
             let mut effects = change.effects;
-            if matches!(ticket.state, ticket::State::Done(ticket::Done::Dropped { .. }))
-                && self.gone.contains_key(id)
+            let by_deletion = |by: &str| by == files::PERSON && self.gone.contains_key(id);
+            if matches!(&ticket.state, ticket::State::Done(ticket::Done::Dropped { by, .. }) if by_deletion(by))
             {
                 // Whoever writes a file of that name next begins anew: what is said of the old one would be said of it.
                 effects.retain(|effect| !matches!(effect, Effect::WriteFile(_)));

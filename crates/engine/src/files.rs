@@ -10,10 +10,10 @@ use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::{TicketId, Time};
 
 use crate::core::Core;
-use crate::{Again, Report, Sighting};
+use crate::{Again, Sighting};
 
 /// Who is said to have done what was done to a file.
-const PERSON: &str = "a person, in the ticket's file";
+pub(crate) const PERSON: &str = "a person, in the ticket's file";
 
 fn reopened() -> Event {
     Event::Reopened {
@@ -65,7 +65,10 @@ impl Core {
                     self.heed_file(&ticket);
                 }
                 Sighting::Unreadable { ticket, at } => {
-                    self.gone.remove(&ticket);
+                    // What a done ticket's file said before it went may still be asked for.
+                    if !self.ticket(&ticket).is_some_and(Ticket::is_done) {
+                        self.gone.remove(&ticket);
+                    }
                     let unseen = route::File {
                         status: FileStatus::Open,
                         changed_at: at,
@@ -75,10 +78,13 @@ impl Core {
                     self.refiled(&ticket);
                 }
                 Sighting::Gone { ticket } => {
-                    self.files.remove(&ticket);
+                    let was_closed = |f: route::File| f.status == FileStatus::Closed && !f.unreadable;
+                    let was_closed = self.files.remove(&ticket).is_some_and(was_closed);
                     self.refiled(&ticket);
                     self.tags.remove(&ticket);
-                    if self.tickets.contains_key(&ticket) {
+                    // Nothing is owed to one that is closed: what it says when it is back is a person's word.
+                    let is_over = was_closed && self.ticket(&ticket).is_some_and(Ticket::is_done);
+                    if self.tickets.contains_key(&ticket) && !is_over {
                         // From now on: that it is back already is heard next, should this be heard late.
                         self.gone.entry(ticket).or_insert(self.now);
                     }
@@ -121,7 +127,7 @@ impl Core {
         }
         let event = match done {
             // What was dropped because its file was deleted is wanted after all.
-            Done::Dropped { .. } if said != Some(FileStatus::Closed) => reopened(),
+            Done::Dropped { by, .. } if by == PERSON && said != Some(FileStatus::Closed) => reopened(),
             // Its work is done and paid for: nobody has asked for more.
             _ if is_back => Event::FileDrifted,
             _ => return,
@@ -238,12 +244,13 @@ impl Core {
     /// crew's own writing found no file. It is owed to a file that is away for a moment only, and until it has arrived nothing
     /// in there is a person's act; one that stays away was deleted, and there is nothing to be written.
     pub(crate) fn missed_the_file(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect) {
-        let missed = self.missed.entry(ticket.clone()).or_insert((id, self.now));
-        if missed.0 != id {
-            *missed = (id, self.now);
-        }
-        let again_at = missed.1 + self.settings.run.settle;
+        let since = match self.missed.get(ticket) {
+            Some((missed, since)) if *missed == id => *since,
+            Some(_) | None => self.now,
+        };
+        let again_at = since + self.settings.run.settle;
         if again_at > self.now {
+            self.missed.insert(ticket.clone(), (id, since));
             self.out.again.push(Again {
                 effect: id,
                 at: again_at,
@@ -252,15 +259,30 @@ impl Core {
             return;
         }
         self.missed.remove(ticket);
-        self.reported(id, ticket, effect, Report::Done);
+        if let Effect::WriteFile(_) = effect
+            && self.filed.insert(id)
+        {
+            self.arrived(ticket);
+        }
+        self.works(ticket, effect);
+        self.out.finished.push(id);
+        // Should it be there after all, it says what it said before.
+        self.heed_what_is_done(ticket, None, true);
+        self.heed_file(ticket);
     }
 
-    /// The file says what was written: crew's own writing has arrived.
-    pub(crate) fn filed(&mut self, id: &TicketId, filing: &model::ticket::Filing) {
+    /// One of crew's own writings less is on its way.
+    fn arrived(&mut self, id: &TicketId) {
         if let Some(n) = self.filing.get_mut(id) {
             *n = n.saturating_sub(1);
         }
         self.dirty = true;
+    }
+
+    /// The file says what was written: crew's own writing has arrived.
+    pub(crate) fn filed(&mut self, id: &TicketId, filing: &model::ticket::Filing) {
+        self.arrived(id);
+        self.missed.remove(id);
         if let Some(file) = self.files.get_mut(id) {
             file.status = filing.status;
             self.tags.insert(id.clone(), filing.tags.clone());

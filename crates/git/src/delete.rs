@@ -10,8 +10,8 @@ use rustix::io::Errno;
 
 use crate::error::{Error, IoContext, Result};
 
-/// Folders in folders: each is a call in a call, and an open descriptor.
-const DEPTH: usize = 1000;
+/// Folders in folders: each is a call in a call, and an open descriptor, of which there are not many.
+const DEPTH: usize = 200;
 /// Without these an owner can neither look into a folder nor take anything out of it.
 const OWNERS: u32 = 0o700;
 

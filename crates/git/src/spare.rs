@@ -50,12 +50,12 @@ impl Repository {
 
     fn delete_spares(&self, root: &Path, which: impl Fn(&std::fs::DirEntry) -> bool) -> Result<()> {
         let mut outcome = Ok(());
-        // Where there is no such folder, none is left.
-        for spare in std::fs::read_dir(root.join(SPARE))
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
+        let folder = root.join(SPARE);
+        // An agent may have put a link there.
+        if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
+            return Ok(());
+        }
+        for spare in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             if which(&spare) {
                 outcome = outcome.and(self.delete_or_part(root, &spare.path(), &whose(&spare)));
             }
@@ -132,7 +132,7 @@ impl Repository {
 /// The name of the workspace that it was.
 fn whose(spare: &std::fs::DirEntry) -> String {
     let name = spare.file_name().to_string_lossy().into_owned();
-    name.strip_suffix(HALF).map_or(name.clone(), str::to_owned)
+    name.trim_end_matches(HALF).to_owned()
 }
 
 fn is_whole(spare: &std::fs::DirEntry) -> bool {

@@ -24,6 +24,8 @@ pub struct Undeletable {
     pub path: PathBuf,
     /// Whether that is another user's, or in a folder of theirs.
     pub is_anothers: bool,
+    /// Whether another file system is mounted on the way to it.
+    pub is_mount: bool,
 }
 
 impl Repository {
@@ -31,12 +33,16 @@ impl Repository {
     #[must_use]
     pub fn undeletable(root: &Path) -> Vec<Undeletable> {
         let user = rustix::process::geteuid().as_raw();
+        let device = |path: &Path| path.symlink_metadata().ok().map(|it| it.dev());
+        let here = device(root);
         let left = entries(&root.join(UNDELETABLE)).into_iter().map(|folder| {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
             let workspace = name.rsplit_once(ASIDE).map_or("", |(of, _)| of).to_owned();
             let path = leaf(&folder);
             let is_anothers = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.uid() != user);
+            let mut way = path.ancestors().take_while(|above| above.starts_with(&folder));
             Undeletable {
+                is_mount: way.any(|above| device(above) != here),
                 is_anothers: is_anothers(&path) || path.parent().is_some_and(is_anothers),
                 workspace,
                 folder: folder.clone(),
@@ -86,6 +92,10 @@ impl Repository {
 
 /// What was moved into a folder, by name; whatever else is in it is none of crew's.
 fn entries(folder: &Path) -> Vec<PathBuf> {
+    // An agent may have put a link there.
+    if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
+        return Vec::new();
+    }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let parted = entries.filter(|entry| is_aside(&entry.file_name()));
     let mut found: Vec<PathBuf> = parted.map(|entry| entry.path()).collect();

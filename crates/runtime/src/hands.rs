@@ -55,7 +55,7 @@ pub(crate) struct Hands {
     /// What they are performed on.
     pub(crate) threads: Arc<Threads>,
     /// What of workspaces may not be deleted, of which a person was told.
-    pub(crate) told_undeletable: Mutex<BTreeSet<PathBuf>>,
+    pub(crate) told_undeletable: Arc<Mutex<BTreeSet<PathBuf>>>,
     /// Held for the engine's life, and by every git child.
     lock: Lock,
 }
@@ -107,6 +107,7 @@ impl Hands {
         let hands = Self::holding(lock, shared, &self.place, settings, options, work)?;
         Ok(Self {
             owner: self.owner.clone(),
+            told_undeletable: Arc::clone(&self.told_undeletable),
             // What is under way goes on where it is.
             workspaces: self.workspaces.clone(),
             ..hands
@@ -160,7 +161,7 @@ impl Hands {
             check_env: harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?,
             checking,
             threads,
-            told_undeletable: Mutex::default(),
+            told_undeletable: Arc::default(),
             lock,
         })
     }

@@ -41,6 +41,8 @@ pub(crate) struct Lines {
     performing: BTreeMap<Line, EffectId>,
     /// Landings that are ordered, until the journal has what came of them.
     landings: BTreeSet<EffectId>,
+    /// Where work is being kept, or is to be.
+    keeps: BTreeSet<EffectId>,
     /// Stops that are being performed beside the lines.
     stops: usize,
     /// Lines whose first waiting effect has failed, and when it is performed again.
@@ -71,6 +73,7 @@ impl Lines {
         self.core += 1;
         self.waiting.clear();
         self.landings.clear();
+        self.keeps.clear();
         self.failed.clear();
         self.delayed.clear();
         self.performed.clear();
@@ -87,8 +90,16 @@ impl Lines {
         if let Effect::Land { .. } = ordered.effect {
             self.landings.insert(ordered.id);
         }
+        if let Effect::KeepWork { .. } = ordered.effect {
+            self.keeps.insert(ordered.id);
+        }
         self.waiting.entry(line(&ordered)).or_default().push_back(ordered);
         None
+    }
+
+    /// Whether work of an attempt that is over is still to be kept.
+    pub(crate) fn is_keeping(&self) -> bool {
+        !self.keeps.is_empty()
     }
 
     /// What can be performed now, taken out of its lines.
@@ -149,6 +160,7 @@ impl Lines {
         let settled: Vec<EffectId> = std::mem::take(&mut self.performed).into_keys().collect();
         for id in &settled {
             self.landings.remove(id);
+            self.keeps.remove(id);
             self.failed.remove(id);
         }
         settled

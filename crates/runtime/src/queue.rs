@@ -150,7 +150,7 @@ fn serve(
             drop(watch.renew());
         }
         // A folder that is not there is no proof that its tickets were deleted: a branch may be switched underneath.
-        let was_gone = std::mem::replace(&mut is_folder_gone, !first && !folder.path().is_dir());
+        let was_gone = std::mem::replace(&mut is_folder_gone, !folder.path().is_dir());
         if is_folder_gone {
             if !was_gone {
                 let folder = folder.path().display();
@@ -172,6 +172,11 @@ fn serve(
                 .map(|changes| changes.into_iter().for_each(|change| seen.push(change)))
         };
         match looked {
+            // It went while it was looked at: what was not found in it was not deleted.
+            Ok(()) if !folder.path().is_dir() => {
+                *scan = Scan::new(folder);
+                first = true;
+            }
             Ok(()) => {
                 seen.end(first);
                 first = false;
@@ -246,6 +251,8 @@ impl Aside {
 /// once, and no more than one is kept here.
 struct Seen<'s, S> {
     look: u64,
+    /// Files that are not there any more: told last, when it is known that the folder still is.
+    gone: Vec<Sighting>,
     piece: Vec<Sighting>,
     saw: &'s S,
 }
@@ -254,6 +261,7 @@ impl<'s, S: Fn(u64, Vec<Sighting>, bool)> Seen<'s, S> {
     fn new(look: u64, saw: &'s S) -> Self {
         Self {
             look,
+            gone: Vec::new(),
             piece: Vec::new(),
             saw,
         }
@@ -261,6 +269,10 @@ impl<'s, S: Fn(u64, Vec<Sighting>, bool)> Seen<'s, S> {
 
     fn push(&mut self, change: Change) {
         let Some(sighting) = sighting(change) else { return };
+        if let Sighting::Gone { .. } = sighting {
+            self.gone.push(sighting);
+            return;
+        }
         if self.piece.len() == PIECE {
             (self.saw)(self.look, std::mem::take(&mut self.piece), false);
         }
@@ -268,7 +280,8 @@ impl<'s, S: Fn(u64, Vec<Sighting>, bool)> Seen<'s, S> {
     }
 
     /// The look is over. The last piece says whether that was all there is.
-    fn end(self, whole: bool) {
+    fn end(mut self, whole: bool) {
+        self.piece.append(&mut self.gone);
         if whole || !self.piece.is_empty() {
             (self.saw)(self.look, self.piece, whole);
         }
@@ -280,7 +293,13 @@ fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
     let id = tickets::Id::new(id.as_str())?;
     let file = folder.file(&id);
     let is_there = |path: &Path| {
-        let failed = |error| Unwritten::Failed(format!("cannot look for {}: {error}", path.display()));
+        let failed = |error| {
+            Unwritten::Failed(format!(
+                "cannot look for {}: {}",
+                path.display(),
+                text::system(&error)
+            ))
+        };
         path.try_exists().map_err(failed)
     };
     if is_there(&file)? {

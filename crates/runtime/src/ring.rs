@@ -200,7 +200,7 @@ impl Ring {
         ring.end_strays().await?;
         ring.watch_prompts();
         ring.state_file.take_up(&ring.ledger).await?;
-        ring.clear_half_spares();
+        ring.clear_leftovers();
         match ring.load().await {
             // An engine waits for room; a person who asked for one thing wants to know.
             Err(error) if error.is_passing() && ring.duty == Duty::Drain => ring.trouble = Some(error),

@@ -12,15 +12,17 @@ use crate::hands::Hands;
 pub fn said(left: &Undeletable) -> (String, String) {
     let says = format!(
         "the workspace {} left what crew may not delete{}: {}",
-        left.workspace,
-        if left.is_anothers {
+        shown(&left.workspace),
+        if left.is_anothers && !left.is_mount {
             ", as it is another user's"
         } else {
             ""
         },
         shown(&left.path.to_string_lossy())
     );
-    let protects = if left.is_anothers {
+    let protects = if left.is_mount {
+        "a file system is mounted there: unmount it (findmnt, umount), then "
+    } else if left.is_anothers {
         ""
     } else {
         "see what protects it (findmnt, lsattr), then "
@@ -35,7 +37,10 @@ pub fn said(left: &Undeletable) -> (String, String) {
 /// How a person deletes what crew may not.
 #[must_use]
 pub fn delete(folder: &Path) -> String {
-    format!("sudo rm -r {}", quoted(&folder.to_string_lossy()))
+    format!(
+        "sudo rm -r --one-file-system {}",
+        quoted(&shown(&folder.to_string_lossy()))
+    )
 }
 
 /// A path in one line: an agent gave it its name, and could have made it look like more of what crew says.

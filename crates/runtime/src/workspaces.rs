@@ -86,8 +86,8 @@ impl Place {
             .join(self.repository.folder_name()))
     }
 
-    /// Makes the folder of the workspaces and notes where everything stands from now on, before a workspace is made; those that stand already follow the repository where
-    /// that has moved. Warns where workspaces do not stand where they belong. For the holder of the repository's lock.
+    /// Makes the folder of the workspaces and notes where everything stands from now on, before a workspace is made; those that stand
+    /// already follow the repository where that has moved. Warns where workspaces do not stand where they belong. For the holder of the repository's lock.
     ///
     /// # Errors
     /// [`Error::OtherTickets`]; [`Error::WorkspacesMissing`], where an attempt is to have one: nothing is noted.

@@ -121,8 +121,8 @@ fn a_simulation_is_told_step_by_step() {
     );
     let one = repo.crew(&["sim", "replay", "7", "--of", "t-1"]).ok().out;
     assert!(one.lines().count() < whole.lines().count(), "{one}");
-    let run = repo.crew(&["sim", "replay", "7", "--of", "t-2.1.1"]).ok().out;
-    assert!(run.contains("start t-2.1.1") && !run.contains("t-2.1.2"), "{run}");
+    let run = repo.crew(&["sim", "replay", "7", "--of", "t-3.1.1"]).ok().out;
+    assert!(run.contains("start t-3.1.1") && !run.contains("t-3.1.2"), "{run}");
     let nobody = repo.crew(&["sim", "replay", "7", "--of", "t-"]);
     assert_eq!(nobody.code, 2, "{nobody}");
     assert!(

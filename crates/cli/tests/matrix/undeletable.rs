@@ -58,7 +58,7 @@ fn left_behind(world: &World, plant: impl Fn(&Path), mend: impl Fn(&Path)) {
     world.wait("it is out of the way", || of_t1(&all).is_some());
     let out = of_t1(&all).unwrap().join("out");
     let says = "-t-1 left what crew may not delete";
-    let how = format!("sudo rm -r {}", of_t1(&all).unwrap().display());
+    let how = format!("sudo rm -r --one-file-system {}", of_t1(&all).unwrap().display());
     world.wait("it is told", || engine.said().all().contains(&how));
     engine.signal("TERM");
     let said = engine.end();

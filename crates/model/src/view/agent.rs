@@ -300,7 +300,7 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         return attempt
             .stopping
             .as_ref()
-            .and_then(|_| fact("its step to end, which is being stopped"));
+            .and_then(|_| fact("its step, which is being stopped, to end"));
     }
     match &attempt.state {
         attempt::State::Preparing => fact("its workspace"),

@@ -227,7 +227,7 @@ impl Hands {
             git::Landing::Landed { left } => {
                 for blocked in left {
                     tracing::warn!(
-                        "{} moved on, and a checkout did not follow in all: {}",
+                        "{} moved on, and a checkout did not follow everywhere: {}",
                         self.target.short(),
                         shown(&blocked.to_string())
                     );

@@ -16,19 +16,18 @@ use crate::{Result, clock};
 impl Ring {
     /// Removes what a killed engine left of a checkout that it was about to keep, and what could not be removed before: at the start
     /// only, while no hand keeps one.
-    pub(super) fn clear_half_spares(&self) {
+    pub(super) fn clear_leftovers(&self) {
+        if self.duty != Duty::Drain {
+            return;
+        }
         let hands = &self.hands;
-        if self.duty == Duty::Drain
-            && let Err(error) = hands.repository.clear_half_spares(&hands.workspaces)
-        {
+        if let Err(error) = hands.repository.clear_half_spares(&hands.workspaces) {
             tracing::warn!(
                 "a checkout that was half put aside takes room for nothing: {}",
                 text::whole(&error)
             );
         }
-        if self.duty == Duty::Drain {
-            hands.clear_undeletable();
-        }
+        hands.clear_undeletable();
     }
 
     /// Ends what runs where the journal is new: another was here, is gone, and what it has begun is at work with nobody to wait for it.
@@ -78,7 +77,10 @@ impl Ring {
         self.core = Core::load(self.hands.settings.clone(), self.journal, loaded)?;
         self.has_archived = self.ledger.has_archived().await?;
         self.recall(self.core.unknown_links()).await?;
-        self.note_place()?;
+        let is_keeping = pending
+            .iter()
+            .any(|o| matches!(o.effect, Effect::KeepWork { .. }));
+        self.note_place(is_keeping)?;
         self.lines.renew();
         self.look += 1;
         self.queue.ask(Ask::LookAnew(self.look));
@@ -114,13 +116,14 @@ impl Ring {
     }
 
     /// Notes where everything stands, before anything is done there. Once: that does not change in an engine's life, and one that has
-    /// begun waits for what goes meanwhile.
-    fn note_place(&mut self) -> Result<()> {
+    /// begun waits for what goes meanwhile. `is_keeping`: work is still to be kept.
+    fn note_place(&mut self, is_keeping: bool) -> Result<()> {
         if !self.is_noted {
             let hands = &self.hands;
+            let is_under_way = is_keeping || self.is_under_way();
             hands
                 .place
-                .note(&hands.settings, &hands.workspaces, self.is_under_way())?;
+                .note(&hands.settings, &hands.workspaces, is_under_way)?;
             self.is_noted = true;
         }
         Ok(())
@@ -132,7 +135,7 @@ impl Ring {
             .core
             .active_tickets()
             .filter_map(|(_, ticket)| ticket.attempt());
-        attempts.any(Attempt::may_have_work)
+        self.lines.is_keeping() || attempts.any(Attempt::may_have_work)
     }
 
     /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and

@@ -158,7 +158,6 @@ impl Witness {
         })
     }
 
-    /// A file that crew closed belongs to a ticket that is done.
     /// What crew wrote into a file itself opens no ticket again: its work would be done, and paid for, twice.
     pub(super) fn only_people_open_again(&mut self, world: &World) -> Checked {
         for id in std::mem::take(&mut self.reopened) {
@@ -172,6 +171,7 @@ impl Witness {
         Ok(())
     }
 
+    /// A file that crew closed belongs to a ticket that is done.
     pub(super) fn closed_only_after_done(&self, world: &World) -> Checked {
         for (id, file) in &world.files.files {
             if file.status == FileStatus::Closed && file.by_crew {
