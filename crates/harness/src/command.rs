@@ -218,6 +218,8 @@ impl Words {
         if line.cut {
             if looks_like_usage(line.bytes) {
                 self.note("a line of usage that is too long".into());
+            } else {
+                self.take(beginning(line.bytes).and_then(words::with_text));
             }
         } else if self.said(line.bytes) {
             return;
@@ -253,7 +255,12 @@ impl Words {
             }
             return true;
         }
-        match words::read(line) {
+        self.take(words::read(line));
+        false
+    }
+
+    fn take(&mut self, word: Option<Word>) {
+        match word {
             None => {}
             Some(Word::Note(text)) => self.note(text),
             Some(Word::Mode(mode)) => (self.mode, self.news.mode) = (Some(mode), Some(mode)),
@@ -265,7 +272,6 @@ impl Words {
                 self.signal = Some(signal);
             }
         }
-        false
     }
 
     /// A line for crew that cannot be taken; why it cannot may quote it.
@@ -330,6 +336,15 @@ fn is_meant(line: &[u8], word: &[u8]) -> bool {
 
 fn json(line: &str) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| format!("it is no JSON: {error}"))
+}
+
+/// The text of a line that was cut, maybe within a character; none where it is no text.
+fn beginning(line: &[u8]) -> Option<&str> {
+    match std::str::from_utf8(line) {
+        Ok(text) => Some(text),
+        Err(error) if error.error_len().is_none() => std::str::from_utf8(&line[..error.valid_up_to()]).ok(),
+        Err(_) => None,
+    }
 }
 
 /// What a program may say of its failure.

@@ -1,6 +1,6 @@
 //! Cutting a stream into lines, however long they are.
 
-/// Bytes of a line that are kept; what is longer is cut, and cannot mean anything.
+/// Bytes of a line that are kept; what is longer is cut, and only its beginning can mean anything.
 pub const LINE_LIMIT: usize = 64 * 1024;
 
 /// A stream's unfinished line.

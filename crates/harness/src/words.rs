@@ -25,6 +25,12 @@ pub(crate) fn read(line: &str) -> Option<Word> {
     if line == "DONE" {
         return Some(Word::Signal(Signal::Done));
     }
+    with_text(line)
+}
+
+/// The word that a line begins with which has a text after it, as `QUESTION: …`. No more of that is kept than [`sanitise::EXCERPT`],
+/// so that the beginning of a line which is too long to be read says as much as all of it.
+pub(crate) fn with_text(line: &str) -> Option<Word> {
     let (word, rest) = line.split_once(':')?;
     if !["BLOCKED", "QUESTION", "MODE", "SUMMARY", "WAKEUP"].contains(&word) {
         return None;

@@ -468,6 +468,23 @@ fn a_line_of_a_hundred_megabytes_means_nothing_and_hurts_nothing() {
     assert_eq!((outcome.usage, notes(&events).len()), (Usage::default(), 1));
 }
 
+#[test]
+fn a_question_too_long_to_be_kept_is_asked_as_far_as_any_is() {
+    let asked = |length| {
+        let line = format!("QUESTION: {}\n", "which? ".repeat(length));
+        said(&line).result
+    };
+    let Ok(Signal::Asked { question }) = asked(LINE_LIMIT) else {
+        panic!("nothing was asked");
+    };
+    assert!(question.starts_with("which? which?") && question.ends_with('…'));
+    assert_eq!(
+        Ok(Signal::Asked { question }),
+        asked(1_000),
+        "as one that is kept"
+    );
+}
+
 fn request() -> StepRequest {
     StepRequest {
         run_id: "run-1".into(),
