@@ -13,9 +13,6 @@ use process::{Run, Status};
 use crate::Place;
 use crate::folders::folders;
 
-/// What the outputs of all steps and checks may take on the disk; above it, the oldest of closed tickets go.
-pub(crate) const MOST: u64 = 4 * 1024 * 1024 * 1024;
-
 /// A check that ended so long ago is no open ticket's: what it said of one that failed is in the journal.
 const CHECKED: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -285,7 +282,7 @@ mod tests {
             fs::write(left.join("out"), "x").unwrap();
         }
         run(&checks.join("tree"), "7-0", 1, 10);
-        trim(&runs, &checks, &BTreeSet::new(), MOST, Time(2));
+        trim(&runs, &checks, &BTreeSet::new(), u64::MAX, Time(2));
         assert!(names(&runs).is_empty());
         assert_eq!(names(&checks), ["tree"]);
         assert_eq!(names(&checks.join("tree")), ["7-0"]);
@@ -302,7 +299,7 @@ mod tests {
         fs::write(checks.join("strange/other"), "").unwrap();
         run(&checks.join("has"), "7-0", 1, 10);
         fs::write(checks.join("has").join(PASSED), "7-0").unwrap();
-        let trim = |now| trim(dir.path(), &checks, &BTreeSet::new(), MOST, now);
+        let trim = |now| trim(dir.path(), &checks, &BTreeSet::new(), u64::MAX, now);
         trim(crate::clock::now());
         assert_eq!(names(&checks), ["empty", "has", "passed", "strange"]);
         trim(crate::clock::now() + 2 * CHECKED);

@@ -32,6 +32,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "conflict_resolutions",
             "recoveries",
             "answer_within",
+            "outputs_mib",
         ],
     ),
     ("agents", &["count", "names", "harness"]),

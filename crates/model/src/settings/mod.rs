@@ -122,6 +122,10 @@ pub struct Run {
     )]
     #[schemars(with = "duration::Text")]
     pub answer_within: Option<Duration>,
+    /// What steps and checks have printed may take so many MiB on the disk, all of it together; above it, the oldest of closed tickets
+    /// goes.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub outputs_mib: u32,
 }
 
 /// What stopping the engine does to running steps.
@@ -314,6 +318,7 @@ impl Default for Run {
             conflict_resolutions: 3,
             recoveries: 3,
             answer_within: None,
+            outputs_mib: 4096,
         }
     }
 }

@@ -16,6 +16,8 @@ use super::{
 
 /// The most that a count of tries may be.
 const MAX_TRIES: u32 = 1_000_000;
+/// A thousand disks: more is a slip.
+const MAX_MIB: u32 = 1_000_000_000;
 
 pub(super) fn bytes(bytes: &[u8], file: &str) -> Result<Settings, Vec<Diagnostic>> {
     match std::str::from_utf8(bytes) {
@@ -188,6 +190,9 @@ fn run(reader: &mut Reader<'_>, mut table: Table<'_>) -> Run {
     });
     t.set(reader, "answer_within", &mut run.answer_within, |r, v| {
         r.duration(&v, Zero::Refused).map(Some)
+    });
+    t.set(reader, "outputs_mib", &mut run.outputs_mib, |r, v| {
+        r.whole(&v, 1..=MAX_MIB)
     });
     reader.finish("run", table);
     run

@@ -50,6 +50,7 @@ const RUN: &str = r#"
 # on_stop = "finish"              # finish | leave | kill: what `crew stop` does to running steps
 # conflict_resolutions = 3        # per attempt, then the ticket is held
 # recoveries = 3                  # of a stuck attempt, then it counts as crashed
+# outputs_mib = 4096              # what steps and checks have printed; then the oldest of closed tickets goes
 "#;
 
 const NO_HARNESS: &str = r#"# No harness yet: until one is named here, no agent can be started.

@@ -51,8 +51,9 @@ impl Ring {
         closed.extend(self.state_file.set_aside().iter().cloned());
         let place = &self.hands.place;
         let (runs, checks) = (place.runs_dir.clone(), place.check_runs_dir());
+        let most = u64::from(self.hands.settings.run.outputs_mib) << 20;
         self.hands.threads.spare(move || {
-            let removed = outputs::trim(&runs, &checks, &closed, outputs::MOST, now);
+            let removed = outputs::trim(&runs, &checks, &closed, most, now);
             if removed > 0 {
                 tracing::info!(
                     "the outputs of {removed} old runs were removed: there is a bound for all together"
