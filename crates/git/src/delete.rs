@@ -5,15 +5,15 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, chmod, fstat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RawMode, chmod, fstat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::error::{Error, IoContext, Result};
 
 /// Folders in folders: each is a call in a call, and an open descriptor, of which there are not many.
-const DEPTH: usize = 200;
+pub(crate) const DEPTH: usize = 200;
 /// Without these an owner can neither look into a folder nor take anything out of it.
-const OWNERS: u32 = 0o700;
+const OWNERS: RawMode = 0o700;
 
 /// Deletes a folder and all in it, also folders that forbid it (Go's module cache does). Follows no symlink. What is
 /// not there is as good.
@@ -82,7 +82,7 @@ fn empty(folder: &OwnedFd, path: &Path, depth: usize, first: &mut Option<Error>)
     }
 }
 
-fn names(folder: &OwnedFd) -> rustix::io::Result<Vec<CString>> {
+pub(crate) fn names(folder: &OwnedFd) -> rustix::io::Result<Vec<CString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let entry = entry?;
@@ -98,11 +98,17 @@ fn names(folder: &OwnedFd) -> rustix::io::Result<Vec<CString>> {
 pub(crate) fn open_unlocked(at: impl AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let held = openat(at, name, OFlags::PATH | flags, Mode::empty())?;
-    let mode = fstat(&held)?.st_mode & 0o7777;
-    if mode & OWNERS != OWNERS {
-        // A descriptor of this kind has no other way. It is another user's where it is refused: then it is as it is.
-        let this = format!("/proc/self/fd/{}", held.as_raw_fd());
-        chmod(this, Mode::from_raw_mode(mode | OWNERS)).ok();
-    }
+    unlock(&held, fstat(&held)?.st_mode, OWNERS);
     openat(&held, c".", OFlags::RDONLY | flags, Mode::empty())
+}
+
+/// Adds rights of the owner's to what is held with `O_PATH`, whose mode is `mode`. It is another user's where that is refused: then it
+/// is as it is.
+pub(crate) fn unlock(held: &OwnedFd, mode: RawMode, rights: RawMode) {
+    let mode = mode & 0o7777;
+    if mode & rights != rights {
+        // A descriptor of this kind has no other way.
+        let this = format!("/proc/self/fd/{}", held.as_raw_fd());
+        chmod(this, Mode::from_raw_mode(mode | rights)).ok();
+    }
 }

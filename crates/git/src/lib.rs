@@ -47,6 +47,7 @@ mod remove;
 mod repository;
 mod root;
 mod save;
+mod shut;
 mod snapshot;
 mod spare;
 mod staged;

@@ -3,14 +3,18 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::CWD;
+
 use crate::agent_refs::AgentRefs;
 use crate::command::{Call, may_say_lacking};
+use crate::delete::{names, open_unlocked};
 use crate::diff::path_of;
 use crate::error::{Error, IoContext, Result, shortened};
 use crate::import::Limits;
 use crate::oid::Oid;
 use crate::quote;
 use crate::repository::Repository;
+use crate::shut;
 use crate::workspace::Workspace;
 
 /// A path whose content git does not take.
@@ -104,17 +108,26 @@ impl Repository {
             std::fs::remove_file(&index).ok();
             read()?;
         }
-        let (paths, nested) = standing(&call, workspace)?.sorted(&at)?;
+        let mut unsaved = Vec::new();
+        let mut standing = Standing::of(&call, workspace)?;
+        if standing.is_denied {
+            unsaved = shut::open(&at)?;
+            standing = Standing::of(&call, workspace)?;
+            if !standing.is_denied {
+                // What stays shut is ignored, or not too deep for git.
+                unsaved.clear();
+            }
+        }
+        let (paths, nested) = standing.sorted(&at)?;
         let nested = nested.iter().map(|one| folder.join(one)).collect();
-        if paths.is_empty() && parent.is_some() {
+        if paths.is_empty() && unsaved.is_empty() && parent.is_some() {
             return Ok(Snapshot {
                 tree: None,
                 nested,
-                unsaved: Vec::new(),
+                unsaved,
                 index: Some(index),
             });
         }
-        let mut unsaved = Vec::new();
         self.add(&call, &at, &paths, limits, &mut unsaved)?;
         // What is still not in the index after it was added was silently passed over by git.
         for path in untracked(&call, workspace)? {
@@ -176,10 +189,19 @@ impl Repository {
         if taken.is_empty() {
             return Ok(());
         }
-        match update(&taken) {
-            Ok(()) => return Ok(()),
-            Err(error @ Error::Failed { .. }) if !is_passing(&error, &taken) => {}
-            Err(other) => return Err(other),
+        let Err(error) = update(&taken) else {
+            return Ok(());
+        };
+        match &error {
+            Error::Failed { stderr, .. } if !is_passing(&error, &taken) => {
+                if is_denied(stderr) {
+                    shut::open(at)?;
+                    if update(&taken).is_ok() {
+                        return Ok(());
+                    }
+                }
+            }
+            _ => return Err(error),
         }
         // One unreadable file fails them all: find it by halves.
         let mut open = vec![&taken[..]];
@@ -233,6 +255,11 @@ fn is_passing(error: &Error, paths: &[&PathBuf]) -> bool {
     error.is_passing() || (may_say_lacking(stderr) && !named())
 }
 
+/// Whether there was something that git may not look at or read.
+fn is_denied(stderr: &str) -> bool {
+    stderr.contains("Permission denied")
+}
+
 /// What stands in a folder beside what its index says.
 struct Standing {
     /// Files that are modified, gone, or in no index and not ignored.
@@ -241,9 +268,55 @@ struct Standing {
     nested: Vec<PathBuf>,
     /// Entries of the index that stand for another repository.
     links: Vec<PathBuf>,
+    /// There is something that may not be looked at, and is in none of these.
+    is_denied: bool,
 }
 
 impl Standing {
+    /// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified (`C`) or gone (`R`),
+    /// and what is in no entry (`?`).
+    fn of(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Self> {
+        let listing = call("ls-files")
+            .args(["-t", "-s", "-m", "-d", "-o", "--exclude-standard", "-z"])
+            .args(excludes(workspace))
+            .output_limit(1 << 30)
+            .run()?;
+        if listing.code != Some(0) {
+            return Err(listing.failed());
+        }
+        let mut found = Self {
+            changed: Vec::new(),
+            nested: Vec::new(),
+            links: Vec::new(),
+            is_denied: is_denied(&listing.stderr),
+        };
+        for field in fields(&listing.stdout) {
+            let bad = || Error::unreadable("ls-files", String::from_utf8_lossy(field));
+            let (tag, rest) = match field {
+                [tag, b' ', rest @ ..] => (*tag, rest),
+                _ => return Err(bad()),
+            };
+            if tag == b'?' {
+                match rest.strip_suffix(b"/") {
+                    Some(folder) => found.nested.push(path_of(folder).to_owned()),
+                    None => found.changed.push(path_of(rest).to_owned()),
+                }
+                continue;
+            }
+            let tab = rest.iter().position(|byte| *byte == b'\t').ok_or_else(bad)?;
+            let path = || path_of(&rest[tab + 1..]).to_owned();
+            let is_link = rest.starts_with(b"160000 ");
+            match tag {
+                b'C' | b'R' if !is_link => found.changed.push(path()),
+                b'H' | b'M' | b'S' if is_link => found.links.push(path()),
+                _ => {}
+            }
+        }
+        // One that is gone is told of as modified too.
+        found.changed.dedup();
+        Ok(found)
+    }
+
     /// Paths to be added under `at`, and repositories to be saved apart.
     fn sorted(self, at: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         let (mut paths, mut nested) = (self.changed, self.nested);
@@ -252,8 +325,8 @@ impl Standing {
             match folder.symlink_metadata() {
                 // A link to a commit says nothing about the files: they are saved apart, with or without their `.git`.
                 Ok(meta) if meta.is_dir() => {
-                    let mut inside = std::fs::read_dir(&folder).doing("look into", &folder)?;
-                    if inside.next().is_some() {
+                    let inside = open_unlocked(CWD, folder.as_os_str()).and_then(|opened| names(&opened));
+                    if !inside.doing("look into", &folder)?.is_empty() {
                         nested.push(link);
                     }
                 }
@@ -263,46 +336,6 @@ impl Standing {
         }
         Ok((paths, nested))
     }
-}
-
-/// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified (`C`) or gone (`R`),
-/// and what is in no entry (`?`).
-fn standing(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Standing> {
-    let listing = call("ls-files")
-        .args(["-t", "-s", "-m", "-d", "-o", "--exclude-standard", "-z"])
-        .args(excludes(workspace))
-        .output_limit(1 << 30)
-        .ok()?;
-    let mut found = Standing {
-        changed: Vec::new(),
-        nested: Vec::new(),
-        links: Vec::new(),
-    };
-    for field in fields(&listing) {
-        let bad = || Error::unreadable("ls-files", String::from_utf8_lossy(field));
-        let (tag, rest) = match field {
-            [tag, b' ', rest @ ..] => (*tag, rest),
-            _ => return Err(bad()),
-        };
-        if tag == b'?' {
-            match rest.strip_suffix(b"/") {
-                Some(folder) => found.nested.push(path_of(folder).to_owned()),
-                None => found.changed.push(path_of(rest).to_owned()),
-            }
-            continue;
-        }
-        let tab = rest.iter().position(|byte| *byte == b'\t').ok_or_else(bad)?;
-        let path = || path_of(&rest[tab + 1..]).to_owned();
-        let is_link = rest.starts_with(b"160000 ");
-        match tag {
-            b'C' | b'R' if !is_link => found.changed.push(path()),
-            b'H' | b'M' | b'S' if is_link => found.links.push(path()),
-            _ => {}
-        }
-    }
-    // One that is gone is told of as modified too.
-    found.changed.dedup();
-    Ok(found)
 }
 
 fn excludes(workspace: &Workspace) -> impl Iterator<Item = String> {
