@@ -57,7 +57,7 @@ pub(crate) fn folder(
     let beside = Beside {
         refusals: refusals(&facts, &settings),
         files: facts.bad,
-        no_room: place.lacks_room(&settings),
+        refuses_work: place.refuses_work(&settings),
         unwritable: place.refuses_files(),
         // Where they cannot be looked at, `crew doctor` says why.
         locked: place

@@ -77,7 +77,7 @@ impl Hands {
             return Report::Checked(Verdict::Passed { commands: Vec::new() });
         }
         // Its record would wait for room, and nobody would know.
-        if let Some(why) = self.lacks_room() {
+        if let Some(why) = self.refuses_work() {
             return Report::Hindered { why };
         }
         // One checkout for all of them: whoever waits here is next.

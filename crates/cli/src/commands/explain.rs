@@ -95,7 +95,7 @@ impl Explain {
             out.wrapped(&format!("  {why}"), HANG, Style::Plain)?;
         }
         let over = ticket.is_some_and(|ticket| ticket.is_done() || ticket.held.is_some());
-        if let Some(why) = place.lacks_room(&settings).filter(|_| !over) {
+        if let Some(why) = place.refuses_work(&settings).filter(|_| !over) {
             out.wrapped(&format!("  {why}"), HANG, Style::Plain)?;
         }
         if let Some(why) = place.refuses_files() {

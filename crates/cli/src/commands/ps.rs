@@ -56,7 +56,7 @@ impl Ps {
             out.wrapped(&bar, 2, Style::Yellow)?;
         }
         let settings = crate::context::settings(&place).unwrap_or_default();
-        if let Some(why) = place.lacks_room(&settings) {
+        if let Some(why) = place.refuses_work(&settings) {
             out.wrapped(&why, 2, Style::Yellow)?;
         }
         if let Some(why) = place.refuses_files() {

@@ -76,11 +76,11 @@ pub(super) fn look(place: &Place, settings: Option<&Settings>, found: &mut Vec<F
             ));
         }
     }
-    if let Some(why) = place.lacks_room(settings.unwrap_or(&Settings::default())) {
+    if let Some(why) = place.refuses_work(settings.unwrap_or(&Settings::default())) {
         found.push(Finding::wrong(
             AREA,
             why,
-            "make room: nothing is lost when the disk is full, and nothing moves either",
+            "see that there is room, and that you may write there: nothing is lost meanwhile, and nothing moves either",
         ));
     } else if let Some(free) = free(&place.root).filter(|free| *free < LITTLE) {
         let mib = free >> 20;

@@ -29,7 +29,7 @@ pub(crate) struct Item {
     id: String,
     /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked, an agent that is stuck, a
     /// dependency that cannot be met, a file that is no ticket or cannot be written, what crew cannot do for a ticket, a disk that is
-    /// full; or the reason for which a ticket is held.
+    /// full or cannot be written; or the reason for which a ticket is held.
     #[schemars(extend("enum" = kinds()))]
     kind: &'static str,
     /// How much waits with it.

@@ -50,7 +50,8 @@ fn within(world: &World, by: &[&str]) {
     world.run_as(&[&setpriv, by].concat(), &inside().join("bin/crew"));
 }
 
-fn own(folder: &Path) {
+/// Makes a folder the user's, with all that is in it.
+pub(crate) fn own(folder: &Path) {
     if !is_root_of_the_machine() {
         return;
     }

@@ -28,6 +28,7 @@ mod durable;
 mod few;
 mod full_disk;
 mod lost;
+mod rights;
 mod stops;
 mod table;
 mod told;

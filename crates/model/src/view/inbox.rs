@@ -59,7 +59,7 @@ pub enum Kind {
     File,
     /// What crew has to do for a ticket fails each time.
     Failing,
-    /// A disk is full: nothing new begins.
+    /// A disk is full, or crew may not write on it: nothing new begins.
     Disk,
 }
 
@@ -99,8 +99,8 @@ pub struct Beside {
     pub refusals: BTreeMap<TicketId, Refusal>,
     /// Files in the ticket folder that are no tickets.
     pub files: Vec<BadFile>,
-    /// Where there is no room for anything new, in words; nothing where there is.
-    pub no_room: Option<String>,
+    /// Why nothing new can begin, a full disk or a folder that cannot be written, in words; nothing where it can.
+    pub refuses_work: Option<String>,
     /// Why no ticket's file can be written now, in words; nothing where they can.
     pub unwritable: Option<String>,
     /// Locks of checkouts' indexes that a killed engine has left, by their paths.
@@ -166,7 +166,7 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Beside) -> Vec<
         .filter_map(|ticket| one(ticket, beside.refusals.get(&ticket.id)))
         .collect();
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
-    items.extend(beside.no_room.as_deref().map(full));
+    items.extend(beside.refuses_work.as_deref().map(disk));
     items.extend(beside.unwritable.as_deref().map(unwritable));
     items.extend(beside.locked.iter().map(|lock| locked(lock)));
     // Where no file can be written, that is said once.
@@ -395,20 +395,21 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Option<Item> {
     })
 }
 
-/// A disk that is full, which no ticket is to blame for.
-fn full(why: &str) -> Item {
+/// A disk that is full or cannot be written, which no ticket is to blame for.
+fn disk(why: &str) -> Item {
     Item {
         id: Kind::Disk.name().to_owned(),
         kind: Kind::Disk,
         urgency: Urgency::Everyone,
         ticket: None,
         agent: None,
-        title: "the disk is full".to_owned(),
+        title: "nothing new can begin".to_owned(),
         since: None,
         why: why.to_owned(),
         until: None,
         acts: vec![Act::ByHand {
-            what: "make room: everything goes on by itself".to_owned(),
+            what: "see that there is room, and that crew may write there: everything goes on by itself"
+                .to_owned(),
         }],
     }
 }

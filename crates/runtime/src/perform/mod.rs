@@ -43,7 +43,7 @@ impl Hands {
         }
         if let Some(why) = failed(&mut report) {
             // Not everything that fails on a full disk says so, nor everything that fails since a commit is gone.
-            if let Some(lack) = self.lacks_room() {
+            if let Some(lack) = self.refuses_work() {
                 return Report::Hindered {
                     why: format!("{why}\n{lack}"),
                 };

@@ -10,7 +10,7 @@ use crate::hands::Hands;
 
 impl Hands {
     pub(super) fn prepare(&self, ticket: &Ticket, agent: &AgentName, number: u32, from: &From) -> Report {
-        if let Some(why) = self.lacks_room() {
+        if let Some(why) = self.refuses_work() {
             return Report::Hindered { why };
         }
         let prepared = self.try_prepare(ticket, agent, number, from);

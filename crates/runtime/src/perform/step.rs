@@ -51,7 +51,7 @@ impl Hands {
         let Some(workspace) = workspace.filter(git::Workspace::exists) else {
             return Report::WorkspaceMissing;
         };
-        if let Some(why) = self.lacks_room() {
+        if let Some(why) = self.refuses_work() {
             return Report::Hindered { why };
         }
         // An agent would be paid for finding out.

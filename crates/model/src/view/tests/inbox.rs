@@ -170,7 +170,7 @@ fn beside() -> Beside {
             what: "'my notes' cannot be a ticket's id".to_owned(),
             hint: "rename it".to_owned(),
         }],
-        no_room: Some("no room where /home/me/project/.crew stands".to_owned()),
+        refuses_work: Some("no room where /home/me/project/.crew stands".to_owned()),
         unwritable: Some("cannot write in /home/me/project/.tickets: Permission denied".to_owned()),
         locked: vec!["/home/me/project/.git/index.lock".to_owned()],
         failing: vec![
