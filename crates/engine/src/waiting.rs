@@ -27,9 +27,14 @@ impl Core {
                 "{agent} asks something else by now: `crew inbox` shows what"
             ));
         }
+        let asks = self
+            .ticket(&id)
+            .and_then(Ticket::attempt)
+            .and_then(Attempt::question);
         let event = attempt::Event::Answered {
             by: by.to_owned(),
             text,
+            question: asks.map(str::to_owned),
         };
         self.act(
             &id,

@@ -264,6 +264,15 @@ impl Attempt {
         self.has_workspace() || self.state == State::Verifying
     }
 
+    /// What it has asked a person and waits to hear.
+    #[must_use]
+    pub fn question(&self) -> Option<&str> {
+        let State::WaitingForInput { question, .. } = &self.state else {
+            return None;
+        };
+        Some(question)
+    }
+
     /// A fresh claim: preparing.
     #[must_use]
     pub fn new(

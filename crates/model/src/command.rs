@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ticket::Ticket;
-use crate::{AgentName, Fence, TicketId, attempt};
+use crate::{AgentName, Fence, TicketId};
 
 /// A command, as stored. The inbox adds an id, who asked and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ impl Question {
     #[must_use]
     pub fn of(ticket: &Ticket) -> Option<Self> {
         let attempt = ticket.attempt()?;
-        matches!(attempt.state, attempt::State::WaitingForInput { .. }).then(|| Self {
+        attempt.question().map(|_| Self {
             ticket: ticket.id.clone(),
             fence: attempt.fence,
             step: attempt.steps,

@@ -51,6 +51,9 @@ pub struct Ticket {
     pub from: attempt::From,
     /// What reviewers said of earlier attempts, oldest first.
     pub feedback: Vec<String>,
+    /// What its agents asked and a person answered, oldest first: a conversation that begins anew is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
     /// Attempts at a review that ended without a verdict, in a row.
     pub review_tries: u32,
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or its text changed.
@@ -59,6 +62,15 @@ pub struct Ticket {
     /// What its steps have cost.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
+}
+
+/// A question of an agent, and what a person said to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The question, as the agent put it.
+    pub question: String,
+    /// The answer.
+    pub text: String,
 }
 
 /// What a ticket's file says.
@@ -424,6 +436,7 @@ impl Ticket {
             due: None,
             from: attempt::From::Target,
             feedback: Vec::new(),
+            answers: Vec::new(),
             review_tries: 0,
             again: None,
             spent: Spent::default(),

@@ -8,6 +8,7 @@ use model::attempt::Prompt;
 use model::money::Usd;
 use model::policy::budget::Purse;
 use model::settings::nearest;
+use model::ticket;
 
 use crate::{Error, Result};
 
@@ -19,7 +20,7 @@ struct BuiltIn {
     own: &'static [&'static str],
 }
 
-const BUILT_IN: [BuiltIn; 9] = [
+const BUILT_IN: [BuiltIn; 10] = [
     BuiltIn::new("instructions", include_str!("prompts/instructions.md"), &[]),
     BuiltIn::new("init", include_str!("prompts/init.md"), &[]),
     BuiltIn::new("step", include_str!("prompts/step.md"), &[]),
@@ -35,6 +36,7 @@ const BUILT_IN: [BuiltIn; 9] = [
         &["paths"],
     ),
     BuiltIn::new("last_chance", include_str!("prompts/last_chance.md"), &[]),
+    BuiltIn::new("answered", include_str!("prompts/answered.md"), &["answers"]),
     BuiltIn::new("edited", include_str!("prompts/edited.md"), &[]),
     BuiltIn::new("budget", include_str!("prompts/budget.md"), &["budget"]),
 ];
@@ -97,6 +99,9 @@ pub(crate) struct Facts {
     pub(crate) max_steps: u32,
     /// What earlier attempts came back with.
     pub(crate) feedback: Vec<String>,
+    /// What was asked and answered before.
+    #[serde(skip)]
+    pub(crate) answers: Vec<Answered>,
     /// The ticket's text changed since the agent last saw it.
     #[serde(skip)]
     pub(crate) edited: bool,
@@ -106,6 +111,29 @@ pub(crate) struct Facts {
     pub(crate) checks: Vec<String>,
     /// What is left of the ticket's budget, when the agent must come to an end.
     pub(crate) budget: Option<Budget>,
+}
+
+/// A question and what a person said to it, without what only a terminal understands.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Answered {
+    /// The question.
+    pub(crate) question: String,
+    /// The answer.
+    pub(crate) answer: String,
+}
+
+impl Answered {
+    pub(crate) fn of(answer: &ticket::Answer) -> Self {
+        Self {
+            question: answer.question.clone(),
+            answer: told(&answer.text),
+        }
+    }
+}
+
+/// A person may have pasted it, with whatever a terminal had in it.
+fn told(answer: &str) -> String {
+    harness::sanitise::told(answer).trim_end().to_owned()
 }
 
 /// A ticket's budget, in words: `$4.10`.
@@ -140,6 +168,7 @@ impl Facts {
             step: 1,
             max_steps: 20,
             feedback: some("It does not build."),
+            answers: Vec::new(),
             edited: !few,
             new_session: few,
             checks: some("make test"),
@@ -222,8 +251,12 @@ impl Prompts {
             }
         }
         for few in [true, false] {
+            let answers = [Answered {
+                question: "Which?".to_owned(),
+                answer: "The first.".to_owned(),
+            }];
             let more = context! {
-                which => "make test", output => "1 failed", nothing_committed => few, paths => ["README"],
+                which => "make test", output => "1 failed", nothing_committed => few, paths => ["README"], answers,
             };
             self.say(built_in.name, &Facts::example(few), more)
                 .map_err(|error| error.to_string())?;
@@ -238,18 +271,35 @@ impl Prompts {
 
     /// What a step says.
     pub(crate) fn step(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
-        let mut said = self.about(prompt, facts)?;
-        // A new conversation knows nothing yet: the task comes first. With it comes the ticket as it is now.
-        let tells_task = matches!(prompt, Prompt::Init | Prompt::Resume);
-        if facts.new_session && !tells_task {
-            said = format!("{}\n{said}", self.render("resume", facts, context! {})?);
-        } else if facts.edited && !tells_task {
-            said = format!("{}\n{said}", self.render("edited", facts, context! {})?);
+        let is_task = matches!(prompt, Prompt::Init | Prompt::Resume);
+        let mut said = Vec::new();
+        // A new conversation knows nothing yet: the task comes first, with the ticket as it is now and all that was answered.
+        if is_task {
+            said.push(self.about(prompt, facts)?);
+        } else if facts.new_session {
+            said.push(self.render("resume", facts, context! {})?);
+        } else if facts.edited {
+            said.push(self.render("edited", facts, context! {})?);
         }
-        if facts.budget.is_none() {
-            return Ok(said);
+        let tells_answers = (is_task || facts.new_session) && !facts.answers.is_empty();
+        if tells_answers {
+            let answers = &facts.answers;
+            said.push(self.render("answered", facts, context! { answers })?);
         }
-        Ok(format!("{said}\n{}", self.render("budget", facts, context! {})?))
+        match prompt {
+            Prompt::Init | Prompt::Resume => {}
+            // It stands there already, with its question.
+            Prompt::Answer { text }
+                if tells_answers && facts.answers.last().is_some_and(|last| last.answer == told(text)) =>
+            {
+                said.push(self.render("step", facts, context! {})?);
+            }
+            _ => said.push(self.about(prompt, facts)?),
+        }
+        if facts.budget.is_some() {
+            said.push(self.render("budget", facts, context! {})?);
+        }
+        Ok(said.join("\n"))
     }
 
     fn about(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
@@ -269,10 +319,9 @@ impl Prompts {
             )?,
             Prompt::MergeConflict { paths } => self.render("merge_conflict", facts, context! { paths })?,
             Prompt::LastChance => self.render("last_chance", facts, context! {})?,
-            // A person may have pasted it, with whatever a terminal had in it.
             Prompt::Answer { text } => format!(
                 "The answer to your question:\n\n{}\n\n{}",
-                harness::sanitise::told(text).trim_end(),
+                told(text),
                 self.render("step", facts, context! {})?
             ),
             Prompt::Wakeup { why } => format!(
@@ -386,6 +435,7 @@ mod tests {
             step: 2,
             max_steps: 20,
             feedback: vec!["the reviewer said no".into()],
+            answers: Vec::new(),
             edited: true,
             new_session: false,
             checks: vec!["make test".into()],
@@ -474,6 +524,37 @@ mod tests {
                 .unwrap()
                 .contains("It leaks.")
         );
+    }
+
+    #[test]
+    fn a_new_conversation_hears_what_was_answered_before_and_each_answer_once() {
+        let prompts = Prompts::load(None).unwrap();
+        let answered = |question: &str, answer: &str| Answered {
+            question: question.to_owned(),
+            answer: answer.to_owned(),
+        };
+        let mut facts = Facts {
+            new_session: true,
+            answers: vec![answered("Which?", "the left one"), answered("When?", "tomorrow")],
+            ..facts()
+        };
+        let newest = Prompt::Answer {
+            text: "tomorrow".into(),
+        };
+        for prompt in [
+            Prompt::Init,
+            Prompt::Resume,
+            Prompt::NothingCommitted,
+            newest.clone(),
+        ] {
+            let said = prompts.step(&prompt, &facts).unwrap();
+            for told in ["Which?", "the left one", "When?", "tomorrow"] {
+                assert_eq!(said.matches(told).count(), 1, "{prompt:?}: {said}");
+            }
+        }
+        facts.new_session = false;
+        let said = prompts.step(&newest, &facts).unwrap();
+        assert!(!said.contains("the left one"), "it was there: {said}");
     }
 
     #[test]

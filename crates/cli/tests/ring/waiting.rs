@@ -51,6 +51,47 @@ fn wakes_at(ticket: &Ticket) -> i64 {
     }
 }
 
+/// That a run was told the question and its answer, each once.
+fn was_told(world: &World, run: u32) {
+    let prompt = world.prompt("t-1", run);
+    for told in ["red or blue?", "a dark GREEN"] {
+        assert_eq!(prompt.matches(told).count(), 1, "{prompt}");
+    }
+}
+
+#[test]
+fn another_attempt_is_told_what_was_answered_to_the_one_before() {
+    let world = World::new();
+    world.ticket("t-1").agent(ASKS).write();
+    assert_eq!(world.drain().code, Some(3));
+    let agent = world.agent_of("t-1");
+    world.must(&["answer", "t-1", "a dark GREEN"]);
+    world.must(&["kill", &agent]);
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    was_told(&world, 2);
+    assert_eq!(world.state("t-1").attempts, 2);
+}
+
+#[test]
+fn a_conversation_that_broke_on_the_answer_is_begun_anew_with_the_question() {
+    let world = World::new();
+    let agent = "case $RUN in
+        1) echo 'QUESTION: red or blue?' ;;
+        2) echo '{\"crew\":\"failure\",\"class\":\"session_missing\",\"message\":\"no such\"}' ;;
+        3) work b second; echo DONE ;;
+        esac";
+    world.ticket("t-1").agent(agent).write();
+    assert_eq!(world.drain().code, Some(3));
+    world.must(&["answer", "t-1", "a dark GREEN"]);
+    world.drain_all();
+    assert!(
+        !world.prompt("t-1", 2).contains("red or blue?"),
+        "the agent asked it"
+    );
+    was_told(&world, 3);
+}
+
 #[test]
 fn a_question_is_answered_through_every_death_of_the_engine() {
     let world = World::new();

@@ -365,6 +365,7 @@ impl Draft<'_> {
         (ticket.held, ticket.due, ticket.again) = (None, None, None);
         ticket.labels.clear();
         ticket.feedback.clear();
+        ticket.answers.clear();
     }
 
     fn drop_by(&mut self, by: &str, reason: &str) -> Taken {

@@ -317,7 +317,7 @@ fn of_attempt(event: &attempt::Event) -> String {
                 failure.message
             )
         }
-        Event::Answered { by, text } => format!("{by} answers: {text}"),
+        Event::Answered { by, text, .. } => format!("{by} answers: {text}"),
         Event::Woken => "woken: its time has come".to_owned(),
         Event::WokenEarly { by } => format!("woken before its time by {by}"),
         Event::WaitTimedOut => "nobody answered in time".to_owned(),

@@ -11,7 +11,7 @@ use model::ticket::{Effect, Stage, State, Ticket};
 use model::{AgentName, Oid};
 
 use crate::hands::Hands;
-use crate::prompt::Facts;
+use crate::prompt::{Answered, Facts};
 
 impl Hands {
     /// Performs an effect that needs no more than the hands; blocks. The ticket is as it was when the effect's turn came.
@@ -181,6 +181,7 @@ impl Hands {
             step,
             max_steps: self.settings.run.max_steps,
             feedback: ticket.feedback.clone(),
+            answers: ticket.answers.iter().map(Answered::of).collect(),
             edited: false,
             new_session: false,
             checks: self.settings.checks.commands.clone(),

@@ -5,8 +5,8 @@ use crate::machine::Rejected;
 use crate::policy::budget::Purse;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
-    Again, Change, Done, Effect, Event, FileStatus, Label, Released, Same, Spec, Stage, State, Ticket,
-    Verify, Why,
+    Again, Answer, Change, Done, Effect, Event, FileStatus, Label, Released, Same, Spec, Stage, State,
+    Ticket, Verify, Why,
 };
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -266,6 +266,7 @@ fn a_last_chance_does_not_swallow_an_answer() {
         .of(Of::Answered {
             by: boss(),
             text: "the left one".to_owned(),
+            question: None,
         })
         .of(Of::Baited { by: boss() });
     assert_eq!(
@@ -278,6 +279,36 @@ fn a_last_chance_does_not_swallow_an_answer() {
     assert_eq!(story.started().0, Prompt::LastChance);
     story.finish(Signal::Done, 9);
     assert_eq!(story.name(), "verify/checking");
+}
+
+#[test]
+fn an_answer_is_kept_for_whoever_begins_anew_until_the_ticket_is_done() {
+    let mut story = Story::running();
+    story.finish(
+        Signal::Asked {
+            question: "which?".to_owned(),
+        },
+        9,
+    );
+    story.of(Of::Answered {
+        by: boss(),
+        text: "the left one".to_owned(),
+        question: Some("which?".to_owned()),
+    });
+    let answer = Answer {
+        question: "which?".to_owned(),
+        text: "the left one".to_owned(),
+    };
+    story.then(Event::Released {
+        why: Released::Killed { by: boss() },
+    });
+    assert_eq!(story.name(), "open (held)");
+    assert_eq!(story.ticket.answers, [answer], "no step has told it yet");
+    story.then(Event::Dropped {
+        by: boss(),
+        reason: "no".to_owned(),
+    });
+    assert!(story.ticket.answers.is_empty());
 }
 
 #[test]

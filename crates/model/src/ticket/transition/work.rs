@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::Time;
 use crate::attempt::{self, Attempt, Raised, Stuck};
 use crate::machine::Rejected;
-use crate::ticket::{Done, Effect, Event, Label, NOTED, Released, Stage, State, Verify, Why};
+use crate::ticket::{Answer, Done, Effect, Event, Label, NOTED, Released, Stage, State, Verify, Why};
 
 impl Draft<'_> {
     /// In progress, with no process of it alive.
@@ -85,6 +85,17 @@ impl Draft<'_> {
         };
         self.expect_free()?;
         let (attempt, effects, raised) = attempt.after(event)?;
+        if let attempt::Event::Answered {
+            text,
+            question: Some(question),
+            ..
+        } = event
+        {
+            self.ticket.answers.push(Answer {
+                question: question.clone(),
+                text: text.clone(),
+            });
+        }
         self.effects.extend(effects.into_iter().map(Effect::Attempt));
         let agent = attempt.agent.to_string();
         let since = attempt.since;

@@ -198,7 +198,14 @@ fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
     let first = told.crew.inbox(&Beside::default()).remove(0);
     let by = "me".to_owned();
     let text = "red".to_owned();
-    told.ticket("t-1", T::Attempt(A::Answered { by, text }));
+    told.ticket(
+        "t-1",
+        T::Attempt(A::Answered {
+            by,
+            text,
+            question: None,
+        }),
+    );
     assert_eq!(shown(&told, &Beside::default()), "");
     told.start("t-1", 2);
     ask(&mut told, "t-1", "red or blue?");
