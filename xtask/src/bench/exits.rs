@@ -60,8 +60,9 @@ pub(crate) fn run(place: &Place, tickets: usize, beside: usize) -> Result<Notice
             fs::read_to_string(place.path(&file)).is_ok_and(|text| text.contains("\nstatus: closed\n"))
         })?;
     }
-    engine.end()?;
+    // Before the engine ends: that kills all agents at once, which is another matter.
     let lines = fs::read_to_string(&timings).map_err(|error| format!("timings: {error}"))?;
+    engine.end()?;
     let notices = lines.lines().filter(|line| line.contains("what=\"exit notice\""));
     let times: Vec<f64> = notices
         .filter_map(|line| super::drain::number(line, "took="))
