@@ -29,7 +29,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "store",
-        ours: &["crash", "model"],
+        ours: &["crash", "model", "text"],
         why: "the journal knows the model's values, and no hands or faces",
     },
     Room {

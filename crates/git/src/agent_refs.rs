@@ -55,7 +55,7 @@ impl AgentRefs {
                 return Ok(self.packed()?.and_then(|mut packed| {
                     packed
                         .remove(&name)
-                        .ok_or_else(|| format!("points at {name:?}, which does not exist"))
+                        .ok_or_else(|| format!("points at {}, which does not exist", text::quoted(&name)))
                 }));
             };
             let text = content.trim_ascii();
@@ -63,8 +63,8 @@ impl AgentRefs {
                 name = String::from_utf8_lossy(target.trim_ascii()).into_owned();
                 if !is_ref(&name) {
                     return Ok(Err(format!(
-                        "points at {:?}, which is no ref",
-                        shortened(&name, 80)
+                        "points at {}, which is no ref",
+                        text::quoted(&shortened(&name, 80))
                     )));
                 }
                 continue;

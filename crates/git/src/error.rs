@@ -30,7 +30,7 @@ pub enum Error {
         needed: Version,
     },
     /// `git version` did not answer with a version.
-    #[error("cannot tell the version of {}: it said {output:?}", .program.display())]
+    #[error("cannot tell the version of {}: it said {}", .program.display(), text::quoted(.output))]
     GitVersion {
         /// The program that was asked.
         program: PathBuf,
@@ -156,13 +156,13 @@ pub enum Error {
     },
 
     /// Not a full hexadecimal object id.
-    #[error("not an object id: {text:?}")]
+    #[error("not an object id: {}", text::quoted(.text))]
     BadOid {
         /// What was given, shortened.
         text: String,
     },
     /// An agent's or ticket's id that cannot be part of a ref or a path.
-    #[error("not a valid id: {id:?}: {why}")]
+    #[error("not a valid id: {}: {why}", text::quoted(.id))]
     BadId {
         /// What was given, shortened.
         id: String,
@@ -170,7 +170,7 @@ pub enum Error {
         why: &'static str,
     },
     /// A name that cannot be a branch.
-    #[error("not a valid branch name: {name:?}")]
+    #[error("not a valid branch name: {}", text::quoted(.name))]
     BadBranch {
         /// What was given, shortened.
         name: String,

@@ -95,15 +95,21 @@ impl fmt::Display for Refusal {
         match self {
             Self::Head { why } => write!(f, "HEAD of the workspace {why}"),
             Self::Objects { why } => write!(f, "git finds the objects unsound: {why}"),
-            Self::DotGit { path } => write!(f, "{path:?} is a name of git's own"),
-            Self::Protected { path } => write!(f, "{path:?} is in a folder of crew's"),
-            Self::Submodule { path } => write!(f, "{path:?} is a repository inside the repository"),
+            Self::DotGit { path } => write!(f, "{} is a name of git's own", text::quoted(path)),
+            Self::Protected { path } => write!(f, "{} is in a folder of crew's", text::quoted(path)),
+            Self::Submodule { path } => {
+                write!(f, "{} is a repository inside the repository", text::quoted(path))
+            }
             Self::Unfinished { operation } => write!(
                 f,
                 "a {operation} is under way in the workspace: finish it (git {operation} --continue), or give it up (git {operation} --abort)"
             ),
             Self::InConflict { path } => {
-                write!(f, "{path:?} is in conflict: resolve it, and add it to the index")
+                write!(
+                    f,
+                    "{} is in conflict: resolve it, and add it to the index",
+                    text::quoted(path)
+                )
             }
             Self::TooMuch { what, found, limit } => write!(f, "{found} {what}, {limit} are allowed"),
         }

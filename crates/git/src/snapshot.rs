@@ -41,7 +41,7 @@ pub(crate) fn list(left: &[Unsaved]) -> String {
     let shown: Vec<String> = left
         .iter()
         .take(5)
-        .map(|one| format!("{:?} ({})", one.path, one.why))
+        .map(|one| format!("{} ({})", text::quoted(&one.path), one.why))
         .collect();
     let more = left.len().saturating_sub(5);
     if more == 0 {

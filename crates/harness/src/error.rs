@@ -13,13 +13,13 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The settings name no program.
-    #[error("harness {name:?} has no command")]
+    #[error("harness {} has no command", text::quoted(.name))]
     NoCommand {
         /// The harness, as the settings call it.
         name: String,
     },
     /// The program is missing or not executable.
-    #[error("harness {name:?} cannot be used")]
+    #[error("harness {} cannot be used", text::quoted(.name))]
     Program {
         /// The harness, as the settings call it.
         name: String,
@@ -27,7 +27,7 @@ pub enum Error {
         source: NotFound,
     },
     /// A client is missing or not executable.
-    #[error("harness {name:?} cannot be used")]
+    #[error("harness {} cannot be used", text::quoted(.name))]
     Client {
         /// The harness, as the settings call it.
         name: String,
@@ -35,7 +35,7 @@ pub enum Error {
         source: NotFound,
     },
     /// A client does not tell its version, or is another program.
-    #[error("harness {name:?} cannot be used: {}: {why}", program.display())]
+    #[error("harness {} cannot be used: {}: {why}", text::quoted(.name), program.display())]
     Version {
         /// The harness, as the settings call it.
         name: String,
@@ -45,7 +45,7 @@ pub enum Error {
         why: String,
     },
     /// A client is too old.
-    #[error("harness {name:?} cannot be used: Claude Code {version} is older than {oldest}")]
+    #[error("harness {} cannot be used: Claude Code {version} is older than {oldest}", text::quoted(.name))]
     TooOld {
         /// The harness, as the settings call it.
         name: String,
@@ -69,7 +69,7 @@ pub enum Error {
         variable: String,
     },
     /// The settings name a variable that no environment can hold.
-    #[error("{variable:?} cannot name a variable, or its value holds a NUL byte")]
+    #[error("{} cannot name a variable, or its value holds a NUL byte", text::quoted(.variable))]
     BadVariable {
         /// The name, as it was given.
         variable: String,

@@ -24,7 +24,7 @@ pub enum Error {
         limit: usize,
     },
     /// A character outside the grammar, or in a place where it cannot stand.
-    #[error("{text:?} is no {what}: {why}")]
+    #[error("{} is no {what}: {why}", text::quoted(.text))]
     Grammar {
         /// What was being named.
         what: &'static str,

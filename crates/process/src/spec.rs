@@ -67,7 +67,7 @@ impl Spec {
                 .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
         {
             return bad(
-                format!("the run id {id:?}"),
+                format!("the run id {}", text::quoted(id)),
                 "letters, digits, `.`, `_` and `-` only",
             );
         }

@@ -167,7 +167,7 @@ pub(crate) fn named(what: &str, text: &str) -> Result<()> {
     }
     if text.contains('\0') {
         return Err(Error::Invalid {
-            what: format!("a NUL character in {what} {text:?}"),
+            what: format!("a NUL character in {what} {}", text::quoted(text)),
         });
     }
     Ok(())

@@ -484,7 +484,7 @@ fn state(stream: &journal::Stream, text: &str) -> Result<State> {
 
 fn stream(id: &StreamId) -> Result<journal::Stream> {
     journal::Stream::parse(id.as_str()).ok_or_else(|| Error::Damaged {
-        what: format!("a stream is called {:?}", id.as_str()),
+        what: format!("a stream is called {}", text::quoted(id.as_str())),
     })
 }
 

@@ -1,7 +1,10 @@
-//! What every room must answer alike about text: which characters hide, and what an error says to a person.
+//! What every room must answer alike about text: which characters hide, how others' text stands in a message, and what an error
+//! says to a person.
 
 mod error;
+mod escape;
 mod hidden;
 
 pub use error::{causes, lacks, system, whole, without_number};
+pub use escape::{escaped, quoted};
 pub use hidden::hides;

@@ -40,7 +40,8 @@ pub(super) fn of(name: &str, program: &Path, args: &[String], env: &Environment)
     let version = read(&answer).ok_or_else(|| {
         let said = sanitise::fit(&sanitise::line(&answer), 60);
         unusable(format!(
-            "`--version` says {said:?}, which is no version of Claude Code"
+            "`--version` says {}, which is no version of Claude Code",
+            text::quoted(&said)
         ))
     })?;
     if version < OLDEST {

@@ -365,13 +365,12 @@ pub(super) enum Zero {
     Taken,
 }
 
-/// Text of the file for a message: control characters escaped, cut when it is long.
+/// Text of the file for a message: escaped, cut when it is long.
 pub(super) fn shown(text: &str) -> String {
-    let mut shown: String = text.chars().take(60).flat_map(char::escape_debug).collect();
-    if text.chars().nth(60).is_some() {
-        shown.push('…');
+    match text.char_indices().nth(60) {
+        Some((end, _)) => text::escaped(&text[..end]) + "…",
+        None => text::escaped(text),
     }
-    shown
 }
 
 /// A key for a message, in quotes where the file must have it in quotes.
