@@ -29,6 +29,18 @@ pub(crate) fn bytes(bytes: u64) -> String {
     }
 }
 
+/// How many lines of what a check printed are shown: its own summary, as a rule, and how it ended.
+const LAST: usize = 12;
+
+/// The last lines of a long text; `…` stands for those before them.
+pub(crate) fn last_lines(text: &str) -> Vec<&str> {
+    let lines: Vec<&str> = text.lines().collect();
+    match lines.len().checked_sub(LAST) {
+        None | Some(0) => lines,
+        Some(before) => [&["…"], &lines[before..]].concat(),
+    }
+}
+
 /// One line of untrusted text, fit to be shown.
 pub(crate) fn clean(text: &str) -> String {
     harness::sanitise::line(text)

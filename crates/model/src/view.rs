@@ -34,7 +34,7 @@ pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
 pub use standing::{Sign, Standing};
 pub use state_file::state_json;
-pub use words::{describe, describe_effect, matters};
+pub use words::{describe, describe_effect, matters, printed};
 pub use work::Work;
 
 use crate::attempt::{self, Usage};

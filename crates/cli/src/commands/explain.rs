@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use model::attempt::{self, Failure};
+use model::journal::{self, Stream};
 use model::policy::route::{self, Refusal};
 use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Stage, State, Ticket, Why, remedy};
-use model::view::{Failing, MEND};
+use model::view::{Failing, MEND, printed};
 use model::{AgentName, Moment, TicketId};
+use store::{Ledger, Sqlite};
 
 use crate::commands::ps;
 use crate::context::{Context, journal};
@@ -17,7 +19,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::facts::Facts;
 use crate::ui::Style;
-use crate::{clock, documents, follow, lookup, mail};
+use crate::{clock, documents, follow, lookup, mail, ui};
 
 /// Where a line goes on that is wider than the terminal.
 const HANG: usize = 4;
@@ -59,6 +61,10 @@ impl Explain {
         let failure = agent
             .and_then(|agent| agent.failure.as_ref())
             .or_else(|| failure_of(ticket));
+        let printed = match (&ledger, ticket) {
+            (Some(ledger), Some(ticket)) => of_its_check(ledger, ticket).await?,
+            (None, _) | (_, None) => None,
+        };
         let title = ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default();
         let state = ticket.map_or_else(|| "unknown".to_owned(), Ticket::state_name);
         if context.json {
@@ -74,6 +80,7 @@ impl Explain {
                 waits_for: waits.map(|waits| waits.what.clone()),
                 waits_until: waits.and_then(|waits| waits.until).map(Moment),
                 failure: failure.map(documents::Failure::of),
+                printed,
             })?;
             return Ok(Exit::Done);
         }
@@ -81,6 +88,9 @@ impl Explain {
         out.wrapped(&format!("{id}  {title}"), 2, Style::Bold)?;
         out.wrapped(&format!("state: {state}"), HANG, Style::Plain)?;
         out.wrapped(&says, HANG, Style::Plain)?;
+        for line in printed.as_deref().map(ui::last_lines).into_iter().flatten() {
+            out.wrapped(&format!("  │ {line}"), HANG, Style::Plain)?;
+        }
         if let Some(waits) = agent.and_then(|agent| agent.waiting(clock::now())) {
             out.wrapped(&format!("  it {waits}"), HANG, Style::Plain)?;
         }
@@ -160,6 +170,25 @@ fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Ticket>) -> Opt
         let n = limits.workers;
         format!("as many agent processes run as may: [run] max_workers = {n}")
     })
+}
+
+/// What the check printed for which a ticket is held.
+async fn of_its_check(ledger: &Ledger<Sqlite>, ticket: &Ticket) -> Result<Option<String>> {
+    let mut last = None;
+    if ticket.held.is_some() {
+        let stream = Stream::Ticket(ticket.id.clone());
+        let each = |fold: store::Fold| {
+            let held = match &fold.after {
+                journal::State::Ticket(after) => after.held == ticket.held,
+                journal::State::Project(_) => false,
+            };
+            if held && let Some(text) = printed(&fold.fact) {
+                last = Some(text.to_owned());
+            }
+        };
+        ledger.each_of(&stream, 0, each).await?;
+    }
+    Ok(last)
 }
 
 /// The failure that holds a ticket whose agent was freed.

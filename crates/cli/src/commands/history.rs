@@ -6,7 +6,7 @@ use clap::Args;
 use model::journal::{Fact, State, Stream};
 use model::project::Event;
 use model::ticket::Effect;
-use model::view::{Crew, describe, describe_effect};
+use model::view::{Crew, describe, describe_effect, printed};
 use store::{EffectId, Fold, Journal as _, Ledger, Seq, Sqlite};
 
 use crate::context::{Context, journal};
@@ -141,6 +141,9 @@ fn tell(table: &mut Table, fold: &Fold, effects: &[Effect], which: &Either) {
     table.row(cells(fold, which));
     if !fold.cause.is_empty() {
         table.below(4, &format!("because: {}", fold.cause), Style::Dim);
+    }
+    for line in printed(&fold.fact).map(ui::last_lines).into_iter().flatten() {
+        table.below(4, &format!("│ {line}"), Style::Plain);
     }
     for effect in effects {
         table.below(4, &format!("→ {}", describe_effect(effect)), Style::Dim);

@@ -30,4 +30,7 @@ pub(crate) struct Explanation {
     pub(crate) failure: Option<Failure>,
     /// What crew has to do for the ticket and cannot, however often it tries, and why: partly git's or the system's words.
     pub(crate) failing: Vec<String>,
+    /// The end of what the check printed that it is held for, and how that ended, in words; `null` where it is held for nothing of
+    /// the kind.
+    pub(crate) printed: Option<String>,
 }

@@ -15,6 +15,15 @@ pub fn describe(fact: &Fact) -> String {
     }
 }
 
+/// The end of what a failed check printed, and below that how it ended.
+#[must_use]
+pub fn printed(fact: &Fact) -> Option<&str> {
+    match fact {
+        Fact::Ticket(ticket::Event::ChecksFailed { output, .. }) => Some(output.trim_end()),
+        Fact::Ticket(_) | Fact::Project(_) => None,
+    }
+}
+
 /// Whether a person who watches a run wants a line about it.
 #[must_use]
 pub fn matters(fact: &Fact) -> bool {
