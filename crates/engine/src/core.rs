@@ -46,8 +46,8 @@ pub struct Core {
     pub(crate) read: bool,
     /// Something changed that could let a ticket be given out.
     pub(crate) dirty: bool,
-    /// Tickets with an attempt.
-    pub(crate) active: BTreeSet<TicketId>,
+    /// Tickets with an attempt: of those in `tickets`, the ones that every input may move.
+    pub(crate) active: BTreeMap<TicketId, Arc<Ticket>>,
     /// What may be given out.
     pub(crate) line: Line,
     /// What was spent, as far as budgets ask.
@@ -122,7 +122,7 @@ impl Core {
             watches: BTreeMap::new(),
             read: false,
             dirty: true,
-            active: BTreeSet::new(),
+            active: BTreeMap::new(),
             line: Line::default(),
             spending: Spending::default(),
             deadlines: BTreeMap::new(),
@@ -228,9 +228,8 @@ impl Core {
 
     /// The runs whose processes may be alive, each with its ticket: to be watched, by whoever has just loaded this core.
     pub fn live_runs(&self) -> impl Iterator<Item = (&TicketId, &RunId)> {
-        self.active
-            .iter()
-            .filter_map(|id| self.ticket(id)?.live_run().map(|run| (id, run)))
+        self.active_tickets()
+            .filter_map(|(id, ticket)| ticket.live_run().map(|run| (id, run)))
     }
 
     /// Hears `input` and decides.
@@ -335,7 +334,7 @@ impl Core {
             self.deadlines.entry(new.at).or_default().insert(id.clone());
         }
         if ticket.attempt().is_some() {
-            self.active.insert(id.clone());
+            self.active.insert(id.clone(), Arc::clone(&ticket));
         } else {
             self.active.remove(&id);
         }
@@ -344,7 +343,7 @@ impl Core {
 
     /// Tickets with an attempt, by id.
     pub(crate) fn active(&self) -> Vec<TicketId> {
-        self.active.iter().cloned().collect()
+        self.active.keys().cloned().collect()
     }
 
     /// Tells, and notes a refusal for the log.
@@ -417,9 +416,9 @@ impl Core {
 
     /// The agent at work on, or waiting with, a ticket.
     pub(crate) fn ticket_of(&self, agent: &AgentName) -> Option<&TicketId> {
-        self.active
-            .iter()
-            .find(|id| self.ticket(id).and_then(Ticket::seat) == Some(agent))
+        self.active_tickets()
+            .find(|(_, ticket)| ticket.seat() == Some(agent))
+            .map(|(id, _)| id)
     }
 
     /// The next session id of a ticket's attempt.

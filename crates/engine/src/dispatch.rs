@@ -298,15 +298,11 @@ impl Core {
 
     /// Tickets with an attempt.
     pub(crate) fn at_work(&self) -> impl Iterator<Item = &Ticket> + Clone {
-        self.active.iter().filter_map(|id| self.ticket(id))
+        self.active.values().map(AsRef::as_ref)
     }
 
     /// Tickets with an attempt, by id.
     pub fn active_tickets(&self) -> impl Iterator<Item = (&TicketId, &Ticket)> {
-        let at = |id| self.tickets.get_key_value(id);
-        self.active
-            .iter()
-            .filter_map(at)
-            .map(|(id, ticket)| (id, ticket.as_ref()))
+        self.active.iter().map(|(id, ticket)| (id, ticket.as_ref()))
     }
 }
