@@ -246,7 +246,12 @@ impl Core {
                 report,
             } => self.reported(id, &ticket, &effect, report),
             Input::RunEnded(end) => self.run_ended(end),
-            Input::Sampled { run, sample } => self.sampled(&run, sample),
+            Input::Sampled { run, sample } => {
+                // Each step that runs is looked at all the time, and hardly a look decides anything: what was settled stays so.
+                if !self.sampled(&run, sample) {
+                    return self.take_output();
+                }
+            }
             Input::GivenUp { run, failure } => self.given_up(&run, failure),
             Input::Ticked => {}
         }

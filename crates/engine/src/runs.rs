@@ -127,8 +127,11 @@ impl Core {
         }
     }
 
-    pub(crate) fn sampled(&mut self, run: &RunId, sample: stall::Sample) {
-        let Some(id) = self.ticket_of_run(run) else { return };
+    /// Tells whether anything was decided.
+    pub(crate) fn sampled(&mut self, run: &RunId, sample: stall::Sample) -> bool {
+        let Some(id) = self.ticket_of_run(run) else {
+            return false;
+        };
         let stopping = self
             .ticket(&id)
             .and_then(Ticket::attempt)
@@ -139,7 +142,7 @@ impl Core {
         };
         let verdict = self.watches.entry(run.clone()).or_default().look(sample, limits);
         let class = match verdict {
-            stall::Verdict::Alive => return,
+            stall::Verdict::Alive => return false,
             stall::Verdict::Stuck { silent } => {
                 let silent = model::view::span(silent);
                 let agent = self
@@ -149,7 +152,7 @@ impl Core {
                 self.out.warnings.push(format!(
                     "{agent} on {id}: neither output nor a busy process for {silent}"
                 ));
-                return;
+                return false;
             }
             stall::Verdict::Stalled => Class::Stalled,
             stall::Verdict::TimedOut => Class::Timeout,
@@ -160,6 +163,7 @@ impl Core {
             };
             self.tell_or_note(&id, Event::Attempt(event), class.name());
         }
+        !stopping
     }
 
     /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for another reason.
