@@ -59,7 +59,8 @@ impl Journal for Any {
         fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record>;
         fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record>;
         fn events(&self, after: Seq, limit: u32) -> Vec<Event>;
-        fn events_of(&self, stream: &StreamId, after: Version, limit: u32) -> Vec<Event>;
+        fn events_of(&self, stream: &StreamId, after: Seq, limit: u32) -> Vec<Event>;
+        fn event_of(&self, stream: &StreamId, version: Version) -> Option<Event>;
         fn head(&self) -> Seq;
         fn pending(&self, now: Millis, limit: u32) -> Vec<Effect>;
         fn next_run(&self) -> Option<Millis>;

@@ -1,18 +1,25 @@
 //! The audit: whether the rows of a journal agree with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher as _, RandomState};
 
 use crate::{EffectId, Event, Seq, Slot, Stream, StreamId, Timer, Version};
+
+/// What was seen of a stream's events.
+#[derive(Debug)]
+struct Seen {
+    /// The places of the first and of the last.
+    first: Seq,
+    last: Seq,
+    /// The last one's.
+    version: Version,
+}
 
 /// Rows go in, in the order of the methods; problems come out.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     problems: Vec<String>,
     head: u64,
-    /// Of each stream the last event's version, and a digest of the state after it: the states take much more room.
-    last: BTreeMap<StreamId, (Version, u64)>,
-    digests: RandomState,
+    seen: BTreeMap<StreamId, Seen>,
     known: BTreeSet<StreamId>,
     fences: BTreeMap<StreamId, u64>,
     agents: BTreeMap<String, String>,
@@ -20,6 +27,21 @@ pub(crate) struct Audit {
 }
 
 impl Audit {
+    /// Which event says that it was before this one in its stream, where events say so; before [`event`](Self::event) is told of it.
+    pub(crate) fn link(&mut self, event: &Event, prev: Option<Seq>) {
+        let before = self.seen.get(&event.stream).map(|seen| seen.last);
+        if prev != before {
+            let words = |seq: Option<Seq>| seq.map_or("none".to_owned(), |seq| format!("event {seq}"));
+            self.problems.push(format!(
+                "event {} of stream `{}` says that {} was before it, not {}",
+                event.seq,
+                event.stream,
+                words(prev),
+                words(before)
+            ));
+        }
+    }
+
     /// Every event, by its place.
     pub(crate) fn event(&mut self, event: &Event) {
         if event.seq.0 != self.head + 1 {
@@ -27,7 +49,7 @@ impl Audit {
                 .push(format!("event {} follows event {}", event.seq, self.head));
         }
         self.head = event.seq.0;
-        let before = self.last.get(&event.stream).map_or(0, |(version, _)| version.0);
+        let before = self.seen.get(&event.stream).map_or(0, |seen| seen.version.0);
         if event.version.0 != before + 1 {
             self.problems.push(format!(
                 "event {} has version {} of stream `{}`, after version {before}",
@@ -40,35 +62,38 @@ impl Audit {
                     .push(format!("the {what} of event {} is not JSON", event.seq));
             }
         }
-        self.last.insert(
-            event.stream.clone(),
-            (event.version, self.digests.hash_one(&event.state_after)),
-        );
+        let (first, last, version) = (event.seq, event.seq, event.version);
+        let seen = self.seen.entry(event.stream.clone());
+        seen.and_modify(|seen| (seen.last, seen.version) = (last, version))
+            .or_insert(Seen { first, last, version });
     }
 
     /// Every stream.
     pub(crate) fn stream(&mut self, stream: &Stream) {
-        match self.last.get(&stream.id) {
+        match self.seen.get(&stream.id) {
             None => self
                 .problems
                 .push(format!("stream `{}` has no events", stream.id)),
-            Some((version, state)) => {
-                if *version != stream.version {
-                    self.problems.push(format!(
-                        "stream `{}` says version {}; its last event has {version}",
-                        stream.id, stream.version
-                    ));
-                }
-                if *state != self.digests.hash_one(&stream.state) {
-                    self.problems.push(format!(
-                        "the state of stream `{}` is not the one after its last event",
-                        stream.id
-                    ));
-                }
-            }
+            Some(seen) if seen.version != stream.version => self.problems.push(format!(
+                "stream `{}` says version {}; its last event has {}",
+                stream.id, stream.version, seen.version
+            )),
+            Some(_) => {}
         }
         self.fences.insert(stream.id.clone(), stream.fence.0);
         self.known.insert(stream.id.clone());
+    }
+
+    /// Every stream, where it says itself where its events begin and end.
+    pub(crate) fn ends(&mut self, stream: &StreamId, first: Seq, last: Seq) {
+        if let Some(seen) = self.seen.get(stream)
+            && (seen.first, seen.last) != (first, last)
+        {
+            self.problems.push(format!(
+                "stream `{stream}` says that its events are {first} to {last}; they are {} to {}",
+                seen.first, seen.last
+            ));
+        }
     }
 
     /// Every entry of the outbox: which event ordered it.
@@ -127,7 +152,7 @@ impl Audit {
 
     /// What does not agree, in words.
     pub(crate) fn problems(mut self) -> Vec<String> {
-        for (stream, (version, _)) in &self.last {
+        for (stream, Seen { version, .. }) in &self.seen {
             if !self.known.contains(stream) {
                 self.problems.push(format!(
                     "stream `{stream}` is not there; it has events up to version {version}"

@@ -81,13 +81,26 @@ pub trait Journal: Send + Sync {
     /// The tail: events after a place, of all streams, in order.
     fn events(&self, after: Seq, limit: u32) -> impl Future<Output = Result<Vec<Event>>> + Send;
 
-    /// The events of one stream after a version, in order.
+    /// The events of one stream after one of them, or from its first on (0), in order.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] where they do not follow each other.
     fn events_of(
         &self,
         stream: &StreamId,
-        after: Version,
+        after: Seq,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Event>>> + Send;
+
+    /// The event that gave a stream this version; `None` when none did. It costs what came since.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] where it is not there.
+    fn event_of(
+        &self,
+        stream: &StreamId,
+        version: Version,
+    ) -> impl Future<Output = Result<Option<Event>>> + Send;
 
     /// The place of the last event; 0 when there is none.
     fn head(&self) -> impl Future<Output = Result<Seq>> + Send;

@@ -329,11 +329,18 @@ impl<J: Journal> Ledger<J> {
         version: u64,
         mut each: impl FnMut(Fold),
     ) -> Result<()> {
-        let (id, mut after) = (StreamId(of.to_string()), Version(version));
+        let id = StreamId(of.to_string());
+        let mut after = Seq(0);
+        if version > 0 {
+            let Some(event) = self.0.event_of(&id, Version(version)).await? else {
+                return Ok(());
+            };
+            after = event.seq;
+        }
         loop {
             let page = self.0.events_of(&id, after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
-            after = last.version;
+            after = last.seq;
             for event in page {
                 each(self.fold(event)?);
             }

@@ -242,19 +242,20 @@ impl Journal for Memory {
     fn events_of(
         &self,
         stream: &StreamId,
-        after: Version,
+        after: Seq,
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Event>>> + Send {
-        let from = Bound::Excluded((stream.clone(), after));
-        let to = Bound::Included((stream.clone(), Version(u64::MAX)));
+        self.read(|contents| page(contents.events_of(stream, after), limit))
+    }
+
+    fn event_of(
+        &self,
+        stream: &StreamId,
+        version: Version,
+    ) -> impl Future<Output = Result<Option<Event>>> + Send {
         self.read(|contents| {
-            // With the last version of all as `after` the range would be refused; it is empty.
-            let rows = (after.0 < u64::MAX).then(|| contents.by_stream.rows().range((from, to)));
-            let seqs = rows.into_iter().flatten().map(|(_, seq)| seq);
-            page(
-                seqs.filter_map(|seq| contents.events.get(seq)).map(Arc::as_ref),
-                limit,
-            )
+            let mut latest_first = contents.events_of(stream, Seq(0)).rev();
+            latest_first.find(|event| event.version == version).cloned()
         })
     }
 

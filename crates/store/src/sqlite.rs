@@ -19,6 +19,7 @@ use crate::{
 };
 
 mod append;
+mod chain;
 mod checksum;
 mod draft;
 mod fault;
@@ -27,6 +28,7 @@ mod line;
 mod place;
 mod read;
 mod schema;
+mod verify;
 mod write;
 mod writer;
 
@@ -190,11 +192,11 @@ fn readers() -> SqlitePoolOptions {
 
 /// A read of the trait, each one statement, so that it sees one moment.
 macro_rules! reads {
-    ($(fn $method:ident(&self $(, $arg:ident: $type:ty)*) -> $output:ty { $read:ident })*) => {
+    ($(fn $method:ident(&self $(, $arg:ident: $type:ty)*) -> $output:ty { $read:path })*) => {
         $(
             async fn $method(&self $(, $arg: $type)*) -> Result<$output> {
                 let mut conn = self.reader().await?;
-                read::$read(&mut conn $(, $arg)*).await
+                $read(&mut conn $(, $arg)*).await
             }
         )*
     };
@@ -210,27 +212,28 @@ impl Journal for Sqlite {
     }
 
     reads! {
-        fn load(&self, stream: &StreamId) -> Option<Stream> { stream }
-        fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream> { streams }
-        fn archived(&self, streams: &[StreamId]) -> Vec<Stream> { archived }
-        fn folded(&self) -> Option<Folded> { folded }
-        fn piece(&self, number: u64) -> Option<String> { piece }
-        fn record(&self, stream: &StreamId) -> Option<Record> { record }
-        fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { records }
-        fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { briefs }
-        fn events(&self, after: Seq, limit: u32) -> Vec<Event> { events }
-        fn events_of(&self, stream: &StreamId, after: Version, limit: u32) -> Vec<Event> { events_of }
-        fn head(&self) -> Seq { head }
-        fn pending(&self, now: Millis, limit: u32) -> Vec<Effect> { pending }
-        fn next_run(&self) -> Option<Millis> { next_run }
-        fn effect(&self, effect: EffectId) -> Option<Effect> { effect }
-        fn due(&self, now: Millis, limit: u32) -> Vec<Timer> { due }
-        fn next_due(&self) -> Option<Millis> { next_due }
-        fn timers_of(&self, stream: &StreamId) -> Vec<Timer> { timers_of }
-        fn slots(&self) -> Vec<Slot> { slots }
-        fn pending_commands(&self, after: Number, limit: u32) -> Vec<Command> { pending_commands }
-        fn command(&self, id: &CommandId) -> Option<Command> { command }
-        fn meta(&self, key: &str) -> Option<String> { meta }
+        fn load(&self, stream: &StreamId) -> Option<Stream> { chain::stream }
+        fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream> { chain::streams }
+        fn archived(&self, streams: &[StreamId]) -> Vec<Stream> { chain::archived }
+        fn folded(&self) -> Option<Folded> { read::folded }
+        fn piece(&self, number: u64) -> Option<String> { read::piece }
+        fn record(&self, stream: &StreamId) -> Option<Record> { read::record }
+        fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { read::records }
+        fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { read::briefs }
+        fn events(&self, after: Seq, limit: u32) -> Vec<Event> { read::events }
+        fn events_of(&self, stream: &StreamId, after: Seq, limit: u32) -> Vec<Event> { chain::events_of }
+        fn event_of(&self, stream: &StreamId, version: Version) -> Option<Event> { chain::event_of }
+        fn head(&self) -> Seq { read::head }
+        fn pending(&self, now: Millis, limit: u32) -> Vec<Effect> { read::pending }
+        fn next_run(&self) -> Option<Millis> { read::next_run }
+        fn effect(&self, effect: EffectId) -> Option<Effect> { read::effect }
+        fn due(&self, now: Millis, limit: u32) -> Vec<Timer> { read::due }
+        fn next_due(&self) -> Option<Millis> { read::next_due }
+        fn timers_of(&self, stream: &StreamId) -> Vec<Timer> { read::timers_of }
+        fn slots(&self) -> Vec<Slot> { read::slots }
+        fn pending_commands(&self, after: Number, limit: u32) -> Vec<Command> { read::pending_commands }
+        fn command(&self, id: &CommandId) -> Option<Command> { read::command }
+        fn meta(&self, key: &str) -> Option<String> { read::meta }
     }
 
     fn archive(&self, stream: &StreamId) -> impl Future<Output = Result<()>> + Send {
@@ -299,7 +302,7 @@ impl Journal for Sqlite {
         let mut conn = self.reader().await?;
         let told = |e| sort("checking the journal", e);
         let mut snapshot = conn.begin().await.map_err(told)?;
-        let problems = read::verify(&mut snapshot).await?;
+        let problems = verify::verify(&mut snapshot).await?;
         snapshot.rollback().await.map_err(told)?;
         Ok(problems)
     }

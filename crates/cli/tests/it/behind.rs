@@ -85,7 +85,8 @@ fn spoil(repo: &Repo, stream: &str) {
         format!(
             "DROP TRIGGER IF EXISTS events_do_not_change; \
              UPDATE events SET state_after = replace(state_after, '\"tries\":', '\"tries\":7'), checksum = NULL \
-             WHERE stream = '{stream}'"
+             WHERE stream = '{stream}'; \
+             UPDATE streams SET checksum = NULL WHERE id = '{stream}'"
         ),
     );
 }
@@ -184,10 +185,7 @@ fn what_goes_on_is_read_by_every_look() {
         said.code == 1
             && said
                 .out
-                .contains("stored state equals replay does not hold: t-1 at event")
-            && said
-                .out
-                .contains("the state of stream `ticket/t-1` is not the one after its last event"),
+                .contains("stored state equals replay does not hold: t-1 at event"),
         "{said}"
     );
 }
@@ -218,7 +216,7 @@ fn an_event_that_is_missing_is_told_once() {
     let said = repo.crew(&["doctor"]);
     let told = said
         .out
-        .matches("of stream `ticket/t-1`, after version 1")
+        .matches("the events of stream `ticket/t-1` do not follow each other")
         .count();
     assert!(said.code == 1 && told == 1, "{said}");
 }

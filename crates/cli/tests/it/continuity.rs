@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use store::{Append, Journal as _, Millis, NewEvent, Sqlite, StreamId, Version};
+use store::{Append, Journal as _, Millis, NewEvent, Seq, Sqlite, StreamId, Version};
 
 use crate::support::Repo;
 
@@ -187,7 +187,7 @@ fn a_ticket_whose_name_would_be_refused_today_is_still_read() {
     runtime.block_on(async {
         let journal = Sqlite::open(&path).await.unwrap();
         let old = StreamId("ticket/t-1".to_owned());
-        let rows = journal.events_of(&old, Version(0), 1_000).await.unwrap();
+        let rows = journal.events_of(&old, Seq(0), 1_000).await.unwrap();
         for (n, row) in (0..).zip(rows) {
             let event = NewEvent {
                 kind: row.kind,

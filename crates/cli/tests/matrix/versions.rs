@@ -128,10 +128,10 @@ fn f25_su_f25_cl_f25_re_a_newer_schema_is_refused_by_every_command() {
 
 #[test]
 fn f25_su_f25_cl_f25_re_an_unknown_event_is_refused_by_every_command() {
-    let newer = "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after) \
-        SELECT seq + 1, stream, version + 1, at, cause, 'beamed', schema, '{\"beamed\":{}}', '\"beamed\"' \
+    let newer = "INSERT INTO events (seq, stream, version, prev, at, cause, kind, schema, event, state_after) \
+        SELECT seq + 1, stream, version + 1, seq, at, cause, 'beamed', schema, '{\"beamed\":{}}', '\"beamed\"' \
         FROM events ORDER BY seq DESC LIMIT 1; \
-        UPDATE streams SET version = version + 1, state = '\"beamed\"', checksum = NULL \
+        UPDATE streams SET version = version + 1, last = last + 1, checksum = NULL \
         WHERE id = (SELECT stream FROM events ORDER BY seq DESC LIMIT 1)";
     refused_by_all(newer, "beamed");
 }

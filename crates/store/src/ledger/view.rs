@@ -9,7 +9,7 @@ use model::view::{self, Bill, Crew, Deeds, Piece, Row};
 use model::{TicketId, Time};
 
 use super::{Fold, Ledger, PAGE, read, state, stream, text};
-use crate::{Error, Folded, Folding, Journal, Pieces, Record, Result, Seq, StreamId, Version};
+use crate::{Error, Folded, Folding, Journal, Pieces, Record, Result, Seq, StreamId};
 
 /// Rows folded at a time.
 const ROWS: u32 = 250;
@@ -104,13 +104,7 @@ impl<J: Journal> Ledger<J> {
         if version.is_some_and(|version| version != record.version.0) {
             return Err(lost());
         }
-        let before = Version(record.version.0.saturating_sub(1));
-        let row = self
-            .0
-            .events_of(&stream, before, 1)
-            .await?
-            .pop()
-            .ok_or_else(lost)?;
+        let row = self.0.event_of(&stream, record.version).await?.ok_or_else(lost)?;
         let State::Ticket(ticket) = state(&journal::Stream::Ticket(id.clone()), &row.state_after)? else {
             return Err(lost());
         };

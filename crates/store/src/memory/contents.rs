@@ -1,6 +1,7 @@
 //! What a journal in memory holds, and how an append changes it.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::table::Table;
@@ -32,7 +33,7 @@ struct Key {
 pub(super) struct Contents {
     pub(super) streams: Table<StreamId, Stream>,
     pub(super) events: Table<Seq, Arc<Event>>,
-    pub(super) by_stream: Table<(StreamId, Version), Seq>,
+    by_stream: Table<(StreamId, Seq), ()>,
     pub(super) outbox: Table<EffectId, Effect>,
     pub(super) undone: Table<EffectId, ()>,
     pub(super) timers: Table<(StreamId, String), Clock>,
@@ -86,6 +87,15 @@ impl Contents {
             .rows()
             .last_key_value()
             .map_or(Seq(0), |(seq, _)| *seq)
+    }
+
+    /// The events of a stream after a place.
+    pub(super) fn events_of(&self, stream: &StreamId, after: Seq) -> impl DoubleEndedIterator<Item = &Event> {
+        let from = Bound::Excluded((stream.clone(), after));
+        let to = Bound::Included((stream.clone(), Seq(u64::MAX)));
+        let rows = self.by_stream.rows().range((from, to));
+        rows.filter_map(|((_, seq), ())| self.events.get(seq))
+            .map(Arc::as_ref)
     }
 
     pub(super) fn append(&mut self, append: &Append) -> Result<Appended> {
@@ -153,7 +163,7 @@ impl Contents {
             seq.0 += 1;
             version.0 += 1;
             state.clone_from(&event.state_after);
-            self.by_stream.put((append.stream.clone(), version), seq);
+            self.by_stream.put((append.stream.clone(), seq), ());
             self.events.put(
                 seq,
                 Arc::new(Event {

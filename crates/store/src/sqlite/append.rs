@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use sqlx::AssertSqlSafe;
 
+use super::chain::Chain;
 use super::insert::{
     EVENTS, EffectRow, EventRow, OUTBOX, ROWS, STREAMS, bind_effect, bind_event, bind_stream,
 };
@@ -45,11 +46,14 @@ fn wave(appends: &[&Append]) -> usize {
 
 async fn at_once(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> {
     let mut head = tx.head;
-    let wave: Vec<Placed<'_>> = appends.iter().map(|append| place(&mut head, append)).collect();
+    let wave: Vec<Placed<'_>> = appends
+        .iter()
+        .map(|append| place(&mut head, append, tx.streams.get(&append.stream)))
+        .collect();
     if let Some(repeated) = claim(tx, &wave).await? {
         return Ok(vec![repeated]);
     }
-    let moved: Vec<Stream> = wave
+    let moved: Vec<Chain> = wave
         .iter()
         .map(|placed| moved(tx, placed))
         .collect::<Result<_>>()?;
@@ -68,7 +72,11 @@ async fn at_once(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> 
     facts(tx, &wave, &moved).await?;
     timers(tx, appends).await?;
     tx.head = head;
-    let moved = moved.into_iter().map(|stream| (stream.id.clone(), stream));
+    let moved = moved.into_iter().map(|mut chain| {
+        // What comes later asks for all but the state, which is long.
+        chain.stream.state.clear();
+        (chain.stream.id.clone(), chain)
+    });
     tx.streams.extend(moved);
     Ok(wave.into_iter().map(|placed| placed.becomes).collect())
 }
@@ -77,10 +85,13 @@ async fn at_once(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> 
 struct Placed<'a> {
     append: &'a Append,
     becomes: Appended,
+    /// The places of the stream's first event, and of its last so far.
+    first: Seq,
+    last: Option<Seq>,
 }
 
 /// Gives the append's facts the places after the last one.
-fn place<'a>(head: &mut u64, append: &'a Append) -> Placed<'a> {
+fn place<'a>(head: &mut u64, append: &'a Append, chain: Option<&Chain>) -> Placed<'a> {
     let first_seq = Seq(*head + 1);
     let mut effects = Vec::new();
     for event in &append.events {
@@ -99,7 +110,12 @@ fn place<'a>(head: &mut u64, append: &'a Append) -> Placed<'a> {
         effects,
         repeated: false,
     };
-    Placed { append, becomes }
+    Placed {
+        append,
+        becomes,
+        first: chain.map_or(first_seq, |chain| chain.first),
+        last: chain.map(|chain| chain.last),
+    }
 }
 
 /// The one append that was refused, for its reason to be found.
@@ -122,7 +138,7 @@ async fn claim<'a>(tx: &mut Tx<'_>, wave: &'a [Placed<'a>]) -> Result<Option<App
         last: i64,
         version: i64,
     }
-    let row = |Placed { append, becomes }: &'a Placed<'a>| {
+    let row = |Placed { append, becomes, .. }: &'a Placed<'a>| {
         Some(Row {
             key: append.key.as_deref()?,
             stream: &append.stream,
@@ -145,9 +161,11 @@ async fn claim<'a>(tx: &mut Tx<'_>, wave: &'a [Placed<'a>]) -> Result<Option<App
 }
 
 /// The stream as the append leaves it: only from the expected version, only under the given fence.
-fn moved(tx: &Tx<'_>, Placed { append, becomes }: &Placed<'_>) -> Result<Stream> {
-    Ok(Stream {
-        fence: append.admit(tx.streams.get(&append.stream))?,
+fn moved(tx: &Tx<'_>, placed: &Placed<'_>) -> Result<Chain> {
+    let Placed { append, becomes, .. } = placed;
+    let before = tx.streams.get(&append.stream).map(|chain| &chain.stream);
+    let stream = Stream {
+        fence: append.admit(before)?,
         id: append.stream.clone(),
         kind: append.kind.clone(),
         version: becomes.version,
@@ -156,6 +174,11 @@ fn moved(tx: &Tx<'_>, Placed { append, becomes }: &Placed<'_>) -> Result<Stream>
             .last()
             .map_or_else(String::new, |event| event.state_after.clone()),
         archived: false,
+    };
+    Ok(Chain {
+        stream,
+        first: placed.first,
+        last: becomes.last_seq,
     })
 }
 
@@ -251,7 +274,7 @@ async fn timers(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
 }
 
 /// Writes the streams as they are now, the events, and their effects. JSON would be shorter here, but it costs more than the rest.
-async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Stream]) -> Result<()> {
+async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Chain]) -> Result<()> {
     let events: Vec<_> = wave.iter().flat_map(Placed::events).collect();
     let effects: Vec<_> = wave.iter().flat_map(Placed::effects).collect();
     if wave.len() > 1 || events.len().max(effects.len()) > ROWS {
@@ -274,11 +297,17 @@ async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Stream]) -> Result
 
 impl Placed<'_> {
     fn events(&self) -> impl Iterator<Item = EventRow<'_>> {
-        let Self { append, becomes } = self;
+        let Self { append, becomes, .. } = self;
         let events = (0_u64..).zip(&append.events);
         events.map(|(n, event)| {
-            let (seq, version) = (becomes.first_seq.0 + n, append.expected.0 + 1 + n);
-            (*append, event, Seq(seq), Version(version))
+            let seq = becomes.first_seq.0 + n;
+            EventRow {
+                append,
+                event,
+                seq: Seq(seq),
+                version: Version(append.expected.0 + 1 + n),
+                prev: if n == 0 { self.last } else { Some(Seq(seq - 1)) },
+            }
         })
     }
 

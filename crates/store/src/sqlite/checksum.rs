@@ -74,11 +74,12 @@ pub(super) fn of_stream(stream: &Stream) -> u32 {
 }
 
 /// Of an event that is to be written.
-pub(super) fn of_event((append, event, seq, version): &EventRow<'_>) -> u32 {
+pub(super) fn of_event(row: &EventRow<'_>) -> u32 {
+    let EventRow { append, event, .. } = row;
     sum([
-        Number(seq.0),
+        Number(row.seq.0),
         Text(&append.stream.0),
-        Number(version.0),
+        Number(row.version.0),
         Time(append.at.0),
         maybe(event.cause.as_deref()),
         Text(&event.kind),
@@ -106,16 +107,6 @@ pub(super) fn of_command(command: &NewCommand) -> u32 {
         Time(command.at.0),
         Text(&command.body),
     ])
-}
-
-impl Summed for Stream {
-    fn checksum(&self) -> u32 {
-        of_stream(self)
-    }
-
-    fn name(&self) -> String {
-        format!("stream `{}`", self.id)
-    }
 }
 
 impl Summed for Event {

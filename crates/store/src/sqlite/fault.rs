@@ -17,6 +17,9 @@ mod code {
     pub(super) const FULL: i32 = 13;
     pub(super) const CANTOPEN: i32 = 14;
     pub(super) const PROTOCOL: i32 = 15;
+    /// What we write never breaks a rule of the schema, where what is there does not.
+    pub(super) const CONSTRAINT: i32 = 19;
+    pub(super) const MISMATCH: i32 = 20;
     pub(super) const NOTADB: i32 = 26;
     /// SQLITE_ERROR: here, our own statements meet a schema that is not ours.
     pub(super) const ERROR: i32 = 1;
@@ -31,7 +34,9 @@ pub(super) fn sort(doing: &'static str, source: sqlx::Error) -> Error {
     match (primary, &source) {
         (Some(code::BUSY | code::LOCKED), _) | (None, sqlx::Error::PoolTimedOut) => Error::Busy,
         (Some(code::FULL), _) => Error::Full,
-        (Some(code::CORRUPT | code::NOTADB | code::ERROR), _) => Error::Damaged { what: told(&source) },
+        (Some(code::CORRUPT | code::NOTADB | code::ERROR | code::CONSTRAINT | code::MISMATCH), _) => {
+            Error::Damaged { what: told(&source) }
+        }
         (Some(code::PERM | code::READONLY | code::CANTOPEN), _) => {
             let source = std::io::Error::new(std::io::ErrorKind::PermissionDenied, told(&source));
             Error::Io {

@@ -2,10 +2,12 @@
 
 use sqlx::AssertSqlSafe;
 
+use super::chain::Chain;
 use super::checksum;
-use super::write::{Query, int};
+use super::read::Query;
+use super::write::int;
 use super::writer::Tx;
-use crate::{Append, EffectId, NewEvent, Result, Seq, Stream, Version};
+use crate::{Append, EffectId, NewEvent, Result, Seq, Version};
 
 /// How a table's rows are inserted.
 pub(super) struct Insert {
@@ -15,14 +17,14 @@ pub(super) struct Insert {
 }
 
 pub(super) const STREAMS: Insert = Insert {
-    into: "INSERT INTO streams (id, kind, version, fence, state, checksum) VALUES ",
-    row: "(?, ?, ?, ?, ?, ?)",
-    then: " ON CONFLICT (id) DO UPDATE SET version = excluded.version, fence = excluded.fence, state = excluded.state, \
+    into: "INSERT INTO streams (id, kind, version, fence, first, last, checksum) VALUES ",
+    row: "(?, ?, ?, ?, ?, ?, ?)",
+    then: " ON CONFLICT (id) DO UPDATE SET version = excluded.version, fence = excluded.fence, last = excluded.last, \
            checksum = excluded.checksum, archived = 0;",
 };
 pub(super) const EVENTS: Insert = Insert {
-    into: "INSERT INTO events (seq, stream, version, at, cause, kind, schema, event, state_after, checksum) VALUES ",
-    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    into: "INSERT INTO events (seq, stream, version, prev, at, cause, kind, schema, event, state_after, checksum) VALUES ",
+    row: "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     then: ";",
 };
 pub(super) const OUTBOX: Insert = Insert {
@@ -32,7 +34,7 @@ pub(super) const OUTBOX: Insert = Insert {
 };
 
 /// Rows of a statement at most: it has a limit of values, and a long one is kept compiled.
-pub(super) const ROWS: usize = 128;
+pub(super) const ROWS: usize = 256;
 
 impl Insert {
     /// The statement for so many rows; nothing for none.
@@ -62,27 +64,40 @@ impl Insert {
     }
 }
 
-/// An event's row: its append, what it is, its place, the version that it makes.
-pub(super) type EventRow<'a> = (&'a Append, &'a NewEvent, Seq, Version);
+/// An event's row.
+pub(super) struct EventRow<'a> {
+    pub(super) append: &'a Append,
+    pub(super) event: &'a NewEvent,
+    /// Its place.
+    pub(super) seq: Seq,
+    /// The version that it makes.
+    pub(super) version: Version,
+    /// The place of the stream's event before it.
+    pub(super) prev: Option<Seq>,
+}
+
 /// An effect's row: its append, its name, what it is.
 pub(super) type EffectRow<'a> = (&'a Append, EffectId, &'a String);
 
-pub(super) fn bind_stream(query: Query, stream: &Stream) -> Query {
+pub(super) fn bind_stream(query: Query, chain: &Chain) -> Query {
+    let Chain { stream, first, last } = chain;
     query
         .bind(stream.id.0.clone())
         .bind(stream.kind.clone())
         .bind(int(stream.version.0))
         .bind(int(stream.fence.0))
-        .bind(stream.state.clone())
+        .bind(int(first.0))
+        .bind(int(last.0))
         .bind(checksum::of_stream(stream))
 }
 
 pub(super) fn bind_event(query: Query, row: &EventRow<'_>) -> Query {
-    let (append, event, seq, version) = row;
+    let EventRow { append, event, .. } = row;
     query
-        .bind(int(seq.0))
+        .bind(int(row.seq.0))
         .bind(append.stream.0.clone())
-        .bind(int(version.0))
+        .bind(int(row.version.0))
+        .bind(row.prev.map(|seq| int(seq.0)))
         .bind(append.at.0)
         .bind(event.cause.clone())
         .bind(event.kind.clone())

@@ -4,22 +4,52 @@ use serde::Serialize;
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
 use sqlx::{Decode, Row, Type};
 
-use super::checksum::{Summed, doubted};
 use super::fault::sort;
-use crate::audit::Audit;
 use crate::{
     Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Folded, Millis, Number, Record,
-    Result, Seq, Slot, Stream, StreamId, Timer, TimerRef, Version, Which,
+    Result, Seq, Slot, StreamId, Timer, TimerRef, Version,
 };
 
-/// How many rows an audit takes at once.
-const PAGE: u32 = 1000;
+/// A statement that reads rows of a table. Each column by the name that it is to have: a damaged schema may have another one for it,
+/// and one that is not even text stops sqlx.
+macro_rules! select {
+    (events $rest:literal) => {
+        concat!(
+            "SELECT seq, stream, version, prev, at, cause, kind, schema, event, state_after, checksum FROM events ",
+            $rest
+        )
+    };
+    (outbox $rest:literal) => {
+        concat!(
+            "SELECT seq, \"index\", stream, effect, attempts, run_at, why, done_at, checksum FROM outbox ",
+            $rest
+        )
+    };
+    (timers $rest:literal) => {
+        concat!("SELECT stream, key, generation, due FROM timers ", $rest)
+    };
+    (slots $rest:literal) => {
+        concat!("SELECT agent, ticket, fence FROM slots ", $rest)
+    };
+    (keys $rest:literal) => {
+        concat!("SELECT key, stream, first_seq, last_seq, version FROM keys ", $rest)
+    };
+    (commands $rest:literal) => {
+        concat!(
+            "SELECT number, id, \"by\", at, body, outcome, settled_at, checksum FROM commands ",
+            $rest
+        )
+    };
+    (records $rest:literal) => {
+        concat!("SELECT stream, version, brief, rest FROM records ", $rest)
+    };
+}
+pub(super) use select;
 
-/// All streams, and all events, from a place on.
-const STREAMS: &str = "SELECT * FROM streams WHERE id > ?1 ORDER BY id LIMIT ?2";
-const EVENTS: &str = "SELECT * FROM events WHERE seq > ? ORDER BY seq LIMIT ?";
+/// All events, from a place on.
+pub(super) const EVENTS: &str = select!(events "WHERE seq > ? ORDER BY seq LIMIT ?");
 
-type Query = sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments>;
+pub(super) type Query = sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments>;
 
 /// Turns a row into a value, when it is as it was written.
 pub(super) trait FromRow: Sized {
@@ -42,7 +72,7 @@ pub(super) fn number(what: &str, found: i64) -> Result<u64> {
     })
 }
 
-fn unsigned(row: &SqliteRow, column: &str) -> Result<u64> {
+pub(super) fn unsigned(row: &SqliteRow, column: &str) -> Result<u64> {
     number(column, get(row, column)?)
 }
 
@@ -60,15 +90,16 @@ pub(super) fn given(rows: &[impl Serialize]) -> Result<String> {
     })
 }
 
-async fn all<T: FromRow>(conn: &mut SqliteConnection, query: Query) -> Result<Vec<T>> {
-    let rows = query
-        .fetch_all(conn)
-        .await
-        .map_err(|e| sort("reading the journal", e))?;
-    rows.iter().map(T::from_row).collect()
+pub(super) async fn rows(conn: &mut SqliteConnection, query: Query) -> Result<Vec<SqliteRow>> {
+    let rows = query.fetch_all(conn).await;
+    rows.map_err(|e| sort("reading the journal", e))
 }
 
-async fn first<T: FromRow>(conn: &mut SqliteConnection, query: Query) -> Result<Option<T>> {
+pub(super) async fn all<T: FromRow>(conn: &mut SqliteConnection, query: Query) -> Result<Vec<T>> {
+    rows(conn, query).await?.iter().map(T::from_row).collect()
+}
+
+pub(super) async fn first<T: FromRow>(conn: &mut SqliteConnection, query: Query) -> Result<Option<T>> {
     let row = query
         .fetch_optional(conn)
         .await
@@ -81,19 +112,6 @@ async fn scalar(conn: &mut SqliteConnection, query: &'static str) -> Result<Opti
         .fetch_one(conn)
         .await
         .map_err(|e| sort("reading the journal", e))
-}
-
-impl Parse for Stream {
-    fn parse(row: &SqliteRow) -> Result<Self> {
-        Ok(Self {
-            id: StreamId(get(row, "id")?),
-            kind: get(row, "kind")?,
-            version: Version(unsigned(row, "version")?),
-            fence: Fence(unsigned(row, "fence")?),
-            state: get(row, "state")?,
-            archived: get::<i64>(row, "archived")? != 0,
-        })
-    }
 }
 
 impl Parse for Event {
@@ -193,11 +211,11 @@ impl Parse for Command {
 }
 
 /// The first append under an idempotency key.
-struct Key {
-    key: String,
-    stream: StreamId,
-    first: Seq,
-    last: Seq,
+pub(super) struct Key {
+    pub(super) key: String,
+    pub(super) stream: StreamId,
+    pub(super) first: Seq,
+    pub(super) last: Seq,
     version: Version,
 }
 
@@ -214,42 +232,13 @@ impl FromRow for Key {
 }
 
 /// A place for the database; beyond its range there is nothing.
-fn place(number: u64) -> i64 {
+pub(super) fn place(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-pub(super) async fn stream(conn: &mut SqliteConnection, id: &StreamId) -> Result<Option<Stream>> {
-    first(
-        conn,
-        sqlx::query("SELECT * FROM streams WHERE id = ?").bind(id.0.clone()),
-    )
-    .await
-}
-
-pub(super) async fn streams(
-    conn: &mut SqliteConnection,
-    which: Which,
-    after: Option<&StreamId>,
-    limit: u32,
-) -> Result<Vec<Stream>> {
-    // The mark is said, not bound: the index of the live ones serves who says it.
-    let select = match which {
-        Which::Live => "SELECT * FROM streams WHERE id > ?1 AND archived = 0 ORDER BY id LIMIT ?2",
-        Which::Archived => "SELECT * FROM streams WHERE id > ?1 AND archived = 1 ORDER BY id LIMIT ?2",
-        Which::All => STREAMS,
-    };
-    all(conn, sqlx::query(select).bind(from(after)).bind(limit)).await
-}
-
 /// A stream's place in a listing; before the first, which is never empty.
-fn from(after: Option<&StreamId>) -> String {
+pub(super) fn from(after: Option<&StreamId>) -> String {
     after.map(|id| id.0.clone()).unwrap_or_default()
-}
-
-pub(super) async fn archived(conn: &mut SqliteConnection, streams: &[StreamId]) -> Result<Vec<Stream>> {
-    let select =
-        "SELECT * FROM streams WHERE archived = 1 AND id IN (SELECT value FROM json_each(?)) ORDER BY id";
-    all(conn, sqlx::query(select).bind(given(streams)?)).await
 }
 
 pub(super) async fn folded(conn: &mut SqliteConnection) -> Result<Option<Folded>> {
@@ -268,7 +257,7 @@ pub(super) async fn piece(conn: &mut SqliteConnection, number: u64) -> Result<Op
 }
 
 pub(super) async fn record(conn: &mut SqliteConnection, id: &StreamId) -> Result<Option<Record>> {
-    let select = "SELECT * FROM records WHERE stream = ?";
+    let select = select!(records "WHERE stream = ?");
     first(conn, sqlx::query(select).bind(id.0.clone())).await
 }
 
@@ -277,7 +266,7 @@ pub(super) async fn records(
     after: Option<&StreamId>,
     limit: u32,
 ) -> Result<Vec<Record>> {
-    let select = "SELECT * FROM records WHERE stream > ? ORDER BY stream LIMIT ?";
+    let select = select!(records "WHERE stream > ? ORDER BY stream LIMIT ?");
     all(conn, sqlx::query(select).bind(from(after)).bind(limit)).await
 }
 
@@ -295,31 +284,14 @@ pub(super) async fn events(conn: &mut SqliteConnection, after: Seq, limit: u32) 
     all(conn, sqlx::query(EVENTS).bind(place(after.0)).bind(limit)).await
 }
 
-pub(super) async fn events_of(
-    conn: &mut SqliteConnection,
-    stream: &StreamId,
-    after: Version,
-    limit: u32,
-) -> Result<Vec<Event>> {
-    let select = "SELECT * FROM events WHERE stream = ? AND version > ? ORDER BY version LIMIT ?";
-    all(
-        conn,
-        sqlx::query(select)
-            .bind(stream.0.clone())
-            .bind(place(after.0))
-            .bind(limit),
-    )
-    .await
-}
-
 pub(super) async fn head(conn: &mut SqliteConnection) -> Result<Seq> {
     let head = scalar(conn, "SELECT max(seq) FROM events").await?;
     Ok(Seq(number("the last event", head.unwrap_or(0))?))
 }
 
 pub(super) async fn pending(conn: &mut SqliteConnection, now: Millis, limit: u32) -> Result<Vec<Effect>> {
-    let select = "SELECT * FROM outbox WHERE done_at IS NULL AND (run_at IS NULL OR run_at <= ?) \
-                  ORDER BY seq, \"index\" LIMIT ?";
+    let select = select!(outbox "WHERE done_at IS NULL AND (run_at IS NULL OR run_at <= ?) \
+                  ORDER BY seq, \"index\" LIMIT ?");
     all(conn, sqlx::query(select).bind(now.0).bind(limit)).await
 }
 
@@ -332,12 +304,12 @@ pub(super) async fn next_run(conn: &mut SqliteConnection) -> Result<Option<Milli
 }
 
 pub(super) async fn effect(conn: &mut SqliteConnection, id: EffectId) -> Result<Option<Effect>> {
-    let select = "SELECT * FROM outbox WHERE seq = ? AND \"index\" = ?";
+    let select = select!(outbox "WHERE seq = ? AND \"index\" = ?");
     first(conn, sqlx::query(select).bind(place(id.seq.0)).bind(id.index)).await
 }
 
 pub(super) async fn due(conn: &mut SqliteConnection, now: Millis, limit: u32) -> Result<Vec<Timer>> {
-    let select = "SELECT * FROM timers WHERE due IS NOT NULL AND due <= ? ORDER BY due, stream, key LIMIT ?";
+    let select = select!(timers "WHERE due IS NOT NULL AND due <= ? ORDER BY due, stream, key LIMIT ?");
     all(conn, sqlx::query(select).bind(now.0).bind(limit)).await
 }
 
@@ -348,17 +320,17 @@ pub(super) async fn next_due(conn: &mut SqliteConnection) -> Result<Option<Milli
 }
 
 pub(super) async fn timers_of(conn: &mut SqliteConnection, stream: &StreamId) -> Result<Vec<Timer>> {
-    let select = "SELECT * FROM timers WHERE stream = ? AND due IS NOT NULL ORDER BY key";
+    let select = select!(timers "WHERE stream = ? AND due IS NOT NULL ORDER BY key");
     all(conn, sqlx::query(select).bind(stream.0.clone())).await
 }
 
 pub(super) async fn slots(conn: &mut SqliteConnection) -> Result<Vec<Slot>> {
-    all(conn, sqlx::query("SELECT * FROM slots ORDER BY agent")).await
+    all(conn, sqlx::query(select!(slots "ORDER BY agent"))).await
 }
 
 /// The slot that keeps the agent from the ticket: its own, else the ticket's.
 pub(super) async fn slot_in_the_way(conn: &mut SqliteConnection, agent: &str, ticket: &str) -> Result<Slot> {
-    let select = "SELECT * FROM slots WHERE agent = ?1 OR ticket = ?2 ORDER BY agent <> ?1 LIMIT 1";
+    let select = select!(slots "WHERE agent = ?1 OR ticket = ?2 ORDER BY agent <> ?1 LIMIT 1");
     let query = sqlx::query(select).bind(agent.to_owned()).bind(ticket.to_owned());
     let none = || Error::Damaged {
         what: format!("agent `{agent}` cannot take a free slot"),
@@ -371,14 +343,14 @@ pub(super) async fn pending_commands(
     after: Number,
     limit: u32,
 ) -> Result<Vec<Command>> {
-    let select = "SELECT * FROM commands WHERE outcome IS NULL AND number > ? ORDER BY number LIMIT ?";
+    let select = select!(commands "WHERE outcome IS NULL AND number > ? ORDER BY number LIMIT ?");
     all(conn, sqlx::query(select).bind(place(after.0)).bind(limit)).await
 }
 
 pub(super) async fn command(conn: &mut SqliteConnection, id: &CommandId) -> Result<Option<Command>> {
     first(
         conn,
-        sqlx::query("SELECT * FROM commands WHERE id = ?").bind(id.0.clone()),
+        sqlx::query(select!(commands "WHERE id = ?")).bind(id.0.clone()),
     )
     .await
 }
@@ -394,7 +366,7 @@ pub(super) async fn meta(conn: &mut SqliteConnection, key: &str) -> Result<Optio
 
 /// What the first append under this known key became.
 pub(super) async fn repeated(conn: &mut SqliteConnection, key: &str, stream: &StreamId) -> Result<Appended> {
-    let query = sqlx::query("SELECT * FROM keys WHERE key = ?").bind(key.to_owned());
+    let query = sqlx::query(select!(keys "WHERE key = ?")).bind(key.to_owned());
     let lost = || Error::Damaged {
         what: format!("idempotency key `{key}` is both there and not"),
     };
@@ -405,7 +377,7 @@ pub(super) async fn repeated(conn: &mut SqliteConnection, key: &str, stream: &St
             stream: found.stream,
         });
     }
-    let select = "SELECT * FROM outbox WHERE seq BETWEEN ? AND ? ORDER BY seq, \"index\"";
+    let select = select!(outbox "WHERE seq BETWEEN ? AND ? ORDER BY seq, \"index\"");
     let query = sqlx::query(select)
         .bind(place(found.first.0))
         .bind(place(found.last.0));
@@ -417,91 +389,4 @@ pub(super) async fn repeated(conn: &mut SqliteConnection, key: &str, stream: &St
         effects: effects.into_iter().map(|effect| effect.id).collect(),
         repeated: true,
     })
-}
-
-/// Rows for an audit: those that are not as they were written are told, and looked at all the same.
-async fn doubtful<T: Summed>(
-    conn: &mut SqliteConnection,
-    query: Query,
-    problems: &mut Vec<String>,
-) -> Result<Vec<T>> {
-    let rows = query
-        .fetch_all(conn)
-        .await
-        .map_err(|e| sort("checking the journal", e))?;
-    let mut values = Vec::with_capacity(rows.len());
-    for row in &rows {
-        let (value, harm) = doubted(row)?;
-        values.push(value);
-        problems.extend(harm);
-    }
-    Ok(values)
-}
-
-/// Reads everything, in one transaction of the caller's.
-pub(super) async fn verify(conn: &mut SqliteConnection) -> Result<Vec<String>> {
-    let told = |e| sort("checking the journal", e);
-    let pages: Vec<String> = sqlx::query_scalar("PRAGMA integrity_check")
-        .fetch_all(&mut *conn)
-        .await
-        .map_err(told)?;
-    let mut problems: Vec<String> = pages.into_iter().filter(|problem| problem != "ok").collect();
-    let mut audit = Audit::default();
-    let mut after = Seq(0);
-    loop {
-        let query = sqlx::query(EVENTS).bind(place(after.0)).bind(PAGE);
-        let events: Vec<Event> = doubtful(conn, query, &mut problems).await?;
-        let Some(last) = events.last() else { break };
-        after = last.seq;
-        events.iter().for_each(|event| audit.event(event));
-    }
-    let mut after = None;
-    loop {
-        let query = sqlx::query(STREAMS).bind(from(after.as_ref())).bind(PAGE);
-        let streams: Vec<Stream> = doubtful(conn, query, &mut problems).await?;
-        let Some(last) = streams.last() else { break };
-        after = Some(last.id.clone());
-        streams.iter().for_each(|stream| audit.stream(stream));
-    }
-    let mut after = EffectId {
-        seq: Seq(0),
-        index: 0,
-    };
-    loop {
-        let select = "SELECT * FROM outbox WHERE (seq, \"index\") > (?, ?) ORDER BY seq, \"index\" LIMIT ?";
-        let query = sqlx::query(select)
-            .bind(place(after.seq.0))
-            .bind(after.index)
-            .bind(PAGE);
-        let effects: Vec<Effect> = doubtful(conn, query, &mut problems).await?;
-        let Some(last) = effects.last() else { break };
-        after = last.id;
-        effects
-            .iter()
-            .for_each(|effect| audit.effect(effect.id, &effect.body));
-    }
-    let timers: Vec<Timer> = all(conn, sqlx::query("SELECT * FROM timers WHERE due IS NOT NULL")).await?;
-    timers.iter().for_each(|timer| audit.timer(timer));
-    slots(conn).await?.iter().for_each(|slot| audit.slot(slot));
-    let mut after = String::new();
-    loop {
-        let query = sqlx::query("SELECT * FROM keys WHERE key > ? ORDER BY key LIMIT ?")
-            .bind(after)
-            .bind(PAGE);
-        let keys: Vec<Key> = all(conn, query).await?;
-        let Some(last) = keys.last() else { break };
-        after = last.key.clone();
-        keys.iter()
-            .for_each(|key| audit.key(&key.key, &key.stream, key.first, key.last));
-    }
-    let mut after = Number(0);
-    loop {
-        let select = "SELECT * FROM commands WHERE number > ? ORDER BY number LIMIT ?";
-        let query = sqlx::query(select).bind(place(after.0)).bind(PAGE);
-        let commands: Vec<Command> = doubtful(conn, query, &mut problems).await?;
-        let Some(last) = commands.last() else { break };
-        after = last.number;
-    }
-    problems.extend(audit.problems());
-    Ok(problems)
 }

@@ -20,12 +20,18 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("past.sql"),
     include_str!("checksum.sql"),
     include_str!("tried.sql"),
+    include_str!("chain.sql"),
 ];
 
 /// The last of the steps that was released: of each up to it a journal is kept, which every later crew must open. The steps after it
 /// may still change.
 pub const RELEASED: usize = 1;
 const _: () = assert!(0 < RELEASED && RELEASED <= STEPS.len());
+
+/// How steps are begun and ended: they make tables anew under their names, which others refer to, and sort more than is to be in
+/// memory. Neither can be said within a transaction.
+const BEGIN_STEPS: &str = "PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE; BEGIN IMMEDIATE";
+const COMMIT_STEPS: &str = "COMMIT; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON";
 
 /// How long the log beside the file becomes, in bytes, before a commit waits for it to be taken over into the file; and what
 /// it is cut down to once it was taken over after it had grown: while a reader looks at one moment, it grows.
@@ -90,7 +96,7 @@ pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Res
 
 async fn make(conn: &mut SqliteConnection, id: &str, steps: &[&'static str]) -> Result<()> {
     let told = |e| sort("creating the journal", e);
-    conn.execute("BEGIN IMMEDIATE").await.map_err(told)?;
+    conn.execute(BEGIN_STEPS).await.map_err(told)?;
     conn.execute("CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) STRICT")
         .await
         .map_err(told)?;
@@ -101,7 +107,7 @@ async fn make(conn: &mut SqliteConnection, id: &str, steps: &[&'static str]) -> 
         .await
         .map_err(told)?;
     step_up(conn, 0, steps).await?;
-    conn.execute("COMMIT").await.map_err(told)?;
+    conn.execute(COMMIT_STEPS).await.map_err(told)?;
     Ok(())
 }
 
@@ -111,17 +117,17 @@ pub(super) async fn migrate(conn: &mut SqliteConnection, steps: &[&'static str])
     if up_to_date(version(conn).await?, steps)? {
         return Ok(());
     }
-    conn.execute("BEGIN IMMEDIATE").await.map_err(told)?;
+    conn.execute(BEGIN_STEPS).await.map_err(told)?;
     // Another process may have been first.
     let found = version(conn).await?;
     if up_to_date(found, steps)? {
-        conn.execute("COMMIT").await.map_err(told)?;
+        conn.execute(COMMIT_STEPS).await.map_err(told)?;
         return Ok(());
     }
     crash::point("migrate.begun");
     step_up(conn, found, steps).await?;
     crash::point("migrate.written");
-    conn.execute("COMMIT").await.map_err(told)?;
+    conn.execute(COMMIT_STEPS).await.map_err(told)?;
     crash::point("migrate.committed");
     // Where nothing can be written the log is not read. One that cannot be taken over now is as good as ever everywhere else.
     drop(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").await);
@@ -229,11 +235,16 @@ mod tests {
         let columns = "SELECT count(*) FROM pragma_table_info('commands') WHERE name = 'urgency'";
         let columns: i64 = sqlx::query_scalar(columns).fetch_one(&mut conn).await.unwrap();
         assert_eq!(columns, 1);
+        let keys: i64 = sqlx::query_scalar("PRAGMA foreign_keys")
+            .fetch_one(&mut conn)
+            .await
+            .unwrap();
+        assert_eq!(keys, 1, "rows are held to what they refer to again");
         assert_eq!(journal.head().await.unwrap(), Seq(1));
         // Who knows only the older one is refused.
         assert!(matches!(
             migrate(&mut conn, STEPS).await,
-            Err(Error::NewerSchema { found: 5, known: 4 })
+            Err(Error::NewerSchema { found: 6, known: 5 })
         ));
         assert!(matches!(
             Sqlite::open(&path).await,
@@ -252,5 +263,103 @@ mod tests {
         drop(conn);
         assert_eq!(version(&mut connected(&path).await).await.unwrap(), STEPS.len());
         Sqlite::open(&path).await.unwrap();
+    }
+
+    /// A journal of the schema before streams were chains: two streams in turn, and in each event's state its version.
+    async fn before_chains(path: &Path) {
+        create(path, "id", &STEPS[..4]).await.unwrap();
+        let mut conn = connected(path).await;
+        let rows = "INSERT INTO streams (id, kind, version, fence, state) VALUES ('x', 'k', 3, 0, '3'), ('y', 'k', 3, 0, '3'); \
+                    WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n LIMIT 6) \
+                    INSERT INTO events (seq, stream, version, at, kind, schema, event, state_after) \
+                    SELECT seq, iif(seq % 2, 'x', 'y'), (seq + 1) / 2, 0, 'k', 1, '1', (seq + 1) / 2 FROM n; \
+                    DROP TRIGGER events_do_not_change; DROP TRIGGER events_do_not_go; PRAGMA foreign_keys = OFF";
+        conn.execute(rows).await.unwrap();
+        conn.close().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn streams_become_chains_and_damage_comes_along_and_is_named() {
+        for (damage, problem) in [
+            ("", None),
+            (
+                "UPDATE events SET version = 9 WHERE seq = 3",
+                Some("event 3 has version 9 of stream `x`, after version 1"),
+            ),
+            (
+                "UPDATE events SET stream = 'z' WHERE seq = 3",
+                Some("event 5 has version 3 of stream `x`, after version 1"),
+            ),
+            (
+                "DELETE FROM events WHERE seq = 3",
+                Some("event 4 follows event 2"),
+            ),
+            (
+                "DELETE FROM events WHERE stream = 'y'",
+                Some("stream `y` has no events"),
+            ),
+            (
+                "DELETE FROM streams WHERE id = 'y'",
+                Some("stream `y` is not there; it has events up to version 3"),
+            ),
+            (
+                "UPDATE streams SET version = 2 WHERE id = 'x'",
+                Some("stream `x` says version 2; its last event has 3"),
+            ),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("journal.db");
+            before_chains(&path).await;
+            let mut conn = connected(&path).await;
+            conn.execute("PRAGMA foreign_keys = OFF").await.unwrap();
+            conn.execute(damage).await.unwrap();
+            conn.close().await.unwrap();
+            let journal = Sqlite::open(&path).await.unwrap();
+            let problems = journal.verify().await.unwrap();
+            match problem {
+                Some(problem) => assert!(
+                    problems.iter().any(|found| found == problem),
+                    "{damage}: {problems:?}"
+                ),
+                None => {
+                    assert_eq!(problems, Vec::<String>::new());
+                    let x = journal.load(&"x".into()).await.unwrap().unwrap();
+                    assert_eq!((x.version.0, x.state.as_str()), (3, "3"));
+                    let events = journal.events_of(&"x".into(), Seq(0), 10).await.unwrap();
+                    let places: Vec<u64> = events.iter().map(|event| event.seq.0).collect();
+                    assert_eq!(places, [1, 3, 5]);
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn an_older_journal_with_a_flipped_byte_is_opened_or_is_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        before_chains(&path).await;
+        let whole = std::fs::read(&path).unwrap();
+        let mut refused = 0;
+        for at in (0..whole.len()).step_by(43).filter(|at| whole[*at] != 0) {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 0xff;
+            std::fs::write(&path, flipped).unwrap();
+            match Sqlite::open(&path).await {
+                Ok(journal) => {
+                    let checked = journal.verify().await;
+                    assert!(
+                        matches!(checked, Ok(_) | Err(Error::Damaged { .. })),
+                        "{at}: {checked:?}"
+                    );
+                    journal.close().await;
+                }
+                Err(Error::Damaged { .. } | Error::Io { .. } | Error::NewerSchema { .. }) => refused += 1,
+                Err(other) => panic!("byte {at}: {other:?}"),
+            }
+            for end in ["-wal", "-shm"] {
+                drop(std::fs::remove_file(place::beside(&path, end)));
+            }
+        }
+        assert!(refused > 0);
     }
 }

@@ -1,17 +1,13 @@
 //! What else can be written, in SQL: each check is in the statement that writes, or in its transaction.
 
-use serde::Serialize;
-use sqlx::sqlite::{Sqlite, SqliteArguments};
-
 use super::checksum;
 use super::fault::sort;
 use super::line::Write;
-use super::read::{self, given};
+use super::read::{self, Query, given};
 use super::writer::Tx;
 use crate::append::json;
 use crate::{CommandId, EffectId, Error, Folding, Millis, NewCommand, Record, Result, StreamId, Submitted};
-
-pub(super) type Query = sqlx::query::Query<'static, Sqlite, SqliteArguments>;
+use serde::Serialize;
 
 impl Tx<'_> {
     /// Runs a statement and gives the number of rows it wrote.

@@ -2,34 +2,39 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Deserialize;
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{ConnectOptions, Connection};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
+use super::chain::{Chain, broken};
 use super::fault::{breaks_transaction, sort};
 use super::line::{Batch, Job, Work, Write};
 use super::place::Place;
 use super::read::{given, number};
 use super::schema;
 use crate::journal::Bell;
-use crate::{Append, Appended, Error, Fence, Result, Stream, StreamId, Version};
+use crate::{Append, Appended, Error, Fence, Result, Seq, Stream, StreamId, Version};
 
 /// How many callers wait in line before the next one waits to get in.
 const QUEUE: usize = 1024;
 /// How many callers share a transaction at most: others, and other processes, want to write too.
-const GROUP: usize = 128;
-/// After how many writes the log is taken over as soon as nobody waits.
+const GROUP: usize = 256;
+/// After how many writes the log is taken over, once nobody has written for a while.
 const REST: usize = 512;
+/// That while: whoever writes meanwhile waits for it. Where it never comes, the commit that makes the log too long takes it over.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A transaction that is open.
 pub(super) struct Tx<'a> {
     pub(super) conn: &'a mut SqliteConnection,
     /// The place of the last event, with what this transaction wrote.
     pub(super) head: u64,
-    /// The streams, with what this transaction wrote, that appends want to go to: all of them but their states.
-    pub(super) streams: BTreeMap<StreamId, Stream>,
+    /// The streams, with what this transaction wrote, that appends want to go to.
+    pub(super) streams: BTreeMap<StreamId, Chain>,
 }
 
 enum Message {
@@ -89,7 +94,21 @@ impl Desk {
         let mut closing = Vec::new();
         let mut group = Vec::new();
         let mut written = 0;
-        while queue.recv_many(&mut group, GROUP).await > 0 {
+        loop {
+            let next = queue.recv_many(&mut group, GROUP);
+            let came = if written >= REST {
+                let Ok(came) = timeout(PAUSE, next).await else {
+                    written = 0;
+                    self.take_over().await;
+                    continue;
+                };
+                came
+            } else {
+                next.await
+            };
+            if came == 0 {
+                break;
+            }
             let mut works = Vec::with_capacity(group.len());
             for message in group.drain(..) {
                 match message {
@@ -104,10 +123,6 @@ impl Desk {
                 written += works.len();
                 self.group(works).await;
             }
-            if written >= REST && queue.is_empty() && closing.is_empty() {
-                written = 0;
-                self.rest().await;
-            }
         }
         if let Some(conn) = self.conn {
             // What was answered is in the file already.
@@ -120,7 +135,7 @@ impl Desk {
     }
 
     /// Moves what was written from the log into the file, while nobody waits.
-    async fn rest(&mut self) {
+    async fn take_over(&mut self) {
         if let Some(conn) = &mut self.conn {
             // What cannot be moved now is moved later; it is durable where it is.
             drop(sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(conn).await);
@@ -277,11 +292,15 @@ async fn begin<'a>(conn: &'a mut SqliteConnection, streams: &str) -> Result<Tx<'
         kind: String,
         version: Version,
         fence: Fence,
+        first: Seq,
+        last: Seq,
+        is_whole: bool,
     }
     let query = "BEGIN IMMEDIATE; \
                  SELECT (SELECT value FROM meta WHERE key = 'schema'), (SELECT max(seq) FROM events), \
-                 (SELECT json_group_array(json_object('id', id, 'kind', kind, 'version', version, 'fence', fence)) \
-                 FROM streams WHERE id IN (SELECT value FROM json_each(?1)))";
+                 (SELECT json_group_array(json_object('id', id, 'kind', kind, 'version', version, 'fence', fence, \
+                 'first', first, 'last', last, 'is_whole', json(iif(EXISTS (SELECT 1 FROM events \
+                 WHERE seq = last AND stream = id AND events.version = streams.version), 'true', 'false')))) FROM streams WHERE id IN (SELECT value FROM json_each(?1)))";
     let (schema, head, streams): (Option<String>, Option<i64>, String) = sqlx::query_as(query)
         .bind(streams.to_owned())
         .fetch_one(&mut *conn)
@@ -291,11 +310,17 @@ async fn begin<'a>(conn: &'a mut SqliteConnection, streams: &str) -> Result<Tx<'
     let streams: Vec<Row> = serde_json::from_str(&streams).map_err(|e| Error::Damaged {
         what: format!("its streams cannot be read ({e})"),
     })?;
+    if let Some(row) = streams.iter().find(|row| !row.is_whole) {
+        return Err(broken(&row.id, row.last));
+    }
     let stream = |Row {
                       id,
                       kind,
                       version,
                       fence,
+                      first,
+                      last,
+                      is_whole: _,
                   }| {
         let stream = Stream {
             id: StreamId::clone(&id),
@@ -305,7 +330,7 @@ async fn begin<'a>(conn: &'a mut SqliteConnection, streams: &str) -> Result<Tx<'
             state: String::new(),
             archived: false,
         };
-        (id, stream)
+        (id, Chain { stream, first, last })
     };
     Ok(Tx {
         conn,

@@ -57,6 +57,7 @@ contract! {
     a_timer_fires_once
     a_generation_never_comes_back
     the_tail_goes_on_from_any_place
+    an_event_is_found_by_its_version
     waiting_ends_with_the_next_fact
     every_write_and_poke_is_a_change
     the_stored_state_is_the_one_after_the_last_event
@@ -1029,22 +1030,40 @@ async fn the_tail_goes_on_from_any_place<B: Backend>() {
             .map(|event| event.version.0)
             .collect::<Vec<_>>()
     };
-    assert_eq!(
-        versions(journal.events_of(&"y".into(), Version(0), 2).await.unwrap()),
-        [1, 2]
-    );
-    assert_eq!(
-        versions(journal.events_of(&"y".into(), Version(2), 10).await.unwrap()),
-        [3, 4, 5]
-    );
-    assert_eq!(
-        journal
-            .events_of(&"y".into(), Version(u64::MAX), 10)
-            .await
-            .unwrap(),
-        []
-    );
-    assert_eq!(journal.events_of(&"z".into(), Version(0), 10).await.unwrap(), []);
+    let of = async |stream: &str, after, limit| {
+        let events = journal.events_of(&stream.into(), Seq(after), limit).await;
+        versions(events.unwrap())
+    };
+    assert_eq!(of("y", 0, 2).await, [1, 2]);
+    assert_eq!(of("y", 4, 2).await, [3, 4]);
+    assert_eq!(of("y", 4, 10).await, [3, 4, 5]);
+    assert_eq!(of("y", 10, 10).await, [0; 0]);
+    assert_eq!(of("y", 0, 0).await, [0; 0]);
+    assert_eq!(of("z", 0, 10).await, [0; 0]);
+}
+
+async fn an_event_is_found_by_its_version<B: Backend>() {
+    let (_backend, journal) = B::fresh().await;
+    for n in 0..5 {
+        one(&journal, append("x", n)).await.unwrap();
+        let both = Append {
+            events: vec![event("a", n), event("b", n)],
+            ..append("y", 2 * n)
+        };
+        one(&journal, both).await.unwrap();
+    }
+    let at = async |stream: &str, version| {
+        let found = journal.event_of(&stream.into(), Version(version)).await.unwrap();
+        found.map(|event| (event.stream.0, event.version.0, event.seq.0))
+    };
+    for version in 1..=5 {
+        let there = ("x".to_owned(), version, 3 * version - 2);
+        assert_eq!(at("x", version).await, Some(there));
+    }
+    assert_eq!(at("y", 9).await, Some(("y".to_owned(), 9, 14)));
+    for (stream, version) in [("x", 0), ("x", 6), ("x", u64::MAX), ("z", 1)] {
+        assert_eq!(at(stream, version).await, None, "{stream} {version}");
+    }
 }
 
 async fn waiting_ends_with_the_next_fact<B: Backend>() {
@@ -1114,7 +1133,7 @@ async fn the_stored_state_is_the_one_after_the_last_event<B: Backend>() {
     let journal = backend.reopen(journal).await;
     for id in ["x", "y"] {
         let stream = journal.load(&id.into()).await.unwrap().unwrap();
-        let events = journal.events_of(&stream.id, Version(0), 100).await.unwrap();
+        let events = journal.events_of(&stream.id, Seq(0), 100).await.unwrap();
         let last = events.last().unwrap();
         assert_eq!((stream.version, &stream.state), (last.version, &last.state_after));
         assert_eq!(stream.version.0, events.len() as u64);
@@ -1252,14 +1271,7 @@ async fn an_archived_stream_stays_whole<B: Backend>() {
     assert_eq!(ids(Which::Archived).await, ["b"]);
     assert_eq!(ids(Which::All).await, ["a", "b", "c"]);
     assert!(journal.load(&"b".into()).await.unwrap().unwrap().archived);
-    assert_eq!(
-        journal
-            .events_of(&"b".into(), Version(0), 10)
-            .await
-            .unwrap()
-            .len(),
-        1
-    );
+    assert_eq!(journal.events_of(&"b".into(), Seq(0), 10).await.unwrap().len(), 1);
     one(&journal, append("b", 1)).await.unwrap();
     assert_eq!(ids(Which::Live).await, ["a", "b", "c"]);
     let unknown = journal.archive(&"z".into()).await.unwrap_err();

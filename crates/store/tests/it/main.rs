@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod contract;
+mod damage;
 mod file;
 mod histories;
 mod memory;

@@ -40,17 +40,26 @@ pub(super) async fn read(
     names: &BTreeSet<String>,
     found: &mut Vec<Finding>,
 ) -> Result<Read> {
-    let (mut says, mut read) = (Vec::new(), Read::default());
+    let (mut damages, mut read) = (Vec::new(), Read::default());
     for _ in 0..LOOKS {
         let before = ledger.0.head().await?;
-        (says, read) = streams(ledger).await?;
+        (damages, read) = streams(ledger).await?;
         read.is_of_one_moment = before == ledger.0.head().await?;
         if read.is_of_one_moment {
             break;
         }
     }
-    says.extend(no_gap(ledger).await?);
-    few(says).into_iter().for_each(|says| damaged(says, found));
+    few(no_gap(ledger).await?)
+        .into_iter()
+        .for_each(|says| damaged(says, found));
+    // Without these nothing can be said of what is compared with the journal.
+    if let Some(last) = damages.pop() {
+        let says = damages.iter().map(|damage| text::whole(damage));
+        few(says.collect())
+            .into_iter()
+            .for_each(|says| damaged(says, found));
+        return Err(last.into());
+    }
     read.begun_on = begun_on(ledger).await?;
     for name in names {
         whose(ledger, name, &mut read).await?;
@@ -66,45 +75,37 @@ pub(super) async fn read(
     Ok(read)
 }
 
-/// The view, and the rows of every stream that is not archived; what does not agree, in words.
-async fn streams(ledger: &Ledger<Sqlite>) -> Result<(Vec<String>, Read)> {
+/// The view, and the rows of every stream that is not archived; and why some could not be read.
+async fn streams(ledger: &Ledger<Sqlite>) -> Result<(Vec<store::Error>, Read)> {
     let mut read = Read {
         crew: ledger.crew().await?,
         ..Read::default()
     };
-    let mut says = Vec::new();
-    for (stream, version, state) in ledger.streams().await? {
+    let mut damages = Vec::new();
+    for (stream, version, _) in ledger.streams().await? {
         let from = match stream {
             Stream::Project => version.saturating_sub(LATELY.into()),
             Stream::Ticket(_) => 0,
         };
-        let (mut before, mut after) = (from, None);
-        for fold in ledger.history_after(&stream, from).await? {
-            // An engine may have gone on since the streams were read.
-            if fold.version > version {
-                break;
+        let rows = match ledger.history_after(&stream, from).await {
+            Ok(rows) => rows,
+            Err(damage @ store::Error::Damaged { .. }) => {
+                damages.push(damage);
+                continue;
             }
-            if fold.version != before + 1 {
-                let (seq, version) = (fold.seq, fold.version);
-                says.push(format!(
-                    "event {seq} has version {version} of stream `{stream}`, after version {before}"
-                ));
-            }
+            Err(error) => return Err(error.into()),
+        };
+        // An engine may have gone on since the streams were read.
+        for fold in rows.iter().take_while(|fold| fold.version <= version) {
             // What is before the first of them lies behind.
-            if from > 0 && after.is_none() {
+            if from > 0 && fold.version == from + 1 {
                 read.audit.set_out(&fold.after);
             } else {
-                read.row(&fold);
+                read.row(fold);
             }
-            (before, after) = (fold.version, Some(fold.after));
-        }
-        if (before, after) != (version, Some(state)) {
-            says.push(format!(
-                "the state of stream `{stream}` is not the one after its last event"
-            ));
         }
     }
-    Ok((says, read))
+    Ok((damages, read))
 }
 
 /// Whether the view has what the rows give: every ticket that is not set aside, and the project.
