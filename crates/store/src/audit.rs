@@ -29,8 +29,11 @@ pub(crate) struct Audit {
 impl Audit {
     /// Which event says that it was before this one in its stream, where events say so; before [`event`](Self::event) is told of it.
     pub(crate) fn link(&mut self, event: &Event, prev: Option<Seq>) {
-        let before = self.seen.get(&event.stream).map(|seen| seen.last);
-        if prev != before {
+        let seen = self.seen.get(&event.stream);
+        let before = seen.map(|seen| seen.last);
+        // Where an event is missing, that is told already.
+        let follows = event.version.0 == seen.map_or(0, |seen| seen.version.0) + 1;
+        if follows && prev != before {
             let words = |seq: Option<Seq>| seq.map_or("none".to_owned(), |seq| format!("event {seq}"));
             self.problems.push(format!(
                 "event {} of stream `{}` says that {} was before it, not {}",

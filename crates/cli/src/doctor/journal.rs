@@ -121,13 +121,17 @@ pub(super) async fn look(
     let mut changing: BTreeSet<_> = ordered.into_iter().map(|ordered| ordered.ticket).collect();
     let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
     let aside = ledger.kept().await.map_or(0, |kept| kept.past.tickets.len());
-    let is_whole = deep || aside <= FEW;
-    let read = if is_whole {
-        whole::read(&ledger, found).await
-    } else {
+    let mut is_whole = deep || aside <= FEW;
+    let mut read = Ok(Read::default());
+    if !is_whole {
         let names = present::names(&place, settings.as_ref());
-        present::read(&ledger, &names, found).await
-    };
+        read = present::read(&ledger, &names, found).await;
+        // It ends at the first damage; the other look tells all of it, and goes on where it can.
+        is_whole = matches!(read, Err(Error::Store(store::Error::Damaged { .. })));
+    }
+    if is_whole {
+        read = whole::read(&ledger, found).await;
+    }
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
     changing.extend(ordered.into_iter().map(|ordered| ordered.ticket));
     let Read {

@@ -205,6 +205,23 @@ fn a_ticket_that_the_view_has_lost_is_missed_by_every_look() {
 }
 
 #[test]
+fn all_that_is_damaged_is_told_by_every_look() {
+    let repo = with_a_past();
+    write(
+        &repo,
+        "UPDATE streams SET last = 1 WHERE id IN ('ticket/t-1', 'ticket/o-7')".to_owned(),
+    );
+    for args in [&["doctor"] as &[&str], &["doctor", "--deep"]] {
+        let said = repo.crew(args);
+        assert_eq!(said.code, 1, "{said}");
+        for stream in ["ticket/t-1", "ticket/o-7"] {
+            let says = format!("stream `{stream}` is not as it was written");
+            assert!(said.out.contains(&says), "{args:?}: {said}");
+        }
+    }
+}
+
+#[test]
 fn an_event_that_is_missing_is_told_once() {
     let repo = with_a_past();
     write(
@@ -216,7 +233,7 @@ fn an_event_that_is_missing_is_told_once() {
     let said = repo.crew(&["doctor"]);
     let told = said
         .out
-        .matches("the events of stream `ticket/t-1` do not follow each other")
+        .matches("of stream `ticket/t-1`, after version 1")
         .count();
     assert!(said.code == 1 && told == 1, "{said}");
 }

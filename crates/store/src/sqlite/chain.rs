@@ -166,7 +166,8 @@ pub(super) async fn events_of(
         (end, version) = (event.seq, event.version.0);
         events.push(event);
     }
-    let is_whole = end.0 >= last || events.len() as u64 == u64::from(limit);
+    // There is no stream without an event.
+    let is_whole = end.0 >= last.max(1) || events.len() as u64 == u64::from(limit);
     if is_whole {
         Ok(events)
     } else {

@@ -1,6 +1,6 @@
 -- Version 5: the events of a stream are a chain: each says which one was before it, and the stream which is its first and which
--- its last. An index of the events by stream has a page for each stream, and every append writes one of its own; this one grows at
--- its end. A stream's state stands in its last event alone.
+-- its last. An index of the events by stream has a page for each stream, and every append writes one of its own; this one grows near
+-- its end, for what is at work. A stream's state stands in its last event alone.
 -- The links are taken from the rows alone, as they follow each other: what their versions say, or the old index, may be damaged, and
 -- is brought along for an audit to name it.
 
@@ -36,10 +36,12 @@ CREATE TABLE new_events (
 ) STRICT;
 
 INSERT INTO new_events (seq, stream, version, prev, at, cause, kind, schema, event, state_after, checksum)
-SELECT seq, stream, version, prev, at, cause, kind, schema, event, state_after, checksum
-FROM (SELECT seq, lag(seq) OVER (PARTITION BY stream ORDER BY seq) AS prev FROM events NOT INDEXED) AS links
-    JOIN events USING (seq)
-ORDER BY seq;
+SELECT events.seq, stream, version, prev, at, cause, kind, schema, event, state_after, checksum
+-- In this order, for only the places to be sorted, and not the events.
+FROM events CROSS JOIN
+    (SELECT seq, lag(seq) OVER (PARTITION BY stream ORDER BY seq) AS prev FROM events NOT INDEXED) AS links
+    ON links.seq = events.seq
+ORDER BY events.seq;
 
 DROP TABLE events;
 DROP TABLE streams;

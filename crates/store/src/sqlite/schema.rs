@@ -316,6 +316,10 @@ mod tests {
             conn.close().await.unwrap();
             let journal = Sqlite::open(&path).await.unwrap();
             let problems = journal.verify().await.unwrap();
+            if damage.contains("events WHERE stream = 'y'") {
+                let of_y = journal.events_of(&"y".into(), Seq(0), 10).await;
+                assert!(matches!(of_y, Err(Error::Damaged { .. })), "{of_y:?}");
+            }
             match problem {
                 Some(problem) => assert!(
                     problems.iter().any(|found| found == problem),

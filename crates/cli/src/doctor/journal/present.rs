@@ -40,10 +40,10 @@ pub(super) async fn read(
     names: &BTreeSet<String>,
     found: &mut Vec<Finding>,
 ) -> Result<Read> {
-    let (mut damages, mut read) = (Vec::new(), Read::default());
+    let mut read = Read::default();
     for _ in 0..LOOKS {
         let before = ledger.0.head().await?;
-        (damages, read) = streams(ledger).await?;
+        read = streams(ledger).await?;
         read.is_of_one_moment = before == ledger.0.head().await?;
         if read.is_of_one_moment {
             break;
@@ -52,14 +52,6 @@ pub(super) async fn read(
     few(no_gap(ledger).await?)
         .into_iter()
         .for_each(|says| damaged(says, found));
-    // Without these nothing can be said of what is compared with the journal.
-    if let Some(last) = damages.pop() {
-        let says = damages.iter().map(|damage| text::whole(damage));
-        few(says.collect())
-            .into_iter()
-            .for_each(|says| damaged(says, found));
-        return Err(last.into());
-    }
     read.begun_on = begun_on(ledger).await?;
     for name in names {
         whose(ledger, name, &mut read).await?;
@@ -75,26 +67,18 @@ pub(super) async fn read(
     Ok(read)
 }
 
-/// The view, and the rows of every stream that is not archived; and why some could not be read.
-async fn streams(ledger: &Ledger<Sqlite>) -> Result<(Vec<store::Error>, Read)> {
+/// The view, and the rows of every stream that is not archived.
+async fn streams(ledger: &Ledger<Sqlite>) -> Result<Read> {
     let mut read = Read {
         crew: ledger.crew().await?,
         ..Read::default()
     };
-    let mut damages = Vec::new();
     for (stream, version, _) in ledger.streams().await? {
         let from = match stream {
             Stream::Project => version.saturating_sub(LATELY.into()),
             Stream::Ticket(_) => 0,
         };
-        let rows = match ledger.history_after(&stream, from).await {
-            Ok(rows) => rows,
-            Err(damage @ store::Error::Damaged { .. }) => {
-                damages.push(damage);
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let rows = ledger.history_after(&stream, from).await?;
         // An engine may have gone on since the streams were read.
         for fold in rows.iter().take_while(|fold| fold.version <= version) {
             // What is before the first of them lies behind.
@@ -105,7 +89,7 @@ async fn streams(ledger: &Ledger<Sqlite>) -> Result<(Vec<store::Error>, Read)> {
             }
         }
     }
-    Ok((damages, read))
+    Ok(read)
 }
 
 /// Whether the view has what the rows give: every ticket that is not set aside, and the project.
