@@ -20,7 +20,9 @@ const ALL: [&str; 6] = [
     "clean.swept",
     "clean.renamed",
 ];
-/// `crew clean --older 0s --yes` comes by.
+/// The one of them that it comes by for each workspace.
+const PER_WORKSPACE: &str = "clean.workspace";
+/// `crew clean --older 0s --yes` comes by, for each kept commit.
 const FORGOTTEN: &str = "clean.forgotten";
 
 /// Whether nobody passes this point who does not clean.
@@ -91,52 +93,57 @@ impl Cleaned {
 
 #[test]
 fn killed_while_everything_is_cleaned_away_the_next_time_does_it_and_no_work_is_lost() {
-    let mut cleaned = Cleaned::new();
-    let state = cleaned.rig.world.state().join("crew");
-    let workspaces = || std::fs::read_dir(&state).unwrap().count();
-    for point in ALL {
-        cleaned.rig.dies(&["clean", "--yes"], point);
-        // Whoever goes on with something else than a clean must not miss it.
-        assert_eq!(workspaces(), 1, "{point}");
-    }
-    cleaned.succeeds(&["clean", "--yes"]);
-    assert_eq!(workspaces(), 0);
-    oracle::no_commit_is_lost(&cleaned.rig.world, 1);
-    oracle::nothing_is_left_behind(&cleaned.rig.world);
-    cleaned.rig.world.check_edits();
-    for id in TICKETS {
-        let path = format!("work/{id}.txt");
-        assert!(
-            cleaned.keeps(&path, &format!("{id}\n")),
-            "{path}: {:?}",
-            cleaned.kept()
-        );
-        let ticket = cleaned
-            .rig
-            .world
-            .queue()
-            .read(&tickets::Id::new(id).unwrap())
-            .unwrap();
-        assert_eq!(ticket.status, tickets::Status::Open, "{id}");
-        assert!(ticket.tags.is_empty(), "{id}: {:?}", ticket.tags);
-    }
-    for name in [".crew", ".crew.removed"] {
-        assert!(!cleaned.rig.world.repo().join(name).exists(), "{name}");
+    for workspace in [1, 2] {
+        let mut cleaned = Cleaned::new();
+        let state = cleaned.rig.world.state().join("crew");
+        let workspaces = || std::fs::read_dir(&state).unwrap().count();
+        for point in ALL {
+            let hit = if point == PER_WORKSPACE { workspace } else { 1 };
+            cleaned.rig.dies(&["clean", "--yes"], (point, hit));
+            // Whoever goes on with something else than a clean must not miss it.
+            assert_eq!(workspaces(), 1, "{point}:{hit}");
+        }
+        cleaned.succeeds(&["clean", "--yes"]);
+        assert_eq!(workspaces(), 0);
+        oracle::no_commit_is_lost(&cleaned.rig.world, 1);
+        oracle::nothing_is_left_behind(&cleaned.rig.world);
+        cleaned.rig.world.check_edits();
+        for id in TICKETS {
+            let path = format!("work/{id}.txt");
+            assert!(
+                cleaned.keeps(&path, &format!("{id}\n")),
+                "{path}: {:?}",
+                cleaned.kept()
+            );
+            let ticket = cleaned
+                .rig
+                .world
+                .queue()
+                .read(&tickets::Id::new(id).unwrap())
+                .unwrap();
+            assert_eq!(ticket.status, tickets::Status::Open, "{id}");
+            assert!(ticket.tags.is_empty(), "{id}: {:?}", ticket.tags);
+        }
+        for name in [".crew", ".crew.removed"] {
+            assert!(!cleaned.rig.world.repo().join(name).exists(), "{name}");
+        }
     }
 }
 
 #[test]
 fn killed_while_kept_commits_are_forgotten_the_next_time_forgets_the_others() {
-    let mut cleaned = Cleaned::new();
-    for id in TICKETS {
-        cleaned.succeeds(&["drop", id]);
+    for (hit, left) in [(1, 1), (2, 0)] {
+        let mut cleaned = Cleaned::new();
+        for id in TICKETS {
+            cleaned.succeeds(&["drop", id]);
+        }
+        assert_eq!(cleaned.kept().len(), 2, "{:?}", cleaned.kept());
+        let forget = ["clean", "--older", "0s", "--yes"];
+        cleaned.rig.dies(&forget, (FORGOTTEN, hit));
+        assert_eq!(cleaned.kept().len(), left, "{:?}", cleaned.kept());
+        cleaned.succeeds(&forget);
+        assert_eq!(cleaned.kept(), Vec::<String>::new());
+        oracle::nothing_is_left_behind(&cleaned.rig.world);
+        cleaned.rig.world.check_edits();
     }
-    assert_eq!(cleaned.kept().len(), 2, "{:?}", cleaned.kept());
-    let forget = ["clean", "--older", "0s", "--yes"];
-    cleaned.rig.dies(&forget, FORGOTTEN);
-    assert_eq!(cleaned.kept().len(), 1, "{:?}", cleaned.kept());
-    cleaned.succeeds(&forget);
-    assert_eq!(cleaned.kept(), Vec::<String>::new());
-    oracle::nothing_is_left_behind(&cleaned.rig.world);
-    cleaned.rig.world.check_edits();
 }

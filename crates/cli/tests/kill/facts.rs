@@ -75,23 +75,26 @@ const LATER: [&str; 3] = ["f-red", "f-auth", "f-costs"];
 /// The one that turns out not to be needed.
 const NOT_NEEDED: &str = "f-spare";
 
+/// A point, and the how-manieth time that somebody comes by.
+type Hit = (String, u64);
+
 /// One queue, worked off.
 pub(crate) struct Facts {
     pub(crate) rig: Rig,
-    /// Where to die, each the first time that anybody comes by.
-    points: Vec<String>,
+    /// Where to die.
+    points: Vec<Hit>,
     /// Deeds that are done.
     pub(crate) done: BTreeSet<&'static str>,
 }
 
 impl Facts {
-    fn new(points: Vec<String>) -> Self {
+    fn new(points: Vec<Hit>) -> Self {
         let facts = Self::of(&FIRST, points);
         fs::write(facts.rig.world.repo().join("src/part-31.txt"), "in the way\n").unwrap();
         facts
     }
 
-    fn of(tickets: &[(&str, &str)], points: Vec<String>) -> Self {
+    fn of(tickets: &[(&str, &str)], points: Vec<Hit>) -> Self {
         let kit = Kit {
             agent: include_str!("facts.sh"),
             check: include_str!("facts-check.sh"),
@@ -105,7 +108,10 @@ impl Facts {
         }
         let mut rig = Rig::new(world);
         if !points.is_empty() {
-            let each: Vec<String> = points.iter().map(|point| format!("{point}:1")).collect();
+            let each: Vec<String> = points
+                .iter()
+                .map(|(point, hit)| format!("{point}:{hit}"))
+                .collect();
             rig.arm([Some(each.join(","))]);
         }
         Self {
@@ -181,15 +187,17 @@ impl Facts {
         let missed: Vec<_> = self
             .points
             .iter()
-            .filter(|point| !passed.contains_key(*point))
+            .filter(|(point, hit)| passed.get(point).is_none_or(|passed| passed < hit))
             .collect();
         assert_eq!(
             self.rig.deaths,
             self.points.len() - missed.len(),
             "everybody died who was to"
         );
+        println!("{} deaths; nobody came by {missed:?}", self.rig.deaths);
         // Of facts that became durable together, whoever dies after the first does not come by the others; nor is there a pause
-        // that could end, where an engine died as it ended.
+        // that could end, where an engine died as it ended. How often the target moves under a landing is a matter of chance.
+        let missed: Vec<_> = missed.iter().filter(|(_, hit)| *hit == 1).collect();
         assert!(
             missed.len() * 10 <= self.points.len(),
             "nobody came by {missed:?}"
@@ -207,33 +215,44 @@ fn points(which: &[&str]) -> Vec<String> {
         .collect()
 }
 
+/// Works the queue off once for each of these, side by side: what the target then holds, and how often the points were passed.
+fn play(deaths: Vec<Vec<Hit>>) -> Vec<(String, BTreeMap<String, u64>)> {
+    std::thread::scope(|scope| {
+        let play = |points| {
+            scope.spawn(move || {
+                let mut facts = Facts::new(points);
+                facts.play();
+                (facts.rig.content(), facts.rig.hits(0))
+            })
+        };
+        let lives: Vec<_> = deaths.into_iter().map(play).collect();
+        lives.into_iter().map(|life| life.join().unwrap()).collect()
+    })
+}
+
 #[test]
 fn killed_at_every_rare_fact_it_comes_to_the_same() {
-    let play = |which: &'static [&'static str]| {
-        move || {
-            let mut facts = Facts::new(points(which));
-            facts.play();
-            (facts.rig.content(), facts.rig.hits(0))
-        }
-    };
-    let lived = std::thread::scope(|scope| {
-        let lives = [
-            &[] as &[&str],
-            &["decided"],
-            &["durable"],
-            &["decided", "durable"],
-        ]
-        .map(|which| scope.spawn(play(which)));
-        lives.map(|life| life.join().unwrap())
-    });
-    let [(content, passed), killed @ ..] = lived;
+    let first = |which: &[&str]| points(which).into_iter().map(|point| (point, 1)).collect();
+    let lived = play(vec![
+        Vec::new(),
+        first(&["decided"]),
+        first(&["durable"]),
+        first(&["decided", "durable"]),
+    ]);
+    let (content, passed) = &lived[0];
     let wanted = points(&["decided", "durable"]);
     let missing: Vec<_> = wanted
         .iter()
         .filter(|point| !passed.contains_key(*point))
         .collect();
     assert!(missing.is_empty(), "nobody came by {missing:?}");
-    for (other, _) in killed {
+    // Few are there again: the target's moves under a landing.
+    let later = |hit: fn(u64) -> u64| {
+        let hits = wanted.iter().map(|point| (point.clone(), hit(passed[point])));
+        hits.filter(|(_, hit)| *hit > 1).collect()
+    };
+    let killed_later = play(vec![later(|hits| hits.min(2)), later(|hits| hits)]);
+    for (other, _) in lived.iter().chain(&killed_later) {
         assert_eq!(other, content, "the target's content");
     }
 }
@@ -241,7 +260,7 @@ fn killed_at_every_rare_fact_it_comes_to_the_same() {
 #[test]
 fn a_merge_that_no_engine_is_up_for_ends_what_is_being_landed_before_it() {
     let tickets = [("f-merged", "deps: []\n"), ("f-moved", "deps: []\n")];
-    let mut facts = Facts::of(&tickets, vec!["begun.land".to_owned()]);
+    let mut facts = Facts::of(&tickets, vec![("begun.land".to_owned(), 1)]);
     let mut engine = facts.rig.start(&["run", "--until-idle"]);
     wait::until("one is being checked, the other sleeps", || {
         let sleeps = Seen::of(&facts.rig.world).is_some_and(|seen| seen.sleeps("f-merged"));

@@ -14,7 +14,7 @@ use crate::oracle::{self, Expected};
 use crate::rig::Rig;
 use crate::world::{Kit, Plan, World};
 
-/// Points that only such a repository comes by, in the order in which it does.
+/// Points that only such a repository comes by, in the order in which it does: of the first two rows once, of the third for each output.
 const MIGRATION: [&str; 3] = ["migrate.begun", "migrate.written", "migrate.committed"];
 const ASIDE: [&str; 4] = ["aside.chosen", "aside.folded", "aside.archived", "aside.kept"];
 const TRIM: [&str; 3] = ["trim.chosen", "trim.renamed", "trim.removed"];
@@ -104,9 +104,9 @@ impl Past {
         names
     }
 
-    /// Has crew die at a point, the first time that somebody comes by; the journal has lost nothing then.
-    fn dies(&mut self, args: &[&str], point: &str) {
-        self.rig.dies(args, point);
+    /// Has crew die at a point, at this hit of it; the journal has lost nothing then.
+    fn dies(&mut self, args: &[&str], at: (&str, u64)) {
+        self.rig.dies(args, at);
         self.has_all_events();
     }
 
@@ -192,10 +192,10 @@ fn killed_while_an_old_journal_is_brought_up_to_date_and_put_in_order_it_loses_n
     for first in [&["run", "--until-idle"] as &[&str], &["ps"]] {
         let mut past = Past::new();
         for point in MIGRATION {
-            past.dies(first, point);
+            past.dies(first, (point, 1));
         }
         for point in ASIDE {
-            past.dies(&["run", "--until-idle"], point);
+            past.dies(&["run", "--until-idle"], (point, 1));
         }
         past.ends_well();
         assert_eq!(past.told(), told);
@@ -206,7 +206,7 @@ fn killed_while_an_old_journal_is_brought_up_to_date_and_put_in_order_it_loses_n
 fn killed_while_old_outputs_are_removed_nothing_of_them_stays_and_no_other_goes() {
     let mut past = Past::with_outputs();
     for point in TRIM {
-        past.dies(&["run", "--until-idle"], point);
+        past.dies(&["run", "--until-idle"], (point, 1));
         assert!(past.run_of("t-3").exists(), "{point}: it has room");
     }
     past.ends_well();
@@ -215,15 +215,20 @@ fn killed_while_old_outputs_are_removed_nothing_of_them_stays_and_no_other_goes(
 
 #[test]
 fn killed_while_a_person_removes_old_outputs_the_next_time_removes_all() {
-    let mut past = Past::with_outputs();
     let clean = ["clean", "--older", "1d"];
-    past.dies(&clean, "trim.chosen");
-    assert_eq!(past.printed(), ["t-1.1.1", "t-2.1.1", "t-3.1.1"]);
-    past.dies(&clean, "trim.renamed");
-    assert_eq!(past.printed(), [".gone-t-1.1.1", "t-2.1.1", "t-3.1.1"]);
-    past.dies(&clean, "trim.removed");
-    assert_eq!(past.printed(), ["t-3.1.1"]);
-    assert!(past.rig.run(&clean).success());
-    assert_eq!(past.printed(), Vec::<String>::new());
-    past.ends_well();
+    // One past for each hit: whoever comes next goes on where the one before died, with less to do.
+    for hit in 1..=PRINTED.len() {
+        for (point, gone) in TRIM.iter().zip([hit - 1, hit - 1, hit]) {
+            let mut past = Past::with_outputs();
+            past.dies(&clean, (point, hit as u64));
+            let mut left: Vec<String> = PRINTED[gone..].iter().map(|id| format!("{id}.1.1")).collect();
+            if *point == "trim.renamed" {
+                left[0].insert_str(0, ".gone-");
+            }
+            assert_eq!(past.printed(), left, "{point}:{hit}");
+            assert!(past.rig.run(&clean).success());
+            assert_eq!(past.printed(), Vec::<String>::new(), "{point}:{hit}");
+            past.ends_well();
+        }
+    }
 }

@@ -117,15 +117,15 @@ impl Rig {
         });
     }
 
-    /// Has crew die at a point, the first time that somebody comes by.
-    pub(crate) fn dies(&mut self, args: &[&str], point: &str) {
-        self.arm([Some(format!("{point}:1"))]);
+    /// Has crew die at a point, at this hit of it.
+    pub(crate) fn dies(&mut self, args: &[&str], (point, hit): (&str, u64)) {
+        self.arm([Some(format!("{point}:{hit}"))]);
         let status = self.run(args);
         self.arm([None]);
         assert_eq!(
             status.signal(),
             Some(9),
-            "who was to die at {point}: {status}\n{}",
+            "who was to die at {point}:{hit}: {status}\n{}",
             oracle::log(&self.world)
         );
     }
