@@ -9,6 +9,7 @@ use store::{Fold, Ledger, Sqlite};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use crate::clock;
 use crate::error::{Error, Result};
 
 /// Rows that are read at a time.
@@ -24,7 +25,7 @@ const LOOKS: u32 = 8;
 /// The view of a journal that may not be there yet, without what lies behind: for whoever shows what goes on.
 pub(crate) async fn present(ledger: Option<&Ledger<Sqlite>>) -> Result<Crew> {
     match ledger {
-        Some(ledger) => Ok(ledger.crew().await?),
+        Some(ledger) => Ok(ledger.crew(clock::now()).await?),
         None => Ok(Crew::default()),
     }
 }

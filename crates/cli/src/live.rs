@@ -82,7 +82,7 @@ impl<'a, T: Tell> Live<'a, T> {
             .open_journal()
             .await
             .map_err(|error| context::lift(&place, error))?;
-        let crew = ledger.crew().await?;
+        let crew = ledger.crew(clock::now()).await?;
         let rows = Follow::new(ledger.clone(), &place.crew_dir, crew.seq);
         let (ask, asked) = watch::channel(Signal::None);
         Ok(Self {

@@ -52,7 +52,7 @@ impl Journal for Any {
         fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream>;
         fn archive(&self, stream: &StreamId) -> ();
         fn archived(&self, streams: &[StreamId]) -> Vec<Stream>;
-        fn put_aside(&self, folding: Folding, records: Vec<Record>) -> Vec<StreamId>;
+        fn put_aside(&self, folding: Folding, records: Vec<Record>) -> Option<Vec<StreamId>>;
         fn folded(&self) -> Option<Folded>;
         fn piece(&self, number: u64) -> Option<String>;
         fn record(&self, stream: &StreamId) -> Option<Record>;

@@ -45,7 +45,8 @@ pub trait Journal: Send + Sync {
     fn archived(&self, streams: &[StreamId]) -> impl Future<Output = Result<Vec<Stream>>> + Send;
 
     /// Keeps what was folded, with what was taken out of it, in place of what was kept before. Archives every stream with a
-    /// record that has its version, and that nothing is left to be done in, and gives those.
+    /// record that has its version, and that nothing is left to be done in, and gives those. `None`: nothing is kept, as one of
+    /// the same shape that goes further is.
     ///
     /// # Errors
     /// [`Error::Invalid`] for text that is not JSON.
@@ -53,7 +54,7 @@ pub trait Journal: Send + Sync {
         &self,
         folding: Folding,
         records: Vec<Record>,
-    ) -> impl Future<Output = Result<Vec<StreamId>>> + Send;
+    ) -> impl Future<Output = Result<Option<Vec<StreamId>>>> + Send;
 
     /// What was folded last; `None` when nothing was.
     fn folded(&self) -> impl Future<Output = Result<Option<Folded>>> + Send;

@@ -190,7 +190,7 @@ impl Journal for Memory {
         &self,
         folding: Folding,
         records: Vec<Record>,
-    ) -> impl Future<Output = Result<Vec<StreamId>>> + Send {
+    ) -> impl Future<Output = Result<Option<Vec<StreamId>>>> + Send {
         if let Err(refused) = crate::append::records(&records) {
             return ready(Err(refused));
         }

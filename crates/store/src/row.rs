@@ -95,6 +95,13 @@ pub struct Folding {
     pub pieces: Arc<dyn Pieces>,
 }
 
+impl Folding {
+    /// Whether what is kept already goes further.
+    pub(crate) fn is_behind(&self, kept: Folded) -> bool {
+        self.shape == kept.shape && self.seq < kept.seq
+    }
+}
+
 /// The pieces of a fold, each made when it is written: all of them together are as large as what is folded.
 pub trait Pieces: Debug + Send + Sync {
     /// Each piece, JSON. Asked again when a transaction is begun again.

@@ -240,7 +240,7 @@ impl Journal for Sqlite {
         self.shared.writer.write(write::Archive(stream.clone()))
     }
 
-    async fn put_aside(&self, folding: Folding, records: Vec<Record>) -> Result<Vec<StreamId>> {
+    async fn put_aside(&self, folding: Folding, records: Vec<Record>) -> Result<Option<Vec<StreamId>>> {
         crate::append::records(&records)?;
         self.shared
             .writer

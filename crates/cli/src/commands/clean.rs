@@ -175,7 +175,7 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str, yes: b
     let (removed, old) = match journal(place).await? {
         Some(ledger) => {
             let old = Old {
-                crew: ledger.crew().await?,
+                crew: ledger.crew(clock::now()).await?,
                 ledger,
                 before,
             };

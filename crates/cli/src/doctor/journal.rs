@@ -120,7 +120,11 @@ pub(super) async fn look(
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
     let mut changing: BTreeSet<_> = ordered.into_iter().map(|ordered| ordered.ticket).collect();
     let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
-    let aside = ledger.kept().await.map_or(0, |kept| kept.past.tickets.len());
+    // What cannot be folded is told below.
+    let aside = ledger
+        .crew(clock::now())
+        .await
+        .map_or(0, |crew| crew.past.tickets.len());
     let mut is_whole = deep || aside <= FEW;
     let mut read = Ok(Read::default());
     if !is_whole {

@@ -1,9 +1,11 @@
 //! A journal most of which lies behind: a look at it costs what goes on, and a deep look reads all of it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use model::journal::{Entry, Fact, State, Stream, Write};
 use model::ticket::{Event, Spec, Ticket};
+use model::view::Crew;
 use model::{TicketId, Time};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
@@ -11,11 +13,15 @@ use store::{Ledger, Sqlite};
 
 use crate::support::Repo;
 
-/// Tickets that were over long ago: more than a look reads again.
-const BEHIND: usize = 1001;
+/// Tickets that were over long ago: more than a look reads again, one of them or not.
+const BEHIND: usize = 1002;
 
 /// A repository in which a ticket has landed, beside which a great many tickets lie behind.
 fn with_a_past() -> Repo {
+    with_past_of(BEHIND)
+}
+
+fn with_past_of(behind: usize) -> Repo {
     let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
     repo.ticket("t-1", "One", "");
     repo.crew(&["run", "--until-idle"]).ok();
@@ -23,18 +29,33 @@ fn with_a_past() -> Repo {
     on_its_own(async {
         let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
         let long_ago = Time(now.0 - i64::try_from(Duration::from_hours(48).as_millis()).unwrap());
-        let writes = (0..BEHIND).map(|n| over(&format!("o-{n}"), long_ago));
+        let writes = (0..behind).map(|n| over(&format!("o-{n}"), long_ago));
         ledger.record(writes.collect()).await.unwrap();
     });
     put_aside(&repo, now);
     repo
 }
 
+/// Has the journal's view be one that this crew does not know, as after an upgrade.
+fn forget_the_view(repo: &Repo) {
+    write(repo, "UPDATE folded SET shape = 0".to_owned());
+}
+
+/// How many tickets the view that is kept has set aside.
+fn aside(repo: &Repo) -> usize {
+    on_its_own(async {
+        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let kept = ledger.kept().await.unwrap();
+        ledger.0.close().await;
+        kept.past.tickets.len()
+    })
+}
+
 /// Sets aside all that lies behind at a moment.
 fn put_aside(repo: &Repo, now: Time) {
     on_its_own(async {
         let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
-        let mut crew = ledger.crew().await.unwrap();
+        let mut crew = ledger.crew(now).await.unwrap();
         while !ledger.put_aside(&mut crew, now).await.unwrap().is_empty() {}
         ledger.0.close().await;
     });
@@ -78,6 +99,22 @@ fn over(id: &str, at: Time) -> Write {
     }
 }
 
+/// The ticket, which somebody opens again.
+fn again(ticket: &Ticket, at: Time) -> Write {
+    let event = Event::Reopened {
+        by: "a person".to_owned(),
+    };
+    let after = ticket.after(&event, at).unwrap().ticket;
+    let mut write = over(ticket.id.as_str(), at);
+    write.expected = 2;
+    write.entries = vec![Entry {
+        fact: Fact::Ticket(event),
+        after: State::Ticket(after.into()),
+        effects: Vec::new(),
+    }];
+    write
+}
+
 /// Changes a stream's stored states, as no crew does, in rows that are older than their checksums.
 fn spoil(repo: &Repo, stream: &str) {
     write(
@@ -109,14 +146,14 @@ fn what_lies_behind_is_read_by_a_deep_look_alone() {
     let said = repo.crew(&["doctor"]).ok();
     assert!(
         said.out
-            .contains("1001 tickets are set aside, and were not read again")
+            .contains("1002 tickets are set aside, and were not read again")
             && said.out.contains("what landed lately is in the target, once"),
         "{said}"
     );
     let said = repo.crew(&["doctor", "--deep"]).ok();
     assert!(
         said.out
-            .contains("1001 tickets are set aside; what is told of them is what their events give")
+            .contains("1002 tickets are set aside; what is told of them is what their events give")
             && said.out.contains("what landed is in the target, once"),
         "{said}"
     );
@@ -236,4 +273,65 @@ fn an_event_that_is_missing_is_told_once() {
         .matches("of stream `ticket/t-1`, after version 1")
         .count();
     assert!(said.code == 1 && told == 1, "{said}");
+}
+
+#[test]
+fn a_long_journal_is_set_aside_while_it_is_folded_anew() {
+    let repo = with_past_of(6000);
+    repo.ticket("later", "After an old one", "");
+    let text = repo.read(".tickets/later.md");
+    repo.write(
+        ".tickets/later.md",
+        &text.replace("deps: []", "deps: [o-1, gate]"),
+    );
+    let said = repo.crew(&["run", "--until-idle"]);
+    assert_eq!(said.code, 3, "{said}");
+    for first in [&["ps"] as &[&str], &["doctor"], &["run", "--until-idle"]] {
+        forget_the_view(&repo);
+        repo.crew(first);
+        // All of the first ten thousand rows, of which each has two; an engine does the others too.
+        let aside = aside(&repo);
+        assert!(aside > 4000, "{first:?}: {aside} tickets are set aside");
+    }
+    repo.script("echo $CREW_TICKET_ID > y; git add y; git commit -qm y; echo DONE");
+    repo.ticket("gate", "Before it", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    assert!(repo.read(".tickets/later.md").contains("status: closed"));
+    let said = repo.crew(&["doctor", "--deep"]).ok();
+    assert!(said.out.contains("every state is what replay gives"), "{said}");
+}
+
+#[test]
+fn of_a_view_that_is_not_up_to_date_only_what_it_has_all_of_is_set_aside() {
+    let repo = with_a_past();
+    forget_the_view(&repo);
+    on_its_own(async {
+        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let now = Time(jiff::Timestamp::now().as_millisecond());
+        let whole = ledger.crew(now).await.unwrap();
+        let o_0 = TicketId::new("o-0").unwrap();
+        let reopened = again(&whole.tickets[&o_0], now);
+        ledger.record(vec![reopened]).await.unwrap();
+
+        let mut view = Crew::default();
+        let rows = ledger.tail(0, 100).await.unwrap();
+        for row in &rows {
+            ledger.fold_row(&mut view, row).await.unwrap();
+        }
+        let seen: BTreeSet<TicketId> = view.tickets.keys().cloned().collect();
+        assert!(seen.contains(&o_0) && view.tickets[&o_0].is_done());
+        let archived = ledger.put_aside(&mut view, now).await.unwrap();
+        let rest = view.tickets.keys().cloned().collect::<BTreeSet<_>>();
+        assert!(rest.contains(&o_0) && !archived.contains(&o_0));
+        assert_eq!(archived.len() + rest.len(), seen.len());
+        assert!(archived.len() > 30, "{archived:?}");
+
+        // Whoever goes on from there comes to the same as who begins at the beginning.
+        let gone_on = ledger.crew(now).await.unwrap();
+        assert_eq!(gone_on.past.tickets, archived);
+        assert!(!gone_on.tickets[&o_0].is_done());
+        let all: BTreeSet<&TicketId> = gone_on.tickets.keys().chain(&archived).collect();
+        assert_eq!(all, whole.tickets.keys().collect());
+        ledger.0.close().await;
+    });
 }

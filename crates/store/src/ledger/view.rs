@@ -13,6 +13,8 @@ use crate::{Error, Folded, Folding, Journal, Pieces, Record, Result, Seq, Stream
 
 /// Rows folded at a time.
 const ROWS: u32 = 250;
+/// So many rows of a long journal are folded before what lies behind in them is set aside: it is never in memory all at once.
+const LONG: u64 = 10_000;
 /// So many tickets are set aside at a time, or a part of all: whoever does it has other work too.
 const ASIDE: usize = 500;
 /// So often is it tried to read what several tables have while nobody writes.
@@ -42,14 +44,39 @@ impl Fold {
 }
 
 impl<J: Journal> Ledger<J> {
-    /// What faces show, up to the last row; what was set aside is not read.
+    /// What faces show, up to the last row; what was set aside is not read. Of a long journal that nobody has folded, as after an
+    /// upgrade, what lies behind at `now` is set aside on the way.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
-    pub async fn crew(&self) -> Result<Crew> {
+    pub async fn crew(&self, now: Time) -> Result<Crew> {
         let mut crew = self.kept().await?;
-        self.fold_on(&mut crew).await?;
-        Ok(crew)
+        let mut kept = Some(crew.seq);
+        loop {
+            let page = self.tail(crew.seq, ROWS).await?;
+            if page.is_empty() {
+                return Ok(crew);
+            }
+            for fold in &page {
+                self.fold_row(&mut crew, fold).await?;
+            }
+            if kept.is_some_and(|kept| crew.seq.saturating_sub(kept) >= LONG) {
+                // Where it cannot be kept, all of it can be folded nevertheless.
+                kept = self.put_all_aside(&mut crew, now).await.ok();
+            }
+        }
+    }
+
+    /// Sets aside until it is not worth it any more; the row up to which that is kept.
+    async fn put_all_aside(&self, crew: &mut Crew, now: Time) -> Result<u64> {
+        while is_worth_it(crew, now) {
+            let before = crew.tickets.len();
+            self.put_aside(crew, now).await?;
+            if crew.tickets.len() == before {
+                break;
+            }
+        }
+        Ok(crew.seq)
     }
 
     /// What every ticket cost that was set aside, one after the other.
@@ -140,22 +167,31 @@ impl<J: Journal> Ledger<J> {
     }
 
     /// Keeps the view as it is folded, for the next who folds, without some of the tickets that lie behind at `now`: they are
-    /// set aside, in the view and in the journal. Gives those that were archived. A view that is not up to date is left alone.
+    /// set aside, in the view and in the journal. Gives those that were archived. Of a view that is not up to date, only tickets
+    /// that it has all rows of; one that others have kept further is left alone.
     ///
     /// # Errors
     /// The backend's failure: then the view is as it was.
     pub async fn put_aside(&self, crew: &mut Crew, now: Time) -> Result<BTreeSet<TicketId>> {
-        if crew.seq == 0 || self.0.head().await? != Seq(crew.seq) {
+        if crew.seq == 0 {
             return Ok(BTreeSet::new());
         }
-        let behind = crew.behind(now, ASIDE.max(crew.tickets.len() / WORTH));
+        let most = ASIDE.max(crew.tickets.len() / WORTH);
         let mut versions = BTreeMap::new();
-        for id in &behind {
+        for id in crew.behind(now, usize::MAX) {
+            if versions.len() == most {
+                break;
+            }
             let stream = StreamId(journal::Stream::Ticket(id.clone()).to_string());
-            if let Some(row) = self.0.load(&stream).await? {
-                versions.insert(id.clone(), row.version);
+            let Some(row) = self.0.load(&stream).await? else {
+                continue;
+            };
+            let last = self.0.event_of(&stream, row.version).await?;
+            if last.is_some_and(|last| last.seq <= Seq(crew.seq)) {
+                versions.insert(id, row.version);
             }
         }
+        let behind: BTreeSet<TicketId> = versions.keys().cloned().collect();
         // What is taken out of the view is nowhere until it is durable.
         let mut slim = crew.clone();
         let records = slim.set_aside(&behind);
@@ -176,7 +212,9 @@ impl<J: Journal> Ledger<J> {
             pieces: Arc::clone(&slim) as Arc<dyn Pieces>,
         };
         crash::point("aside.chosen");
-        let archived = self.0.put_aside(folding, records).await?;
+        let Some(archived) = self.0.put_aside(folding, records).await? else {
+            return Ok(BTreeSet::new());
+        };
         crash::point("aside.kept");
         *crew = Arc::unwrap_or_clone(slim).0;
         archived.iter().map(ticket_id).collect()
@@ -304,18 +342,6 @@ impl<J: Journal> Ledger<J> {
         }
         let lost = crew.past.tickets.iter().find(|id| !found.contains_key(*id));
         lost.map_or(Ok(found), |id| Err(lost_record(id)))
-    }
-
-    async fn fold_on(&self, crew: &mut Crew) -> Result<()> {
-        loop {
-            let page = self.tail(crew.seq, ROWS).await?;
-            if page.is_empty() {
-                return Ok(());
-            }
-            for fold in &page {
-                self.fold_row(crew, fold).await?;
-            }
-        }
     }
 }
 

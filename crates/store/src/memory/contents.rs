@@ -445,7 +445,14 @@ impl Contents {
         Ok(())
     }
 
-    pub(super) fn put_aside(&mut self, folding: &Folding, records: &[Record]) -> Result<Vec<StreamId>> {
+    pub(super) fn put_aside(
+        &mut self,
+        folding: &Folding,
+        records: &[Record],
+    ) -> Result<Option<Vec<StreamId>>> {
+        if self.folded.get(&()).is_some_and(|last| folding.is_behind(*last)) {
+            return Ok(None);
+        }
         self.fold(folding)?;
         let undone: BTreeSet<StreamId> = self
             .undone
@@ -465,7 +472,7 @@ impl Contents {
                 archived.push(id.clone());
             }
         }
-        Ok(archived)
+        Ok(Some(archived))
     }
 
     pub(super) fn verify(&self) -> Vec<String> {

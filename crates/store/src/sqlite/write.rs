@@ -6,7 +6,9 @@ use super::line::Write;
 use super::read::{self, Query, given};
 use super::writer::Tx;
 use crate::append::json;
-use crate::{CommandId, EffectId, Error, Folding, Millis, NewCommand, Record, Result, StreamId, Submitted};
+use crate::{
+    CommandId, EffectId, Error, Folded, Folding, Millis, NewCommand, Record, Result, StreamId, Submitted,
+};
 use serde::Serialize;
 
 impl Tx<'_> {
@@ -97,13 +99,12 @@ impl Write for Archive {
 }
 
 /// Keeps a fold in place of the last: a row for what is known of it, and one for each piece.
-async fn fold(tx: &mut Tx<'_>, folding: &Folding) -> Result<()> {
+async fn fold(tx: &mut Tx<'_>, folding: &Folding, last: Option<Folded>) -> Result<()> {
     let Folding {
         shape,
         seq,
         ref pieces,
     } = *folding;
-    let last = read::folded(tx.conn).await?;
     let first = last.map_or(0, |last| last.first + last.pieces);
     tx.wrote(sqlx::query("DELETE FROM folded")).await?;
     let insert = "INSERT INTO folded (name, shape, seq, body) VALUES (?, ?, ?, ?)";
@@ -129,10 +130,14 @@ pub(super) struct PutAside {
 }
 
 impl Write for PutAside {
-    type Output = Vec<StreamId>;
+    type Output = Option<Vec<StreamId>>;
 
-    async fn run(&self, tx: &mut Tx<'_>) -> Result<Vec<StreamId>> {
-        fold(tx, &self.folding).await?;
+    async fn run(&self, tx: &mut Tx<'_>) -> Result<Option<Vec<StreamId>>> {
+        let last = read::folded(tx.conn).await?;
+        if last.is_some_and(|last| self.folding.is_behind(last)) {
+            return Ok(None);
+        }
+        fold(tx, &self.folding, last).await?;
         crash::point("aside.folded");
         let mut archived = Vec::new();
         for record in &self.records {
@@ -155,7 +160,7 @@ impl Write for PutAside {
             }
         }
         crash::point("aside.archived");
-        Ok(archived)
+        Ok(Some(archived))
     }
 }
 

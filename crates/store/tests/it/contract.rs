@@ -1310,7 +1310,7 @@ async fn what_is_put_aside_is_archived_where_nothing_is_left_to_do<B: Backend>()
         .put_aside(folding(5, &["{}", "[3]"]), records.clone())
         .await
         .unwrap();
-    assert_eq!(archived, [StreamId::from("quiet")]);
+    assert_eq!(archived, Some(vec![StreamId::from("quiet")]));
     let journal = backend.reopen(journal).await;
     assert_eq!(journal.folded().await.unwrap(), folded(5, 0, 2));
     assert_eq!(journal.piece(0).await.unwrap().as_deref(), Some("{}"));
@@ -1339,6 +1339,11 @@ async fn what_is_put_aside_is_archived_where_nothing_is_left_to_do<B: Backend>()
     assert_eq!(journal.folded().await.unwrap(), folded(6, 2, 1));
     assert_eq!(journal.piece(1).await.unwrap(), None);
     assert_eq!(journal.piece(2).await.unwrap().as_deref(), Some("[4]"));
+    // One that goes less far takes no place, unless it is of another shape.
+    let less = journal.put_aside(folding(5, &["[6]"]), vec![record("z")]);
+    assert_eq!(less.await.unwrap(), None);
+    assert_eq!(journal.folded().await.unwrap(), folded(6, 2, 1));
+    assert_eq!(journal.record(&"z".into()).await.unwrap(), None);
     // One that cannot be kept leaves the last as it is.
     let bad = journal
         .put_aside(folding(7, &["[5]", "{"]), Vec::new())
@@ -1347,6 +1352,15 @@ async fn what_is_put_aside_is_archived_where_nothing_is_left_to_do<B: Backend>()
     assert!(matches!(bad, Error::Invalid { .. }), "{bad:?}");
     assert_eq!(journal.folded().await.unwrap(), folded(6, 2, 1));
     assert_eq!(journal.piece(2).await.unwrap().as_deref(), Some("[4]"));
+    let other = Folding {
+        shape: 6,
+        ..folding(5, &["[7]"])
+    };
+    assert_eq!(
+        journal.put_aside(other, Vec::new()).await.unwrap(),
+        Some(Vec::new())
+    );
+    assert_eq!(journal.folded().await.unwrap().unwrap().seq, Seq(5));
 }
 
 async fn bad_input_is_refused_before_anything<B: Backend>() {

@@ -9,6 +9,7 @@ use runtime::Place;
 use store::{Journal as _, Ledger, Seq, Sqlite};
 
 use super::{AREA, Read, damaged, misfolded, pair};
+use crate::clock;
 use crate::doctor::Finding;
 use crate::doctor::finding::few;
 use crate::error::Result;
@@ -70,7 +71,7 @@ pub(super) async fn read(
 /// The view, and the rows of every stream that is not archived.
 async fn streams(ledger: &Ledger<Sqlite>) -> Result<Read> {
     let mut read = Read {
-        crew: ledger.crew().await?,
+        crew: ledger.crew(clock::now()).await?,
         ..Read::default()
     };
     for (stream, version, _) in ledger.streams().await? {
