@@ -14,7 +14,7 @@ use crate::oracle::{self, Expected};
 use crate::rig::Rig;
 use crate::world::{Kit, Plan, World};
 
-/// Points that only such a repository comes by, in the order in which it does: of the first two rows once, of the third for each output.
+/// Points that only such a repository comes by, in the order in which it does; those of [`TRIM`] for each output.
 const MIGRATION: [&str; 3] = ["migrate.begun", "migrate.written", "migrate.committed"];
 const ASIDE: [&str; 4] = ["aside.chosen", "aside.folded", "aside.archived", "aside.kept"];
 const TRIM: [&str; 3] = ["trim.chosen", "trim.renamed", "trim.removed"];

@@ -51,7 +51,7 @@ impl<J: Journal> Ledger<J> {
     /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
     pub async fn crew(&self, now: Time) -> Result<Crew> {
         let mut crew = self.kept().await?;
-        let mut kept = Some(crew.seq);
+        let mut asked = Some(crew.seq);
         loop {
             let page = self.tail(crew.seq, ROWS).await?;
             if page.is_empty() {
@@ -60,15 +60,20 @@ impl<J: Journal> Ledger<J> {
             for fold in &page {
                 self.fold_row(&mut crew, fold).await?;
             }
-            if kept.is_some_and(|kept| crew.seq.saturating_sub(kept) >= LONG) {
-                // Where it cannot be kept, all of it can be folded nevertheless.
-                kept = self.put_all_aside(&mut crew, now).await.ok();
+            if asked.is_some_and(|asked| crew.seq.saturating_sub(asked) >= LONG) {
+                // Where nothing can be kept, all of it can be folded nevertheless.
+                let is_asked = self.put_all_aside(&mut crew, now).await.is_ok();
+                let others = self.kept().await?;
+                if others.seq > crew.seq {
+                    crew = others;
+                }
+                asked = is_asked.then_some(crew.seq);
             }
         }
     }
 
-    /// Sets aside until it is not worth it any more; the row up to which that is kept.
-    async fn put_all_aside(&self, crew: &mut Crew, now: Time) -> Result<u64> {
+    /// Sets aside until it is not worth it any more, or others have kept more.
+    async fn put_all_aside(&self, crew: &mut Crew, now: Time) -> Result<()> {
         while is_worth_it(crew, now) {
             let before = crew.tickets.len();
             self.put_aside(crew, now).await?;
@@ -76,7 +81,7 @@ impl<J: Journal> Ledger<J> {
                 break;
             }
         }
-        Ok(crew.seq)
+        Ok(())
     }
 
     /// What every ticket cost that was set aside, one after the other.
@@ -186,9 +191,13 @@ impl<J: Journal> Ledger<J> {
             let Some(row) = self.0.load(&stream).await? else {
                 continue;
             };
-            let last = self.0.event_of(&stream, row.version).await?;
-            if last.is_some_and(|last| last.seq <= Seq(crew.seq)) {
-                versions.insert(id, row.version);
+            match self.0.event_of(&stream, row.version).await {
+                Ok(Some(last)) if last.seq <= Seq(crew.seq) => {
+                    versions.insert(id, row.version);
+                }
+                // It stays, for `crew doctor` to name.
+                Ok(_) | Err(Error::Damaged { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
         let behind: BTreeSet<TicketId> = versions.keys().cloned().collect();

@@ -68,13 +68,18 @@ pub(super) async fn read(
     Ok(read)
 }
 
-/// The view, and the rows of every stream that is not archived.
+/// The view, and the rows of every stream that is not archived, or whose ticket the view has all the same: it may have been
+/// folded anew only so far.
 async fn streams(ledger: &Ledger<Sqlite>) -> Result<Read> {
     let mut read = Read {
         crew: ledger.crew(clock::now()).await?,
         ..Read::default()
     };
+    let mut unread: BTreeSet<TicketId> = read.crew.tickets.keys().cloned().collect();
     for (stream, version, _) in ledger.streams().await? {
+        if let Stream::Ticket(id) = &stream {
+            unread.remove(id);
+        }
         let from = match stream {
             Stream::Project => version.saturating_sub(LATELY.into()),
             Stream::Ticket(_) => 0,
@@ -89,6 +94,13 @@ async fn streams(ledger: &Ledger<Sqlite>) -> Result<Read> {
                 read.row(fold);
             }
         }
+    }
+    for id in unread {
+        let rows = ledger.history(&Stream::Ticket(id)).await?;
+        let last = read.crew.seq;
+        rows.iter()
+            .take_while(|fold| fold.seq <= last)
+            .for_each(|fold| read.row(fold));
     }
     Ok(read)
 }
