@@ -1,8 +1,8 @@
 //! Looking a repository's crew over: what is wrong, in words, and what to do.
 //!
-//! Every part looks by itself and changes nothing (but that a long journal that nobody has folded is folded, as by whoever shows
-//! it); what can be mended is said as a [`Fix`](fix::Fix), for the caller to
-//! carry out as the holder of the repository.
+//! Every part looks by itself and changes nothing that is not derived (a long journal that nobody has folded is folded, as by
+//! whoever shows it); what can be mended is said as a [`Fix`](fix::Fix), for the caller to carry out as the holder of the
+//! repository.
 
 mod finding;
 pub(crate) mod fix;

@@ -75,7 +75,7 @@ const LATER: [&str; 3] = ["f-red", "f-auth", "f-costs"];
 /// The one that turns out not to be needed.
 const NOT_NEEDED: &str = "f-spare";
 
-/// A point, and the how-manieth time that somebody comes by.
+/// A point, and which of its hits, from 1.
 type Hit = (String, u64);
 
 /// One queue, worked off.

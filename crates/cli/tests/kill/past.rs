@@ -214,7 +214,22 @@ fn killed_while_old_outputs_are_removed_nothing_of_them_stays_and_no_other_goes(
 }
 
 #[test]
-fn killed_while_a_person_removes_old_outputs_the_next_time_removes_all() {
+fn killed_again_and_again_while_a_person_removes_old_outputs_the_next_time_removes_all() {
+    let mut past = Past::with_outputs();
+    let clean = ["clean", "--older", "1d"];
+    past.dies(&clean, ("trim.chosen", 1));
+    assert_eq!(past.printed(), ["t-1.1.1", "t-2.1.1", "t-3.1.1"]);
+    past.dies(&clean, ("trim.renamed", 1));
+    assert_eq!(past.printed(), [".gone-t-1.1.1", "t-2.1.1", "t-3.1.1"]);
+    past.dies(&clean, ("trim.removed", 1));
+    assert_eq!(past.printed(), ["t-3.1.1"]);
+    assert!(past.rig.run(&clean).success());
+    assert_eq!(past.printed(), Vec::<String>::new());
+    past.ends_well();
+}
+
+#[test]
+fn killed_at_any_of_the_old_outputs_that_a_person_removes_the_next_time_removes_the_others() {
     let clean = ["clean", "--older", "1d"];
     // One past for each hit: whoever comes next goes on where the one before died, with less to do.
     for hit in 1..=PRINTED.len() {

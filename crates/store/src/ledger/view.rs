@@ -51,6 +51,7 @@ impl<J: Journal> Ledger<J> {
     /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
     pub async fn crew(&self, now: Time) -> Result<Crew> {
         let mut crew = self.kept().await?;
+        // The row at which it was last tried to set aside; none once that failed.
         let mut asked = Some(crew.seq);
         loop {
             let page = self.tail(crew.seq, ROWS).await?;
