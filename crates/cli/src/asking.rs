@@ -1,4 +1,4 @@
-//! How a command reaches the engine: through the inbox; and when no engine runs, the ring is run for it here.
+//! How a command reaches the engine: through the inbox; and when no engine runs, the dispatcher is run for it here.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Events of one command that are told, at most.
 const MOST: u32 = 1000;
 
-/// Asks, waits for the answer and prints it. Where the ring was run for it here, also what came of it.
+/// Asks, waits for the answer and prints it. Where the dispatcher was run for it here, also what came of it.
 pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -> Result<Exit> {
     let mut notices = Notices::listen(None)?;
     let answer = {
@@ -36,7 +36,7 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
         loop {
             tokio::select! {
                 answer = &mut asked => break answer,
-                // Where the ring is run for it here, nobody else tells why it takes so long.
+                // Where the dispatcher is run for it here, nobody else tells why it takes so long.
                 () = notices.arrive() => warn_of(&mut notices),
             }
         }
@@ -55,7 +55,7 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
     }
 }
 
-/// Who asks, and how the ring is run for it when no engine runs.
+/// Who asks, and how the dispatcher is run for it when no engine runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Asker {
     place: Place,
@@ -72,7 +72,7 @@ pub(crate) struct Answer {
     pub(crate) outcome: Outcome,
     /// Whether an engine was up to hear it.
     was_up: bool,
-    /// What came of it, where the ring was run for it here.
+    /// What came of it, where the dispatcher was run for it here.
     pub(crate) happened: Vec<Fold>,
 }
 
@@ -112,7 +112,7 @@ impl Asker {
             submitted => submitted?,
         }
         crash::point("ask.asked");
-        ring(place);
+        dispatcher(place);
         let outcome = self.settle(&ledger, &id).await;
         if let Err(error) = &outcome
             && !matches!(error, Error::NoAnswer { .. })
@@ -177,7 +177,7 @@ fn warn_of(notices: &mut Notices) {
 
 /// Makes an engine look at its inbox now. It is told of the write itself too, but while that is still being made durable
 /// and cannot be seen yet; nothing is told of the moment in which it can.
-pub(crate) fn ring(place: &Place) {
+pub(crate) fn dispatcher(place: &Place) {
     let now = Timespec {
         tv_sec: 0,
         tv_nsec: UTIME_NOW,

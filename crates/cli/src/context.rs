@@ -36,7 +36,7 @@ impl Context {
             .collect();
         #[expect(
             clippy::disallowed_methods,
-            reason = "a face: it tells the rest where it was called"
+            reason = "a frontend: it tells the rest where it was called"
         )]
         let current = std::env::current_dir();
         let dir = match dir {

@@ -11,16 +11,16 @@ mod invariants;
 mod journal;
 mod leftovers;
 mod objects;
-mod patient;
 mod repository;
 mod secrets;
 mod settings;
+mod subject;
 mod target;
 mod tickets;
 
 pub(crate) use finding::{Area, Finding, Level};
 pub(crate) use leftovers::size;
-pub(crate) use patient::Patient;
+pub(crate) use subject::Subject;
 
 use crate::context::Context;
 use crate::error::Result;
@@ -54,7 +54,7 @@ pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> 
 
 /// What must hold between journal, repository and processes, and what nothing uses any more. While an engine works, what is
 /// seen of these is of several moments: only what a second look, with the journal read anew, finds again is told.
-async fn judge(patient: Patient, found: &mut Vec<Finding>) -> Result<()> {
+async fn judge(patient: Subject, found: &mut Vec<Finding>) -> Result<()> {
     let first = looked_over(&patient).await;
     let well = |found: &[Finding]| found.iter().all(|finding| finding.level == Level::Fine);
     // One that began to work since is one that works.
@@ -74,7 +74,7 @@ async fn judge(patient: Patient, found: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-async fn looked_over(patient: &Patient) -> Vec<Finding> {
+async fn looked_over(patient: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
     invariants::look(patient, &mut found).await;
     leftovers::look(patient, &mut found);

@@ -1,4 +1,4 @@
-//! What can go wrong in a face, each with its exit code and what to do next.
+//! What can go wrong in a frontend, each with its exit code and what to do next.
 
 use std::io;
 use std::path::PathBuf;

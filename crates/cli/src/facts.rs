@@ -9,7 +9,7 @@ use model::policy::budget::Pause;
 use model::policy::route::{self, Queue};
 use model::settings::Settings;
 use model::ticket::{Done, Event, FileStatus, State, Ticket};
-use model::view::{BadFile, Crew};
+use model::view::{BadFile, Snapshot};
 use model::{AgentName, TicketId, Time};
 use tickets::Folder;
 
@@ -37,7 +37,7 @@ pub(crate) struct Facts {
 
 impl Facts {
     /// Gathers them.
-    pub(crate) fn gather(crew: &Crew, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
+    pub(crate) fn gather(crew: &Snapshot, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
         let mut facts = Self {
             tickets: crew.tickets.clone(),
             all: None,
@@ -71,7 +71,9 @@ impl Facts {
             };
             match understood {
                 // What was set aside is over: it is looked at again by an engine, should its file say otherwise.
-                Some((_, reading)) if crew.past.tickets.contains(&id) => facts.set_aside(id, reading.status),
+                Some((_, reading)) if crew.archived.tickets.contains(&id) => {
+                    facts.set_aside(id, reading.status)
+                }
                 Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
                 None => {
                     let unreadable = route::File {
@@ -88,7 +90,7 @@ impl Facts {
             .tickets
             .values()
             .flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers))
-            .filter(|id| crew.past.tickets.contains(id))
+            .filter(|id| crew.archived.tickets.contains(id))
             .cloned()
             .collect();
         for id in linked {
@@ -98,13 +100,13 @@ impl Facts {
         Ok(facts)
     }
 
-    fn with_past(&self, crew: &Crew) -> Option<BTreeMap<TicketId, Arc<Ticket>>> {
+    fn with_past(&self, crew: &Snapshot) -> Option<BTreeMap<TicketId, Arc<Ticket>>> {
         let recovered = self
             .tickets
             .values()
             .filter_map(|ticket| ticket.spec.recovers.as_ref());
         let past: BTreeSet<&TicketId> = recovered
-            .filter(|id| crew.past.tickets.contains(*id) && !self.tickets.contains_key(*id))
+            .filter(|id| crew.archived.tickets.contains(*id) && !self.tickets.contains_key(*id))
             .collect();
         if past.is_empty() {
             return None;
@@ -112,7 +114,7 @@ impl Facts {
         let mut all = self.tickets.clone();
         for id in past {
             let mut ticket = Ticket::new(id.clone());
-            ticket.state = State::Done(match crew.past.failed.contains(id) {
+            ticket.state = State::Done(match crew.archived.failed.contains(id) {
                 true => Done::Failed {
                     reason: String::new(),
                 },

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::view::Crew;
+use model::view::Snapshot;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 use store::{Fold, Ledger, Sqlite};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -23,10 +23,10 @@ const QUIET: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 8;
 
 /// The view of a journal that may not be there yet, without what lies behind: for whoever shows what goes on.
-pub(crate) async fn present(ledger: Option<&Ledger<Sqlite>>) -> Result<Crew> {
+pub(crate) async fn present(ledger: Option<&Ledger<Sqlite>>) -> Result<Snapshot> {
     match ledger {
         Some(ledger) => Ok(ledger.crew(clock::now()).await?),
-        None => Ok(Crew::default()),
+        None => Ok(Snapshot::default()),
     }
 }
 

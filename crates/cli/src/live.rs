@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use model::view::{Crew, Failing};
+use model::view::{Failing, Snapshot};
 use store::{Fold, Ledger, Sqlite};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -25,7 +25,7 @@ const FRAME: Duration = Duration::from_millis(500);
 /// What is said to people of an engine's work.
 pub(crate) trait Tell {
     /// The lines about an event; `before` is the view without it. `is_live`: a screen below shows what goes on.
-    fn tell(&mut self, before: &Crew, fold: &Fold, is_live: bool) -> Vec<(String, Style)>;
+    fn tell(&mut self, before: &Snapshot, fold: &Fold, is_live: bool) -> Vec<(String, Style)>;
 
     /// What the n-th interrupt (from 1) asks of the engine, in words too.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str);
@@ -51,7 +51,7 @@ pub(crate) struct Live<'a, T> {
     pub(crate) context: &'a mut Context,
     /// The journal's last row when this engine began.
     pub(crate) begun_at: u64,
-    pub(crate) crew: Crew,
+    pub(crate) crew: Snapshot,
     pub(crate) teller: T,
     pub(crate) place: Place,
     /// None when it has ended.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::ticket::{State, Ticket};
-use model::view::Crew;
+use model::view::Snapshot;
 use model::{AgentName, TicketId};
 use tickets::Folder;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use runtime::Place;
 
 /// An agent that ever was, by its name or an unambiguous beginning of it.
-pub(crate) fn agent(crew: &Crew, asked: &str) -> Result<AgentName> {
+pub(crate) fn agent(crew: &Snapshot, asked: &str) -> Result<AgentName> {
     let wanted = AgentName::new(asked).map_err(|error| Error::usage(error.to_string(), AGENTS))?;
     let known: BTreeSet<&AgentName> = crew.project.agents.iter().chain(crew.members.keys()).collect();
     if known.contains(&wanted) {
@@ -43,10 +43,15 @@ pub(crate) fn agent(crew: &Crew, asked: &str) -> Result<AgentName> {
 }
 
 /// A ticket of the journal or of the queue's folder, by its id or, as tk takes it, the only one that contains it.
-pub(crate) fn ticket(crew: &Crew, place: &Place, asked: &str) -> Result<TicketId> {
+pub(crate) fn ticket(crew: &Snapshot, place: &Place, asked: &str) -> Result<TicketId> {
     let wanted =
         TicketId::try_from(asked.to_owned()).map_err(|error| Error::usage(error.to_string(), TICKETS))?;
-    let mut known: BTreeSet<TicketId> = crew.tickets.keys().chain(&crew.past.tickets).cloned().collect();
+    let mut known: BTreeSet<TicketId> = crew
+        .tickets
+        .keys()
+        .chain(&crew.archived.tickets)
+        .cloned()
+        .collect();
     if let Ok(folder) = Folder::at(&place.tickets_dir) {
         known.extend(
             folder
@@ -90,7 +95,7 @@ pub(crate) enum Either {
 
 /// An agent or a ticket: exact names first, agents before tickets; then what begins so or contains it, when it is the only
 /// one of both.
-pub(crate) fn either(crew: &Crew, place: &Place, asked: &str) -> Result<Either> {
+pub(crate) fn either(crew: &Snapshot, place: &Place, asked: &str) -> Result<Either> {
     let is_agent = |name: &AgentName| crew.project.agents.contains(name) || crew.members.contains_key(name);
     if let Ok(name) = AgentName::new(asked)
         && is_agent(&name)
@@ -131,17 +136,17 @@ fn helps(ticket: &Ticket) -> String {
 }
 
 /// The agent that is meant by its own name or by the ticket it is at. `crew`: without what was set aside.
-pub(crate) fn agent_at(crew: &Crew, place: &Place, asked: &str) -> Result<AgentName> {
+pub(crate) fn agent_at(crew: &Snapshot, place: &Place, asked: &str) -> Result<AgentName> {
     let id = match either(crew, place, asked)? {
         Either::Agent(name) => return Ok(name),
         Either::Ticket(id) => id,
     };
     let ticket = crew.tickets.get(&id);
-    if let Some(agent) = ticket.and_then(|ticket| ticket.seat()) {
+    if let Some(agent) = ticket.and_then(|ticket| ticket.slot()) {
         return Ok(agent.clone());
     }
     let (stands, helps) = match ticket {
-        None if crew.past.tickets.contains(&id) => (
+        None if crew.archived.tickets.contains(&id) => (
             "it was over long ago".to_owned(),
             format!("`crew summary {id}` says what was done"),
         ),

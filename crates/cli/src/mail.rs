@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::settings::Settings;
 use model::ticket::Ticket;
-use model::view::{self, Beside, Crew, Failing, Item};
+use model::view::{self, Context, Failing, Item, Snapshot};
 use model::{TicketId, Time};
 use runtime::Place;
 use store::{Ledger, Sqlite};
@@ -16,7 +16,11 @@ use crate::facts::Facts;
 use crate::{clock, context};
 
 /// The inbox of a crew as it is folded now, with what its journal's outbox and its ticket folder say at this moment.
-pub(crate) async fn gather(crew: &Crew, place: &Place, ledger: Option<&Ledger<Sqlite>>) -> Result<Vec<Item>> {
+pub(crate) async fn gather(
+    crew: &Snapshot,
+    place: &Place,
+    ledger: Option<&Ledger<Sqlite>>,
+) -> Result<Vec<Item>> {
     inbox(crew, place, failing(ledger).await?)
 }
 
@@ -35,7 +39,7 @@ pub(crate) fn why_of(failing: &[Failing], ticket: &TicketId) -> Vec<String> {
 }
 
 /// As [`gather`], where it is known what of the journal cannot be done.
-pub(crate) fn inbox(crew: &Crew, place: &Place, failing: Vec<Failing>) -> Result<Vec<Item>> {
+pub(crate) fn inbox(crew: &Snapshot, place: &Place, failing: Vec<Failing>) -> Result<Vec<Item>> {
     let (tickets, beside) = folder(crew, place, failing, clock::now())?;
     Ok(view::inbox(&tickets, &beside))
 }
@@ -43,18 +47,18 @@ pub(crate) fn inbox(crew: &Crew, place: &Place, failing: Vec<Failing>) -> Result
 /// The tickets, with those that only have a file yet, and what else the ticket folder says, beside what of the journal cannot be
 /// done: what [`view::inbox`] takes.
 pub(crate) fn folder(
-    crew: &Crew,
+    crew: &Snapshot,
     place: &Place,
     mut failing: Vec<Failing>,
     now: Time,
-) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Beside)> {
+) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Context)> {
     let settings = settings(place);
     let facts = Facts::gather(crew, place, &settings, now)?;
     if !failing.is_empty() && place.engine()?.is_none() {
         // Nobody tries.
         failing.iter_mut().for_each(|failing| failing.until = None);
     }
-    let beside = Beside {
+    let beside = Context {
         refusals: refusals(&facts, &settings),
         files: facts.bad,
         refuses_work: place.refuses_work(&settings),
@@ -72,7 +76,7 @@ pub(crate) fn folder(
 }
 
 /// A crew with the tickets that only have a file yet: what no engine has seen is in the queue all the same.
-pub(crate) fn seen(crew: &Crew, place: &Place, now: Time) -> Result<Crew> {
+pub(crate) fn seen(crew: &Snapshot, place: &Place, now: Time) -> Result<Snapshot> {
     let facts = Facts::gather(crew, place, &settings(place), now)?;
     let mut seen = crew.clone();
     seen.tickets = facts.tickets;

@@ -2,10 +2,10 @@
 
 mod arguments;
 mod asking;
+mod attempts_done;
 mod clock;
 mod commands;
 mod context;
-mod deeds;
 mod demo;
 mod doctor;
 mod documents;

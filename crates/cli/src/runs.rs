@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket;
-use model::view::{Crew, Deeds};
+use model::view::{Snapshot, Summaries};
 use model::{AgentName, RunId, TicketId};
 use runtime::Place;
 use store::{Fold, Ledger, Sqlite};
@@ -56,20 +56,20 @@ pub(crate) fn dir(place: &Place, run: &RunId) -> PathBuf {
 }
 
 /// The tickets of a view that an agent has worked on.
-fn of_view(crew: &Crew, agent: &AgentName) -> BTreeSet<TicketId> {
-    let its = crew.works.values().filter(|work| work.agent == *agent);
+fn of_view(crew: &Snapshot, agent: &AgentName) -> BTreeSet<TicketId> {
+    let its = crew.attempts.values().filter(|work| work.agent == *agent);
     its.map(|work| work.ticket.clone()).collect()
 }
 
 /// Those that were set aside.
-async fn of_past(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<BTreeSet<TicketId>> {
+async fn of_past(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) -> Result<BTreeSet<TicketId>> {
     let mut tickets = BTreeSet::new();
-    let add = |id: &TicketId, deeds: &Deeds| {
-        if deeds.works.iter().any(|work| work.agent == *agent) {
+    let add = |id: &TicketId, summaries: &Summaries| {
+        if summaries.attempts.iter().any(|work| work.agent == *agent) {
             tickets.insert(id.clone());
         }
     };
-    ledger.deeds(crew, add).await?;
+    ledger.attempt_summaries(crew, add).await?;
     Ok(tickets)
 }
 
@@ -77,7 +77,7 @@ async fn of_past(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Res
 /// from their streams, so that it costs what the agent has done and not what everybody has. `crew`: without what was set aside.
 pub(crate) async fn rows(
     ledger: &Ledger<Sqlite>,
-    crew: &Crew,
+    crew: &Snapshot,
     agent: &AgentName,
     each: impl FnMut(Option<&State>, &Fold),
 ) -> Result<()> {
@@ -88,7 +88,7 @@ pub(crate) async fn rows(
 
 async fn of_tickets(
     ledger: &Ledger<Sqlite>,
-    crew: &Crew,
+    crew: &Snapshot,
     tickets: BTreeSet<TicketId>,
     mut each: impl FnMut(Option<&State>, &Fold),
 ) -> Result<()> {
@@ -106,7 +106,7 @@ async fn of_tickets(
 }
 
 /// The steps that an agent was ever given, the oldest first. `crew`: without what was set aside.
-pub(crate) async fn steps(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentName) -> Result<Vec<Step>> {
+pub(crate) async fn steps(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) -> Result<Vec<Step>> {
     let mut steps = BTreeMap::new();
     rows(ledger, crew, agent, |_, row| {
         steps.extend(Step::started(row, agent).map(|step| (row.seq, step)));
@@ -118,7 +118,7 @@ pub(crate) async fn steps(ledger: &Ledger<Sqlite>, crew: &Crew, agent: &AgentNam
 /// The agent's last step. What was set aside is older than what was not, and looked at only when there is nothing else.
 pub(crate) async fn last_step(
     ledger: &Ledger<Sqlite>,
-    crew: &Crew,
+    crew: &Snapshot,
     agent: &AgentName,
 ) -> Result<Option<Step>> {
     for is_past in [false, true] {

@@ -1,7 +1,7 @@
 //! What tickets and days may cost: told to people, warned of, and kept to. After every input, before anything is started.
 
 use model::TicketId;
-use model::policy::budget::{self, Pause, Purse, Standing};
+use model::policy::budget::{self, Budget, Pause, Standing};
 use model::project;
 use model::ticket::{Event, State, Ticket, Why};
 
@@ -31,23 +31,24 @@ impl Core {
             }
         };
         let event = match standing {
-            Standing::Spent(purse) => {
+            Standing::Spent(budget) => {
                 let until = today.next().begins();
                 self.wake_at(until);
-                let told =
-                    |told: Pause| told.until == until && told.purse.limit_micro_usd == purse.limit_micro_usd;
+                let told = |told: Pause| {
+                    told.until == until && told.budget.limit_micro_usd == budget.limit_micro_usd
+                };
                 if self.project.pause.is_some_and(told) {
                     return;
                 }
-                let pause = Pause { purse, until };
+                let pause = Pause { budget, until };
                 project::Event::DayBudgetSpent { pause }
             }
             Standing::Free | Standing::Low(_) if self.project.pause.is_some() => {
                 self.dirty = true;
                 project::Event::DayBudgetFree
             }
-            Standing::Low(purse) if self.project.warned != Some((today, purse.limit_micro_usd)) => {
-                project::Event::DayBudgetLow { day: today, purse }
+            Standing::Low(budget) if self.project.warned != Some((today, budget.limit_micro_usd)) => {
+                project::Event::DayBudgetLow { day: today, budget }
             }
             Standing::Free | Standing::Low(_) => return,
         };
@@ -59,18 +60,18 @@ impl Core {
         let Some(ticket) = self.ticket(id) else { return };
         let standing = self.stands(ticket);
         let (event, cause) = match (&ticket.held, standing) {
-            (None, Standing::Spent(purse)) if may_be_stepped(ticket) => {
-                (Event::BudgetSpent { purse }, "what it has cost")
+            (None, Standing::Spent(budget)) if may_be_stepped(ticket) => {
+                (Event::BudgetSpent { budget }, "what it has cost")
             }
             (Some(held), standing) => match (&held.why, standing) {
-                (Why::Budget { purse: told }, Standing::Spent(purse)) if *told != purse => {
-                    (Event::BudgetSpent { purse }, "the settings changed")
+                (Why::Budget { budget: told }, Standing::Spent(budget)) if *told != budget => {
+                    (Event::BudgetSpent { budget }, "the settings changed")
                 }
                 (Why::Budget { .. }, Standing::Free | Standing::Low(_)) => {
                     let agent = ticket.attempt().map(|attempt| attempt.agent.clone());
-                    let seat = agent
+                    let slot_free = agent
                         .is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
-                    (Event::BudgetRaised { seat }, "the settings changed")
+                    (Event::BudgetRaised { slot_free }, "the settings changed")
                 }
                 _ => return,
             },
@@ -87,13 +88,13 @@ impl Core {
     }
 
     /// What the next step says of the ticket's budget: once per conversation and budget.
-    pub(crate) fn warning(&self, id: &TicketId) -> Option<Purse> {
+    pub(crate) fn warning(&self, id: &TicketId) -> Option<Budget> {
         let ticket = self.ticket(id)?;
-        let Standing::Low(purse) = self.stands(ticket) else {
+        let Standing::Low(budget) = self.stands(ticket) else {
             return None;
         };
         let warned = ticket.attempt()?.session.warned;
-        (warned != Some(purse.limit_micro_usd)).then_some(purse)
+        (warned != Some(budget.limit_micro_usd)).then_some(budget)
     }
 }
 

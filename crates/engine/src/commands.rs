@@ -1,6 +1,6 @@
 //! What people ask for, and from which states it is possible.
 
-use model::attempt::{self, Then};
+use model::attempt::{self, AfterStop};
 use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
 use model::policy::route;
@@ -8,7 +8,7 @@ use model::project;
 use model::ticket::{Event, Released, Stage, State, TimerKey};
 use model::{AgentName, TicketId};
 
-use crate::core::{Answering, Core};
+use crate::core::{Core, WriteMeta};
 use crate::names;
 
 /// What a command comes to: a message for whoever asked, or why not.
@@ -72,7 +72,7 @@ impl Core {
         if self.ticket(ticket).is_none() {
             return Err(unknown(ticket));
         }
-        match self.tell(ticket, [event], Answering::default()) {
+        match self.tell(ticket, [event], WriteMeta::default()) {
             Ok(()) => Ok(message),
             Err(no) => Err(refused(ticket, &no)),
         }
@@ -116,7 +116,7 @@ impl Core {
         if let Err(why) = route::assignable(self.queue(), ticket) {
             return Err(format!("{ticket} cannot be assigned: {why}"));
         }
-        match self.claim(ticket, agent, Answering::default()) {
+        match self.claim(ticket, agent, WriteMeta::default()) {
             Ok(()) => Ok(format!("{agent} has {ticket}")),
             Err(no) => Err(refused(ticket, &no)),
         }
@@ -131,12 +131,12 @@ impl Core {
         };
         let being_stopped = format!("{agent} is being stopped; {id} goes back, held");
         let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
-        if let Some(Then::Release { .. }) = stopping {
+        if let Some(AfterStop::Release { .. }) = stopping {
             // Whoever asks again, for want of an engine say, asks for nothing new.
             return Ok(being_stopped);
         }
         let (event, message) = if ticket.live_run().is_some() {
-            let then = Then::Release { by: by.to_owned() };
+            let then = AfterStop::Release { by: by.to_owned() };
             (
                 Event::Attempt(attempt::Event::StopOrdered { then }),
                 being_stopped,
@@ -223,17 +223,18 @@ impl Core {
             let state = ticket.state_name();
             // The ticket whose step was refused may be over by now: any will do to say that somebody has mended it.
             let idle = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
-            let shut = self.bar().is_some_and(|bar| bar.until.is_none());
+            let shut = self.pause().is_some_and(|pause| pause.until.is_none());
             if (idle || shut) && self.free_harness(by) {
                 return Ok(format!("steps are started on {} again", self.harness()));
             }
             return Err(format!("{id} is not held: it is {state}"));
         }
         let agent = ticket.attempt().map(|a| a.agent.clone());
-        let seat = agent.is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
+        let slot_free =
+            agent.is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
         let event = Event::Retried {
             by: by.to_owned(),
-            seat,
+            slot_free,
             fresh: self.fresh_session(id),
         };
         let answer = self.act(id, event, format!("{id} is tried again"))?;
@@ -249,13 +250,13 @@ impl Core {
         let (by, reason) = (by.to_owned(), reason.to_owned());
         let being_dropped = format!("its agent is being stopped; then {id} is dropped");
         let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
-        if let Some(Then::Drop { .. }) = stopping {
+        if let Some(AfterStop::Drop { .. }) = stopping {
             // Asked again, as a kill may be.
             return Ok(being_dropped);
         }
         if ticket.live_run().is_some() {
             let event = attempt::Event::StopOrdered {
-                then: Then::Drop { by, reason },
+                then: AfterStop::Drop { by, reason },
             };
             return self.act(id, Event::Attempt(event), being_dropped);
         }

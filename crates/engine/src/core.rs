@@ -12,7 +12,7 @@ use model::settings::Settings;
 use model::ticket::{self, Effect, Ticket, TimerKey};
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
-use crate::line::Line;
+use crate::ready_queue::ReadyQueue;
 use crate::spending::Spending;
 use crate::{Error, Input, Output, failing, files};
 
@@ -49,7 +49,7 @@ pub struct Core {
     /// Tickets with an attempt: of those in `tickets`, the ones that every input may move.
     pub(crate) active: BTreeMap<TicketId, Arc<Ticket>>,
     /// What may be given out.
-    pub(crate) line: Line,
+    pub(crate) ready: ReadyQueue,
     /// What was spent, as far as budgets ask.
     pub(crate) spending: Spending,
     /// Deadlines ahead, so that the next one is found without a search.
@@ -83,14 +83,14 @@ pub struct Loaded {
 
 /// What a write answers, beside its facts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answering {
+pub(crate) struct WriteMeta {
     pub(crate) cause: String,
     pub(crate) completes: Option<EffectId>,
     pub(crate) fires: Option<TimerRef>,
     pub(crate) answers: Option<(String, Outcome)>,
 }
 
-impl Answering {
+impl WriteMeta {
     pub(crate) fn because(cause: impl Into<String>) -> Self {
         Self {
             cause: cause.into(),
@@ -123,7 +123,7 @@ impl Core {
             read: false,
             dirty: true,
             active: BTreeMap::new(),
-            line: Line::default(),
+            ready: ReadyQueue::default(),
             spending: Spending::default(),
             deadlines: BTreeMap::new(),
             duty: Duty::Drain,
@@ -236,7 +236,7 @@ impl Core {
     pub fn step(&mut self, input: Input, now: Time) -> Output {
         self.now = now;
         match input {
-            Input::Sighted { seen, whole } => self.sighted(seen, whole),
+            Input::Observed { seen, whole } => self.observed(seen, whole),
             Input::Commanded { id, by, command } => self.commanded(&id, &by, command),
             Input::TimerDue(timer) => self.timer_due(timer),
             Input::Reported {
@@ -255,7 +255,7 @@ impl Core {
             Input::GivenUp { run, failure } => self.given_up(&run, failure),
             Input::Ticked => {}
         }
-        self.settle();
+        self.advance();
         self.take_output()
     }
 
@@ -268,7 +268,7 @@ impl Core {
         &mut self,
         id: &TicketId,
         events: impl IntoIterator<Item = ticket::Event>,
-        answering: Answering,
+        answering: WriteMeta,
     ) -> Result<(), Rejected> {
         let version = self.versions.get(id).copied().unwrap_or(0);
         let mut ticket = self
@@ -325,7 +325,7 @@ impl Core {
         self.dirty = true;
         self.versions.insert(id.clone(), version);
         let old = self.tickets.get(&id).map(Arc::as_ref);
-        self.line.moved(old, &ticket);
+        self.ready.moved(old, &ticket);
         self.spending.moved(old, &ticket);
         if let Some(old) = old.and_then(Ticket::deadline)
             && let Some(there) = self.deadlines.get_mut(&old.at)
@@ -353,7 +353,7 @@ impl Core {
 
     /// Tells, and notes a refusal for the log.
     pub(crate) fn tell_or_note(&mut self, id: &TicketId, event: ticket::Event, cause: &str) -> bool {
-        match self.tell(id, [event], Answering::because(cause)) {
+        match self.tell(id, [event], WriteMeta::because(cause)) {
             Ok(()) => true,
             Err(no) => {
                 self.out.refused.push(format!("{id}: {no}"));
@@ -364,14 +364,14 @@ impl Core {
 
     /// Applies `events` to the project as one write; one that it does not accept is left out and noted.
     pub(crate) fn tell_project(&mut self, events: impl IntoIterator<Item = project::Event>, cause: &str) {
-        let answering = Answering::because(cause);
+        let answering = WriteMeta::because(cause);
         self.tell_project_answering(events, answering);
     }
 
     pub(crate) fn tell_project_answering(
         &mut self,
         events: impl IntoIterator<Item = project::Event>,
-        answering: Answering,
+        answering: WriteMeta,
     ) {
         let version = self.project_version;
         let mut entries = Vec::new();
@@ -422,7 +422,7 @@ impl Core {
     /// The agent at work on, or waiting with, a ticket.
     pub(crate) fn ticket_of(&self, agent: &AgentName) -> Option<&TicketId> {
         self.active_tickets()
-            .find(|(_, ticket)| ticket.seat() == Some(agent))
+            .find(|(_, ticket)| ticket.slot() == Some(agent))
             .map(|(id, _)| id)
     }
 

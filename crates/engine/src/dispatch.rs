@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use model::attempt::{self, Then};
+use model::attempt::{self, AfterStop};
 use model::command::OnStop;
 use model::journal::TimerRef;
 use model::policy::{capacity, route};
@@ -10,12 +10,12 @@ use model::project;
 use model::ticket::{Event, Stage, State, Ticket, TimerKey};
 use model::{AgentName, RunId, SessionId, TicketId};
 
-use crate::core::{Answering, Core, Duty};
+use crate::core::{Core, Duty, WriteMeta};
 use crate::names;
 
 impl Core {
     /// Looks at everything that could move, and moves it.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.drop_what_is_gone();
         self.submit_what_is_closed();
         match self.duty {
@@ -73,8 +73,8 @@ impl Core {
         if self.project.pause.is_some() {
             return;
         }
-        if let Some(bar) = self.bar() {
-            if let Some(until) = bar.until {
+        if let Some(pause) = self.pause() {
+            if let Some(until) = pause.until {
                 self.wake_at(until);
             }
             return;
@@ -111,7 +111,7 @@ impl Core {
     /// Gives eligible tickets to agents, naming further ones while there is work for them.
     fn route(&mut self) {
         self.refresh_line();
-        let over: Vec<TicketId> = self.line.not_needed().cloned().collect();
+        let over: Vec<TicketId> = self.ready.not_needed().cloned().collect();
         for id in over {
             self.tell_or_note(&id, Event::RecoveryNotNeeded, "what it recovers is done");
         }
@@ -119,7 +119,7 @@ impl Core {
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
         let work = match self.project.pause {
             Some(_) => 0,
-            None => self.line.order().len(),
+            None => self.ready.order().len(),
         };
         let further = capacity::further(self.at_work(), &self.project.agents, limits, work);
         for _ in 0..further {
@@ -130,12 +130,12 @@ impl Core {
             );
         }
         for (id, agent) in self.pairs(limits, work) {
-            if let Err(no) = self.claim(&id, &agent, Answering::because("it was the next in the queue")) {
+            if let Err(no) = self.claim(&id, &agent, WriteMeta::because("it was the next in the queue")) {
                 self.out.refused.push(format!("{id}: {no}"));
             }
         }
         self.refresh_line();
-        if let Some(at) = self.line.settles_at() {
+        if let Some(at) = self.ready.settles_at() {
             self.dirty = true;
             self.wake_at(at);
         }
@@ -147,11 +147,11 @@ impl Core {
         let free = capacity::free(self.at_work(), limits);
         let idle = capacity::idle(self.at_work(), &self.project.agents);
         let meant = self
-            .line
+            .ready
             .named()
             .filter_map(|id| route::assignee(queue, id))
             .collect();
-        route::assign_in(self.line.order().take(work), queue, &meant, &idle, free)
+        route::assign_in(self.ready.order().take(work), queue, &meant, &idle, free)
             .into_iter()
             .map(|(id, agent)| (id.clone(), agent.clone()))
             .collect()
@@ -159,11 +159,11 @@ impl Core {
 
     /// Brings the line up to date.
     fn refresh_line(&mut self) {
-        let mut line = std::mem::take(&mut self.line);
-        line.refresh(self.queue());
-        self.line = line;
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.refresh(self.queue());
+        self.ready = ready;
         #[cfg(debug_assertions)]
-        self.line.check(self.queue());
+        self.ready.check(self.queue());
     }
 
     /// Gives a ticket to an agent.
@@ -171,7 +171,7 @@ impl Core {
         &mut self,
         id: &TicketId,
         agent: &AgentName,
-        answering: Answering,
+        answering: WriteMeta,
     ) -> Result<(), model::machine::Rejected> {
         let fence = self.ticket(id).map(|t| t.fence).unwrap_or_default().next();
         let event = Event::Claimed {
@@ -244,9 +244,9 @@ impl Core {
             TimerKey::Answer => Event::Attempt(attempt::Event::WaitTimedOut),
             TimerKey::Land => Event::LandingRetried,
         };
-        let answering = Answering {
+        let answering = WriteMeta {
             fires: Some(timer),
-            ..Answering::because("its time has come")
+            ..WriteMeta::because("its time has come")
         };
         if let Err(no) = self.tell(&id, [event], answering) {
             self.out.refused.push(format!("{id}: {no}"));
@@ -283,7 +283,9 @@ impl Core {
                     .and_then(Ticket::attempt)
                     .is_some_and(|a| a.stopping.is_none())
                 {
-                    let event = attempt::Event::StopOrdered { then: Then::Pause };
+                    let event = attempt::Event::StopOrdered {
+                        then: AfterStop::Pause,
+                    };
                     self.tell_or_note(id, Event::Attempt(event), "the engine is being stopped");
                 }
             }

@@ -7,7 +7,7 @@ use model::policy::backoff;
 use model::ticket::Effect;
 use model::{TicketId, Time, attempt};
 
-use crate::Again;
+use crate::Postponed;
 use crate::core::Core;
 
 /// Which of a ticket's effects: those of one kind are performed in order, so one of each fails at most. A stop overtakes.
@@ -85,7 +85,7 @@ impl Core {
                 .push(format!("{ticket}: {why}\ntried again {often} until it works"));
             failing.why = why;
         }
-        self.out.again.push(Again {
+        self.out.postponed.push(Postponed {
             effect: id,
             at: self.now + wait,
             why: undone,
@@ -93,7 +93,7 @@ impl Core {
     }
 
     /// An effect came to something.
-    pub(crate) fn works(&mut self, ticket: &TicketId, effect: &Effect) {
+    pub(crate) fn succeeded(&mut self, ticket: &TicketId, effect: &Effect) {
         self.failing.remove(&(ticket.clone(), Of::effect(effect)));
     }
 
@@ -156,7 +156,7 @@ mod tests {
             agent: AgentName::new("ann").unwrap(),
             fence: Fence(fence),
             number: 1,
-            from: attempt::From::Target,
+            from: attempt::StartPoint::Target,
         }
     }
 
@@ -183,7 +183,7 @@ mod tests {
         ticket.fence = Fence(fence);
         core.tickets.clear();
         core.versions.clear();
-        core.recall(id, fence, ticket.into());
+        core.restore(id, fence, ticket.into());
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! The file owns the text, the journal owns the status; a status that differs is a person's act, unless crew's own
 //! writing has not arrived yet.
 
-use model::attempt::{self, Then};
+use model::attempt::{self, AfterStop};
 use model::journal::EffectId;
 use model::policy::route;
 use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::{TicketId, Time};
 
 use crate::core::Core;
-use crate::{Again, Sighting};
+use crate::{Observation, Postponed};
 
 /// Who is said to have done what was done to a file.
 pub(crate) const PERSON: &str = "a person, in the ticket's file";
@@ -22,11 +22,11 @@ fn reopened() -> Event {
 }
 
 impl Core {
-    pub(crate) fn sighted(&mut self, sightings: Vec<Sighting>, whole: bool) {
+    pub(crate) fn observed(&mut self, sightings: Vec<Observation>, whole: bool) {
         self.dirty = true;
         for sighting in sightings {
             match sighting {
-                Sighting::Read {
+                Observation::Read {
                     ticket,
                     spec,
                     status,
@@ -64,7 +64,7 @@ impl Core {
                     self.heed_what_is_done(&ticket, said, is_back);
                     self.heed_file(&ticket);
                 }
-                Sighting::Unreadable { ticket, at } => {
+                Observation::Unreadable { ticket, at } => {
                     // What a done ticket's file said before it went may still be asked for.
                     if !self.ticket(&ticket).is_some_and(Ticket::is_done) {
                         self.gone.remove(&ticket);
@@ -77,7 +77,7 @@ impl Core {
                     self.files.entry(ticket.clone()).or_insert(unseen).unreadable = true;
                     self.refiled(&ticket);
                 }
-                Sighting::Gone { ticket } => {
+                Observation::Gone { ticket } => {
                     let was_closed = |f: route::File| f.status == FileStatus::Closed && !f.unreadable;
                     let was_closed = self.files.remove(&ticket).is_some_and(was_closed);
                     self.refiled(&ticket);
@@ -100,7 +100,7 @@ impl Core {
     /// What is known of the file has changed.
     fn refiled(&mut self, id: &TicketId) {
         let known = self.tickets.contains_key(id);
-        self.line.refiled(id, known);
+        self.ready.refiled(id, known);
     }
 
     /// A ticket in the journal whose file a full look did not show is gone too.
@@ -223,7 +223,7 @@ impl Core {
                 Event::Dropped { by, reason }
             } else if ticket.attempt().is_some_and(|a| a.stopping.is_none()) {
                 Event::Attempt(attempt::Event::StopOrdered {
-                    then: Then::Drop { by, reason },
+                    then: AfterStop::Drop { by, reason },
                 })
             } else {
                 continue;
@@ -251,7 +251,7 @@ impl Core {
         let again_at = since + self.settings.run.settle;
         if again_at > self.now {
             self.missed.insert(ticket.clone(), (id, since));
-            self.out.again.push(Again {
+            self.out.postponed.push(Postponed {
                 effect: id,
                 at: again_at,
                 why: None,
@@ -264,7 +264,7 @@ impl Core {
         {
             self.arrived(ticket);
         }
-        self.works(ticket, effect);
+        self.succeeded(ticket, effect);
         self.out.finished.push(id);
         // Should it be there after all, it says what it said before.
         self.heed_what_is_done(ticket, None, true);

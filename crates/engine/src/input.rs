@@ -11,13 +11,13 @@ use model::{Oid, RunId, TicketId, Time};
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// Ticket files were seen, changed or gone.
-    Sighted {
+    Observed {
         /// What was seen of each, in the order in which it was.
-        seen: Vec<Sighting>,
+        seen: Vec<Observation>,
         /// Whether that is every file there is: a known ticket without one is gone then.
         whole: bool,
     },
-    /// A face asks for something.
+    /// A frontend asks for something.
     Commanded {
         /// The command's id in the inbox.
         id: String,
@@ -62,7 +62,7 @@ pub enum Input {
 /// A look at one ticket file.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "the common one is the large one")]
-pub enum Sighting {
+pub enum Observation {
     /// It can be read.
     Read {
         /// Its id.

@@ -3,7 +3,6 @@
 //! No clock, no task, no channel and no hash order: the same inputs give the same outputs, byte for byte. The runtime
 //! drives it against the world, the simulator against a simulated one, through the same few calls.
 
-mod bar;
 mod budget;
 mod commands;
 mod core;
@@ -11,19 +10,20 @@ mod dispatch;
 mod error;
 mod failing;
 mod files;
+mod harness_pause;
 mod input;
-mod line;
 mod names;
 mod output;
-mod recall;
+mod ready_queue;
 mod reports;
 mod rest;
+mod restore;
 mod runs;
 mod spending;
 mod waiting;
 
 pub use crate::core::{Core, Duty, Loaded};
 pub use error::Error;
-pub use input::{End, Input, Report, RunEnd, Sighting, Verdict};
-pub use output::{Again, Output};
+pub use input::{End, Input, Observation, Report, RunEnd, Verdict};
+pub use output::{Output, Postponed};
 pub use rest::{Rest, Waits};

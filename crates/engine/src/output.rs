@@ -16,7 +16,7 @@ pub struct Output {
     /// Effects that are finished without a fact.
     pub finished: Vec<EffectId>,
     /// Effects that failed outside anyone's reach: to be performed again at that time.
-    pub again: Vec<Again>,
+    pub postponed: Vec<Postponed>,
     /// Commands that are answered without a fact.
     pub answers: Vec<(String, Outcome)>,
     /// What was heard and refused by a machine: for the log.
@@ -31,7 +31,7 @@ pub struct Output {
 
 /// An effect that failed and is performed again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Again {
+pub struct Postponed {
     /// Which.
     pub effect: EffectId,
     /// When.

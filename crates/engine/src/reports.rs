@@ -2,11 +2,11 @@
 
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
-use model::policy::{backoff, breaker};
-use model::ticket::{Again, Effect, Event, Released, Same, Ticket};
+use model::policy::{backoff, no_progress};
+use model::ticket::{Effect, Event, Fingerprint, Released, Repeat, Ticket};
 use model::{RunId, TicketId};
 
-use crate::core::{Answering, Core};
+use crate::core::{Core, WriteMeta};
 use crate::{End, Report, RunEnd, Verdict};
 
 impl Core {
@@ -20,7 +20,7 @@ impl Core {
             if self.filed.insert(id) {
                 self.filed(ticket, filing);
             }
-            self.works(ticket, effect);
+            self.succeeded(ticket, effect);
             self.out.finished.push(id);
             self.heed_what_is_done(ticket, Some(filing.status), false);
             self.heed_file(ticket);
@@ -33,13 +33,13 @@ impl Core {
             self.out
                 .refused
                 .push(format!("{ticket}: a report of an earlier claim"));
-            self.works(ticket, effect);
+            self.succeeded(ticket, effect);
             self.out.finished.push(id);
             return;
         }
         if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, effect.run())
         {
-            self.works(ticket, effect);
+            self.succeeded(ticket, effect);
             self.not_started(id, ticket, run, report);
             return;
         }
@@ -53,17 +53,17 @@ impl Core {
         let event = match meaning {
             Meaning::Event(event) => event,
             Meaning::Nothing => {
-                self.works(ticket, effect);
+                self.succeeded(ticket, effect);
                 self.out.finished.push(id);
                 return;
             }
             Meaning::Again(why) => return self.fails(id, ticket, effect, why, false),
             Meaning::Hindered(why) => return self.fails(id, ticket, effect, why, true),
         };
-        self.works(ticket, effect);
-        let answering = Answering {
+        self.succeeded(ticket, effect);
+        let answering = WriteMeta {
             completes: Some(id),
-            ..Answering::because(heard(effect))
+            ..WriteMeta::because(heard(effect))
         };
         if let Err(no) = self.tell(ticket, [event], answering) {
             self.out.refused.push(format!("{ticket}: {no}"));
@@ -75,9 +75,9 @@ impl Core {
     /// follows.
     fn not_started(&mut self, id: EffectId, ticket: &TicketId, run: &RunId, report: Report) {
         let waited = self.ticket(ticket).and_then(Ticket::live_run) == Some(run);
-        let answering = |cause: &str| Answering {
+        let answering = |cause: &str| WriteMeta {
             completes: Some(id),
-            ..Answering::because(cause)
+            ..WriteMeta::because(cause)
         };
         let told = match report {
             _ if !waited => {
@@ -146,19 +146,19 @@ impl Core {
             Report::NoCommits => event(Event::NoCommits {
                 steps_left: self.steps_left(id),
                 reopen_at,
-                again: self.again(id, Same::NothingCommitted),
+                repeat: self.repeat(id, Fingerprint::NothingCommitted),
             }),
             Report::Conflicted { paths, tip, target } => event(Event::Conflicted {
                 paths,
                 resolutions_left: self.resolutions_left(id),
-                again: self.again(id, Same::Conflict { tip, target }),
+                repeat: self.repeat(id, Fingerprint::Conflict { tip, target }),
             }),
             Report::ImportRefused { why } => event(Event::ChecksFailed {
                 which: "taking the branch over".to_owned(),
                 output: why.clone(),
                 steps_left: self.steps_left(id),
                 reopen_at,
-                again: self.again(id, Same::Refused { why }),
+                repeat: self.repeat(id, Fingerprint::Refused { why }),
             }),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
             Report::Checked(Verdict::Passed { commands }) => {
@@ -175,7 +175,7 @@ impl Core {
                 let Effect::RunChecks { candidate } = effect else {
                     return Meaning::Nothing;
                 };
-                let same = Same::Check {
+                let same = Fingerprint::Check {
                     which: which.clone(),
                     tip: candidate.tip.clone(),
                 };
@@ -184,7 +184,7 @@ impl Core {
                     output,
                     steps_left: self.steps_left(id),
                     reopen_at,
-                    again: self.again(id, same),
+                    repeat: self.repeat(id, same),
                 })
             }
             Report::Checked(Verdict::TargetRed { which }) => event(Event::TargetRed {
@@ -209,8 +209,8 @@ impl Core {
     }
 
     /// How often the ticket's submitted work has failed like this.
-    fn again(&self, id: &TicketId, of: Same) -> Option<Again> {
-        Some(breaker::again(self.ticket(id), of))
+    fn repeat(&self, id: &TicketId, of: Fingerprint) -> Option<Repeat> {
+        Some(no_progress::repeat(self.ticket(id), of))
     }
 
     /// What stops a check holds the ticket; what stops anything else is tried again until it works.

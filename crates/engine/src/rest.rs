@@ -216,13 +216,13 @@ impl Core {
                     until: None,
                 } => Standing::Waits(format!("{} asks: {question}", attempt.agent)),
                 attempt::State::Ready | attempt::State::Working(_) if !attempt.has_live_worker() => {
-                    match self.bar() {
-                        Some(bar) if bar.until.is_none() => Standing::Waits(format!(
+                    match self.pause() {
+                        Some(pause) if pause.until.is_none() => Standing::Waits(format!(
                             "{} refuses ({}): {}; `crew retry {}` once that is mended",
                             self.harness(),
-                            bar.class.name(),
-                            bar.message,
-                            bar.ticket
+                            pause.class.name(),
+                            pause.message,
+                            pause.ticket
                         )),
                         Some(_) | None => Standing::Moving,
                     }

@@ -1,13 +1,13 @@
 //! A step's process: what is seen of it while it runs, and what its end means.
 
-use model::attempt::{self, Class, Failure, Signal, Then};
+use model::attempt::{self, AfterStop, Class, Failure, Signal};
 use model::machine::Rejected;
 use model::policy::stall;
 use model::project;
 use model::ticket::{Event, Released, Ticket, Why};
 use model::{RunId, TicketId};
 
-use crate::core::{Answering, Core};
+use crate::core::{Core, WriteMeta};
 use crate::{End, RunEnd};
 
 impl Core {
@@ -19,7 +19,7 @@ impl Core {
                 .push(format!("run {} ended, and no attempt waits for it", ended.run));
             return;
         };
-        if let Err(no) = self.step_ended(&id, ended, Answering::because("its step ended")) {
+        if let Err(no) = self.step_ended(&id, ended, WriteMeta::because("its step ended")) {
             self.out.refused.push(format!("{id}: {no}"));
         }
     }
@@ -29,7 +29,7 @@ impl Core {
         &mut self,
         id: &TicketId,
         ended: RunEnd,
-        answering: Answering,
+        answering: WriteMeta,
     ) -> Result<(), Rejected> {
         let stopping = self
             .ticket(id)
@@ -42,15 +42,18 @@ impl Core {
         let mut events = Vec::new();
         match (stopping, ended.end) {
             // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
-            (None | Some(Then::Pause | Then::Retry { .. } | Then::Fail { .. }), End::Finished(signal)) => {
+            (
+                None | Some(AfterStop::Pause | AfterStop::Retry { .. } | AfterStop::Fail { .. }),
+                End::Finished(signal),
+            ) => {
                 events.push(self.finished_step(id, usage, summary, mode, signal));
             }
             (None, End::Failed(failure)) => events.push(self.failed_step(id, usage, failure)),
-            (Some(Then::Pause), End::Failed(_)) => {
+            (Some(AfterStop::Pause), End::Failed(_)) => {
                 let failure = stopped(Class::KilledByUs, "the engine was stopped");
                 events.push(self.failed_step(id, usage, failure));
             }
-            (Some(Then::Retry { class }), End::Failed(_)) => {
+            (Some(AfterStop::Retry { class }), End::Failed(_)) => {
                 let message = match class {
                     Class::Timeout => "the step took longer than `step_timeout`",
                     _ => "no sign of life for longer than `stall_after`",
@@ -58,10 +61,10 @@ impl Core {
                 events.push(self.failed_step(id, usage, stopped(class, message)));
             }
             // Its client was ended before it could say so itself.
-            (Some(Then::Fail { failure }), End::Failed(_)) => {
+            (Some(AfterStop::Fail { failure }), End::Failed(_)) => {
                 events.push(self.failed_step(id, usage, failure));
             }
-            (Some(Then::Release { .. } | Then::Reap { .. } | Then::Drop { .. }), _) => {
+            (Some(AfterStop::Release { .. } | AfterStop::Reap { .. } | AfterStop::Drop { .. }), _) => {
                 let message = if finished {
                     "it was stopped as it ended"
                 } else {
@@ -76,10 +79,10 @@ impl Core {
             .chain(self.stopped_for(id))
             .collect();
         let agent = self.ticket(id).and_then(Ticket::attempt).map(|a| a.agent.clone());
-        let bar = events.iter().find_map(|event| self.bar_for(id, event));
+        let pause = events.iter().find_map(|event| self.bar_for(id, event));
         self.tell(id, events, answering)?;
-        if let Some(bar) = bar {
-            self.bar_harness(bar);
+        if let Some(pause) = pause {
+            self.bar_harness(pause);
         }
         let reaped = self
             .ticket(id)
@@ -95,14 +98,14 @@ impl Core {
     pub(crate) fn stopped_for(&self, id: &TicketId) -> Option<Event> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
         match attempt.stopping.clone()? {
-            Then::Release { by } => Some(Event::Released {
+            AfterStop::Release { by } => Some(Event::Released {
                 why: Released::Killed { by },
             }),
-            Then::Reap { why } => Some(Event::Released {
+            AfterStop::Reap { why } => Some(Event::Released {
                 why: Released::Reaped { why },
             }),
-            Then::Drop { by, reason } => Some(Event::Dropped { by, reason }),
-            Then::Pause | Then::Retry { .. } | Then::Fail { .. } => None,
+            AfterStop::Drop { by, reason } => Some(Event::Dropped { by, reason }),
+            AfterStop::Pause | AfterStop::Retry { .. } | AfterStop::Fail { .. } => None,
         }
     }
 
@@ -147,7 +150,7 @@ impl Core {
                 let silent = model::view::span(silent);
                 let agent = self
                     .ticket(&id)
-                    .and_then(Ticket::seat)
+                    .and_then(Ticket::slot)
                     .map_or("", |name| name.as_str());
                 self.out.warnings.push(format!(
                     "{agent} on {id}: neither output nor a busy process for {silent}"
@@ -159,7 +162,7 @@ impl Core {
         };
         if !stopping {
             let event = attempt::Event::StopOrdered {
-                then: Then::Retry { class },
+                then: AfterStop::Retry { class },
             };
             self.tell_or_note(&id, Event::Attempt(event), class.name());
         }
@@ -173,7 +176,7 @@ impl Core {
         if attempt.is_some_and(|a| a.stopping.is_none()) {
             let cause = failure.class.name();
             let event = attempt::Event::StopOrdered {
-                then: Then::Fail { failure },
+                then: AfterStop::Fail { failure },
             };
             self.tell_or_note(&id, Event::Attempt(event), cause);
         }

@@ -180,8 +180,8 @@ fn facts(ticket: &Ticket) -> Facts {
         fence: small(ticket.fence.0),
         number: attempt.map_or(0, |a| small(a.number.into())),
         agent: ticket
-            .seat()
-            .map(|seat| if *seat == agent_name(0) { 0 } else { 1 }),
+            .slot()
+            .map(|slot| if *slot == agent_name(0) { 0 } else { 1 }),
         live: ticket.live_run().map(run_of),
         stopping: attempt.is_some_and(|a: &attempt::Attempt| a.stopping.is_some()),
     }

@@ -1,6 +1,6 @@
 //! What is explored: which guards stand, what a lease is worth, and how much may go wrong.
 
-/// The guards of the ring. All stand in crew; the proof takes them away one at a time to show that it would notice.
+/// The guards of the event loop. All stand in crew; the proof takes them away one at a time to show that it would notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Guards {
     /// The journal refuses an append that was decided on another version or fence.

@@ -1,6 +1,6 @@
 //! What an engine tells a ticket, and the event that it is.
 
-use model::attempt::{self, Class, Failure, Signal, Then, Usage};
+use model::attempt::{self, AfterStop, Class, Failure, Signal, Usage};
 use model::ticket::{Candidate, Event, Released, Ticket};
 use model::{AgentName, Fence, RunId, SessionId, Time};
 
@@ -119,7 +119,7 @@ impl Deed {
             Self::NothingCommitted => vec![Event::NoCommits {
                 steps_left,
                 reopen_at: soon,
-                again: None,
+                repeat: None,
             }],
             Self::Pass { candidate } => vec![Event::ChecksPassed {
                 tree: chain::oid('e', candidate.into()),
@@ -131,7 +131,7 @@ impl Deed {
                 output: String::new(),
                 steps_left,
                 reopen_at: soon,
-                again: None,
+                repeat: None,
             }],
             Self::Land { candidate } => vec![Event::Landed {
                 commit: chain::oid('c', candidate.into()),
@@ -165,8 +165,8 @@ fn failed(ticket: &Ticket, class: Class, message: &str) -> attempt::Event {
     }
 }
 
-fn dropped() -> Then {
-    Then::Drop {
+fn dropped() -> AfterStop {
+    AfterStop::Drop {
         by: "pat".to_owned(),
         reason: "not wanted".to_owned(),
     }
@@ -175,13 +175,15 @@ fn dropped() -> Then {
 /// What the step was stopped for: it follows when the step is over.
 fn stopped_for(ticket: &Ticket) -> Option<Event> {
     match ticket.attempt()?.stopping.as_ref()? {
-        Then::Drop { by, reason } => Some(Event::Dropped {
+        AfterStop::Drop { by, reason } => Some(Event::Dropped {
             by: by.clone(),
             reason: reason.clone(),
         }),
-        Then::Retry { .. } | Then::Fail { .. } | Then::Pause | Then::Release { .. } | Then::Reap { .. } => {
-            None
-        }
+        AfterStop::Retry { .. }
+        | AfterStop::Fail { .. }
+        | AfterStop::Pause
+        | AfterStop::Release { .. }
+        | AfterStop::Reap { .. } => None,
     }
 }
 

@@ -36,7 +36,7 @@ impl Up {
     }
 
     /// Forgets what cannot matter any more, so that states which differ in it alone are one: of a ticket that another engine has
-    /// moved on, everything but what the hands may still do. Whatever is written on such a picture is refused.
+    /// moved on, everything but what the executor may still do. Whatever is written on such a picture is refused.
     pub(crate) fn forget(&mut self, journal: &Journal) {
         for (ticket, (seen, row)) in (0..).zip(self.seen.iter_mut().zip(&journal.rows)) {
             if seen == row {
@@ -57,7 +57,7 @@ impl Up {
         }
     }
 
-    /// What a ticket's line to the hands has first. A stop overtakes.
+    /// What a ticket's line to the executor has first. A stop overtakes.
     pub(crate) fn first(&self, ticket: u8) -> impl Iterator<Item = (usize, Ordered, Option<Report>)> {
         let line = self.todo.iter().enumerate();
         let mut line = line.filter(move |(_, (ordered, _))| ordered.ticket == ticket);

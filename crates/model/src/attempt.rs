@@ -12,7 +12,7 @@ pub use failure::{Class, Failure, Stuck, Throttled};
 pub use step::{Mode, Prompt, Signal, Usage};
 
 use crate::machine::{self, Rejected};
-use crate::policy::budget::Purse;
+use crate::policy::budget::Budget;
 use crate::session::Session;
 use crate::worker::Worker;
 use crate::{AgentName, Fence, Oid, SessionId, Time};
@@ -23,13 +23,13 @@ pub struct Attempt {
     /// Who works.
     pub agent: AgentName,
     /// Whether the agent's slot is taken by it. A held ticket keeps its attempt and frees its agent.
-    pub seated: bool,
+    pub holding: bool,
     /// The claim's token.
     pub fence: Fence,
     /// The ticket's n-th attempt, from 1: it numbers the kept refs.
     pub number: u32,
     /// Where the work starts from.
-    pub from: From,
+    pub from: StartPoint,
     /// The commit its branch was built on; none while preparing.
     pub base: Option<Oid>,
     /// The conversation.
@@ -37,14 +37,14 @@ pub struct Attempt {
     /// The process of the step that runs, or of the last one.
     pub worker: Option<Worker>,
     /// What follows when the worker that is being stopped has ended.
-    pub stopping: Option<Then>,
+    pub stopping: Option<AfterStop>,
     /// Runs started, failed ones included: it numbers the run directories.
     pub runs: u32,
     /// Steps that ended well.
     pub steps: u32,
     /// Failed steps in a row.
     pub errors: u32,
-    /// The same failure in a row, for the breaker.
+    /// The same failure in a row, for the limit on repeated failures.
     pub repeats: u32,
     /// The last failure.
     pub failure: Option<Failure>,
@@ -67,7 +67,7 @@ pub struct Attempt {
     pub edit_told: bool,
     /// The step that runs warns of its ticket's budget. Only a step that ends well has shown it to the agent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub warns: Option<Purse>,
+    pub warns: Option<Budget>,
     /// When it was claimed.
     pub claimed_at: Time,
     /// Since when it stands where it stands.
@@ -79,7 +79,7 @@ pub struct Attempt {
 /// Where an attempt's work starts from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum From {
+pub enum StartPoint {
     /// The target branch as it is when the workspace is made.
     Target,
     /// What attempt `number` left under `refs/crew/attempts/<ticket>/<number>`; the target when it left nothing.
@@ -148,7 +148,7 @@ pub struct Working {
 /// What follows when the worker that is being stopped has ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Then {
+pub enum AfterStop {
     /// The step failed: no sign of life, or over its limit.
     Retry {
         /// `Stalled` or `Timeout`.
@@ -180,24 +180,24 @@ pub enum Then {
     },
 }
 
-impl Then {
+impl AfterStop {
     /// Whether the agent leaves the ticket for it: then what its last step asks for is not heeded.
     #[must_use]
     pub fn is_final(&self) -> bool {
         match self {
-            Then::Retry { .. } | Then::Fail { .. } | Then::Pause => false,
-            Then::Release { .. } | Then::Reap { .. } | Then::Drop { .. } => true,
+            AfterStop::Retry { .. } | AfterStop::Fail { .. } | AfterStop::Pause => false,
+            AfterStop::Release { .. } | AfterStop::Reap { .. } | AfterStop::Drop { .. } => true,
         }
     }
 
     /// What a person asked for is not undone by what crew would do, nor the greater act by the lesser.
     fn rank(&self) -> u8 {
         match self {
-            Then::Retry { .. } | Then::Fail { .. } => 0,
-            Then::Pause => 1,
-            Then::Release { .. } => 2,
-            Then::Reap { .. } => 3,
-            Then::Drop { .. } => 4,
+            AfterStop::Retry { .. } | AfterStop::Fail { .. } => 0,
+            AfterStop::Pause => 1,
+            AfterStop::Release { .. } => 2,
+            AfterStop::Reap { .. } => 3,
+            AfterStop::Drop { .. } => 4,
         }
     }
 }
@@ -279,13 +279,13 @@ impl Attempt {
         agent: AgentName,
         fence: Fence,
         number: u32,
-        from: From,
+        from: StartPoint,
         session: SessionId,
         at: Time,
     ) -> Self {
         Self {
             agent,
-            seated: true,
+            holding: true,
             fence,
             number,
             from,
@@ -333,6 +333,6 @@ impl Attempt {
             | State::Stuck { .. }
             | State::Reaped { .. } => true,
         };
-        !waiting && self.seated && self.stopping.is_none() && !self.has_live_worker()
+        !waiting && self.holding && self.stopping.is_none() && !self.has_live_worker()
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::journal::{Fact, State, Stream};
 use crate::machine::Machine as _;
-use crate::policy::budget::Purse;
+use crate::policy::budget::Budget;
 use crate::project::{self, Project};
 use crate::ticket::{Event, Ticket, Why};
 use crate::view::Row;
@@ -77,11 +77,11 @@ impl Audit {
     /// What no single row breaks: that an agent is at one ticket.
     #[must_use]
     pub fn standing(&self) -> Vec<Broken> {
-        let mut seats: BTreeMap<&AgentName, &TicketId> = BTreeMap::new();
+        let mut slots: BTreeMap<&AgentName, &TicketId> = BTreeMap::new();
         let mut broken = Vec::new();
         for ticket in self.tickets.values() {
-            let Some(agent) = ticket.seat() else { continue };
-            if let Some(other) = seats.insert(agent, &ticket.id) {
+            let Some(agent) = ticket.slot() else { continue };
+            if let Some(other) = slots.insert(agent, &ticket.id) {
                 broken.push(Broken {
                     invariant: "one ticket per agent",
                     what: format!("{agent} is at {other} and at {}", ticket.id),
@@ -126,11 +126,11 @@ impl Audit {
         }
         // That the day's is spent stands in another stream: an engine that is being overtaken may not have heard of it.
         if let Event::Attempt(attempt::Event::StepStarted { .. }) = event
-            && let Some(purse) = spent(&before)
+            && let Some(budget) = spent(&before)
         {
             return Some(Broken {
                 invariant: "no step is started when its budget is spent",
-                what: format!("{id} at event {}, with {purse} spent", row.seq),
+                what: format!("{id} at event {}, with {budget} spent", row.seq),
             });
         }
         let next = before.after(event, row.at).map(|change| change.ticket);
@@ -157,9 +157,9 @@ impl Audit {
 }
 
 /// What is spent of a ticket's budget, while that holds it.
-fn spent(ticket: &Ticket) -> Option<Purse> {
+fn spent(ticket: &Ticket) -> Option<Budget> {
     match ticket.held.as_ref()?.why {
-        Why::Budget { purse } => Some(purse),
+        Why::Budget { budget } => Some(budget),
         Why::Failed
         | Why::Blocked
         | Why::Killed
@@ -169,7 +169,7 @@ fn spent(ticket: &Ticket) -> Option<Purse> {
         | Why::SensitivePaths { .. }
         | Why::Conflict
         | Why::Auth
-        | Why::Breaker
+        | Why::NoProgress
         | Why::Review => None,
     }
 }
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_step_that_is_started_when_the_ticket_is_paid_for_is_found() {
-        let purse = Purse {
+        let budget = Budget {
             spent_micro_usd: 5_000_000,
             limit_micro_usd: 5_000_000,
         };
@@ -229,7 +229,7 @@ mod tests {
         let other = look(&mut audit, &id, started.clone(), after.clone()).unwrap();
         assert_eq!(other.invariant, REPLAY);
         let held = crate::ticket::Held {
-            why: Why::Budget { purse },
+            why: Why::Budget { budget },
             note: String::new(),
             since: Time(5),
             retry_at: None,

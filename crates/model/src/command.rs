@@ -1,4 +1,4 @@
-//! What faces ask of the engine: bodies of the store's command inbox.
+//! What frontends ask of the engine: bodies of the store's command inbox.
 
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attempt::Class;
 use crate::machine::{self, Rejected, Step};
-use crate::policy::budget::{Pause, Purse};
+use crate::policy::budget::{Budget, Pause};
 use crate::time::Day;
 use crate::{AgentName, TicketId, Time};
 
@@ -21,7 +21,7 @@ pub struct Project {
     pub retired: BTreeSet<AgentName>,
     /// Harnesses, by name, on which no step is started, or was not until a time that may have passed.
     #[serde(default)]
-    pub barred: BTreeMap<String, Bar>,
+    pub paused: BTreeMap<String, HarnessPause>,
     /// No step is started for now: the day's budget is spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause: Option<Pause>,
@@ -32,7 +32,7 @@ pub struct Project {
 
 /// What a service said to one agent holds for all of them: no step is started into the same refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bar {
+pub struct HarnessPause {
     /// `RateLimited`, `Overloaded` or `Auth`.
     pub class: Class,
     /// What was seen, in one line.
@@ -45,14 +45,14 @@ pub struct Bar {
     pub ticket: TicketId,
 }
 
-impl Bar {
+impl HarnessPause {
     /// Whether a step must not be started at `now`.
     #[must_use]
     pub fn holds(&self, now: Time) -> bool {
         self.until.is_none_or(|until| until > now)
     }
 
-    /// Whether it ends no sooner than a bar `until` then would.
+    /// Whether it ends no sooner than a pause `until` then would.
     #[must_use]
     pub fn outlasts(&self, until: Option<Time>) -> bool {
         match (self.until, until) {
@@ -109,11 +109,11 @@ pub enum Event {
         name: AgentName,
     },
     /// A step was refused for a reason that holds for every agent of the harness.
-    HarnessBarred {
+    HarnessPaused {
         /// The harness's name in the settings.
         harness: String,
         /// Why, and until when.
-        bar: Bar,
+        pause: HarnessPause,
     },
     /// A person says that it may be tried again.
     HarnessFreed {
@@ -127,7 +127,7 @@ pub enum Event {
         /// The day.
         day: Day,
         /// What was spent of what.
-        purse: Purse,
+        budget: Budget,
     },
     /// The day's budget is spent: no step of any ticket is started before it ends.
     DayBudgetSpent {
@@ -185,22 +185,22 @@ impl machine::Machine for Machine {
                 next.retired.insert(name.clone());
                 Ok(Step::to(next))
             }
-            (_, Event::HarnessBarred { harness, bar }) => {
+            (_, Event::HarnessPaused { harness, pause }) => {
                 if project
-                    .barred
+                    .paused
                     .get(harness)
-                    .is_some_and(|old| old.outlasts(bar.until))
+                    .is_some_and(|old| old.outlasts(pause.until))
                 {
-                    return no("it is barred for as long already");
+                    return no("it is paused for as long already");
                 }
                 let mut next = project.clone();
-                next.barred.insert(harness.clone(), bar.clone());
+                next.paused.insert(harness.clone(), pause.clone());
                 Ok(Step::to(next))
             }
             (_, Event::HarnessFreed { harness, .. }) => {
                 let mut next = project.clone();
-                if next.barred.remove(harness).is_none() {
-                    return no("it is not barred");
+                if next.paused.remove(harness).is_none() {
+                    return no("it is not paused");
                 }
                 Ok(Step::to(next))
             }
@@ -208,8 +208,8 @@ impl machine::Machine for Machine {
                 State::Uninitialized | State::Closed,
                 Event::DayBudgetLow { .. } | Event::DayBudgetSpent { .. } | Event::DayBudgetFree,
             ) => no("no engine runs"),
-            (_, Event::DayBudgetLow { day, purse }) => {
-                let warned = Some((*day, purse.limit_micro_usd));
+            (_, Event::DayBudgetLow { day, budget }) => {
+                let warned = Some((*day, budget.limit_micro_usd));
                 if project.warned == warned {
                     return no("that was told");
                 }
@@ -292,7 +292,7 @@ impl Event {
             Event::Closed => "closed",
             Event::AgentSpawned { .. } => "agent_spawned",
             Event::AgentRetired { .. } => "agent_retired",
-            Event::HarnessBarred { .. } => "harness_barred",
+            Event::HarnessPaused { .. } => "harness_paused",
             Event::HarnessFreed { .. } => "harness_freed",
             Event::DayBudgetLow { .. } => "day_budget_low",
             Event::DayBudgetSpent { .. } => "day_budget_spent",

@@ -18,7 +18,7 @@ pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
 pub use transition::Machine;
 
 use crate::attempt::{self, Attempt};
-use crate::policy::budget::{Purse, Spent};
+use crate::policy::budget::{Budget, Spent};
 use crate::{AgentName, Fence, Oid, RunId, TicketId, Time};
 
 /// What a note begins with that crew adds to a ticket's file: why its agent cannot go on.
@@ -48,7 +48,7 @@ pub struct Ticket {
     /// Open: not given out before.
     pub due: Option<Time>,
     /// Where the next attempt starts.
-    pub from: attempt::From,
+    pub from: attempt::StartPoint,
     /// What reviewers said of earlier attempts, oldest first.
     pub feedback: Vec<String>,
     /// What its agents asked and a person answered, oldest first: a conversation that begins anew is told.
@@ -58,7 +58,7 @@ pub struct Ticket {
     pub review_tries: u32,
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or its text changed.
     #[serde(default)]
-    pub again: Option<Again>,
+    pub repeat: Option<Repeat>,
     /// What its steps have cost.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -186,7 +186,7 @@ pub struct Candidate {
 /// A failure of submitted work with all it depends on: where it is the same, trying again costs a step and changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Same {
+pub enum Fingerprint {
     /// It was submitted, and nothing was committed.
     NothingCommitted,
     /// This check failed on this tip. Not its output: times and addresses in it differ where nothing else does.
@@ -210,18 +210,20 @@ pub enum Same {
     },
 }
 
-impl Same {
+impl Fingerprint {
     /// What came again, as the beginning of a sentence.
     #[must_use]
     pub fn says(&self) -> String {
         match self {
-            Same::NothingCommitted => "it was submitted with nothing committed".to_owned(),
-            Same::Check { which, tip } => format!("`{which}` failed on the same commit {}", tip.short()),
-            Same::Refused { why } => format!(
+            Fingerprint::NothingCommitted => "it was submitted with nothing committed".to_owned(),
+            Fingerprint::Check { which, tip } => {
+                format!("`{which}` failed on the same commit {}", tip.short())
+            }
+            Fingerprint::Refused { why } => format!(
                 "its branch was refused for the same reason ({})",
                 why.lines().next().unwrap_or_default()
             ),
-            Same::Conflict { tip, target } => format!(
+            Fingerprint::Conflict { tip, target } => format!(
                 "the same commit {} conflicts with the same target {}",
                 tip.short(),
                 target.short()
@@ -232,12 +234,12 @@ impl Same {
 
 /// How often the same failure of submitted work came, with no other in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Again {
+pub struct Repeat {
     /// Which.
-    pub of: Same,
+    pub of: Fingerprint,
     /// The n-th time, from 1.
     pub times: u32,
-    /// How often it may still come: none opens the breaker.
+    /// How often it may still come: at none the ticket is held for no progress.
     pub left: u32,
 }
 
@@ -313,13 +315,13 @@ pub enum Why {
     /// Its agent's credentials are refused.
     Auth,
     /// The same failure came three times on unchanged input.
-    Breaker,
+    NoProgress,
     /// Its review ended without a verdict too often.
     Review,
     /// What it may cost is spent.
     Budget {
         /// What was spent of what.
-        purse: Purse,
+        budget: Budget,
     },
 }
 
@@ -335,7 +337,7 @@ impl Why {
         "sensitive paths",
         "conflict",
         "auth",
-        "breaker",
+        "no_progress",
         "review",
         "budget",
     ];
@@ -353,7 +355,7 @@ impl Why {
             Why::SensitivePaths { .. } => "sensitive paths",
             Why::Conflict => "conflict",
             Why::Auth => "auth",
-            Why::Breaker => "breaker",
+            Why::NoProgress => "no_progress",
             Why::Review => "review",
             Why::Budget { .. } => "budget",
         }
@@ -434,11 +436,11 @@ impl Ticket {
             tries: 0,
             attempts: 0,
             due: None,
-            from: attempt::From::Target,
+            from: attempt::StartPoint::Target,
             feedback: Vec::new(),
             answers: Vec::new(),
             review_tries: 0,
-            again: None,
+            repeat: None,
             spent: Spent::default(),
         }
     }
@@ -464,8 +466,8 @@ impl Ticket {
 
     /// The agent whose slot it takes.
     #[must_use]
-    pub fn seat(&self) -> Option<&AgentName> {
-        self.attempt().filter(|a| a.seated).map(|a| &a.agent)
+    pub fn slot(&self) -> Option<&AgentName> {
+        self.attempt().filter(|a| a.holding).map(|a| &a.agent)
     }
 
     /// The run whose process may be alive.

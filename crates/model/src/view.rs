@@ -1,15 +1,16 @@
 //! What every surface shows: one fold over the journal's rows.
 //!
 //! Facts are stored, status is derived: `ps`, the live progress, `--json` and `.crew/state.json` all read a [`Crew`],
-//! so they cannot disagree. Nothing here knows the time; a face compares the moments it finds with its own clock.
+//! so they cannot disagree. Nothing here knows the time; a frontend compares the moments it finds with its own clock.
 
 mod act;
 mod agent;
-mod bars;
+mod archive;
+mod attempt_summary;
 mod cost;
 mod figures;
 mod inbox;
-mod past;
+mod pauses;
 mod piece;
 mod queue;
 mod standing;
@@ -17,7 +18,6 @@ mod state_file;
 #[cfg(test)]
 mod tests;
 mod words;
-mod work;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,16 +26,16 @@ use serde::{Deserialize, Serialize};
 
 pub use act::Act;
 pub use agent::{Agent, Status, Waits};
+pub use archive::{Archived, LANDINGS, Record, SHAPE, Summaries, TicketCost};
+pub use attempt_summary::AttemptSummary;
 pub use cost::{By, Charge, Costs, Filter, Line, Sum, Sums};
 pub use figures::{clock, cost, dollars, left, span, tokens};
-pub use inbox::{BadFile, Beside, Failing, Item, Kind, MEND, Urgency, inbox};
-pub use past::{Bill, Deeds, LANDINGS, Past, Record, SHAPE};
+pub use inbox::{BadFile, Context, Failing, Item, Kind, MEND, Urgency, inbox};
 pub use piece::{Head, Piece};
 pub use queue::{Counts, Held};
 pub use standing::{Sign, Standing};
 pub use state_file::state_json;
 pub use words::{describe, describe_effect, matters, printed};
-pub use work::Work;
 
 use crate::attempt::{self, Usage};
 use crate::journal::{Fact, State, Stream};
@@ -60,7 +60,7 @@ pub struct Row<'a> {
 
 /// A repository's crew, as far as the journal was folded.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Crew {
+pub struct Snapshot {
     /// The engine's life and the roster.
     pub project: Project,
     /// Since when the project is in its state.
@@ -72,11 +72,11 @@ pub struct Crew {
     /// What landed and was not set aside, and the latest in any case; oldest first.
     pub landed: Vec<Landed>,
     /// Every attempt at these tickets that there ever was, by ticket and number.
-    pub works: BTreeMap<(TicketId, u32), Work>,
+    pub attempts: BTreeMap<(TicketId, u32), AttemptSummary>,
     /// What every step for these tickets that ended used, oldest first.
     pub charges: Vec<Charge>,
     /// What was set aside.
-    pub past: Past,
+    pub archived: Archived,
     /// The last row that was folded; 0 before the first.
     pub seq: u64,
     /// When it happened.
@@ -121,7 +121,7 @@ pub struct Landed {
     pub usage: Usage,
 }
 
-impl Crew {
+impl Snapshot {
     /// Takes the next row. Rows come in the order of the journal; one that was folded already is passed over. A ticket that was
     /// set aside is taken back before a row of its is folded.
     pub fn apply(&mut self, row: Row<'_>) {
@@ -164,8 +164,8 @@ impl Crew {
                 self.charges
                     .extend(attempt.and_then(|a| Charge::of(event, &after.id, a, row.seq, row.at)));
             }
-            let seated = |ticket: Option<&Ticket>| ticket.and_then(Ticket::seat) == Some(agent);
-            if seated(before) && !seated(Some(after)) {
+            let holding = |ticket: Option<&Ticket>| ticket.and_then(Ticket::slot) == Some(agent);
+            if holding(before) && !holding(Some(after)) {
                 member.idle_since = Some(row.at);
             }
         }

@@ -15,8 +15,8 @@ use model::ticket::Candidate;
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
 use crate::Error;
-use crate::hands::{Hands, give_up, private_dir};
-use crate::perform::git_oid;
+use crate::executor::perform::git_oid;
+use crate::executor::{Executor, give_up, private_dir};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
@@ -69,7 +69,7 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
     })
 }
 
-impl Hands {
+impl Executor {
     /// The verdict on a candidate; blocks for as long as the checks take. `key` names the effect that asks.
     pub(crate) fn check(&self, candidate: &Candidate, key: &str) -> Report {
         let commands = &self.settings.checks.commands;
@@ -100,7 +100,7 @@ impl Hands {
                 // Only the target's own run proves whose fault it is.
                 let target = git_oid(&candidate.target)?;
                 let tree = self.repository.tree_of(&target)?.0;
-                let tree = crate::perform::model_oid(&tree).map_err(Trouble::lasting)?;
+                let tree = crate::executor::perform::model_oid(&tree).map_err(Trouble::lasting)?;
                 let which = command.clone();
                 return Ok(match self.say(command, &candidate.target, &tree, key)? {
                     Said::Passed => Verdict::Failed { which, output },

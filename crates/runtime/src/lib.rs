@@ -2,41 +2,40 @@
 //!
 //! * [`Place`] is where everything of one repository stands.
 //! * [`Reading`] is what a ticket's file says.
-//! * [`run`] is the engine in the foreground; [`carry_out`] runs the ring for one command while no engine runs.
+//! * [`run`] is the engine in the foreground; [`carry_out`] runs the dispatcher for one command while no engine runs.
 
 mod blocking;
 mod check;
 mod clock;
+mod dispatcher;
+mod effect_queues;
 mod error;
+mod executor;
 mod folders;
-mod hands;
-mod lines;
 mod observe;
+mod orphans;
 mod outputs;
-mod perform;
 mod place;
 mod points;
+mod preflight;
 mod prompt;
 mod queue;
 mod reading;
 mod record;
-mod ring;
-mod room;
 mod settings_file;
 mod signalled;
 mod start;
 mod state_file;
-mod strays;
 mod timing;
 pub mod undeletable;
 mod workspaces;
 
 pub use error::{Error, Result};
 pub use folders::folders;
+pub use orphans::{check_runs, end_all_runs, end_run};
 pub use outputs::{ended_at, finish_taking_away, forget_check, take_away, ticket_of};
 pub use place::{Place, life_of, stopped};
 pub use reading::Reading;
 pub use signalled::{Told, stop_by_signal};
 pub use start::{Options, Signal, carry_out, client, run, try_prompts};
-pub use strays::{check_runs, end_all_runs, end_run};
 pub use workspaces::is_one_folder;

@@ -18,8 +18,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::blocking::Threads;
 use crate::clock;
-use crate::hands::Hands;
-use crate::ring::Heard;
+use crate::dispatcher::Event;
+use crate::executor::Executor;
 use crate::timing;
 
 /// How often a step that runs is looked at (machines.md §5).
@@ -34,16 +34,16 @@ pub(crate) async fn watch(
     dir: PathBuf,
     id: RunId,
     step: (Option<Ticket>, harness::Session),
-    hands: Arc<Hands>,
-    tell: UnboundedSender<Heard>,
+    executor: Arc<Executor>,
+    tell: UnboundedSender<Event>,
 ) {
     let end = loop {
-        match end_of(&dir, &id, &step, &hands, &tell).await {
+        match end_of(&dir, &id, &step, &executor, &tell).await {
             Ok(end) => break end,
             Err(process::Error::NoRun { .. }) => break failed(&id, Class::Lost, "it was never started"),
             Err(error) => {
                 if let process::Error::Damaged { .. } = error
-                    && is_swept(&dir, &hands).await
+                    && is_swept(&dir, &executor).await
                 {
                     break failed(&id, Class::Lost, &error.to_string());
                 }
@@ -58,13 +58,13 @@ pub(crate) async fn watch(
         }
     };
     crash::point("stream.read");
-    drop(tell.send(Heard::Input(Input::RunEnded(end))));
+    drop(tell.send(Event::Input(Input::RunEnded(end))));
 }
 
 /// Whether nothing is left of a run whose record cannot be read. Without knowing what it was to be there is nothing to look for.
-async fn is_swept(dir: &Path, hands: &Hands) -> bool {
+async fn is_swept(dir: &Path, executor: &Executor) -> bool {
     let run = Run::open(dir);
-    let swept = hands.threads.end(move || run?.sweep().map(drop)).await;
+    let swept = executor.threads.end(move || run?.sweep().map(drop)).await;
     matches!(swept, Some(Ok(()) | Err(process::Error::Damaged { .. })))
 }
 
@@ -73,19 +73,19 @@ async fn end_of(
     dir: &Path,
     id: &RunId,
     (ticket, session): &(Option<Ticket>, harness::Session),
-    hands: &Arc<Hands>,
-    tell: &UnboundedSender<Heard>,
+    executor: &Arc<Executor>,
+    tell: &UnboundedSender<Event>,
 ) -> Result<RunEnd, process::Error> {
     let (run, run_id) = (Run::open(dir)?, id.clone());
-    let said = hands
+    let said = executor
         .harness
         .as_deref()
         .map(|harness| Said::new(&run, harness, session));
-    let said = wait(&run, id, said, &hands.threads, tell).await?;
+    let said = wait(&run, id, said, &executor.threads, tell).await?;
     let noticed = clock::now();
-    let reads = hands.harness.is_some();
-    let (with, ticket) = (Arc::clone(hands), ticket.clone());
-    let ended = hands
+    let reads = executor.harness.is_some();
+    let (with, ticket) = (Arc::clone(executor), ticket.clone());
+    let ended = executor
         .threads
         .end(move || {
             if let Status::Running { .. } = run.status()? {
@@ -121,7 +121,7 @@ async fn wait(
     id: &RunId,
     mut said: Option<Said>,
     threads: &Threads,
-    tell: &UnboundedSender<Heard>,
+    tell: &UnboundedSender<Event>,
 ) -> Result<Option<Said>, process::Error> {
     let watched = run.clone();
     // In a run's first moments it takes a while until it can be watched.
@@ -139,14 +139,14 @@ async fn wait(
                 let Ok(Some(Ok(Some(beat)))) = threads.begin(move || looked.beat()).await else { continue };
                 let sample = sample(&beat, clock::now());
                 let heard = sample.heard;
-                drop(tell.send(Heard::Input(Input::Sampled { run: id.clone(), sample })));
+                drop(tell.send(Event::Input(Input::Sampled { run: id.clone(), sample })));
                 if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
                     said = threads.end(move || behind.read_on(heard)).await;
                 }
                 // Told at every look: an engine that could not make it durable hears it again.
                 if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
                     let failure = of_failure(failure);
-                    drop(tell.send(Heard::Input(Input::GivenUp { run: id.clone(), failure })));
+                    drop(tell.send(Event::Input(Input::GivenUp { run: id.clone(), failure })));
                 }
             }
         }
@@ -178,7 +178,7 @@ fn sample(beat: &Beat, at: Time) -> Sample {
 /// What a run has said, read once from its beginning, piece by piece while it goes on. An engine that adopts the run begins
 /// anew and comes to the same.
 ///
-/// Text, tools and usage are for showing, and no facts: a face reads the same files with a reader of its own.
+/// Text, tools and usage are for showing, and no facts: a frontend reads the same files with a reader of its own.
 struct Said {
     reader: Box<dyn Reader>,
     tails: [(Stream, Tail); 2],

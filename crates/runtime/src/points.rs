@@ -1,4 +1,4 @@
-//! The ring's crash points: each decision before and after it is durable, each effect before and after it is performed.
+//! The dispatcher's crash points: each decision before and after it is durable, each effect before and after it is performed.
 
 use model::journal::Write;
 use model::ticket::Effect;

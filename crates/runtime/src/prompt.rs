@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use minijinja::{Environment, UndefinedBehavior, context};
 use model::attempt::Prompt;
 use model::money::Usd;
-use model::policy::budget::Purse;
+use model::policy::budget::Budget;
 use model::settings::nearest;
 use model::ticket;
 
@@ -110,7 +110,7 @@ pub(crate) struct Facts {
     /// The checks that must pass.
     pub(crate) checks: Vec<String>,
     /// What is left of the ticket's budget, when the agent must come to an end.
-    pub(crate) budget: Option<Budget>,
+    pub(crate) budget: Option<BudgetWords>,
 }
 
 /// A question and what a person said to it, without what only a terminal understands.
@@ -138,7 +138,7 @@ fn told(answer: &str) -> String {
 
 /// A ticket's budget, in words: `$4.10`.
 #[derive(Clone, Debug, serde::Serialize)]
-pub(crate) struct Budget {
+pub(crate) struct BudgetWords {
     /// What is spent.
     pub(crate) spent: String,
     /// What may be.
@@ -150,7 +150,7 @@ pub(crate) struct Budget {
 impl Facts {
     /// Something to try a template out with: with little to say, or with all there can be.
     fn example(few: bool) -> Self {
-        let purse = Purse {
+        let budget = Budget {
             spent_micro_usd: 4_100_000,
             limit_micro_usd: 5_000_000,
         };
@@ -172,17 +172,17 @@ impl Facts {
             edited: !few,
             new_session: few,
             checks: some("make test"),
-            budget: Some(Budget::of(purse)),
+            budget: Some(BudgetWords::of(budget)),
         }
     }
 }
 
-impl Budget {
-    pub(crate) fn of(purse: Purse) -> Self {
+impl BudgetWords {
+    pub(crate) fn of(budget: Budget) -> Self {
         Self {
-            spent: Usd(purse.spent_micro_usd).to_string(),
-            limit: Usd(purse.limit_micro_usd).to_string(),
-            left: Usd(purse.left()).to_string(),
+            spent: Usd(budget.spent_micro_usd).to_string(),
+            limit: Usd(budget.limit_micro_usd).to_string(),
+            left: Usd(budget.left()).to_string(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use engine::Sighting;
+use engine::Observation;
 use jiff::Timestamp;
 use model::ticket::{FileStatus, Filing};
 use model::{TicketId, Time};
@@ -70,7 +70,7 @@ impl Queue {
     pub(crate) fn open(
         dir: &Path,
         tells: bool,
-        saw: impl Fn(u64, Vec<Sighting>, bool) + Send + 'static,
+        saw: impl Fn(u64, Vec<Observation>, bool) + Send + 'static,
     ) -> Result<Self> {
         let folder = Folder::at(dir)?;
         let (asks, asked) = channel();
@@ -111,7 +111,7 @@ fn serve(
     mut watch: Option<&mut Watch>,
     mut aside: Aside,
     asked: &Receiver<Ask>,
-    saw: &impl Fn(u64, Vec<Sighting>, bool),
+    saw: &impl Fn(u64, Vec<Observation>, bool),
 ) {
     let (mut first, mut look) = (true, 0);
     let mut is_folder_gone = false;
@@ -252,12 +252,12 @@ impl Aside {
 struct Seen<'s, S> {
     look: u64,
     /// Files that are not there any more: told last, when it is known that the folder still is.
-    gone: Vec<Sighting>,
-    piece: Vec<Sighting>,
+    gone: Vec<Observation>,
+    piece: Vec<Observation>,
     saw: &'s S,
 }
 
-impl<'s, S: Fn(u64, Vec<Sighting>, bool)> Seen<'s, S> {
+impl<'s, S: Fn(u64, Vec<Observation>, bool)> Seen<'s, S> {
     fn new(look: u64, saw: &'s S) -> Self {
         Self {
             look,
@@ -269,7 +269,7 @@ impl<'s, S: Fn(u64, Vec<Sighting>, bool)> Seen<'s, S> {
 
     fn push(&mut self, change: Change) {
         let Some(sighting) = sighting(change) else { return };
-        if let Sighting::Gone { .. } = sighting {
+        if let Observation::Gone { .. } = sighting {
             self.gone.push(sighting);
             return;
         }
@@ -348,15 +348,15 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), Unwritte
     Ok(folder.mark(&id, Some(status), &set, &unset)?)
 }
 
-fn sighting(change: Change) -> Option<Sighting> {
+fn sighting(change: Change) -> Option<Observation> {
     let ticket = TicketId::new(&change.name).ok()?;
     let now = crate::clock::now();
     Some(match change.kind {
-        Kind::Removed => Sighting::Gone { ticket },
-        Kind::Unreadable | Kind::StillUnreadable => Sighting::Unreadable { ticket, at: now },
+        Kind::Removed => Observation::Gone { ticket },
+        Kind::Unreadable | Kind::StillUnreadable => Observation::Unreadable { ticket, at: now },
         Kind::Added(read) | Kind::Changed(read) => match Reading::of(&read.ticket) {
-            None => Sighting::Unreadable { ticket, at: now },
-            Some(Reading { spec, status, tags }) => Sighting::Read {
+            None => Observation::Unreadable { ticket, at: now },
+            Some(Reading { spec, status, tags }) => Observation::Read {
                 ticket,
                 spec,
                 status,

@@ -9,9 +9,9 @@ use model::settings;
 use store::{Ledger, Sqlite};
 use tokio::sync::watch;
 
-use crate::hands::{Hands, Work, prompts_dir};
+use crate::dispatcher::{Dispatcher, Until};
+use crate::executor::{Executor, Work, prompts_dir};
 use crate::prompt::Prompts;
-use crate::ring::{Ring, Until};
 use crate::{Error, Place, Result};
 
 /// How the engine is to run.
@@ -73,8 +73,8 @@ pub async fn run(
         settings::OnStop::Leave => OnStop::Leave,
         settings::OnStop::Kill => OnStop::Kill,
     };
-    let hands = tokio::select! {
-        hands = hands(&place, &settings, &options) => hands?,
+    let executor = tokio::select! {
+        executor = executor(&place, &settings, &options) => executor?,
         () = asked(signals.clone()) => return Ok(Rest::default()),
     };
     let until = if options.until_idle {
@@ -82,14 +82,14 @@ pub async fn run(
     } else {
         Until::Stopped
     };
-    let mut ring = Ring::start(ledger, hands, options, Duty::Drain).await?;
-    ring.turn(until, on_stop, Some(signals)).await
+    let mut dispatcher = Dispatcher::start(ledger, executor, options, Duty::Drain).await?;
+    dispatcher.turn(until, on_stop, Some(signals)).await
 }
 
 /// What the engine works with: it holds the repository.
-async fn hands(place: &Place, settings: &settings::Settings, options: &Options) -> Result<Hands> {
+async fn executor(place: &Place, settings: &settings::Settings, options: &Options) -> Result<Executor> {
     loop {
-        match Hands::new(place, settings, options, Work::All) {
+        match Executor::new(place, settings, options, Work::All) {
             // A command has come in between. Once it is gone, another may hold it.
             Err(Error::Held { .. }) => {
                 let lasting = place.lasting_holder(|waits| tracing::warn!("{waits}")).await?;
@@ -109,13 +109,13 @@ async fn asked(mut signals: watch::Receiver<Signal>) {
     }
 }
 
-/// Runs the ring for one command of the inbox, while no engine runs: until its own effects are done.
+/// Runs the dispatcher for one command of the inbox, while no engine runs: until its own effects are done.
 ///
 /// # Errors
 /// As [`run`].
 pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<()> {
     let settings = place.settings()?;
-    let hands = Hands::new(&place, &settings, &options, Work::Command)?;
+    let executor = Executor::new(&place, &settings, &options, Work::Command)?;
     let ledger = place.open_journal().await?;
     let asked = ledger
         .asked(0, crate::clock::now())
@@ -126,8 +126,10 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
         Some(Command::Merge { ticket }) => Some(ticket),
         _ => None,
     };
-    let mut ring = Ring::start(ledger.clone(), hands, options, Duty::Command { lands }).await?;
-    ring.turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None)
+    let mut dispatcher =
+        Dispatcher::start(ledger.clone(), executor, options, Duty::Command { lands }).await?;
+    dispatcher
+        .turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None)
         .await?;
     ledger.0.close().await;
     Ok(())
@@ -237,7 +239,7 @@ mod tests {
         let options = Options::default();
         let settings = place.settings().unwrap();
         let ledger = place.open_journal().await.unwrap();
-        let command = Hands::new(&place, &settings, &options, Work::Command).unwrap();
+        let command = Executor::new(&place, &settings, &options, Work::Command).unwrap();
         let (ask, asked) = watch::channel(Signal::None);
         let engine = tokio::spawn(run(place.clone(), ledger, options, asked));
         ask.send_replace(Signal::Stop);
@@ -253,7 +255,7 @@ mod tests {
         let options = Options::default();
         let settings = place.settings().unwrap();
         let ledger = place.open_journal().await.unwrap();
-        let command = Hands::new(&place, &settings, &options, Work::Command).unwrap();
+        let command = Executor::new(&place, &settings, &options, Work::Command).unwrap();
         let (_ask, asked) = watch::channel(Signal::None);
         let engine = tokio::spawn(run(place.clone(), ledger, options, asked));
         // On this one thread it comes to where it waits before anybody else is heard.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use model::TicketId;
 use model::Time;
 use model::settings::Settings;
-use model::view::{Crew, state_json};
+use model::view::{Snapshot, state_json};
 use store::{Journal, Ledger, is_worth_it};
 
 use crate::{Place, Result, clock};
@@ -29,7 +29,7 @@ const REST: Duration = Duration::from_millis(250);
 pub(crate) struct StateFile {
     path: PathBuf,
     workspaces: PathBuf,
-    crew: Crew,
+    crew: Snapshot,
     /// The last row of the fold that is kept in the journal.
     kept: u64,
     /// Whether the journal has rows that were not folded.
@@ -42,7 +42,7 @@ impl StateFile {
         Ok(Self {
             path: place.crew_dir.join("state.json"),
             workspaces: place.workspaces_dir(settings)?,
-            crew: Crew::default(),
+            crew: Snapshot::default(),
             kept: 0,
             behind: true,
             written: None,
@@ -57,7 +57,7 @@ impl StateFile {
 
     /// Tickets that were set aside: they are over.
     pub(crate) fn set_aside(&self) -> &BTreeSet<TicketId> {
-        &self.crew.past.tickets
+        &self.crew.archived.tickets
     }
 
     /// Folds what is new and writes it, at most some times a second.
@@ -92,7 +92,10 @@ impl StateFile {
     }
 
     /// Keeps the fold in the journal, without what lies behind, when that is worth it; gives the tickets that were archived.
-    pub(crate) async fn put_aside(&mut self, ledger: &Ledger<impl Journal>) -> Result<BTreeSet<TicketId>> {
+    pub(crate) async fn archive_tickets(
+        &mut self,
+        ledger: &Ledger<impl Journal>,
+    ) -> Result<BTreeSet<TicketId>> {
         // What is new since the last look is little; one that takes a long journal up is not kept from its work.
         if self.behind {
             self.fold(ledger).await?;
@@ -156,7 +159,7 @@ mod tests {
         let file = StateFile {
             path: folder.path().join("state.json"),
             workspaces: folder.path().to_owned(),
-            crew: Crew::default(),
+            crew: Snapshot::default(),
             kept: 0,
             behind: true,
             written: None,

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use git::{Repository, Undeletable};
 
-use crate::hands::Hands;
+use crate::executor::Executor;
 
 /// What there is, and what to do about it.
 #[must_use]
@@ -59,7 +59,7 @@ fn quoted(path: &str) -> String {
     }
 }
 
-impl Hands {
+impl Executor {
     /// Deletes of it what a person has made deletable since, and tells of the rest.
     pub(crate) fn clear_undeletable(&self) {
         self.repository.clear_undeletable(&self.workspaces);

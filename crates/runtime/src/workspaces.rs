@@ -8,8 +8,8 @@ use std::sync::{Mutex, PoisonError};
 use engine::Report;
 use model::settings::Settings;
 
-use crate::hands::Hands;
-use crate::perform::could_not;
+use crate::executor::Executor;
+use crate::executor::perform::could_not;
 use crate::record::{Record, is_gone};
 use crate::{Error, Place, Result, folders};
 
@@ -124,7 +124,7 @@ impl Place {
     }
 }
 
-impl Hands {
+impl Executor {
     /// Has the folder of the workspaces stand, and be noted, before one is made in it: an engine may outlive either.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Writes a long journal as a crew writes it: the real core, hands that succeed at once, and days between.
+//! Writes a long journal as a crew writes it: the real core, executor that succeed at once, and days between.
 //!
 //! `cargo run --release -p sim --example journal FILE EVENTS OPEN`: so many events at least, and so many tickets that are not over,
 //! each waiting for a ticket `gate` that has no file.
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::{Core, Duty, End, Input, Loaded, Output, Report, RunEnd, Sighting, Verdict};
+use engine::{Core, Duty, End, Input, Loaded, Observation, Output, Report, RunEnd, Verdict};
 use model::attempt::{self, Class, Failure, Signal, Usage, Workspace};
 use model::settings::Settings;
 use model::ticket::{Candidate, Effect, FileStatus, Spec};
@@ -46,8 +46,8 @@ impl Crew {
         for output in outputs {
             writes.extend(output.writes);
             finished.extend(output.finished);
-            if !output.again.is_empty() {
-                return Err("an effect is to be tried again: these hands succeed".into());
+            if !output.postponed.is_empty() {
+                return Err("an effect is to be tried again: these executor succeed".into());
             }
         }
         self.effects.extend(self.ledger.record(writes).await?);
@@ -175,8 +175,8 @@ impl Crew {
         self.hear(inputs).await
     }
 
-    fn sighted(&self, id: &TicketId, deps: BTreeSet<TicketId>) -> Sighting {
-        Sighting::Read {
+    fn observed(&self, id: &TicketId, deps: BTreeSet<TicketId>) -> Observation {
+        Observation::Read {
             ticket: id.clone(),
             spec: Spec {
                 title: format!("Say why {id} was refused, in the words of whoever asked"),
@@ -230,19 +230,19 @@ async fn main() -> Result<(), Failed> {
     };
     let opened = crew.core.open(crew.now, Duty::Drain);
     crew.take(vec![opened]).await?;
-    crew.hear(vec![Input::Sighted {
+    crew.hear(vec![Input::Observed {
         seen: Vec::new(),
         whole: true,
     }])
     .await?;
-    let (mut view, mut head, mut aside, mut n) = (model::view::Crew::default(), 0, 0, 0_u64);
+    let (mut view, mut head, mut aside, mut n) = (model::view::Snapshot::default(), 0, 0, 0_u64);
     while head < events {
         let mut seen = Vec::new();
         while seen.len() < AGENTS as usize {
             n += 1;
-            seen.push(crew.sighted(&TicketId::new(format!("c-{n:06}"))?, BTreeSet::new()));
+            seen.push(crew.observed(&TicketId::new(format!("c-{n:06}"))?, BTreeSet::new()));
         }
-        crew.hear(vec![Input::Sighted { seen, whole: false }]).await?;
+        crew.hear(vec![Input::Observed { seen, whole: false }]).await?;
         // Until nothing moves any more. The days pass as fast as the journal grows.
         let mut before = head;
         loop {
@@ -272,11 +272,11 @@ async fn main() -> Result<(), Failed> {
         }
     }
     let gate = BTreeSet::from([TicketId::new("gate")?]);
-    let waiting: Result<Vec<Sighting>, _> = (1..=open)
-        .map(|n| TicketId::new(format!("o-{n:04}")).map(|id| crew.sighted(&id, gate.clone())))
+    let waiting: Result<Vec<Observation>, _> = (1..=open)
+        .map(|n| TicketId::new(format!("o-{n:04}")).map(|id| crew.observed(&id, gate.clone())))
         .collect();
     crew.now = crew.now.max(Time(end.0 - 7_200_000));
-    crew.hear(vec![Input::Sighted {
+    crew.hear(vec![Input::Observed {
         seen: waiting?,
         whole: false,
     }])

@@ -70,7 +70,7 @@ sites! {
     Batch "batch"
     /// An engine that was thought dead writes once more.
     Zombie "zombie"
-    /// The hands of a dead engine report to the next one.
+    /// The executor of a dead engine report to the next one.
     Late "late"
     /// A hand is slow: its report comes minutes later.
     SlowHand "slow_hand"

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use engine::{Report, Sighting};
+use engine::{Observation, Report};
 use model::ticket::{FileStatus, Filing, Spec};
 use model::{TicketId, Time};
 
@@ -34,19 +34,19 @@ pub(crate) struct Files {
     /// Files that will be back.
     pub(crate) away: BTreeMap<TicketId, Away>,
     /// Looks that were taken and not told yet: when each is told, and what was seen.
-    pub(crate) looks: Vec<(Time, Sighting)>,
+    pub(crate) looks: Vec<(Time, Observation)>,
 }
 
 impl Files {
-    pub(crate) fn look(&self, id: &TicketId, now: Time) -> Sighting {
+    pub(crate) fn look(&self, id: &TicketId, now: Time) -> Observation {
         let ticket = id.clone();
         match self.files.get(id) {
-            None => Sighting::Gone { ticket },
-            Some(file) if file.unreadable => Sighting::Unreadable { ticket, at: now },
+            None => Observation::Gone { ticket },
+            Some(file) if file.unreadable => Observation::Unreadable { ticket, at: now },
             Some(file) => {
                 let spec = file.spec.clone();
                 let (status, tags, changed_at) = (file.status, file.tags.clone(), file.changed_at);
-                Sighting::Read {
+                Observation::Read {
                     ticket,
                     spec,
                     status,
@@ -64,7 +64,7 @@ impl Files {
     }
 
     /// Looks at every file.
-    pub(crate) fn see_all(&self, now: Time) -> Vec<Sighting> {
+    pub(crate) fn see_all(&self, now: Time) -> Vec<Observation> {
         self.files.keys().map(|id| self.look(id, now)).collect()
     }
 
@@ -129,10 +129,10 @@ impl Files {
 }
 
 /// Whose file a look was at.
-pub(crate) fn ticket_of(look: &Sighting) -> &TicketId {
+pub(crate) fn ticket_of(look: &Observation) -> &TicketId {
     match look {
-        Sighting::Read { ticket, .. }
-        | Sighting::Unreadable { ticket, .. }
-        | Sighting::Gone { ticket, .. } => ticket,
+        Observation::Read { ticket, .. }
+        | Observation::Unreadable { ticket, .. }
+        | Observation::Gone { ticket, .. } => ticket,
     }
 }

@@ -5,7 +5,7 @@ mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::attempt::{self, Then};
+use model::attempt::{self, AfterStop};
 use model::audit::Audit;
 use model::journal::{Fact, State as Stored, Stream};
 use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
@@ -50,7 +50,7 @@ pub(crate) struct Witness {
     /// Landed events, oldest first: the commit, and whether a person had waived what held it.
     pub(crate) landed: Vec<(Oid, bool)>,
     /// Stops that a person ordered and that are still to be carried out.
-    owed: BTreeMap<TicketId, (Fence, Then)>,
+    owed: BTreeMap<TicketId, (Fence, AfterStop)>,
     /// Attempts, and steps of the last one, that the table gives beyond the limits.
     free: BTreeMap<TicketId, (u32, u32)>,
     /// The last failure of submitted work and how often it came, without a person in between.
@@ -199,11 +199,11 @@ impl Witness {
         // Carried out, and perhaps undone by a person in the same transaction.
         self.owed.retain(|of, (fence, then)| {
             let over = stored.attempt().is_none_or(|attempt| attempt.fence != *fence);
-            let held = stored.held.is_some() && !matches!(then, Then::Drop { .. });
+            let held = stored.held.is_some() && !matches!(then, AfterStop::Drop { .. });
             of != id || !over || !(held || stored.is_done())
         });
         if let Some(attempt) = stored.attempt()
-            && let Some(then) = attempt.stopping.clone().filter(Then::is_final)
+            && let Some(then) = attempt.stopping.clone().filter(AfterStop::is_final)
         {
             self.owed.insert(id.clone(), (attempt.fence, then));
         }
@@ -213,24 +213,24 @@ impl Witness {
 
     /// One ticket per agent, and the slot table is what the states say.
     fn slots_are_the_seats(&self, ledger: &Ledger<Memory>) -> Checked {
-        let mut seats: BTreeMap<String, (String, u64)> = BTreeMap::new();
+        let mut slots: BTreeMap<String, (String, u64)> = BTreeMap::new();
         for ticket in self.tickets.values() {
-            let Some((agent, attempt)) = ticket.seat().zip(ticket.attempt()) else {
+            let Some((agent, attempt)) = ticket.slot().zip(ticket.attempt()) else {
                 continue;
             };
-            let seat = (ticket.id.to_string(), attempt.fence.0);
-            let other = seats.insert(agent.to_string(), seat);
+            let slot = (ticket.id.to_string(), attempt.fence.0);
+            let other = slots.insert(agent.to_string(), slot);
             ensure(other.is_none(), "one ticket per agent", || {
                 format!("{agent} is at {other:?} and {}", ticket.id)
             })?;
         }
         let rows = block_on(ledger.0.slots()).unwrap_or_default();
-        let slots: BTreeMap<_, _> = rows
+        let stored: BTreeMap<_, _> = rows
             .into_iter()
             .map(|s| (s.agent, (s.ticket, s.fence.0)))
             .collect();
-        ensure(slots == seats, "slots are the seats", || {
-            format!("slots {slots:?}, seats {seats:?}")
+        ensure(stored == slots, "the slot table is what the tickets say", || {
+            format!("stored {stored:?}, of the tickets {slots:?}")
         })
     }
 
@@ -258,7 +258,8 @@ impl Witness {
                 return false;
             };
             let Some(attempt) = ticket.attempt().filter(|a| a.fence == *fence) else {
-                let done = ticket.is_done() || ticket.held.is_some() && !matches!(then, Then::Drop { .. });
+                let done =
+                    ticket.is_done() || ticket.held.is_some() && !matches!(then, AfterStop::Drop { .. });
                 if !done && ticket.fence == *fence {
                     forgotten = Some(format!(
                         "{id} was to be stopped for {then:?}, and is {}",
@@ -351,7 +352,7 @@ impl Witness {
             ensure(counted, "every ticket comes to its end", || {
                 format!("{id} is {}", ticket.state_name())
             })?;
-            if let Some(engine::Sighting::Read { spec, .. }) =
+            if let Some(engine::Observation::Read { spec, .. }) =
                 world.files.files.get(id).map(|_| world.files.look(id, world.now))
             {
                 ensure(spec == ticket.spec, "no edit of a ticket is missed", || {

@@ -278,7 +278,7 @@ pub(crate) fn command(witness: &Witness, rng: &mut Rng) -> Did {
         (68..78, _) => Command::Merge { ticket },
         (78..86, other) => match rng.pick(&asks).map(|a| (*a).clone()).or(other) {
             Some(agent) => {
-                let question = tickets.iter().find(|t| t.seat() == Some(&agent));
+                let question = tickets.iter().find(|t| t.slot() == Some(&agent));
                 let question = question.and_then(|t| Question::of(t));
                 Command::Answer {
                     agent,
@@ -379,7 +379,7 @@ pub(crate) fn tidy(world: &mut World, witness: &Witness, rng: &mut Rng) -> Optio
         if open && new.status == FileStatus::InProgress {
             (new.status, new.by_crew) = (FileStatus::Open, false);
         }
-        // Dependencies that point backwards only: no ring, and nothing that is not there, nor an epic, which never ends.
+        // Dependencies that point backwards only: no dispatcher, and nothing that is not there, nor an epic, which never ends.
         let epic = |of: &TicketId| world.files.files.get(of).is_some_and(|f| f.spec.kind == "epic");
         new.spec.deps.retain(|dep| dep < &id && known(dep) && !epic(dep));
         new.spec.recovers = None;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::RunId;
 use model::attempt;
 use model::journal::{Fact, State, Stream, Write};
-use model::project::{self, Bar};
+use model::project::{self, HarnessPause};
 use model::settings::{Budget, Settings};
 use model::ticket::{Effect, FileStatus, Filing, SlotChange, TimerChange};
 
@@ -109,18 +109,18 @@ impl Plant {
                     .retain(|change| matches!(change, TimerChange::Cancel(_))),
                 Plant::ShortWait => {
                     // What an engine has read from the journal is later already.
-                    let later = |bar: &mut Bar| {
-                        if !bar.message.ends_with(LATER) {
-                            bar.message.push_str(LATER);
-                            bar.until = bar.until.map(|until| until + Duration::from_mins(10));
+                    let later = |pause: &mut HarnessPause| {
+                        if !pause.message.ends_with(LATER) {
+                            pause.message.push_str(LATER);
+                            pause.until = pause.until.map(|until| until + Duration::from_mins(10));
                         }
                     };
                     for entry in &mut write.entries {
-                        if let Fact::Project(project::Event::HarnessBarred { bar, .. }) = &mut entry.fact {
-                            later(bar);
+                        if let Fact::Project(project::Event::HarnessPaused { pause, .. }) = &mut entry.fact {
+                            later(pause);
                         }
                         if let State::Project(project) = &mut entry.after {
-                            project.barred.values_mut().for_each(later);
+                            project.paused.values_mut().for_each(later);
                         }
                     }
                 }

@@ -38,7 +38,7 @@ pub(crate) struct Simulation {
     errand: Option<(String, Option<TicketId>, Time)>,
     /// An engine that was thought dead: its core, what it is going to hear, and when.
     zombie: Option<(Core, Input, Time)>,
-    /// Reports of an earlier engine's hands, told to the present one.
+    /// Reports of an earlier engine's executor, told to the present one.
     late: Vec<Told>,
     /// Decisions that are not durable yet: a driver may hear several inputs before it writes.
     batch: Vec<(Output, Option<Ordered>)>,

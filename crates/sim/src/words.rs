@@ -1,6 +1,6 @@
 //! What is said in a trace, in a few words.
 
-use engine::{End, Input, Output, Report, Sighting, Verdict};
+use engine::{End, Input, Observation, Output, Report, Verdict};
 use model::attempt::Signal;
 use model::command::Command;
 use model::ticket::Effect;
@@ -58,10 +58,10 @@ pub(crate) fn heard(input: &Input) -> String {
             ..
         } => format!("{ticket} {} → {}", name(effect), came(report)),
         Input::Sampled { run, .. } => format!("a look at {run}"),
-        Input::Sighted { seen, .. } => match seen.as_slice() {
-            [Sighting::Read { ticket, status, .. }] => format!("the file of {ticket} says {status:?}"),
-            [Sighting::Unreadable { ticket, .. }] => format!("the file of {ticket} cannot be read"),
-            [Sighting::Gone { ticket, .. }] => format!("the file of {ticket} is gone"),
+        Input::Observed { seen, .. } => match seen.as_slice() {
+            [Observation::Read { ticket, status, .. }] => format!("the file of {ticket} says {status:?}"),
+            [Observation::Unreadable { ticket, .. }] => format!("the file of {ticket} cannot be read"),
+            [Observation::Gone { ticket, .. }] => format!("the file of {ticket} is gone"),
             many => format!("a look at {} files", many.len()),
         },
         Input::Commanded { id, by, command } => format!("{by} asks to {} ({id})", asked(command)),

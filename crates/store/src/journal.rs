@@ -181,7 +181,7 @@ pub trait Journal: Send + Sync {
     /// A command with its answer, if it has one; `None` when there is no such command.
     fn command(&self, id: &CommandId) -> impl Future<Output = Result<Option<Command>>> + Send;
 
-    /// Answers a command without a fact. Answering twice with the same outcome is answering once.
+    /// Answers a command without a fact. WriteMeta twice with the same outcome is answering once.
     ///
     /// # Errors
     /// [`Error::NotFound`]; [`Error::AlreadySettled`] when the outcome is another one.

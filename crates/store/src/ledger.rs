@@ -1,4 +1,4 @@
-//! The journal in the model's own terms: what the engine writes, and what faces ask and follow.
+//! The journal in the model's own terms: what the engine writes, and what frontends ask and follow.
 
 use model::command::{self, Outcome};
 use model::journal::{self, Fact, SCHEMA, State, Write};

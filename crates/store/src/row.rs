@@ -71,7 +71,7 @@ pub struct Event {
     pub state_after: String,
 }
 
-/// What faces show, folded up to a row, and kept in pieces. Derived from the events.
+/// What frontends show, folded up to a row, and kept in pieces. Derived from the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folded {
     /// The shape of the pieces, and of the records: whoever knows another one folds anew.

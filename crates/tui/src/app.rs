@@ -6,7 +6,7 @@ use model::attempt;
 use model::command::Outcome;
 use model::journal::{Fact, State as After, Stream};
 use model::ticket::{self, Ticket};
-use model::view::{self, Agent, By, Costs, Crew, Filter, Item, Row};
+use model::view::{self, Agent, By, Costs, Filter, Item, Row, Snapshot};
 use model::{AgentName, RunId, TicketId, Time};
 use ratatui::layout::Rect;
 use store::Fold;
@@ -38,7 +38,7 @@ pub struct App {
     pub(crate) now: Time,
     pub(crate) size: (u16, u16),
     /// The view, and the tickets that only have a file yet.
-    pub(crate) crew: Crew,
+    pub(crate) crew: Snapshot,
     pub(crate) files: Files,
     pub(crate) engine: Option<Engine>,
     pub(crate) focus: Pane,
@@ -78,7 +78,7 @@ impl App {
     /// An empty one, at this moment, on a terminal of so many columns and lines.
     #[must_use]
     pub fn new(setting: &Setting, now: Time, (columns, lines): (u16, u16)) -> Self {
-        let nothing = Crew::default().costs(By::Agent, &Filter::default());
+        let nothing = Snapshot::default().costs(By::Agent, &Filter::default());
         Self {
             repository: harness::sanitise::line(&setting.repository),
             theme: Theme {
@@ -86,7 +86,7 @@ impl App {
             },
             now,
             size: (columns, lines),
-            crew: Crew::default(),
+            crew: Snapshot::default(),
             files: Files::default(),
             engine: None,
             focus: Pane::Agents,
@@ -316,7 +316,7 @@ impl App {
 
     /// Why no step is started, on a harness or at all, in a line; sanitised.
     pub(crate) fn bar(&self) -> Option<String> {
-        let mut bars = self.crew.bars(self.now);
+        let mut bars = self.crew.pauses(self.now);
         let pause = self.crew.project.pause.filter(|pause| pause.until > self.now);
         bars.extend(pause.map(|pause| pause.to_string()));
         let (first, others) = bars.split_first()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::command::{Command, Outcome};
 use model::ticket::Ticket;
-use model::view::Beside;
+use model::view::Context;
 use model::{RunId, TicketId, Time};
 use store::Fold;
 
@@ -89,7 +89,7 @@ pub struct Files {
     /// Tickets that no engine has seen yet.
     pub unseen: BTreeMap<TicketId, Arc<Ticket>>,
     /// Why the tickets that are not given out are not, and the files that are no tickets.
-    pub beside: Beside,
+    pub beside: Context,
     /// What git says of the work on tickets of which no agent said anything, in a line: not sanitised.
     pub deeds: BTreeMap<TicketId, String>,
 }

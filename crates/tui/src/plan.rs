@@ -19,7 +19,7 @@ pub(crate) struct Wanted {
     /// Of output, history and cost, the same.
     pub(crate) detail: Pane,
     pub(crate) zoomed: bool,
-    /// Whether a harness is barred.
+    /// Whether a harness is paused.
     pub(crate) bar: bool,
     /// How many agents there are.
     pub(crate) agents: usize,

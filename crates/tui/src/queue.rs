@@ -1,7 +1,7 @@
 //! Where the tickets stand: the queue's order and the train's.
 
 use model::ticket::{Stage, State, Ticket};
-use model::view::{Beside, Crew, Sign};
+use model::view::{Context, Sign, Snapshot};
 use model::{TicketId, Time};
 
 use crate::theme::Tone;
@@ -29,7 +29,7 @@ pub(crate) fn looks(sign: Sign) -> (&'static str, Tone) {
 
 /// Everything there is to choose from in the queue: what is not over, nearest to the target first; then what is over,
 /// latest first.
-pub(crate) fn order(crew: &Crew) -> Vec<TicketId> {
+pub(crate) fn order(crew: &Snapshot) -> Vec<TicketId> {
     let mut over: Vec<&Ticket> = crew.tickets.values().map(AsRef::as_ref).collect();
     over.retain(|ticket| ticket.is_done());
     over.sort_by_key(|ticket| (std::cmp::Reverse(ticket.since), &ticket.id));
@@ -42,7 +42,7 @@ pub(crate) fn order(crew: &Crew) -> Vec<TicketId> {
 
 /// What is submitted, in the order in which it comes to the target: what is being landed or checked, then the line,
 /// oldest first, then what is held.
-pub(crate) fn train(crew: &Crew) -> Vec<TicketId> {
+pub(crate) fn train(crew: &Snapshot) -> Vec<TicketId> {
     let mut train: Vec<_> = crew
         .tickets
         .values()
@@ -65,7 +65,7 @@ pub(crate) fn train(crew: &Crew) -> Vec<TicketId> {
 }
 
 /// Whether a ticket has all the words that are looked for, in its id, title, state, agent, tags.
-pub(crate) fn matches(ticket: &Ticket, beside: &Beside, filter: &str, now: Time) -> bool {
+pub(crate) fn matches(ticket: &Ticket, beside: &Context, filter: &str, now: Time) -> bool {
     if filter.is_empty() {
         return true;
     }

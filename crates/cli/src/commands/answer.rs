@@ -7,7 +7,7 @@ use model::AgentName;
 use model::attempt::State;
 use model::command::{Command, Question};
 use model::ticket::Ticket;
-use model::view::Crew;
+use model::view::Snapshot;
 
 use crate::asking::ask;
 use crate::context::{Context, journal};
@@ -63,15 +63,15 @@ impl Answer {
 }
 
 /// The ticket about which an agent asks something now.
-fn asks<'c>(crew: &'c Crew, agent: &AgentName) -> Option<&'c Ticket> {
+fn asks<'c>(crew: &'c Snapshot, agent: &AgentName) -> Option<&'c Ticket> {
     crew.tickets
         .values()
         .map(AsRef::as_ref)
-        .find(|ticket| ticket.seat() == Some(agent) && Question::of(ticket).is_some())
+        .find(|ticket| ticket.slot() == Some(agent) && Question::of(ticket).is_some())
 }
 
 /// Why nobody is asked for an answer. An answer that is given all the same is judged by whoever carries it out.
-fn asks_nothing(crew: &Crew, agent: &AgentName) -> Error {
+fn asks_nothing(crew: &Snapshot, agent: &AgentName) -> Error {
     let seen = crew.agent(agent);
     let stands = seen.as_ref().map_or_else(
         || "it is retired".to_owned(),

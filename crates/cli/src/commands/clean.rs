@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::Args;
 use git::{Lock, Undeletable};
 use model::ticket::{Filing, Ticket};
-use model::view::Crew;
+use model::view::Snapshot;
 use model::{TicketId, Time};
 use store::{Ledger, Sqlite};
 use tickets::{Folder, Status};
@@ -146,7 +146,7 @@ fn undeletable_of(left: &[Undeletable]) -> Result<()> {
 struct Old {
     ledger: Ledger<Sqlite>,
     /// Without what was set aside.
-    crew: Crew,
+    crew: Snapshot,
     before: Time,
 }
 
@@ -154,7 +154,7 @@ impl Old {
     /// Whether a ticket was closed before then, and is closed still.
     async fn has(&self, id: &TicketId) -> Result<bool> {
         let is_old = |ticket: &Ticket| ticket.is_done() && ticket.since <= self.before;
-        if !self.crew.past.tickets.contains(id) {
+        if !self.crew.archived.tickets.contains(id) {
             return Ok(self.crew.tickets.get(id).is_some_and(|ticket| is_old(ticket)));
         }
         let found = self.ledger.archived(&BTreeSet::from([id.clone()])).await?;
@@ -237,7 +237,7 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str, yes: b
 }
 
 /// Gives tickets that crew held back to the queue: nothing would hold them for it any more.
-fn reopen_files(place: &Place, crew: &Crew) -> Result<()> {
+fn reopen_files(place: &Place, crew: &Snapshot) -> Result<()> {
     let Ok(folder) = Folder::at(&place.tickets_dir) else {
         return Ok(());
     };

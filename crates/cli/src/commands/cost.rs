@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use model::Time;
-use model::view::{Bill, By, Filter, Line, Sum};
+use model::view::{By, Filter, Line, Sum, TicketCost};
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
@@ -74,12 +74,12 @@ impl Cost {
         }
         let mut added = crew.sums(sums.by(), &filter);
         if let (Some(ledger), None) = (&ledger, &filter.ticket) {
-            let add = |bill: &Bill| {
-                for charge in &bill.charges {
-                    added.add(charge, Some(&bill.title));
+            let add = |cost: &TicketCost| {
+                for charge in &cost.charges {
+                    added.add(charge, Some(&cost.title));
                 }
             };
-            ledger.bills(&crew, add).await?;
+            ledger.ticket_costs(&crew, add).await?;
         }
         let costs = crew.costs_of(added);
         if context.json {

@@ -6,7 +6,7 @@ use clap::Args;
 use model::journal::{Fact, State, Stream};
 use model::project::Event;
 use model::ticket::Effect;
-use model::view::{Crew, describe, describe_effect, printed};
+use model::view::{Snapshot, describe, describe_effect, printed};
 use store::{EffectId, Fold, Journal as _, Ledger, Seq, Sqlite};
 
 use crate::context::{Context, journal};
@@ -93,7 +93,7 @@ impl History {
 /// The rows about a ticket or an agent, one stream after the other.
 async fn each(
     ledger: &Ledger<Sqlite>,
-    crew: &Crew,
+    crew: &Snapshot,
     which: &Either,
     mut each: impl FnMut(&Fold),
 ) -> Result<()> {

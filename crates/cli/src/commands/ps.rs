@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 use model::Time;
 use model::policy::budget::Pause;
-use model::project::Bar;
-use model::view::{Agent, By, Counts, Crew, Failing, Filter, Status};
+use model::project::HarnessPause;
+use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status};
 
 use crate::context::{Context, journal};
 use crate::error::Result;
@@ -52,7 +52,7 @@ impl Ps {
         }
         context.out.write("\n")?;
         let out = &mut context.out;
-        for bar in crew.bars(now) {
+        for bar in crew.pauses(now) {
             out.wrapped(&bar, 2, Style::Yellow)?;
         }
         let settings = crate::context::settings(&place).unwrap_or_default();
@@ -86,7 +86,7 @@ impl Ps {
 }
 
 /// What was paid today (of UTC) and in all; nothing where nothing was.
-pub(crate) fn paid(crew: &Crew, now: Time) -> Option<String> {
+pub(crate) fn paid(crew: &Snapshot, now: Time) -> Option<String> {
     // What was set aside has cost nothing today.
     let today = Filter {
         since: Some(now.day().begins()),
@@ -105,12 +105,12 @@ pub(crate) fn paid(crew: &Crew, now: Time) -> Option<String> {
 }
 
 /// Why no step is started now, of any ticket.
-pub(crate) fn pause(crew: &Crew, now: Time) -> Option<Pause> {
+pub(crate) fn pause(crew: &Snapshot, now: Time) -> Option<Pause> {
     crew.project.pause.filter(|pause| pause.until > now)
 }
 
 fn document(
-    crew: &Crew,
+    crew: &Snapshot,
     failing: &[Failing],
     holder: Option<Holder>,
     queue: Counts,
@@ -125,7 +125,7 @@ fn document(
         agents: crew.agents().into_iter().map(one).collect(),
         engine: holder.map(documents::Engine::of),
         queue,
-        barred: barred(crew, now)
+        paused: paused(crew, now)
             .map(|(harness, bar)| documents::Barred::of(harness, bar))
             .collect(),
         usage: documents::Usage::of(crew.paid()),
@@ -136,8 +136,8 @@ fn document(
 }
 
 /// The harnesses on which no step is started now.
-fn barred(crew: &Crew, now: Time) -> impl Iterator<Item = (&String, &Bar)> {
-    crew.project.barred.iter().filter(move |(_, bar)| bar.holds(now))
+fn paused(crew: &Snapshot, now: Time) -> impl Iterator<Item = (&String, &HarnessPause)> {
+    crew.project.paused.iter().filter(move |(_, bar)| bar.holds(now))
 }
 
 fn table(agents: &[Agent], failing: &[Failing], is_up: bool, now: Time) -> Table {

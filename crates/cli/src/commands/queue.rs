@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use model::ticket::{State, Ticket};
-use model::view::{Crew, Deeds, Landed, Sign, Standing};
+use model::view::{Landed, Sign, Snapshot, Standing, Summaries};
 use model::{AgentName, TicketId, Time};
 use store::{Ledger, Sqlite};
 
@@ -108,14 +108,14 @@ impl Queue {
 }
 
 /// Everything that ever landed, the oldest first. `crew`: without what was set aside, of which it has the latest all the same.
-async fn all_landed(ledger: &Ledger<Sqlite>, crew: &Crew) -> Result<Vec<Landed>> {
+async fn all_landed(ledger: &Ledger<Sqlite>, crew: &Snapshot) -> Result<Vec<Landed>> {
     let of_view = crew.landed.iter().cloned();
     let mut all: BTreeMap<u64, Landed> = of_view.map(|landed| (landed.seq, landed)).collect();
-    let add = |_: &TicketId, deeds: &Deeds| {
-        let landed = deeds.landed.iter().cloned();
+    let add = |_: &TicketId, summaries: &Summaries| {
+        let landed = summaries.landed.iter().cloned();
         all.extend(landed.map(|landed| (landed.seq, landed)));
     };
-    ledger.deeds(crew, add).await?;
+    ledger.attempt_summaries(crew, add).await?;
     Ok(all.into_values().collect())
 }
 

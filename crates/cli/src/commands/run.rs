@@ -8,7 +8,7 @@ use model::journal::{Fact, State as JournalState};
 use model::project::Event as Project;
 use model::settings::OnStop;
 use model::ticket::Event;
-use model::view::{self, Act, Crew, Item};
+use model::view::{self, Act, Item, Snapshot};
 use model::{Oid, TicketId};
 use store::Fold;
 
@@ -77,7 +77,7 @@ struct Log {
 }
 
 impl Tell for Log {
-    fn tell(&mut self, before: &Crew, fold: &Fold, is_live: bool) -> Vec<(String, Style)> {
+    fn tell(&mut self, before: &Snapshot, fold: &Fold, is_live: bool) -> Vec<(String, Style)> {
         let matters = if is_live {
             milestone(before, fold)
         } else {
@@ -173,7 +173,7 @@ impl Live<'_, Log> {
             return Ok(());
         }
         let mut table = Table::bare(3);
-        let works = self.crew.works.values();
+        let works = self.crew.attempts.values();
         let said: BTreeMap<&Oid, &str> = works
             .filter_map(|work| Some((work.landed.as_ref()?, work.said.as_deref()?)))
             .collect();
@@ -269,7 +269,7 @@ fn warn(context: &mut Context) -> Result<()> {
 }
 
 /// What is worth a line above the live screen: what is over, and what needs somebody.
-fn milestone(before: &Crew, fold: &Fold) -> bool {
+fn milestone(before: &Snapshot, fold: &Fold) -> bool {
     match (&fold.fact, &fold.after) {
         (Fact::Ticket(_), JournalState::Ticket(after)) => {
             let was_held = before
@@ -291,7 +291,7 @@ fn stops_steps(event: &Project) -> bool {
     is_about_money(event)
         || matches!(
             event,
-            Project::HarnessBarred { .. } | Project::HarnessFreed { .. }
+            Project::HarnessPaused { .. } | Project::HarnessFreed { .. }
         )
 }
 
@@ -306,7 +306,7 @@ fn style(fold: &Fold) -> Style {
     match (&fold.fact, &fold.after) {
         (Fact::Ticket(Event::Landed { .. }), _) => Style::Green,
         (Fact::Ticket(_), JournalState::Ticket(after)) if after.held.is_some() => Style::Yellow,
-        (Fact::Project(Project::HarnessBarred { .. }), _) => Style::Yellow,
+        (Fact::Project(Project::HarnessPaused { .. }), _) => Style::Yellow,
         (Fact::Project(event), _) if is_about_money(event) => Style::Yellow,
         (Fact::Ticket(_) | Fact::Project(_), _) => Style::Plain,
     }

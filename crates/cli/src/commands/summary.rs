@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use model::view::{Crew, Deeds, Work};
+use model::view::{AttemptSummary, Snapshot, Summaries};
 use model::{AgentName, TicketId, Time};
 
+use crate::attempts_done::{self, Done};
 use crate::context::{Context, journal};
-use crate::deeds::{self, Deed};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::lookup::{self, Either};
@@ -47,12 +47,14 @@ impl Summary {
         match (&ledger, &which) {
             (Some(ledger), Some(Either::Ticket(id))) => ledger.take_back(&mut crew, id, None).await?,
             (Some(ledger), Some(Either::Agent(_)) | None) => {
-                let add = |_: &TicketId, deeds: &Deeds| deeds.works.iter().for_each(|work| worked.add(work));
-                ledger.deeds(&crew, add).await?;
+                let add = |_: &TicketId, summaries: &Summaries| {
+                    summaries.attempts.iter().for_each(|work| worked.add(work))
+                };
+                ledger.attempt_summaries(&crew, add).await?;
             }
             (None, _) => {}
         }
-        crew.works.values().for_each(|work| worked.add(work));
+        crew.attempts.values().for_each(|work| worked.add(work));
         let by_agent = worked.latest_first();
         if context.json {
             let agents = by_agent
@@ -79,14 +81,14 @@ impl Summary {
 /// The latest of an agent's work, and how much there is in all.
 #[derive(Debug, Default)]
 struct Latest {
-    works: Vec<Work>,
+    works: Vec<AttemptSummary>,
     all: usize,
 }
 
 impl Latest {
     /// Leaves so many of the latest, the latest first.
     fn cut(&mut self, most: usize) {
-        self.works.sort_by(Work::latest_first);
+        self.works.sort_by(AttemptSummary::latest_first);
         self.works.truncate(most);
     }
 }
@@ -107,7 +109,7 @@ impl<'a> Worked<'a> {
         }
     }
 
-    fn add(&mut self, work: &Work) {
+    fn add(&mut self, work: &AttemptSummary) {
         let is_asked_for = match self.which {
             None => true,
             Some(Either::Agent(name)) => work.agent == *name,
@@ -134,7 +136,7 @@ impl<'a> Worked<'a> {
 
 fn show(
     context: &mut Context,
-    crew: &Crew,
+    crew: &Snapshot,
     place: &Place,
     name: &AgentName,
     latest: &Latest,
@@ -157,7 +159,7 @@ fn show(
         line.extend(figures(u64::from(work.steps), work.usage));
         out.styled(&cut(&line.join("  ")), style)?;
         out.line(&cut(&format!("    {}", ui::clean(&work.title))))?;
-        let told = deeds::told(&place.repository, work);
+        let told = attempts_done::told(&place.repository, work);
         let room = columns.map(|columns| columns.saturating_sub(4));
         for line in ui::wrap(told.as_deref().unwrap_or_default(), room, 4) {
             out.styled(&format!("    {line}"), Style::Dim)?;
@@ -185,9 +187,9 @@ fn figures(steps: u64, usage: model::attempt::Usage) -> Vec<String> {
     .collect()
 }
 
-fn document(crew: &Crew, place: &Place, name: &AgentName, latest: &Latest) -> documents::Worked {
+fn document(crew: &Snapshot, place: &Place, name: &AgentName, latest: &Latest) -> documents::Worked {
     let totals = crew.members.get(name).cloned().unwrap_or_default();
-    let one = |work: &Work| documents::Work::of(work, Deed::of(&place.repository, work));
+    let one = |work: &AttemptSummary| documents::Work::of(work, Done::of(&place.repository, work));
     documents::Worked {
         agent: name.clone(),
         landed: totals.landed,

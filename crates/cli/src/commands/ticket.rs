@@ -32,7 +32,7 @@ pub(crate) struct Ticket {
 
 impl Ticket {
     pub(crate) fn run(self, context: &mut Context) -> Result<Exit> {
-        tell(context, &self.words, Whose::Crew)
+        tell(context, &self.words, Whose::Snapshot)
     }
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn tk(words: &[OsString]) -> ExitCode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whose {
     /// The repository's, from wherever it is called.
-    Crew,
+    Snapshot,
     /// The nearest one.
     Tk,
 }
@@ -81,7 +81,7 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
     };
     let given = context.var("TICKETS_DIR").map(PathBuf::from);
     let start = match whose {
-        Whose::Crew => match Place::find(&context.dir, &context.env) {
+        Whose::Snapshot => match Place::find(&context.dir, &context.env) {
             Ok(place) => place.root,
             // The tickets of this repository are the engine's, and another folder's would be written to nobody's use.
             Err(error @ runtime::Error::CrewDir { .. }) => return Err(error.into()),
@@ -264,7 +264,7 @@ impl Call<'_> {
         self.print(&text)
     }
 
-    /// Programs are not started by a face: it says which file to edit.
+    /// Programs are not started by a frontend: it says which file to edit.
     fn edit(&mut self) -> Result<Exit> {
         let folder = self.folder()?;
         let [id] = self.ids(&folder, "edit <id>")?;

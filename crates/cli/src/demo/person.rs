@@ -6,7 +6,7 @@ use std::time::Duration;
 use model::AgentName;
 use model::attempt::State;
 use model::command::Command;
-use model::view::Crew;
+use model::view::Snapshot;
 use runtime::Place;
 use tokio::task::JoinHandle;
 
@@ -29,7 +29,7 @@ impl Person {
         Self(tokio::spawn(async move {
             let ledger = place.open_journal().await?;
             let mut rows = Follow::new(place.open_journal().await?, &place.crew_dir, 0);
-            let mut crew = Crew::default();
+            let mut crew = Snapshot::default();
             let agent = loop {
                 for fold in rows.more().await? {
                     crew.apply(fold.row());
@@ -48,7 +48,7 @@ impl Person {
             ledger
                 .submit(&clock::command_id(), &name, clock::now(), &answer)
                 .await?;
-            asking::ring(&place);
+            asking::dispatcher(&place);
             Ok(())
         }))
     }
@@ -71,7 +71,7 @@ impl Drop for Person {
     }
 }
 
-fn asks(crew: &Crew) -> Option<AgentName> {
+fn asks(crew: &Snapshot) -> Option<AgentName> {
     crew.tickets.values().find_map(|ticket| {
         let attempt = ticket.attempt()?;
         match attempt.state {

@@ -1,9 +1,9 @@
 //! What happens, in words for somebody who sees crew for the first time.
 
-use model::attempt::{self, Class, Signal, Then};
+use model::attempt::{self, AfterStop, Class, Signal};
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
-use model::view::{self, Crew};
+use model::view::{self, Snapshot};
 use runtime::Signal as Ask;
 use store::Fold;
 
@@ -24,7 +24,7 @@ pub(crate) struct Story {
 }
 
 impl Tell for Story {
-    fn tell(&mut self, before: &Crew, fold: &Fold, _is_live: bool) -> Vec<(String, Style)> {
+    fn tell(&mut self, before: &Snapshot, fold: &Fold, _is_live: bool) -> Vec<(String, Style)> {
         self.tally.take(fold);
         let (Stream::Ticket(id), Fact::Ticket(event), State::Ticket(after)) =
             (&fold.stream, &fold.fact, &fold.after)
@@ -137,7 +137,7 @@ fn of_attempt(event: &attempt::Event, agent: &str) -> Option<(String, Style)> {
             Style::Cyan,
         )),
         attempt::Event::StopOrdered {
-            then: Then::Retry { .. },
+            then: AfterStop::Retry { .. },
         } => yellow(format!(
             "{agent} hangs: no word and no work for too long. crew ends it"
         )),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use model::attempt::{self, Class, Signal, Then};
+use model::attempt::{self, AfterStop, Class, Signal};
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
 use model::{Oid, TicketId, Time};
@@ -120,7 +120,7 @@ impl Counts {
                 }
             }
             attempt::Event::StopOrdered {
-                then: Then::Retry { .. },
+                then: AfterStop::Retry { .. },
             } => self.hung += 1,
             _ => {}
         }

@@ -8,15 +8,15 @@ use model::journal::Stream;
 use model::money::Usd;
 use model::ticket::Ticket;
 use model::time::Day;
-use model::view::{Charge, Work};
+use model::view::{AttemptSummary, Charge};
 use store::{Journal as _, Millis, StreamId};
 
-use super::{Area, Finding, Patient, target};
+use super::{Area, Finding, Subject, target};
 use crate::error::Error;
 
 const AREA: Area = Area::Invariants;
 
-pub(super) async fn look(patient: &Patient, found: &mut Vec<Finding>) {
+pub(super) async fn look(patient: &Subject, found: &mut Vec<Finding>) {
     let before = found.len();
     // While an engine works, these tables and the states that were read are of two moments: the second look decides.
     slots(patient, found).await;
@@ -45,18 +45,18 @@ pub(super) async fn look(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// The table that keeps an agent at one ticket says what the states say.
-async fn slots(patient: &Patient, found: &mut Vec<Finding>) {
+async fn slots(patient: &Subject, found: &mut Vec<Finding>) {
     let Ok(rows) = patient.ledger.0.slots().await else {
         return;
     };
     let slots: BTreeSet<(String, String)> = rows.into_iter().map(|slot| (slot.agent, slot.ticket)).collect();
-    let seats: BTreeSet<(String, String)> = patient
+    let slot: BTreeSet<(String, String)> = patient
         .audit
         .tickets()
         .values()
-        .filter_map(|ticket| Some((ticket.seat()?.to_string(), ticket.id.to_string())))
+        .filter_map(|ticket| Some((ticket.slot()?.to_string(), ticket.id.to_string())))
         .collect();
-    for (agent, ticket) in slots.symmetric_difference(&seats) {
+    for (agent, ticket) in slots.symmetric_difference(&slot) {
         found.push(bug(format!(
             "{agent} and {ticket}: the table of slots and the ticket's state do not agree"
         )));
@@ -64,7 +64,7 @@ async fn slots(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// A ticket that waits for a time has its timer, and no other has one.
-async fn timers(patient: &Patient, found: &mut Vec<Finding>) {
+async fn timers(patient: &Subject, found: &mut Vec<Finding>) {
     let Ok(rows) = patient.ledger.0.due(Millis(i64::MAX), u32::MAX).await else {
         return;
     };
@@ -89,7 +89,7 @@ async fn timers(patient: &Patient, found: &mut Vec<Finding>) {
         }
     }
     // What is set aside is over, and waits for nothing.
-    for id in &patient.crew.past.tickets {
+    for id in &patient.crew.archived.tickets {
         if set.contains_key(&StreamId(Stream::Ticket(id.clone()).to_string())) {
             found.push(bug(format!("{id}: its timer is not the deadline of its state")));
         }
@@ -97,7 +97,7 @@ async fn timers(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// From ready until the work is taken over, an attempt has its workspace; after that, its branch.
-fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
+fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
     let Some(root) = patient.workspaces() else { return };
     let mut attempts = patient
         .crew
@@ -149,9 +149,13 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// What an agent has submitted and no target has is under a ref, so that git does not delete it.
-fn work(patient: &Patient, found: &mut Vec<Finding>) {
-    let kept = patient.crew.works.values().filter(|work| work.landed.is_none());
-    let tips: Vec<(&Work, Oid)> = kept
+fn work(patient: &Subject, found: &mut Vec<Finding>) {
+    let kept = patient
+        .crew
+        .attempts
+        .values()
+        .filter(|work| work.landed.is_none());
+    let tips: Vec<(&AttemptSummary, Oid)> = kept
         .filter_map(|work| Some((work, Oid::parse(work.tip.as_ref()?.as_str()).ok()?)))
         .collect();
     let asked: Vec<Oid> = tips.iter().map(|(_, tip)| tip.clone()).collect();
@@ -178,7 +182,7 @@ fn work(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// What a ticket's state says that it has cost is the sum of its steps.
-fn sums(patient: &Patient, found: &mut Vec<Finding>) {
+fn sums(patient: &Subject, found: &mut Vec<Finding>) {
     let mut charges: BTreeMap<&TicketId, Vec<&Charge>> = BTreeMap::new();
     for charge in &patient.crew.charges {
         charges.entry(&charge.ticket).or_default().push(charge);
@@ -216,7 +220,7 @@ pub(super) fn misadded<'a>(ticket: &Ticket, charges: impl IntoIterator<Item = &'
 }
 
 /// A pinned base is that of a ticket that the journal knows.
-fn pins(patient: &Patient, found: &mut Vec<Finding>) {
+fn pins(patient: &Subject, found: &mut Vec<Finding>) {
     for pin in patient.place.repository.pins().unwrap_or_default() {
         if !patient.knows(&pin.ticket) {
             let name = pin.name;
@@ -230,7 +234,7 @@ fn pins(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// `.crew/state.json` is whole, and not ahead of the journal; without an engine it is the journal's.
-fn state_file(patient: &Patient, found: &mut Vec<Finding>) {
+fn state_file(patient: &Subject, found: &mut Vec<Finding>) {
     let path = patient.place.crew_dir.join("state.json");
     let Some(text) = &patient.state_file else { return };
     let seq = serde_json::from_slice::<serde_json::Value>(text)

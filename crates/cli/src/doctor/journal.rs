@@ -10,14 +10,14 @@ use model::audit::{Audit, Broken};
 use model::journal::{Fact, State};
 use model::settings::Settings;
 use model::ticket::Ticket;
-use model::view::{Crew, Failing, MEND, Record, Work};
+use model::view::{AttemptSummary, Failing, MEND, Record, Snapshot};
 use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
 use store::{Fold, Ledger, Sqlite};
 
 use super::finding::few;
 use super::invariants::misadded;
-use super::{Area, Finding, Patient};
+use super::{Area, Finding, Subject};
 use crate::error::{Error, Result};
 use crate::{clock, context};
 
@@ -51,7 +51,7 @@ const FEW: usize = 1000;
 #[derive(Default)]
 struct Read {
     /// All of it, folded, without what is set aside.
-    crew: Crew,
+    crew: Snapshot,
     audit: Audit,
     /// Rows that are not what the machines give.
     broken: Vec<Broken>,
@@ -60,7 +60,7 @@ struct Read {
     /// Whether nobody wrote while it was read.
     is_of_one_moment: bool,
     /// What attempts at tickets that were read and set aside left without landing it.
-    unlanded: Vec<Work>,
+    unlanded: Vec<AttemptSummary>,
     /// Of these tickets, by id, what their states say of their cost and their steps do not.
     misadded: BTreeMap<TicketId, Vec<String>>,
 }
@@ -77,14 +77,18 @@ impl Read {
     fn set_aside(&mut self, tickets: &BTreeSet<TicketId>) -> Vec<Record> {
         let whole = |id| self.crew.tickets.get(id).cloned();
         let over: Vec<Arc<Ticket>> = tickets.iter().filter_map(whole).collect();
-        let records = self.crew.set_aside(tickets);
+        let records = self.crew.archive(tickets);
         self.audit.forget(tickets);
         for (ticket, record) in over.iter().zip(&records) {
-            let says = misadded(ticket, &record.bill.charges);
+            let says = misadded(ticket, &record.cost.charges);
             if !says.is_empty() {
                 self.misadded.insert(ticket.id.clone(), says);
             }
-            let unlanded = record.deeds.works.iter().filter(|work| work.landed.is_none());
+            let unlanded = record
+                .summaries
+                .attempts
+                .iter()
+                .filter(|work| work.landed.is_none());
             self.unlanded.extend(unlanded.cloned());
         }
         records
@@ -114,7 +118,7 @@ pub(super) async fn look(
     ledger: Ledger<Sqlite>,
     deep: bool,
     found: &mut Vec<Finding>,
-) -> Result<Option<Patient>> {
+) -> Result<Option<Subject>> {
     let holder = place.holder()?;
     // Before the rows: what is done and not yet told of is in none of both otherwise.
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
@@ -124,7 +128,7 @@ pub(super) async fn look(
     let aside = ledger
         .crew(clock::now())
         .await
-        .map_or(0, |crew| crew.past.tickets.len());
+        .map_or(0, |crew| crew.archived.tickets.len());
     let mut is_whole = deep || aside <= FEW;
     let mut read = Ok(Read::default());
     if !is_whole {
@@ -195,7 +199,7 @@ pub(super) async fn look(
             .into_iter()
             .map(|says| Finding::wrong(AREA, says, MEND)),
     );
-    Ok(Some(Patient {
+    Ok(Some(Subject {
         state_file,
         place,
         settings,
@@ -238,7 +242,7 @@ fn damaged(says: String, found: &mut Vec<Finding>) {
 }
 
 /// What an engine that was killed, or stopped early, has left for the next.
-async fn left_to_do(ledger: &Ledger<Sqlite>, crew: &Crew, found: &mut Vec<Finding>) {
+async fn left_to_do(ledger: &Ledger<Sqlite>, crew: &Snapshot, found: &mut Vec<Finding>) {
     let effects = ledger
         .pending(model::Time(i64::MAX))
         .await

@@ -6,7 +6,7 @@ use model::RunId;
 use process::{Run, Status};
 
 use super::fix::Fix;
-use super::{Area, Finding, Patient};
+use super::{Area, Finding, Subject};
 use crate::put_away::is_crews;
 use crate::ui;
 
@@ -14,7 +14,7 @@ const AREA: Area = Area::Leftovers;
 /// Outputs of ended steps are worth a word from here on.
 const MUCH: u64 = 1 << 30;
 
-pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
+pub(super) fn look(patient: &Subject, found: &mut Vec<Finding>) {
     let before = found.len();
     steps(patient, found);
     checks(patient, found);
@@ -28,7 +28,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// Steps that nobody waits for, and what dead ones left alive.
-fn steps(patient: &Patient, found: &mut Vec<Finding>) {
+fn steps(patient: &Subject, found: &mut Vec<Finding>) {
     let mut adopted = 0;
     for dir in runtime::folders(&patient.place.runs_dir).unwrap_or_default() {
         let Ok(run) = Run::open(&dir) else { continue };
@@ -68,7 +68,7 @@ fn steps(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// Checks that dead engines and shims left. The next engine takes up one that runs, or ends it before the next check.
-fn checks(patient: &Patient, found: &mut Vec<Finding>) {
+fn checks(patient: &Subject, found: &mut Vec<Finding>) {
     for dir in runtime::check_runs(&patient.place).unwrap_or_default() {
         let Ok(run) = Run::open(&dir) else { continue };
         let name = name_of(&dir);
@@ -84,7 +84,7 @@ fn checks(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// What is left of a run that is over: of a lost one processes, of an ended one its environment.
-fn remains(patient: &Patient, run: &Run, what: &str) -> Option<Finding> {
+fn remains(patient: &Subject, run: &Run, what: &str) -> Option<Finding> {
     let end = || Fix::EndRun(run.dir().to_owned());
     match run.status() {
         Ok(Status::Lost { .. }) if patient.holder.is_none() => {
@@ -127,7 +127,7 @@ fn name_of(dir: &Path) -> String {
 }
 
 /// Workspaces that no attempt uses.
-fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
+fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
     let Some(settings) = &patient.settings else { return };
     let root = match patient.place.workspaces_dir(settings) {
         Ok(root) => root,
@@ -185,7 +185,7 @@ fn workspaces(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// Branches of agents that no attempt uses.
-fn branches(patient: &Patient, found: &mut Vec<Finding>) {
+fn branches(patient: &Subject, found: &mut Vec<Finding>) {
     let Some(settings) = &patient.settings else { return };
     let Ok(branches) = patient.place.repository.agent_branches() else {
         return;
@@ -231,7 +231,7 @@ fn branches(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// Room that the outputs of ended steps take.
-fn outputs(patient: &Patient, found: &mut Vec<Finding>) {
+fn outputs(patient: &Subject, found: &mut Vec<Finding>) {
     let bytes = size(&patient.place.runs_dir) + size(&patient.place.check_runs_dir());
     if bytes >= MUCH {
         found.push(Finding::note(
@@ -243,7 +243,7 @@ fn outputs(patient: &Patient, found: &mut Vec<Finding>) {
 }
 
 /// Work that is kept though no branch has it.
-fn kept(patient: &Patient, found: &mut Vec<Finding>) {
+fn kept(patient: &Subject, found: &mut Vec<Finding>) {
     let kept = patient.place.repository.kept(None).unwrap_or_default();
     let strange: Vec<&str> = kept
         .iter()

@@ -7,7 +7,7 @@ use model::{Oid, TicketId};
 
 use super::finding::{MOST, few};
 use super::invariants::bug;
-use super::{Area, Finding, Patient};
+use super::{Area, Finding, Subject};
 use crate::error::Error;
 
 const AREA: Area = Area::Invariants;
@@ -17,7 +17,7 @@ const ALL: usize = 1 << 30;
 const LATELY: usize = 1000;
 
 /// Tells whether it could look.
-pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) -> bool {
+pub(super) fn look(patient: &Subject, found: &mut Vec<Finding>) -> bool {
     let Some(settings) = &patient.settings else {
         return false;
     };
@@ -115,7 +115,7 @@ pub(super) fn look(patient: &Patient, found: &mut Vec<Finding>) -> bool {
 }
 
 /// The merges on the target's first-parent line, newest first: all, or as many as what landed lately can be among.
-fn merges(patient: &Patient, tip: &git::Oid) -> git::Result<Vec<LandedMerge>> {
+fn merges(patient: &Subject, tip: &git::Oid) -> git::Result<Vec<LandedMerge>> {
     let repository = &patient.place.repository;
     if !patient.is_whole {
         let merges = repository.landed(tip, patient.audit.landed().len() + LATELY)?;
@@ -153,7 +153,7 @@ fn elsewhere(
 
 /// The merges that were in the target before this journal's first workspace was made: another journal's, as one that was removed.
 /// None where the commit that it was made on is in the repository no more.
-fn before(patient: &Patient) -> git::Result<Option<BTreeSet<String>>> {
+fn before(patient: &Subject) -> git::Result<Option<BTreeSet<String>>> {
     let Some(base) = &patient.begun_on else {
         return Ok(Some(BTreeSet::new()));
     };
@@ -170,7 +170,7 @@ fn before(patient: &Patient) -> git::Result<Option<BTreeSet<String>>> {
 
 /// Merges of crew's that are newer than this journal and not its own. One that is just being landed is: an engine that was killed
 /// has not said so yet.
-fn others(patient: &Patient, own: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
+fn others(patient: &Subject, own: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
     let landed = patient.audit.landed();
     if landed.len() == 0 {
         return;
@@ -228,7 +228,7 @@ fn gone(repository: &Repository, ticket: &TicketId, commit: &Oid, target: &str) 
 }
 
 /// The landed tree is the tree that the checks, or a person, let pass.
-fn trees<'a>(patient: &Patient, merges: impl Iterator<Item = &'a LandedMerge>, found: &mut Vec<Finding>) {
+fn trees<'a>(patient: &Subject, merges: impl Iterator<Item = &'a LandedMerge>, found: &mut Vec<Finding>) {
     for merge in merges {
         let judged = Oid::new(merge.commit.as_str())
             .ok()

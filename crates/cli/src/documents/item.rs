@@ -1,7 +1,7 @@
 //! What waits for a person.
 
 use model::ticket::Why;
-use model::view::{self, Act as Deed, Kind, Urgency};
+use model::view::{self, Act as Done, Kind, Urgency};
 use model::{AgentName, Moment, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -54,7 +54,7 @@ pub(crate) struct Item {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Act {
     /// What, in a word or two.
-    #[schemars(extend("enum" = Deed::VERBS))]
+    #[schemars(extend("enum" = Done::VERBS))]
     verb: &'static str,
     /// The line to type, `"…"` standing for a text of yours; `null` for what is done by hand.
     typed: Option<String>,
@@ -83,18 +83,18 @@ impl Item {
 }
 
 impl Act {
-    fn of(act: &Deed) -> Self {
+    fn of(act: &Done) -> Self {
         let (typed, by_hand) = match act {
-            Deed::ByHand { what } => (None, Some(what.clone())),
-            Deed::Answer { .. }
-            | Deed::Approve { .. }
-            | Deed::Retry { .. }
-            | Deed::Waive { .. }
-            | Deed::Drop { .. }
-            | Deed::Merge { .. }
-            | Deed::Wake { .. }
-            | Deed::Kill { .. }
-            | Deed::Undep { .. } => (Some(act.typed()), None),
+            Done::ByHand { what } => (None, Some(what.clone())),
+            Done::Answer { .. }
+            | Done::Approve { .. }
+            | Done::Retry { .. }
+            | Done::Waive { .. }
+            | Done::Drop { .. }
+            | Done::Merge { .. }
+            | Done::Wake { .. }
+            | Done::Kill { .. }
+            | Done::Undep { .. } => (Some(act.typed()), None),
         };
         Self {
             verb: act.verb(),

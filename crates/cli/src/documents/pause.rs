@@ -24,8 +24,8 @@ impl Pause {
         Self {
             says: pause.to_string(),
             until: Moment(pause.until),
-            spent_micro_usd: pause.purse.spent_micro_usd,
-            limit_micro_usd: pause.purse.limit_micro_usd,
+            spent_micro_usd: pause.budget.spent_micro_usd,
+            limit_micro_usd: pause.budget.limit_micro_usd,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use git::Holder;
 use model::attempt::Class;
-use model::project::Bar;
+use model::project::HarnessPause;
 use model::view::Counts;
 use model::{Moment, TicketId, Time};
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ pub(crate) struct Ps {
     /// How many tickets stand where.
     pub(crate) queue: Counts,
     /// The harnesses on which no step is started now.
-    pub(crate) barred: Vec<Barred>,
+    pub(crate) paused: Vec<Barred>,
     /// What all steps that ever ended used.
     pub(crate) usage: Usage,
     /// Locks of checkouts' indexes that a killed engine has left: they keep your git out until `crew run` ends the landing.
@@ -73,7 +73,7 @@ impl Engine {
 
 impl Barred {
     /// Of the project's.
-    pub(crate) fn of(harness: &str, bar: &Bar) -> Self {
+    pub(crate) fn of(harness: &str, bar: &HarnessPause) -> Self {
         Self {
             harness: harness.to_owned(),
             class: bar.class,

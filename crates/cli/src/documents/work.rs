@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Usage;
-use crate::deeds::Deed;
+use crate::attempts_done::Done;
 
 /// What each agent did.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -70,7 +70,7 @@ struct Commits {
 
 impl Work {
     /// Of the view, with what git knows of it.
-    pub(crate) fn of(work: &view::Work, deed: Option<Deed>) -> Self {
+    pub(crate) fn of(work: &view::AttemptSummary, deed: Option<Done>) -> Self {
         Self {
             ticket: work.ticket.clone(),
             title: work.title.clone(),

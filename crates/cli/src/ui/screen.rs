@@ -1,7 +1,7 @@
 //! The live part of the terminal: a line an agent and a bar for the queue, drawn over itself.
 
 use model::Time;
-use model::view::{Agent, Crew, Status};
+use model::view::{Agent, Snapshot, Status};
 
 use crate::commands::ps;
 use crate::error::Result;
@@ -23,7 +23,13 @@ impl Screen {
     }
 
     /// What to draw: lines that fit the terminal.
-    pub(crate) fn frame(&self, crew: &Crew, place: &Place, terminal: &Terminal, now: Time) -> Vec<String> {
+    pub(crate) fn frame(
+        &self,
+        crew: &Snapshot,
+        place: &Place,
+        terminal: &Terminal,
+        now: Time,
+    ) -> Vec<String> {
         let agents = crew.agents();
         let last = |agent: &Agent| {
             let run = agent.run.as_ref().filter(|_| agent.running)?;
@@ -59,7 +65,7 @@ impl Screen {
 }
 
 fn frame(
-    crew: &Crew,
+    crew: &Snapshot,
     agents: &[Agent],
     said: &[Option<String>],
     terminal: &Terminal,
@@ -68,8 +74,8 @@ fn frame(
     let mut table = ps::headed();
     // One line is enough to say why nothing moves.
     let pause = ps::pause(crew, now).map(|pause| pause.to_string());
-    let barred = crew.bars(now).into_iter().next().or(pause);
-    let room = terminal.lines.saturating_sub(4 + usize::from(barred.is_some()));
+    let paused = crew.pauses(now).into_iter().next().or(pause);
+    let room = terminal.lines.saturating_sub(4 + usize::from(paused.is_some()));
     // What an agent said last stands below it, where there is room.
     let roomy = agents.len() + agents.iter().filter(|agent| agent.status != Status::Idle).count() <= room;
     // What is at work comes first when there is no room for all.
@@ -97,17 +103,17 @@ fn frame(
     if shown < agents.len() {
         lines.push(terminal.paint(&format!("… and {} more agents", agents.len() - shown), Style::Dim));
     }
-    if let Some(barred) = barred {
+    if let Some(paused) = paused {
         let columns = terminal.columns.unwrap_or(80);
-        let barred = harness::sanitise::fit(&harness::sanitise::line(&barred), columns);
-        lines.push(terminal.paint(&barred, Style::Yellow));
+        let paused = harness::sanitise::fit(&harness::sanitise::line(&paused), columns);
+        lines.push(terminal.paint(&paused, Style::Yellow));
     }
     lines.push(bar(crew, terminal));
     lines
 }
 
 /// The queue as a bar, with its counts.
-fn bar(crew: &Crew, terminal: &Terminal) -> String {
+fn bar(crew: &Snapshot, terminal: &Terminal) -> String {
     let columns = terminal.columns.unwrap_or(80);
     let width = u32::try_from(columns / 2).unwrap_or(24).min(24);
     let counts = crew.counts();
@@ -143,11 +149,11 @@ mod tests {
     use crate::ui;
 
     /// So many agents, each at a ticket with a long title in a wide script.
-    fn crew(agents: u32) -> Crew {
+    fn crew(agents: u32) -> Snapshot {
         let names: Vec<AgentName> = (0..agents)
             .map(|n| AgentName::new(format!("a-{n}")).unwrap())
             .collect();
-        let mut crew = Crew::default();
+        let mut crew = Snapshot::default();
         let mut seq = 0;
         let mut apply = |stream: Stream, fact: Fact, after: State| {
             seq += 1;

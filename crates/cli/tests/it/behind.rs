@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::journal::{Entry, Fact, State, Stream, Write};
 use model::ticket::{Event, Spec, Ticket};
-use model::view::Crew;
+use model::view::Snapshot;
 use model::{TicketId, Time};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
@@ -47,7 +47,7 @@ fn aside(repo: &Repo) -> usize {
         let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
         let kept = ledger.kept().await.unwrap();
         ledger.0.close().await;
-        kept.past.tickets.len()
+        kept.archived.tickets.len()
     })
 }
 
@@ -316,7 +316,7 @@ fn of_a_view_that_is_not_up_to_date_only_what_it_has_all_of_is_set_aside() {
         let reopened = again(&whole.tickets[&o_0], now);
         ledger.record(vec![reopened]).await.unwrap();
 
-        let mut view = Crew::default();
+        let mut view = Snapshot::default();
         let rows = ledger.tail(0, 100).await.unwrap();
         for row in &rows {
             ledger.fold_row(&mut view, row).await.unwrap();
@@ -331,7 +331,7 @@ fn of_a_view_that_is_not_up_to_date_only_what_it_has_all_of_is_set_aside() {
 
         // Whoever goes on from there comes to the same as who begins at the beginning.
         let gone_on = ledger.crew(now).await.unwrap();
-        assert_eq!(gone_on.past.tickets, archived);
+        assert_eq!(gone_on.archived.tickets, archived);
         assert!(!gone_on.tickets[&o_0].is_done());
         let all: BTreeSet<&TicketId> = gone_on.tickets.keys().chain(&archived).collect();
         assert_eq!(all, whole.tickets.keys().collect());

@@ -203,7 +203,7 @@ pub(crate) const DEEDS: &[Deed] = &[
     ),
     (
         "lets in",
-        |_, seen| seen.has("project", "harness_barred"),
+        |_, seen| seen.has("project", "harness_paused"),
         |facts, _| {
             facts
                 .rig

@@ -36,7 +36,7 @@ const FACTS: [&str; 25] = [
     "closed_by_person",
     "reopened",
     "recovery_not_needed",
-    "harness_barred",
+    "harness_paused",
     "harness_freed",
     "budget_spent",
     "budget_raised",
@@ -83,7 +83,7 @@ pub(crate) struct Facts {
     pub(crate) rig: Rig,
     /// Where to die.
     points: Vec<Hit>,
-    /// Deeds that are done.
+    /// Summaries that are done.
     pub(crate) done: BTreeSet<&'static str>,
 }
 

@@ -285,9 +285,9 @@ impl World {
     }
 
     /// Why no step is, or was last, started on the harness.
-    pub(crate) fn bar(&self) -> Option<model::project::Bar> {
+    pub(crate) fn bar(&self) -> Option<model::project::HarnessPause> {
         self.rows().into_iter().rev().find_map(|(_, _, fact)| match fact {
-            Fact::Project(model::project::Event::HarnessBarred { bar, .. }) => Some(bar),
+            Fact::Project(model::project::Event::HarnessPaused { pause, .. }) => Some(pause),
             Fact::Project(_) | Fact::Ticket(_) => None,
         })
     }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, Failure, Mode, Prompt, Signal, Stuck, Then, Usage};
-use crate::policy::budget::Purse;
+use super::{AfterStop, Attempt, Failure, Mode, Prompt, Signal, Stuck, Usage};
+use crate::policy::budget::Budget;
 use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// What was found in a workspace.
@@ -35,14 +35,14 @@ pub enum Event {
         run: RunId,
         /// What it says of the ticket's budget, when the agent must come to an end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        budget: Option<Purse>,
+        budget: Option<Budget>,
     },
     /// Its shim is known to live.
     WorkerSpawned,
     /// Its worker is being stopped.
     StopOrdered {
         /// What follows when it has ended.
-        then: Then,
+        then: AfterStop,
     },
     /// A step ended well.
     StepFinished {
@@ -174,7 +174,7 @@ impl Event {
     }
 }
 
-/// What an attempt orders: the hands' part. What its parent must hear is [`Raised`].
+/// What an attempt orders: the part of the executor. What its parent must hear is [`Raised`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
@@ -200,7 +200,7 @@ pub enum Effect {
         edited: bool,
         /// What is left of the ticket's budget, when the agent must come to an end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        budget: Option<Purse>,
+        budget: Option<Budget>,
     },
     /// Stop a run: TERM, KILL after the grace, then every straggler.
     StopRun {

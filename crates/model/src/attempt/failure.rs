@@ -15,7 +15,7 @@ pub enum Class {
     RateLimited,
     /// The service is full; no error is counted, and the whole harness waits.
     Overloaded,
-    /// The credentials are refused: stuck at once, and the harness is barred until a person retries.
+    /// The credentials are refused: stuck at once, and the harness is paused until a person retries.
     Auth,
     /// Another process has the session: a new id, once.
     SessionInUse,
@@ -163,5 +163,5 @@ pub enum Stuck {
     /// The credentials are refused: only a person can help.
     Auth,
     /// The same failure on unchanged input, three times: not paid again.
-    Breaker,
+    NoProgress,
 }

@@ -1,11 +1,11 @@
 //! The rows of the attempt machine.
 
 use super::{
-    Attempt, Class, Effect, Event, From, Mode, Outcome, Prompt, Raised, Signal, State, Stuck, Throttled,
-    Working,
+    Attempt, Class, Effect, Event, Mode, Outcome, Prompt, Raised, Signal, StartPoint, State, Stuck,
+    Throttled, Working,
 };
 use crate::machine::{Machine as _, Rejected};
-use crate::policy::budget::Purse;
+use crate::policy::budget::Budget;
 use crate::policy::reconcile::{self, Action};
 use crate::session::{self, Session};
 use crate::worker::{self, Worker};
@@ -41,7 +41,7 @@ impl Attempt {
                 self.base = Some(base.clone());
                 // Only a workspace that holds work is worth resuming: a kept ref can be empty.
                 if !earlier_work {
-                    self.from = From::Target;
+                    self.from = StartPoint::Target;
                 }
                 self.state = State::Ready;
                 Ok(Raised::Nothing)
@@ -191,10 +191,10 @@ impl Attempt {
         &mut self,
         event: &Event,
         run: &RunId,
-        budget: Option<Purse>,
+        budget: Option<Budget>,
         effects: &mut Vec<Effect>,
     ) -> Result<Raised, Rejected> {
-        if !self.seated {
+        if !self.holding {
             return Err(self.reject(event, "its agent was freed"));
         }
         if self.has_live_worker() {
@@ -202,11 +202,12 @@ impl Attempt {
         }
         let (prompt, working) = match &self.state {
             State::Ready => {
-                let prompt = if self.steps > 0 || self.runs > 0 || matches!(self.from, From::Kept { .. }) {
-                    Prompt::Resume
-                } else {
-                    Prompt::Init
-                };
+                let prompt =
+                    if self.steps > 0 || self.runs > 0 || matches!(self.from, StartPoint::Kept { .. }) {
+                        Prompt::Resume
+                    } else {
+                        Prompt::Init
+                    };
                 (
                     prompt.clone(),
                     Working {
@@ -282,8 +283,8 @@ impl Attempt {
         self.steps += 1;
         self.usage.add(*usage);
         self.session.used(*usage, *total_micro_usd);
-        if let Some(purse) = self.warns.take() {
-            self.session.warned = Some(purse.limit_micro_usd);
+        if let Some(budget) = self.warns.take() {
+            self.session.warned = Some(budget.limit_micro_usd);
         }
         (self.errors, self.repeats, self.failure, self.throttled) = (0, 0, None, None);
         // An edit that came while the step ran is told by the next one.
@@ -405,7 +406,7 @@ impl Attempt {
         }
         let why = match failure.class {
             Class::Auth => Some(Stuck::Auth),
-            class if class.counts() && *repeats_left == 0 => Some(Stuck::Breaker),
+            class if class.counts() && *repeats_left == 0 => Some(Stuck::NoProgress),
             class if class.counts() && *errors_left == 0 => Some(Stuck::Errors),
             Class::Transient
             | Class::RateLimited
@@ -433,7 +434,7 @@ impl Attempt {
                 });
                 Ok(Raised::Nothing)
             }
-            Stuck::Auth | Stuck::Breaker => Ok(Raised::NeedsPerson {
+            Stuck::Auth | Stuck::NoProgress => Ok(Raised::NeedsPerson {
                 why,
                 message: failure.message.clone(),
             }),
@@ -468,7 +469,7 @@ impl Attempt {
         match self.state {
             State::Stuck { why: Stuck::Errors } => {}
             State::Stuck {
-                why: Stuck::Auth | Stuck::Breaker,
+                why: Stuck::Auth | Stuck::NoProgress,
             } => {
                 return Err(self.reject(event, "only a person can help with this"));
             }

@@ -23,22 +23,22 @@ const DAYS: usize = 2;
 
 /// What was spent of a budget; in words, `$4.10 of $5.00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Purse {
+pub struct Budget {
     /// Spent, in millionths of a US dollar.
     pub spent_micro_usd: u64,
     /// The budget, in millionths of a US dollar.
     pub limit_micro_usd: u64,
 }
 
-/// Where a purse stands.
+/// Where a budget stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// There is no budget, or less than 80 % of it are spent.
     Free,
     /// 80 % are spent: the next step says so.
-    Low(Purse),
+    Low(Budget),
     /// All is spent: no step is started.
-    Spent(Purse),
+    Spent(Budget),
 }
 
 /// What a ticket's steps have cost, as far as budgets ask. Kept in its state, so that no journal is read for it.
@@ -54,12 +54,12 @@ pub struct Spent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pause {
     /// What was spent when that was noticed. Steps that ran then come on top.
-    pub purse: Purse,
+    pub budget: Budget,
     /// The next day's beginning.
     pub until: Time,
 }
 
-impl Purse {
+impl Budget {
     /// What is left of it, in millionths of a US dollar.
     #[must_use]
     pub fn left(self) -> u64 {
@@ -67,7 +67,7 @@ impl Purse {
     }
 }
 
-impl fmt::Display for Purse {
+impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -83,7 +83,7 @@ impl fmt::Display for Pause {
         write!(
             f,
             "the day's budget is spent ({}): no step is started before {}",
-            self.purse, self.until
+            self.budget, self.until
         )
     }
 }
@@ -115,14 +115,14 @@ pub fn stands(spent_micro_usd: u64, limit: Option<Usd>) -> Standing {
     let Some(Usd(limit_micro_usd)) = limit else {
         return Standing::Free;
     };
-    let purse = Purse {
+    let budget = Budget {
         spent_micro_usd,
         limit_micro_usd,
     };
     if spent_micro_usd >= limit_micro_usd {
-        Standing::Spent(purse)
+        Standing::Spent(budget)
     } else if u128::from(spent_micro_usd) * 100 >= u128::from(limit_micro_usd) * WARN_PERCENT {
-        Standing::Low(purse)
+        Standing::Low(budget)
     } else {
         Standing::Free
     }
@@ -148,11 +148,11 @@ mod tests {
     proptest! {
         #[test]
         fn the_three_standings_share_the_whole_line(spent in any::<u64>(), limit in limits()) {
-            let purse = Purse { spent_micro_usd: spent, limit_micro_usd: limit };
+            let budget = Budget { spent_micro_usd: spent, limit_micro_usd: limit };
             let eighty = u128::from(limit) * 80;
             let wanted = match u128::from(spent) * 100 {
-                hundredths if hundredths >= u128::from(limit) * 100 => Standing::Spent(purse),
-                hundredths if hundredths >= eighty => Standing::Low(purse),
+                hundredths if hundredths >= u128::from(limit) * 100 => Standing::Spent(budget),
+                hundredths if hundredths >= eighty => Standing::Low(budget),
                 _ => Standing::Free,
             };
             prop_assert_eq!(stands(spent, Some(Usd(limit))), wanted);
@@ -193,14 +193,14 @@ mod tests {
 
     #[test]
     fn a_purse_says_itself() {
-        let purse = Purse {
+        let budget = Budget {
             spent_micro_usd: 4_100_000,
             limit_micro_usd: 5_000_000,
         };
-        assert_eq!(purse.to_string(), "$4.10 of $5.00");
-        assert_eq!(purse.left(), 900_000);
+        assert_eq!(budget.to_string(), "$4.10 of $5.00");
+        assert_eq!(budget.left(), 900_000);
         let until = Time(1_767_323_045_000).day().next().begins();
-        let pause = Pause { purse, until };
+        let pause = Pause { budget, until };
         assert!(
             pause.to_string().ends_with("before 2026-01-03T00:00:00Z"),
             "{pause}"

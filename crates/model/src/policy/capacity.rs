@@ -45,7 +45,7 @@ impl Limits {
 pub fn busy<'t>(tickets: impl Iterator<Item = &'t Ticket>) -> u32 {
     count(tickets, |t| {
         t.attempt()
-            .is_some_and(|a| a.seated && !matches!(a.state, attempt::State::Done) && !waits(a))
+            .is_some_and(|a| a.holding && !matches!(a.state, attempt::State::Done) && !waits(a))
     })
 }
 
@@ -69,8 +69,8 @@ pub fn idle<'a, 't>(
     tickets: impl Iterator<Item = &'t Ticket>,
     roster: &'a BTreeSet<AgentName>,
 ) -> Vec<&'a AgentName> {
-    let seated: BTreeSet<&AgentName> = tickets.filter_map(Ticket::seat).collect();
-    roster.iter().filter(|name| !seated.contains(name)).collect()
+    let holding: BTreeSet<&AgentName> = tickets.filter_map(Ticket::slot).collect();
+    roster.iter().filter(|name| !holding.contains(name)).collect()
 }
 
 /// Claims that may be made now: further agents that may become busy, whether or not they exist yet.
@@ -94,7 +94,7 @@ pub fn further<'t>(
     let missing = wanted.saturating_sub(size(idle(tickets.clone(), roster).len()));
     let waiting = match limits.fixed {
         true => 0,
-        false => count(tickets, |t| t.attempt().is_some_and(|a| a.seated && waits(a))),
+        false => count(tickets, |t| t.attempt().is_some_and(|a| a.holding && waits(a))),
     };
     let names = limits
         .names
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
     use crate::TicketId;
-    use crate::attempt::{Attempt, From};
+    use crate::attempt::{Attempt, StartPoint};
     use crate::ticket::State;
     use crate::worker::Worker;
     use crate::{Fence, RunId, SessionId, Time};
@@ -133,7 +133,7 @@ mod tests {
     fn taken(id: &str, agent: &str, state: attempt::State) -> (TicketId, Ticket) {
         let id = TicketId::new(id).unwrap();
         let session = SessionId(uuid::Uuid::from_u128(1));
-        let mut attempt = Attempt::new(name(agent), Fence(1), 1, From::Target, session, Time(0));
+        let mut attempt = Attempt::new(name(agent), Fence(1), 1, StartPoint::Target, session, Time(0));
         attempt.state = state;
         let state = State::InProgress(Box::new(attempt));
         (

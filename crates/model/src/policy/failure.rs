@@ -8,7 +8,7 @@ use crate::policy::backoff;
 
 /// Failed steps in a row after which an attempt is stuck.
 pub const ERRORS: u32 = 5;
-/// The same failure in a row after which the breaker opens.
+/// The same failure in a row after which the ticket is held for no progress.
 ///
 /// What is gone when tried again must not open it before the five in a row have had their chance: the network, a signal from
 /// outside while it works, a session that is at fault. A program that ends three times with the same words, told the same,
@@ -69,8 +69,8 @@ enum Rule {
     Counted,
     /// A fresh session is tried once; the second in a row is one too many.
     Once,
-    /// On unchanged input it will be the same again: it counts towards the breaker too.
-    Same,
+    /// On unchanged input it will be the same again: it counts towards the limit on repeated failures too.
+    Fingerprint,
 }
 
 fn rule(class: Class) -> Rule {
@@ -78,7 +78,7 @@ fn rule(class: Class) -> Rule {
         Class::KilledByUs => Rule::Free,
         Class::RateLimited | Class::Overloaded => Rule::Later,
         Class::Timeout | Class::SessionInUse => Rule::Once,
-        Class::MalformedOutput | Class::Budget | Class::Crash => Rule::Same,
+        Class::MalformedOutput | Class::Budget | Class::Crash => Rule::Fingerprint,
         Class::SessionMissing => Rule::Afresh,
         Class::Transient | Class::Auth | Class::Stalled | Class::Lost => Rule::Counted,
     }
@@ -117,7 +117,7 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure, now: Time) -> Next {
             ..counted
         },
         Rule::Once => counted,
-        Rule::Same => Next {
+        Rule::Fingerprint => Next {
             repeats_left: REPEATS.saturating_sub(repeats + 1),
             ..counted
         },
@@ -247,12 +247,17 @@ mod tests {
     }
 
     #[test]
-    fn the_breaker_opens_at_the_third_of_the_same_and_bad_credentials_at_once() {
+    fn a_ticket_is_held_at_the_third_of_the_same_and_bad_credentials_at_once() {
         for class in [Class::MalformedOutput, Class::Crash, Class::Budget] {
             let states = fails(&[class; 3]);
             assert_eq!(
                 (waits(&states), &states[2]),
-                (vec![2, 4], &State::Stuck { why: Stuck::Breaker })
+                (
+                    vec![2, 4],
+                    &State::Stuck {
+                        why: Stuck::NoProgress
+                    }
+                )
             );
         }
         assert_eq!(fails(&[Class::Auth]), [State::Stuck { why: Stuck::Auth }]);

@@ -8,10 +8,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::policy::budget::{Pause, Purse};
+use crate::policy::budget::{Budget, Pause};
 use crate::ticket::{Done, FileStatus, State, Ticket, Why};
 use crate::{AgentName, Moment, TicketId, Time, moment};
-use rings::Rings;
+use cycles::Rings;
 
 /// What is known of a ticket's file beside what the journal has of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub enum Refusal {
     },
     /// It depends on itself.
     Cycle {
-        // Of a long ring only how it begins.
+        // Of a long cycle only how it begins.
         /// The way round, beginning and ending with the ticket.
         path: Vec<TicketId>,
     },
@@ -144,15 +144,15 @@ pub enum Refusal {
 #[derive(Serialize, JsonSchema)]
 struct Paused {
     /// What was spent of what.
-    purse: Purse,
+    budget: Budget,
     /// When the next day begins.
     until: Moment,
 }
 
 fn paused<S: Serializer>(pause: &Pause, serializer: S) -> Result<S::Ok, S::Error> {
-    let Pause { purse, until } = *pause;
+    let Pause { budget, until } = *pause;
     let until = Moment(until);
-    Paused { purse, until }.serialize(serializer)
+    Paused { budget, until }.serialize(serializer)
 }
 
 impl fmt::Display for Refusal {
@@ -530,6 +530,6 @@ fn depends(queue: Queue<'_>, ticket: &Ticket) -> Result<(), Refusal> {
     }
 }
 
-mod rings;
+mod cycles;
 #[cfg(test)]
 mod tests;

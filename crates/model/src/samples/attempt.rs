@@ -3,7 +3,8 @@
 use super::{Alphabet, EARLY, LATE, agent, oid, run, session_id};
 use crate::Fence;
 use crate::attempt::{
-    Attempt, Class, Event, Failure, From, Machine, Mode, Prompt, Signal, State, Stuck, Then, Usage, Workspace,
+    AfterStop, Attempt, Class, Event, Failure, Machine, Mode, Prompt, Signal, StartPoint, State, Stuck,
+    Usage, Workspace,
 };
 use crate::machine::{self, Explored, Sample};
 
@@ -15,7 +16,14 @@ pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its
 /// A fresh claim.
 #[must_use]
 pub fn first() -> Attempt {
-    Attempt::new(agent("ann"), Fence(1), 1, From::Target, session_id(1), EARLY)
+    Attempt::new(
+        agent("ann"),
+        Fence(1),
+        1,
+        StartPoint::Target,
+        session_id(1),
+        EARLY,
+    )
 }
 
 /// Every event that fits `attempt`, with its guards.
@@ -83,14 +91,14 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         "budget low",
         Event::StepStarted {
             run,
-            budget: Some(super::purse()),
+            budget: Some(super::budget()),
         },
     )
     .event(Event::WorkerSpawned)
     .when(
         "then retry",
         Event::StopOrdered {
-            then: Then::Retry {
+            then: AfterStop::Retry {
                 class: Class::Stalled,
             },
         },
@@ -98,28 +106,33 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     .when(
         "then fail",
         Event::StopOrdered {
-            then: Then::Fail {
+            then: AfterStop::Fail {
                 failure: Failure::new(Class::Auth, "it said no"),
             },
         },
     )
-    .when("then pause", Event::StopOrdered { then: Then::Pause })
+    .when(
+        "then pause",
+        Event::StopOrdered {
+            then: AfterStop::Pause,
+        },
+    )
     .when(
         "then release",
         Event::StopOrdered {
-            then: Then::Release { by: by() },
+            then: AfterStop::Release { by: by() },
         },
     )
     .when(
         "then reap",
         Event::StopOrdered {
-            then: Then::Reap { why: why() },
+            then: AfterStop::Reap { why: why() },
         },
     )
     .when(
         "then drop",
         Event::StopOrdered {
-            then: Then::Drop {
+            then: AfterStop::Drop {
                 by: by(),
                 reason: why(),
             },
@@ -228,7 +241,7 @@ pub fn shape(attempt: &Attempt) -> String {
         }
         State::Stuck { why: Stuck::Errors } => "stuck".to_owned(),
         State::Stuck {
-            why: Stuck::Auth | Stuck::Breaker,
+            why: Stuck::Auth | Stuck::NoProgress,
         } => "stuck for a person".to_owned(),
         State::WaitingForInput { until, .. } => format!("waiting_for_input {}", until.is_some()),
         State::Preparing
@@ -242,16 +255,16 @@ pub fn shape(attempt: &Attempt) -> String {
     let worker = worker.filter(|_| attempt.has_live_worker());
     let stopping = match &attempt.stopping {
         None => "",
-        Some(Then::Retry { .. }) => "retry",
-        Some(Then::Fail { .. }) => "fail",
-        Some(Then::Pause) => "pause",
-        Some(Then::Release { .. }) => "release",
-        Some(Then::Reap { .. }) => "reap",
-        Some(Then::Drop { .. }) => "drop",
+        Some(AfterStop::Retry { .. }) => "retry",
+        Some(AfterStop::Fail { .. }) => "fail",
+        Some(AfterStop::Pause) => "pause",
+        Some(AfterStop::Release { .. }) => "release",
+        Some(AfterStop::Reap { .. }) => "reap",
+        Some(AfterStop::Drop { .. }) => "drop",
     };
     format!(
         "{state} {worker:?} {stopping} {:?} {}",
-        attempt.session.state, attempt.seated
+        attempt.session.state, attempt.holding
     )
 }
 

@@ -8,7 +8,7 @@ pub mod ticket;
 pub mod worker;
 
 use crate::machine::{self, Explored, Sample};
-use crate::policy::budget::Purse;
+use crate::policy::budget::Budget;
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A machine, explored.
@@ -113,8 +113,8 @@ fn session_id(n: u32) -> SessionId {
     SessionId(uuid::Uuid::from_u128(u128::from(n)))
 }
 
-fn purse() -> Purse {
-    Purse {
+fn budget() -> Budget {
+    Budget {
         spent_micro_usd: 4_100_000,
         limit_micro_usd: 5_000_000,
     }

@@ -5,7 +5,7 @@ use crate::Time;
 use crate::attempt::Class;
 use crate::machine::{self, Explored, Machine as _, Sample};
 use crate::policy::budget::Pause;
-use crate::project::{Bar, Event, Machine, Project};
+use crate::project::{Event, HarnessPause, Machine, Project};
 
 /// What it is.
 pub const ABOUT: &str = "The project is the life of one engine on one repository, and the roster of its agents. A crashed \
@@ -14,9 +14,9 @@ pub const ABOUT: &str = "The project is the life of one engine on one repository
 /// Every event, with its guards.
 #[must_use]
 pub fn alphabet() -> Vec<Sample<Event>> {
-    let barred = |class, until: Option<Time>| Event::HarnessBarred {
+    let paused = |class, until: Option<Time>| Event::HarnessPaused {
         harness: "claude".to_owned(),
-        bar: Bar {
+        pause: HarnessPause {
             class,
             message: "no".to_owned(),
             until,
@@ -40,19 +40,19 @@ pub fn alphabet() -> Vec<Sample<Event>> {
                 name: agent("nobody"),
             },
         )
-        .when("for a while", barred(Class::RateLimited, Some(LATE)))
-        .when("until a person frees it", barred(Class::Auth, None))
+        .when("for a while", paused(Class::RateLimited, Some(LATE)))
+        .when("until a person frees it", paused(Class::Auth, None))
         .event(Event::HarnessFreed {
             harness: "claude".to_owned(),
             by: "ann's boss".to_owned(),
         });
     let pause = |at: Time| Pause {
-        purse: super::purse(),
+        budget: super::budget(),
         until: at,
     };
     all.event(Event::DayBudgetLow {
         day: EARLY.day(),
-        purse: super::purse(),
+        budget: super::budget(),
     })
     .event(Event::DayBudgetSpent { pause: pause(LATE) })
     .event(Event::DayBudgetFree);
@@ -69,9 +69,9 @@ pub fn explored() -> Explored {
     };
     let shape = |p: &Project| {
         let paused = p.pause.is_some();
-        let barred: Vec<_> = p.barred.values().map(|bar| bar.until).collect();
+        let harnesses: Vec<_> = p.paused.values().map(|pause| pause.until).collect();
         format!(
-            "{} {:?} {:?} {barred:?} {paused}",
+            "{} {:?} {:?} {harnesses:?} {paused}",
             Machine::state_name(p),
             p.agents,
             p.retired

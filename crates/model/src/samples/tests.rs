@@ -179,12 +179,12 @@ fn every_kind_of_hold_is_reached_and_a_person_can_end_each() {
             }),
             "{ticket:?}"
         );
-        for seat in [true, false] {
+        for slot_free in [true, false] {
             let fresh = session_id(99);
             assert!(
                 accepts(tickets::Event::Retried {
                     by: by.clone(),
-                    seat,
+                    slot_free,
                     fresh
                 }),
                 "{ticket:?}"

@@ -4,7 +4,8 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, oid, session_id, ticket_id};
 
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    Again, Candidate, Event, InTheWay, Machine, Obstacle, Released, Same, Spec, Stage, State, Ticket, Verify,
+    Candidate, Event, Fingerprint, InTheWay, Machine, Obstacle, Released, Repeat, Spec, Stage, State, Ticket,
+    Verify,
 };
 
 /// What it is.
@@ -67,14 +68,14 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             reopen_at: LATE,
         })
     };
-    let again = |of, left| Some(Again { of, times: 3, left });
+    let again = |of, left| Some(Repeat { of, times: 3, left });
     let checks_failed = |steps_left, left| Event::ChecksFailed {
         which: "true".to_owned(),
         output: why(),
         steps_left,
         reopen_at: LATE,
-        again: again(
-            Same::Check {
+        repeat: again(
+            Fingerprint::Check {
                 which: "true".to_owned(),
                 tip: oid('a'),
             },
@@ -84,13 +85,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let no_commits = |steps_left, left| Event::NoCommits {
         steps_left,
         reopen_at: LATE,
-        again: again(Same::NothingCommitted, left),
+        repeat: again(Fingerprint::NothingCommitted, left),
     };
     let conflicted = |resolutions_left, left| Event::Conflicted {
         paths: paths(),
         resolutions_left,
-        again: again(
-            Same::Conflict {
+        repeat: again(
+            Fingerprint::Conflict {
                 tip: oid('a'),
                 target: oid('b'),
             },
@@ -103,9 +104,9 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         attempts_left,
         reopen_at: LATE,
     };
-    let retried = |seat| Event::Retried {
+    let retried = |slot_free| Event::Retried {
         by: by(),
-        seat,
+        slot_free,
         fresh: session.clone(),
     };
     let passed = |tree, review| Event::ChecksPassed {
@@ -232,8 +233,8 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .event(Event::LandingRetried)
         .event(Event::RecoveryNotNeeded)
         .event(Event::RetryDue)
-        .when("seat free", retried(true))
-        .when("seat taken", retried(false))
+        .when("slot free", retried(true))
+        .when("slot taken", retried(false))
         .event(Event::Waived {
             by: by(),
             reason: why(),
@@ -247,10 +248,10 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .event(Event::Reopened { by: by() })
         .event(Event::FileDrifted)
         .event(Event::BudgetSpent {
-            purse: super::purse(),
+            budget: super::budget(),
         })
-        .when("seat free", Event::BudgetRaised { seat: true })
-        .when("seat taken", Event::BudgetRaised { seat: false });
+        .when("slot free", Event::BudgetRaised { slot_free: true })
+        .when("slot taken", Event::BudgetRaised { slot_free: false });
     // The attempt's events are tried where there is none too: their refusal is part of the matrix.
     let child = ticket.attempt().map_or_else(attempt::first, Clone::clone);
     for Sample { guard, event } in attempt::alphabet(&child)
@@ -316,7 +317,7 @@ fn verify_shape(verify: &Verify) -> String {
     format!(
         "{stage} {} {} {}",
         verify.approved.is_some(),
-        verify.attempt.seated,
+        verify.attempt.holding,
         verify.attempt.state.name()
     )
 }

@@ -240,7 +240,7 @@ impl Ticket {
 fn slots(before: &Ticket, after: &Ticket) -> Vec<SlotChange> {
     let claim = |t: &Ticket| {
         t.attempt()
-            .filter(|a| a.seated)
+            .filter(|a| a.holding)
             .map(|a| (a.agent.clone(), a.fence))
     };
     let (old, new) = (claim(before), claim(after));

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Again, Candidate, InTheWay, Spec};
+use super::{Candidate, InTheWay, Repeat, Spec};
 use crate::attempt;
-use crate::policy::budget::Purse;
+use crate::policy::budget::Budget;
 use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// What happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
@@ -97,7 +97,7 @@ pub enum Event {
         reopen_at: Time,
         /// How often that was so already.
         #[serde(default)]
-        again: Option<Again>,
+        repeat: Option<Repeat>,
     },
     /// The branch adds nothing to the target.
     NoCommits {
@@ -107,7 +107,7 @@ pub enum Event {
         reopen_at: Time,
         /// How often that was so already.
         #[serde(default)]
-        again: Option<Again>,
+        repeat: Option<Repeat>,
     },
     /// The branch does not merge.
     Conflicted {
@@ -117,7 +117,7 @@ pub enum Event {
         resolutions_left: u32,
         /// How often that was so already.
         #[serde(default)]
-        again: Option<Again>,
+        repeat: Option<Repeat>,
     },
     /// The checks could not be run: never the agent's fault.
     CouldNotRun {
@@ -209,7 +209,7 @@ pub enum Event {
         /// Who.
         by: String,
         /// Whether its agent's slot is free to be taken again.
-        seat: bool,
+        slot_free: bool,
         /// A session for its agent, should it go on.
         fresh: SessionId,
     },
@@ -244,12 +244,12 @@ pub enum Event {
     /// What it may cost is spent: no further step of it is started.
     BudgetSpent {
         /// What was spent of what.
-        purse: Purse,
+        budget: Budget,
     },
     /// A person has raised what it may cost.
     BudgetRaised {
         /// Whether its agent's slot is free to be taken again.
-        seat: bool,
+        slot_free: bool,
     },
 }
 
@@ -293,7 +293,7 @@ pub enum Effect {
         /// The attempt's number.
         number: u32,
         /// Where it starts.
-        from: attempt::From,
+        from: attempt::StartPoint,
     },
     /// The attempt's own.
     Attempt(attempt::Effect),

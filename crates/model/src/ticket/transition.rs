@@ -85,12 +85,12 @@ impl Draft<'_> {
             Event::ClosedByPerson => self.close(),
             Event::Reopened { .. } => self.reopen(),
             Event::Dropped { by, reason } => self.drop_by(by, reason),
-            Event::Retried { seat, fresh, .. } => self.retry(*seat, fresh),
+            Event::Retried { slot_free, fresh, .. } => self.retry(*slot_free, fresh),
             Event::RetryDue => self.retry_due(),
             Event::Waived { by, reason } => self.waive(by, reason),
             Event::PathsApproved { .. } => self.approve_paths(),
-            Event::BudgetSpent { purse } => self.spend_budget(*purse),
-            Event::BudgetRaised { seat } => self.raise_budget(*seat),
+            Event::BudgetSpent { budget } => self.spend_budget(*budget),
+            Event::BudgetRaised { slot_free } => self.raise_budget(*slot_free),
 
             Event::Attempt(event) => self.attempt(event),
             Event::Submitted { by, at } => {
@@ -151,15 +151,15 @@ impl Draft<'_> {
                 output,
                 steps_left,
                 reopen_at,
-                again,
+                repeat,
             } => {
                 // Taking the branch over is the first of the checks: it can fail while nothing is merged yet.
                 self.stage(
                     |s| matches!(s, Stage::Building | Stage::Checking(_)),
                     "its checks do not run",
                 )?;
-                if self.opens_breaker(again.as_ref()) && *steps_left > 0 {
-                    return self.open_breaker();
+                if self.stops_repeating(repeat.as_ref()) && *steps_left > 0 {
+                    return self.hold_for_no_progress();
                 }
                 let prompt = Prompt::ChecksFailed {
                     which: which.clone(),
@@ -175,11 +175,11 @@ impl Draft<'_> {
             Event::NoCommits {
                 steps_left,
                 reopen_at,
-                again,
+                repeat,
             } => {
                 self.building()?;
-                if self.opens_breaker(again.as_ref()) && *steps_left > 0 {
-                    return self.open_breaker();
+                if self.stops_repeating(repeat.as_ref()) && *steps_left > 0 {
+                    return self.hold_for_no_progress();
                 }
                 self.send_back(
                     Prompt::NothingCommitted,
@@ -191,11 +191,11 @@ impl Draft<'_> {
             Event::Conflicted {
                 paths,
                 resolutions_left,
-                again,
+                repeat,
             } => {
                 self.building()?;
-                if self.opens_breaker(again.as_ref()) && *resolutions_left > 0 {
-                    return self.open_breaker();
+                if self.stops_repeating(repeat.as_ref()) && *resolutions_left > 0 {
+                    return self.hold_for_no_progress();
                 }
                 self.conflict(paths, *resolutions_left)
             }
@@ -338,7 +338,7 @@ impl Draft<'_> {
         self.ticket.spec = spec.clone();
         if text_changed {
             // Another text is another input.
-            self.ticket.again = None;
+            self.ticket.repeat = None;
         }
         if text_changed && let Some(attempt) = self.ticket.attempt_mut() {
             *attempt = attempt.after(&attempt::Event::TicketEdited)?.0;
@@ -354,7 +354,7 @@ impl Draft<'_> {
         ticket.state = State::Open;
         (ticket.tries, ticket.review_tries, ticket.due) = (0, 0, None);
         ticket.spent.since_grant_micro_usd = 0;
-        ticket.from = attempt::From::Target;
+        ticket.from = attempt::StartPoint::Target;
         ticket.labels.clear();
         Ok(())
     }
@@ -362,7 +362,7 @@ impl Draft<'_> {
     fn finish(&mut self, done: Done) {
         let ticket = &mut self.ticket;
         ticket.state = State::Done(done);
-        (ticket.held, ticket.due, ticket.again) = (None, None, None);
+        (ticket.held, ticket.due, ticket.repeat) = (None, None, None);
         ticket.labels.clear();
         ticket.feedback.clear();
         ticket.answers.clear();

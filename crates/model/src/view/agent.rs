@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Crew, Member};
+use super::{Member, Snapshot};
 use crate::attempt::{self, Attempt, Failure, Mode, Stuck, Usage, Working};
 use crate::policy::failure;
 use crate::ticket::{Stage, State, Ticket, in_words};
@@ -142,7 +142,7 @@ impl Status {
     }
 }
 
-impl Crew {
+impl Snapshot {
     /// The roster, by name.
     #[must_use]
     pub fn agents(&self) -> Vec<Agent> {
@@ -157,7 +157,7 @@ impl Crew {
 
     fn seen(&self, name: &AgentName) -> Agent {
         let totals = self.members.get(name).cloned().unwrap_or_default();
-        let taken = self.tickets.values().find(|ticket| ticket.seat() == Some(name));
+        let taken = self.tickets.values().find(|ticket| ticket.slot() == Some(name));
         let Some((ticket, attempt)) = taken.and_then(|t| t.attempt().map(|a| (t, a))) else {
             return Agent {
                 name: name.clone(),
@@ -203,7 +203,7 @@ impl Crew {
             since: Some(attempt.since.max(ticket.since)),
             assigned_at: Some(attempt.claimed_at),
             waits: self
-                .barred(ticket, attempt)
+                .paused(ticket, attempt)
                 .or_else(|| self.waits(ticket, attempt)),
             errors: attempt.errors,
             failure: failure.or_else(counted).cloned(),
@@ -212,10 +212,10 @@ impl Crew {
     }
 }
 
-impl Crew {
-    /// What keeps its next step from being started, whatever it did itself: its harness is barred. As of the journal's last
-    /// row; a face looks whether the time has passed.
-    fn barred(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
+impl Snapshot {
+    /// What keeps its next step from being started, whatever it did itself: its harness is paused. As of the journal's last
+    /// row; a frontend looks whether the time has passed.
+    fn paused(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         let next = match &attempt.state {
             attempt::State::Ready => None,
             attempt::State::Working(working) => working.due,
@@ -230,21 +230,21 @@ impl Crew {
         if ticket.held.is_some() || attempt.has_live_worker() {
             return None;
         }
-        let mut bars = self.project.barred.iter();
-        let (harness, bar) =
-            bars.find(|(_, bar)| bar.holds(self.at) && next.is_none_or(|next| bar.outlasts(Some(next))))?;
-        let what = match bar.until {
-            Some(_) => format!("{harness} ({}): {}", bar.class.name(), bar.message),
+        let mut pauses = self.project.paused.iter();
+        let (harness, pause) = pauses
+            .find(|(_, pause)| pause.holds(self.at) && next.is_none_or(|next| pause.outlasts(Some(next))))?;
+        let what = match pause.until {
+            Some(_) => format!("{harness} ({}): {}", pause.class.name(), pause.message),
             None => format!(
                 "a person: {harness} refuses ({}): {}; `crew retry {}` once that is mended",
-                bar.class.name(),
-                bar.message,
-                bar.ticket
+                pause.class.name(),
+                pause.message,
+                pause.ticket
             ),
         };
         Some(Waits {
             what,
-            until: bar.until,
+            until: pause.until,
         })
     }
 }
@@ -263,7 +263,7 @@ fn status(attempt: &Attempt) -> (Status, Option<Mode>) {
     }
 }
 
-impl Crew {
+impl Snapshot {
     fn waits(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         let steps = match &attempt.state {
             attempt::State::Ready | attempt::State::Working(_) => !attempt.has_live_worker(),
@@ -277,7 +277,7 @@ impl Crew {
         };
         match &self.project.pause {
             Some(pause) if steps && ticket.held.is_none() => Some(Waits {
-                what: format!("the next day's budget: {} are spent today", pause.purse),
+                what: format!("the next day's budget: {} are spent today", pause.budget),
                 until: Some(pause.until),
             }),
             Some(_) | None => waits(ticket, attempt),
@@ -318,7 +318,7 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         attempt::State::Stuck { why } => fact(match why {
             Stuck::Errors => "recovery, after too many failed steps in a row",
             Stuck::Auth => "a person: the credentials are refused",
-            Stuck::Breaker => "a person: the same failure came three times",
+            Stuck::NoProgress => "a person: the same failure came three times",
         }),
         attempt::State::Reaped { why } => fact(&format!("nothing: it was given up ({why})")),
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Crew;
+use super::Snapshot;
 use crate::attempt::{Attempt, Class, Event, Usage};
 use crate::ticket::Ticket;
 use crate::time::Day;
@@ -191,7 +191,7 @@ impl Sums {
     }
 }
 
-impl Crew {
+impl Snapshot {
     /// What was paid for the steps that `filter` takes, summed by `by`.
     #[must_use]
     pub fn costs(&self, by: By, filter: &Filter) -> Costs {

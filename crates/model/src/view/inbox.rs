@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Crew;
+use super::Snapshot;
 use super::act::Act;
 use super::standing::Standing;
 use crate::attempt::{self, Attempt, Stuck};
@@ -94,7 +94,7 @@ pub enum Urgency {
 
 /// What the ticket folder and the router know beside the journal.
 #[derive(Clone, Debug, Default)]
-pub struct Beside {
+pub struct Context {
     /// Why tickets are not given out.
     pub refusals: BTreeMap<TicketId, Refusal>,
     /// Files in the ticket folder that are no tickets.
@@ -109,7 +109,7 @@ pub struct Beside {
     pub failing: Vec<Failing>,
 }
 
-impl Beside {
+impl Context {
     /// Where a ticket stands.
     #[must_use]
     pub fn standing(&self, ticket: &Ticket, now: Time) -> Standing {
@@ -150,17 +150,17 @@ pub struct BadFile {
     pub hint: String,
 }
 
-impl Crew {
+impl Snapshot {
     /// What waits for a person, as [`inbox`] gives it.
     #[must_use]
-    pub fn inbox(&self, beside: &Beside) -> Vec<Item> {
+    pub fn inbox(&self, beside: &Context) -> Vec<Item> {
         inbox(&self.tickets, beside)
     }
 }
 
 /// What waits for a person: by urgency, then the oldest first. `tickets` may hold those that only have a file yet.
 #[must_use]
-pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Beside) -> Vec<Item> {
+pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
     let mut items: Vec<Item> = tickets
         .values()
         .filter_map(|ticket| one(ticket, beside.refusals.get(&ticket.id)))
@@ -283,7 +283,7 @@ fn at_work(ticket: &Ticket, attempt: &Attempt) -> Option<Item> {
             let what = match why {
                 Stuck::Errors => "too many failed steps in a row; crew looks at its workspace and goes on",
                 Stuck::Auth => "the credentials are refused",
-                Stuck::Breaker => "the same failure came three times",
+                Stuck::NoProgress => "the same failure came three times",
             };
             Some(Item {
                 since: Some(attempt.since),
@@ -330,7 +330,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
         | Why::Reaped
         | Why::CouldNotRun
         | Why::Conflict
-        | Why::Breaker
+        | Why::NoProgress
         | Why::Review => vec![Act::Retry { ticket: id() }],
     };
     let sensitive = matches!(held.why, Why::SensitivePaths { .. });
@@ -341,7 +341,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
     let urgency = match &held.why {
         Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
         Why::SensitivePaths { .. } | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
-        Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::Breaker => Urgency::Parked,
+        Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };
     Item {
         since: Some(held.since),

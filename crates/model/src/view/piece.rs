@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Charge, Crew, Landed, Member, Past, Work};
+use super::{Archived, AttemptSummary, Charge, Landed, Member, Snapshot};
 use crate::project::Project;
 use crate::ticket::Ticket;
 use crate::{AgentName, Time};
@@ -22,7 +22,7 @@ pub enum Piece {
     /// Tickets by id.
     Tickets(Vec<Arc<Ticket>>),
     /// Attempts by ticket and number.
-    Works(Vec<Work>),
+    Attempts(Vec<AttemptSummary>),
     /// What steps used, oldest first.
     Charges(Vec<Charge>),
     /// Landings, oldest first.
@@ -35,25 +35,25 @@ pub struct Head {
     project: Project,
     project_since: Option<Time>,
     members: BTreeMap<AgentName, Member>,
-    past: Past,
+    archived: Archived,
     seq: u64,
     at: Time,
 }
 
-impl Crew {
+impl Snapshot {
     /// The view in pieces, in the order in which [`Crew::add`] takes them.
     pub fn pieces(&self) -> impl Iterator<Item = Piece> + Send {
         let head = Head {
             project: self.project.clone(),
             project_since: self.project_since,
             members: self.members.clone(),
-            past: self.past.clone(),
+            archived: self.archived.clone(),
             seq: self.seq,
             at: self.at,
         };
         std::iter::once(Piece::Head(Box::new(head)))
             .chain(lists(self.tickets.values()).map(Piece::Tickets))
-            .chain(lists(self.works.values()).map(Piece::Works))
+            .chain(lists(self.attempts.values()).map(Piece::Attempts))
             .chain(lists(self.charges.iter()).map(Piece::Charges))
             .chain(lists(self.landed.iter()).map(Piece::Landed))
     }
@@ -66,14 +66,14 @@ impl Crew {
                     project,
                     project_since,
                     members,
-                    past,
+                    archived,
                     seq,
                     at,
                 } = *head;
                 self.project = project;
                 self.project_since = project_since;
                 self.members = members;
-                self.past = past;
+                self.archived = archived;
                 self.seq = seq;
                 self.at = at;
             }
@@ -81,11 +81,11 @@ impl Crew {
                 let named = tickets.into_iter().map(|ticket| (ticket.id.clone(), ticket));
                 self.tickets.extend(named);
             }
-            Piece::Works(works) => {
-                let named = works
+            Piece::Attempts(attempts) => {
+                let named = attempts
                     .into_iter()
                     .map(|work| ((work.ticket.clone(), work.attempt), work));
-                self.works.extend(named);
+                self.attempts.extend(named);
             }
             Piece::Charges(charges) => self.charges.extend(charges),
             Piece::Landed(landed) => self.landed.extend(landed),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Crew;
+use super::Snapshot;
 use crate::ticket::{Done, State, Ticket};
 use crate::{TicketId, Time};
 
@@ -57,13 +57,13 @@ pub struct Held {
     pub submitted: bool,
 }
 
-impl Crew {
+impl Snapshot {
     /// How many tickets stand where.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts {
-            landed: self.past.landed,
-            ended: self.past.ended,
+            landed: self.archived.landed,
+            ended: self.archived.ended,
             ..Counts::default()
         };
         for ticket in self.tickets.values() {

@@ -10,7 +10,7 @@ use crate::ticket::{Done, Stage, State, Ticket, in_words};
 /// Where a ticket stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// What a face's symbol and colour say.
+    /// What a frontend's symbol and colour say.
     pub sign: Sign,
     /// In a word or two.
     pub word: &'static str,

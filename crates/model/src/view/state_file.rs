@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Agent, Crew};
+use super::{Agent, Snapshot};
 use crate::Time;
 
 /// The document. `workspaces` is the folder that workspaces stand in, as an absolute path without a slash at its end.
@@ -12,7 +12,7 @@ use crate::Time;
 /// `symbol` as `crew ps` shows them, `attempt`, `waits_for`, `waits_until`, and the queue's counts. Step count and
 /// session belong to the present attempt, the totals to the agent over all its tickets. Times are UTC, RFC 3339.
 #[must_use]
-pub fn state_json(crew: &Crew, workspaces: &str) -> Value {
+pub fn state_json(crew: &Snapshot, workspaces: &str) -> Value {
     let agents: Vec<Value> = crew.agents().iter().map(|agent| one(agent, workspaces)).collect();
     json!({
         "agents": agents,
@@ -23,7 +23,7 @@ pub fn state_json(crew: &Crew, workspaces: &str) -> Value {
     })
 }
 
-fn engine(crew: &Crew) -> &'static str {
+fn engine(crew: &Snapshot) -> &'static str {
     use crate::project::State;
     match crew.project.state {
         State::Uninitialized => "uninitialized",

@@ -1,6 +1,6 @@
+mod archive;
 mod cost;
 mod inbox;
-mod past;
 
 use super::*;
 use crate::attempt::{Class, Event as A, Failure, Signal};
@@ -10,7 +10,7 @@ use crate::{Fence, RunId, SessionId};
 /// A journal being written: every ticket row goes through the machine, so that the fold sees what an engine writes.
 #[derive(Default)]
 struct Told {
-    crew: Crew,
+    crew: Snapshot,
     seq: u64,
 }
 
@@ -262,7 +262,7 @@ fn tickets_are_counted_once_each() {
     told.ticket(
         "t-4",
         T::Attempt(A::StopOrdered {
-            then: attempt::Then::Release { by: "me".to_owned() },
+            then: attempt::AfterStop::Release { by: "me".to_owned() },
         }),
     );
     let order: Vec<&str> = told.crew.order().iter().map(|t| t.id.as_str()).collect();
@@ -364,27 +364,27 @@ fn whoever_waits_for_a_harness_says_which_and_until_when() {
         let agent = told.crew.agent(&name(of)).unwrap();
         agent.waits.map(|waits| (waits.what, waits.until))
     };
-    let mut bar = project::Bar {
+    let mut pause = project::HarnessPause {
         class: Class::RateLimited,
         message: "too much".to_owned(),
         until: Some(Time(told.now().0 + 60_000)),
         since: told.now(),
         ticket: id("t-9"),
     };
-    let barred = |bar: &project::Bar| project::Event::HarnessBarred {
+    let paused = |pause: &project::HarnessPause| project::Event::HarnessPaused {
         harness: "claude".to_owned(),
-        bar: bar.clone(),
+        pause: pause.clone(),
     };
-    told.project(&barred(&bar));
+    told.project(&paused(&pause));
     assert_eq!(waits(&told, "ada"), None, "its step runs");
-    let until = bar.until;
+    let until = pause.until;
     assert_eq!(
         waits(&told, "bob"),
         Some(("claude (rate_limited): too much".to_owned(), until))
     );
 
-    (bar.class, bar.until) = (Class::Auth, None);
-    told.project(&barred(&bar));
+    (pause.class, pause.until) = (Class::Auth, None);
+    told.project(&paused(&pause));
     let (what, until) = waits(&told, "cem").unwrap();
     assert!(
         what.contains("(auth)") && what.contains("crew retry t-9"),

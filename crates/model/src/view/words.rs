@@ -1,6 +1,6 @@
 //! Facts and orders in words, for people. What they quote of agents and tickets is not sanitised: that is the face's.
 
-use crate::attempt::{self, Class, Prompt, Signal, Then, Workspace};
+use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::Fact;
 use crate::policy::failure;
 use crate::ticket::{self, FileStatus, Released, in_words};
@@ -30,7 +30,7 @@ pub fn matters(fact: &Fact) -> bool {
     match fact {
         Fact::Project(event) => match event {
             project::Event::AgentRetired { .. }
-            | project::Event::HarnessBarred { .. }
+            | project::Event::HarnessPaused { .. }
             | project::Event::HarnessFreed { .. }
             | project::Event::DayBudgetLow { .. }
             | project::Event::DayBudgetSpent { .. }
@@ -117,24 +117,24 @@ fn of_project(event: &project::Event) -> String {
         project::Event::Closed => "the engine stopped".to_owned(),
         project::Event::AgentSpawned { name } => format!("agent {name} was spawned"),
         project::Event::AgentRetired { name } => format!("agent {name} was retired"),
-        project::Event::HarnessBarred { harness, bar } => match bar.until {
+        project::Event::HarnessPaused { harness, pause } => match pause.until {
             Some(until) => format!(
                 "no step is started on {harness} before {until} ({}): {}",
-                bar.class.name(),
-                bar.message
+                pause.class.name(),
+                pause.message
             ),
             None => format!(
                 "no step is started on {harness} until somebody says `crew retry {}` ({}): {}",
-                bar.ticket,
-                bar.class.name(),
-                bar.message
+                pause.ticket,
+                pause.class.name(),
+                pause.message
             ),
         },
         project::Event::HarnessFreed { harness, by } => {
             format!("steps are started on {harness} again: {by} said so")
         }
-        project::Event::DayBudgetLow { purse, .. } => {
-            format!("most of the day's budget is spent: {purse}")
+        project::Event::DayBudgetLow { budget, .. } => {
+            format!("most of the day's budget is spent: {budget}")
         }
         project::Event::DayBudgetSpent { pause } => pause.to_string(),
         project::Event::DayBudgetFree => "there is money again: steps are started".to_owned(),
@@ -191,33 +191,33 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::ChecksFailed {
             which,
             steps_left,
-            again,
+            repeat,
             ..
         } => {
             format!(
                 "check failed, {}{}: {which}",
                 left(*steps_left, "step"),
-                same(again.as_ref())
+                same(repeat.as_ref())
             )
         }
         Event::NoCommits {
-            steps_left, again, ..
+            steps_left, repeat, ..
         } => {
             format!(
                 "nothing was committed, {}{}",
                 left(*steps_left, "step"),
-                same(again.as_ref())
+                same(repeat.as_ref())
             )
         }
         Event::Conflicted {
             paths,
             resolutions_left,
-            again,
+            repeat,
         } => {
             format!(
                 "does not merge, {}{}: {}",
                 left(*resolutions_left, "resolution"),
-                same(again.as_ref()),
+                same(repeat.as_ref()),
                 paths.join(", ")
             )
         }
@@ -250,7 +250,7 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::ClosedByPerson => "closed by a person".to_owned(),
         Event::Reopened { by } => format!("opened again by {by}"),
         Event::FileDrifted => "its file said otherwise and is written again".to_owned(),
-        Event::BudgetSpent { purse } => format!("its budget is spent ({purse}): held"),
+        Event::BudgetSpent { budget } => format!("its budget is spent ({budget}): held"),
         Event::BudgetRaised { .. } => "its budget was raised: it goes on".to_owned(),
     }
 }
@@ -271,22 +271,22 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::StepStarted { run, budget: None } => format!("step started ({run})"),
         Event::StepStarted {
             run,
-            budget: Some(purse),
-        } => format!("step started ({run}), told that {purse} are spent"),
+            budget: Some(budget),
+        } => format!("step started ({run}), told that {budget} are spent"),
         Event::WorkerSpawned => "its process runs".to_owned(),
         Event::StopOrdered { then } => match then {
-            Then::Retry { class } => format!("step stopped: {}", class.name()),
-            Then::Fail { failure } => {
+            AfterStop::Retry { class } => format!("step stopped: {}", class.name()),
+            AfterStop::Fail { failure } => {
                 format!(
                     "step stopped, its client would try for ever ({}): {}",
                     failure.class.name(),
                     failure.message
                 )
             }
-            Then::Pause => "step stopped with the engine".to_owned(),
-            Then::Release { by } => format!("step stopped: the agent was killed by {by}"),
-            Then::Reap { why } => format!("step stopped, the agent is given up: {why}"),
-            Then::Drop { by, .. } => format!("step stopped: the ticket was dropped by {by}"),
+            AfterStop::Pause => "step stopped with the engine".to_owned(),
+            AfterStop::Release { by } => format!("step stopped: the agent was killed by {by}"),
+            AfterStop::Reap { why } => format!("step stopped, the agent is given up: {why}"),
+            AfterStop::Drop { by, .. } => format!("step stopped: the ticket was dropped by {by}"),
         },
         Event::StepFinished { signal, summary, .. } => {
             let said = match signal {
@@ -354,8 +354,8 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
     use ticket::Effect;
     match effect {
         Effect::PrepareWorkspace { agent, from, .. } => match from {
-            attempt::From::Target => format!("make the workspace of {agent} on the target"),
-            attempt::From::Kept { number } => {
+            attempt::StartPoint::Target => format!("make the workspace of {agent} on the target"),
+            attempt::StartPoint::Kept { number } => {
                 format!("make the workspace of {agent} on attempt {number}'s work")
             }
         },
@@ -412,11 +412,11 @@ fn short(oid: &Oid) -> &str {
 }
 
 /// How often it was the same on unchanged input, from the second time on.
-fn same(again: Option<&ticket::Again>) -> String {
-    match again {
-        Some(again) if again.times > 1 => {
-            let of = again.times.saturating_add(again.left);
-            format!(", the same {} of {of} times", again.times)
+fn same(repeat: Option<&ticket::Repeat>) -> String {
+    match repeat {
+        Some(repeat) if repeat.times > 1 => {
+            let of = repeat.times.saturating_add(repeat.left);
+            format!(", the same {} of {of} times", repeat.times)
         }
         Some(_) | None => String::new(),
     }

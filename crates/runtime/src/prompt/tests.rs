@@ -139,12 +139,12 @@ fn a_new_conversation_hears_what_was_answered_before_and_each_answer_once() {
 #[test]
 fn whatever_is_said_the_warning_comes_with_it() {
     let prompts = Prompts::load(None).unwrap();
-    let purse = Purse {
+    let budget = Budget {
         spent_micro_usd: 4_100_000,
         limit_micro_usd: 5_000_000,
     };
     let facts = Facts {
-        budget: Some(Budget::of(purse)),
+        budget: Some(BudgetWords::of(budget)),
         ..facts()
     };
     for prompt in [Prompt::Init, Prompt::Step, Prompt::NothingCommitted] {

@@ -1,4 +1,4 @@
-//! What each event must keep to: limits, waits, the breaker, budgets.
+//! What each event must keep to: limits, waits, the limit on repeated failures, budgets.
 
 use model::attempt::{self};
 use model::money::Usd;
@@ -82,7 +82,7 @@ impl Witness {
                     "no step before its wait is over",
                     || format!("{id} at {at}: {due:?}"),
                 )?;
-                let bar = self.audit.project().barred.values().find(|bar| bar.holds(at));
+                let bar = self.audit.project().paused.values().find(|bar| bar.holds(at));
                 ensure(
                     bar.is_none() || !self.is_alone,
                     "no step on a harness that refuses",
@@ -117,7 +117,9 @@ impl Witness {
                 Some(tip) => format!("{which} on {tip}"),
                 None => output.clone(),
             }),
-            Event::Conflicted { again, .. } => Some(format!("{:?}", again.as_ref().map(|again| &again.of))),
+            Event::Conflicted { repeat, .. } => {
+                Some(format!("{:?}", repeat.as_ref().map(|repeat| &repeat.of)))
+            }
             Event::Retried { .. } | Event::ChecksPassed { .. } | Event::Reopened { .. } => {
                 self.same.remove(id);
                 None
@@ -133,14 +135,14 @@ impl Witness {
             let times = old.map_or(0, |(_, times)| times) + 1;
             ensure(
                 times < 3 || stored.held.is_some(),
-                "the same failure is not paid again",
+                "the same failure is not paid repeat",
                 || format!("{id}: {what}, {times} times, and it is {}", stored.state_name()),
             )?;
             self.same.insert(id.clone(), (what, times));
         }
         let shut = |ticket: &Ticket| {
             let held = ticket.held.as_ref();
-            held.is_some_and(|held| matches!(held.why, Why::Auth | Why::Breaker))
+            held.is_some_and(|held| matches!(held.why, Why::Auth | Why::NoProgress))
         };
         let by_hand = matches!(
             event,

@@ -7,7 +7,7 @@ use store::{Fault, Journal as _, Ordered};
 use super::Simulation;
 use crate::chance::Site;
 use crate::driver::Driver;
-use crate::hands::Hands;
+use crate::executor::Executor;
 use crate::invariant::{Broken, Checked, ensure};
 use crate::words::name;
 use crate::{Who, block_on, people};
@@ -19,7 +19,7 @@ impl Simulation {
             return Report::Done;
         }
         let rng = self.chance.of(&format!("{} {}", one.ticket, name(&one.effect)));
-        let mut hands = Hands {
+        let mut executor = Executor {
             world: &mut self.world,
             options: &self.options,
             chance: &mut self.chance,
@@ -27,7 +27,7 @@ impl Simulation {
             rng,
             half,
         };
-        hands.perform(&one.ticket, &one.effect)
+        executor.perform(&one.ticket, &one.effect)
     }
 
     /// What the engine is started for: the queue, or at times one command that a person gives while no engine is up.
@@ -131,7 +131,7 @@ impl Simulation {
         for (one, effect) in std::mem::take(&mut self.batch) {
             output.writes.extend(one.writes);
             output.finished.extend(one.finished);
-            output.again.extend(one.again);
+            output.postponed.extend(one.postponed);
             output.answers.extend(one.answers);
             output.wake_at = [output.wake_at, one.wake_at].into_iter().flatten().min();
             output.ended |= one.ended;
@@ -168,7 +168,7 @@ impl Simulation {
             self.crash("the engine is killed after a write");
             return self.check();
         }
-        let later = output.again.clone();
+        let later = output.postponed.clone();
         let mut finished = output.finished;
         let halted = (!finished.is_empty() || !later.is_empty() || !output.answers.is_empty())
             .then(|| self.chance.strikes(Site::KillWhileSettling))

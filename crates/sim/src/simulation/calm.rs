@@ -40,7 +40,7 @@ impl Simulation {
             .witness
             .audit
             .project()
-            .barred
+            .paused
             .values()
             .any(|bar| bar.until.is_none());
         if let Some(ticket) = tickets.first().filter(|_| shut) {

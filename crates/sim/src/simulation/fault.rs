@@ -59,7 +59,7 @@ impl Simulation {
             return;
         }
         // These tell of what is not there, or not possible, and a later engine may have made it since: only the repository's
-        // lock, which an engine holds for as long as its hands work, keeps them from being told late.
+        // lock, which an engine holds for as long as its executor work, keeps them from being told late.
         let harmless = |told: &&Told| {
             !matches!(
                 told.report,

@@ -220,7 +220,7 @@ impl Simulation {
             Choice::Look(at) => {
                 let (_, look) = self.world.files.looks.remove(at);
                 self.tell(
-                    Input::Sighted {
+                    Input::Observed {
                         seen: vec![look],
                         whole: false,
                     },
@@ -232,7 +232,7 @@ impl Simulation {
                 self.world.files.looks.clear();
                 let looks = self.world.files.see_all(now);
                 self.tell(
-                    Input::Sighted {
+                    Input::Observed {
                         seen: looks,
                         whole: true,
                     },

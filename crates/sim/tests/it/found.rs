@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use engine::{Core, Duty, End, Input, Loaded, Output, Report, RunEnd, Sighting};
+use engine::{Core, Duty, End, Input, Loaded, Observation, Output, Report, RunEnd};
 use model::attempt::{self, Class, Failure, Prompt, Signal, Usage};
 use model::command::Command;
 use model::journal::EffectId;
@@ -121,14 +121,14 @@ fn a_file(status: FileStatus) -> Input {
         kind: "task".to_owned(),
         ..Spec::default()
     };
-    let sighting = Sighting::Read {
+    let sighting = Observation::Read {
         ticket: ticket(),
         spec,
         status,
         tags: BTreeSet::new(),
         changed_at: Time(0),
     };
-    Input::Sighted {
+    Input::Observed {
         seen: vec![sighting],
         whole: true,
     }
@@ -154,7 +154,7 @@ fn a_kill_is_not_forgotten_when_the_step_could_not_be_started() {
         (Report::WorkspaceMissing, "open (held)"),
     ] {
         let mut crew = Crew::at_work(Settings::default());
-        let agent = crew.core.ticket(&ticket()).unwrap().seat().unwrap().clone();
+        let agent = crew.core.ticket(&ticket()).unwrap().slot().unwrap().clone();
         crew.hear(Input::Commanded {
             id: "c".to_owned(),
             by: "pat".to_owned(),
@@ -310,7 +310,7 @@ fn a_client_that_cannot_succeed_is_stopped_for_that_and_a_person_goes_on() {
 #[test]
 fn a_stop_for_another_reason_is_not_changed_by_what_the_client_says() {
     let mut crew = Crew::at_work(Settings::default());
-    let agent = crew.core.ticket(&ticket()).unwrap().seat().unwrap().clone();
+    let agent = crew.core.ticket(&ticket()).unwrap().slot().unwrap().clone();
     crew.hear(Input::Commanded {
         id: "c".to_owned(),
         by: "pat".to_owned(),
@@ -323,7 +323,7 @@ fn a_stop_for_another_reason_is_not_changed_by_what_the_client_says() {
     crew.failed(Failure::new(Class::KilledByUs, "it was stopped"));
     assert_eq!(crew.state(), "open (held)");
     assert!(
-        crew.core.project().barred.is_empty(),
+        crew.core.project().paused.is_empty(),
         "nothing was learnt of the service"
     );
 }
@@ -344,8 +344,8 @@ fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name()
     let mut crew = Crew::at_work(Settings::default());
     crew.report(writes, Report::Done);
     let ordered_before = crew.ordered.len();
-    let gone = Sighting::Gone { ticket: ticket() };
-    crew.hear(Input::Sighted {
+    let gone = Observation::Gone { ticket: ticket() };
+    crew.hear(Input::Observed {
         seen: vec![gone],
         whole: false,
     });
@@ -417,7 +417,7 @@ fn a_writing_is_owed_to_a_file_for_as_long_as_a_file_must_be_still() {
             report,
         };
         let output = crew.core.step(heard, crew.now);
-        (output.again.len(), output.finished.len())
+        (output.postponed.len(), output.finished.len())
     };
     assert_eq!(missing(&mut crew), (1, 0));
     assert_eq!(missing(&mut crew), (1, 0));

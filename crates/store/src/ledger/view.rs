@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use model::journal::{self, State};
 use model::ticket::Ticket;
-use model::view::{self, Bill, Crew, Deeds, Piece, Row};
+use model::view::{self, Piece, Row, Snapshot, Summaries, TicketCost};
 use model::{TicketId, Time};
 
 use super::{Fold, Ledger, PAGE, read, state, stream, text};
@@ -24,7 +24,7 @@ const WORTH: usize = 16;
 
 /// Whether so many tickets lie behind at `now` that it is worth to set them aside: the view is written anew then, all of it.
 #[must_use]
-pub fn is_worth_it(crew: &Crew, now: Time) -> bool {
+pub fn is_worth_it(crew: &Snapshot, now: Time) -> bool {
     let least = (crew.tickets.len() / WORTH).max(1);
     crew.behind(now, least).len() == least
 }
@@ -44,12 +44,12 @@ impl Fold {
 }
 
 impl<J: Journal> Ledger<J> {
-    /// What faces show, up to the last row; what was set aside is not read. Of a long journal that nobody has folded, as after an
+    /// What frontends show, up to the last row; what was set aside is not read. Of a long journal that nobody has folded, as after an
     /// upgrade, what lies behind at `now` is set aside on the way.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
-    pub async fn crew(&self, now: Time) -> Result<Crew> {
+    pub async fn crew(&self, now: Time) -> Result<Snapshot> {
         let mut crew = self.kept().await?;
         // The row at which it was last tried to set aside; none once that failed.
         let mut asked = Some(crew.seq);
@@ -74,7 +74,7 @@ impl<J: Journal> Ledger<J> {
     }
 
     /// Sets aside until it is not worth it any more, or others have kept more.
-    async fn put_all_aside(&self, crew: &mut Crew, now: Time) -> Result<()> {
+    async fn put_all_aside(&self, crew: &mut Snapshot, now: Time) -> Result<()> {
         while is_worth_it(crew, now) {
             let before = crew.tickets.len();
             self.put_aside(crew, now).await?;
@@ -89,7 +89,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::crew`].
-    pub async fn bills(&self, crew: &Crew, mut each: impl FnMut(&Bill)) -> Result<()> {
+    pub async fn ticket_costs(&self, crew: &Snapshot, mut each: impl FnMut(&TicketCost)) -> Result<()> {
         let mut after: Option<StreamId> = None;
         loop {
             let page = self.0.briefs(after.as_ref(), PAGE).await?;
@@ -97,8 +97,8 @@ impl<J: Journal> Ledger<J> {
             after = Some(last.stream.clone());
             for record in page {
                 let id = ticket_id(&record.stream)?;
-                if crew.past.tickets.contains(&id) {
-                    each(&read::<Bill>("record", &record.brief)?);
+                if crew.archived.tickets.contains(&id) {
+                    each(&read::<TicketCost>("record", &record.brief)?);
                 }
             }
         }
@@ -108,7 +108,11 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::crew`].
-    pub async fn deeds(&self, crew: &Crew, mut each: impl FnMut(&TicketId, &Deeds)) -> Result<()> {
+    pub async fn attempt_summaries(
+        &self,
+        crew: &Snapshot,
+        mut each: impl FnMut(&TicketId, &Summaries),
+    ) -> Result<()> {
         let mut after: Option<StreamId> = None;
         loop {
             let page = self.0.records(after.as_ref(), PAGE).await?;
@@ -116,8 +120,8 @@ impl<J: Journal> Ledger<J> {
             after = Some(last.stream.clone());
             for record in page {
                 let id = ticket_id(&record.stream)?;
-                if crew.past.tickets.contains(&id) {
-                    each(&id, &read::<Deeds>("record", &record.rest)?);
+                if crew.archived.tickets.contains(&id) {
+                    each(&id, &read::<Summaries>("record", &record.rest)?);
                 }
             }
         }
@@ -127,8 +131,8 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::crew`].
-    pub async fn take_back(&self, crew: &mut Crew, id: &TicketId, version: Option<u64>) -> Result<()> {
-        if !crew.past.tickets.contains(id) {
+    pub async fn take_back(&self, crew: &mut Snapshot, id: &TicketId, version: Option<u64>) -> Result<()> {
+        if !crew.archived.tickets.contains(id) {
             return Ok(());
         }
         let stream = StreamId(journal::Stream::Ticket(id.clone()).to_string());
@@ -142,7 +146,7 @@ impl<J: Journal> Ledger<J> {
             return Err(lost());
         };
         let ticket = self.1.ticket(record.version.0, ticket);
-        crew.take_back(record_of(id.clone(), &record)?, ticket);
+        crew.restore(record_of(id.clone(), &record)?, ticket);
         Ok(())
     }
 
@@ -150,7 +154,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::crew`]; the row is not folded then.
-    pub async fn fold_row(&self, crew: &mut Crew, fold: &Fold) -> Result<()> {
+    pub async fn fold_row(&self, crew: &mut Snapshot, fold: &Fold) -> Result<()> {
         self.make_ready(crew, fold).await?;
         crew.apply(fold.row());
         Ok(())
@@ -160,10 +164,10 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::crew`].
-    pub async fn make_ready(&self, crew: &mut Crew, fold: &Fold) -> Result<()> {
+    pub async fn make_ready(&self, crew: &mut Snapshot, fold: &Fold) -> Result<()> {
         if let journal::Stream::Ticket(id) = &fold.stream
             && fold.seq > crew.seq
-            && crew.past.tickets.contains(id)
+            && crew.archived.tickets.contains(id)
         {
             self.take_back(crew, id, Some(fold.version.saturating_sub(1)))
                 .await?;
@@ -178,7 +182,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// The backend's failure: then the view is as it was.
-    pub async fn put_aside(&self, crew: &mut Crew, now: Time) -> Result<BTreeSet<TicketId>> {
+    pub async fn put_aside(&self, crew: &mut Snapshot, now: Time) -> Result<BTreeSet<TicketId>> {
         if crew.seq == 0 {
             return Ok(BTreeSet::new());
         }
@@ -204,14 +208,14 @@ impl<J: Journal> Ledger<J> {
         let behind: BTreeSet<TicketId> = versions.keys().cloned().collect();
         // What is taken out of the view is nowhere until it is durable.
         let mut slim = crew.clone();
-        let records = slim.set_aside(&behind);
+        let records = slim.archive(&behind);
         let records = records.into_iter().map(|record| {
             let stream = StreamId(journal::Stream::Ticket(record.ticket.clone()).to_string());
             Ok(Record {
                 stream,
                 version: versions.get(&record.ticket).copied().unwrap_or_default(),
-                brief: text("record", &record.bill)?,
-                rest: text("record", &record.deeds)?,
+                brief: text("record", &record.cost)?,
+                rest: text("record", &record.summaries)?,
             })
         });
         let records = records.collect::<Result<Vec<Record>>>()?;
@@ -274,7 +278,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// The backend's failure.
-    pub async fn kept(&self) -> Result<Crew> {
+    pub async fn kept(&self) -> Result<Snapshot> {
         for _ in 0..LOOKS {
             let Some(folded) = self.0.folded().await? else {
                 break;
@@ -286,12 +290,12 @@ impl<J: Journal> Ledger<J> {
                 return Ok(crew);
             }
         }
-        Ok(Crew::default())
+        Ok(Snapshot::default())
     }
 
     /// What was folded, piece by piece; nothing when another fold has taken its place meanwhile.
-    async fn pieces(&self, folded: Folded) -> Result<Option<Crew>> {
-        let mut crew = Crew::default();
+    async fn pieces(&self, folded: Folded) -> Result<Option<Snapshot>> {
+        let mut crew = Snapshot::default();
         for number in folded.first..folded.first + folded.pieces {
             let Some(piece) = self.0.piece(number).await? else {
                 return Ok(None);
@@ -317,7 +321,7 @@ impl<J: Journal> Ledger<J> {
     pub async fn kept_with<T>(
         &self,
         of: impl Fn(&view::Record) -> T,
-    ) -> Result<Option<(Crew, BTreeMap<TicketId, (u64, T)>)>> {
+    ) -> Result<Option<(Snapshot, BTreeMap<TicketId, (u64, T)>)>> {
         for _ in 0..LOOKS {
             let before = self.0.folded().await?;
             let crew = self.kept().await?;
@@ -333,7 +337,7 @@ impl<J: Journal> Ledger<J> {
 
     async fn records<T>(
         &self,
-        crew: &Crew,
+        crew: &Snapshot,
         of: impl Fn(&view::Record) -> T,
     ) -> Result<BTreeMap<TicketId, (u64, T)>> {
         let mut found = BTreeMap::new();
@@ -344,20 +348,20 @@ impl<J: Journal> Ledger<J> {
             after = Some(last.stream.clone());
             for record in page {
                 let id = ticket_id(&record.stream)?;
-                if crew.past.tickets.contains(&id) {
+                if crew.archived.tickets.contains(&id) {
                     let of = of(&record_of(id.clone(), &record)?);
                     found.insert(id, (record.version.0, of));
                 }
             }
         }
-        let lost = crew.past.tickets.iter().find(|id| !found.contains_key(*id));
+        let lost = crew.archived.tickets.iter().find(|id| !found.contains_key(*id));
         lost.map_or(Ok(found), |id| Err(lost_record(id)))
     }
 }
 
 /// A view that is about to be kept.
 #[derive(Clone, Debug)]
-struct Kept(Crew);
+struct Kept(Snapshot);
 
 impl Pieces for Kept {
     fn each(&self) -> Box<dyn Iterator<Item = Result<String>> + Send + '_> {
@@ -383,8 +387,8 @@ fn ticket_id(id: &StreamId) -> Result<TicketId> {
 fn record_of(ticket: TicketId, record: &Record) -> Result<view::Record> {
     Ok(view::Record {
         ticket,
-        bill: read::<Bill>("record", &record.brief)?,
-        deeds: read::<Deeds>("record", &record.rest)?,
+        cost: read::<TicketCost>("record", &record.brief)?,
+        summaries: read::<Summaries>("record", &record.rest)?,
     })
 }
 
@@ -398,7 +402,7 @@ mod tests {
 
     /// Tickets are over one by one, in a view of this many others: how much of it is written anew for each.
     fn written_per_ticket(others: usize) -> usize {
-        let mut crew = Crew::default();
+        let mut crew = Snapshot::default();
         let long_ago = Time(0);
         let ticket = |name: String, is_over: bool| {
             let id = TicketId::new(&name).unwrap();
@@ -422,7 +426,7 @@ mod tests {
             crew.tickets.insert(ticket.id.clone(), ticket.into());
             if is_worth_it(&crew, now) {
                 let behind = crew.behind(now, usize::MAX);
-                drop(crew.set_aside(&behind));
+                drop(crew.archive(&behind));
                 written += crew.tickets.len();
             }
         }
@@ -442,7 +446,7 @@ mod tests {
 
     #[test]
     fn in_a_small_view_a_ticket_is_set_aside_at_once() {
-        let mut crew = Crew::default();
+        let mut crew = Snapshot::default();
         assert!(!is_worth_it(&crew, Time(0)));
         let id = TicketId::new("t-1").unwrap();
         let mut ticket = Ticket::new(id.clone());

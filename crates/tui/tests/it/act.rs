@@ -326,9 +326,9 @@ fn what_the_folder_says_waits_in_the_inbox_with_what_to_do() {
         what: "line 3: no such priority".to_owned(),
         hint: "mend \u{1b}[31mthe file".to_owned(),
     };
-    let beside = view::Beside {
+    let beside = view::Context {
         files: vec![file],
-        ..view::Beside::default()
+        ..view::Context::default()
     };
     let files = tui::Files {
         beside,
@@ -349,7 +349,7 @@ fn what_the_folder_says_waits_in_the_inbox_with_what_to_do() {
 #[test]
 fn a_barred_harness_has_a_line_of_its_own() {
     let mut scene = Scene::busy(80, 24);
-    let bar = model::project::Bar {
+    let pause = model::project::HarnessPause {
         class: model::attempt::Class::Auth,
         message: "key \u{1b}[31mrefused".to_owned(),
         until: None,
@@ -357,9 +357,9 @@ fn a_barred_harness_has_a_line_of_its_own() {
         ticket: id("t-work"),
     };
     let harness = "claude".to_owned();
-    scene.project(model::project::Event::HarnessBarred {
+    scene.project(model::project::Event::HarnessPaused {
         harness: harness.clone(),
-        bar,
+        pause,
     });
     let seen = scene.screen(80, 24);
     let line = seen.lines().nth(1).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! How it looks.
 
 use model::policy::route::Refusal;
-use model::view::Beside;
+use model::view::Context;
 use tui::{Files, Key, Msg};
 
 use crate::scene::{Scene, id, oid};
@@ -43,9 +43,9 @@ fn before_anything_happened() {
     scene.create("t-2", "Paint it", 0);
     let waits = Refusal::WaitsFor { ids: vec![id("t-1")] };
     scene.tell(Msg::Files(Files {
-        beside: Beside {
+        beside: Context {
             refusals: [(id("t-2"), waits)].into(),
-            ..Beside::default()
+            ..Context::default()
         },
         ..Files::default()
     }));

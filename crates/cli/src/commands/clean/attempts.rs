@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use git::{Oid, Repository, Undeletable};
-use model::view::{Crew, Deeds, Work};
+use model::view::{AttemptSummary, Snapshot, Summaries};
 use model::{AgentName, TicketId};
 use store::{Ledger, Sqlite};
 
@@ -21,7 +21,7 @@ pub(super) struct Made<'a> {
     by_name: BTreeMap<String, Arc<Attempt>>,
     /// All of them, by ticket and number.
     all: BTreeMap<(TicketId, u32), Arc<Attempt>>,
-    crew: &'a Crew,
+    crew: &'a Snapshot,
 }
 
 /// As much of an attempt as its workspace is known by.
@@ -42,9 +42,9 @@ pub(super) struct Left {
 
 impl<'a> Made<'a> {
     /// `crew`: without what was set aside.
-    pub(super) async fn of(ledger: Option<&Ledger<Sqlite>>, crew: &'a Crew) -> Result<Self> {
+    pub(super) async fn of(ledger: Option<&Ledger<Sqlite>>, crew: &'a Snapshot) -> Result<Self> {
         let mut all = BTreeMap::new();
-        let mut add = |work: &Work| {
+        let mut add = |work: &AttemptSummary| {
             let attempt = Attempt {
                 agent: work.agent.clone(),
                 ticket: work.ticket.clone(),
@@ -54,10 +54,10 @@ impl<'a> Made<'a> {
             all.insert((work.ticket.clone(), work.attempt), Arc::new(attempt));
         };
         if let Some(ledger) = ledger {
-            let of_past = |_: &TicketId, deeds: &Deeds| deeds.works.iter().for_each(&mut add);
-            ledger.deeds(crew, of_past).await?;
+            let of_past = |_: &TicketId, summaries: &Summaries| summaries.attempts.iter().for_each(&mut add);
+            ledger.attempt_summaries(crew, of_past).await?;
         }
-        crew.works.values().for_each(add);
+        crew.attempts.values().for_each(add);
         let named = all
             .values()
             .map(|attempt| (format!("{}-{}", attempt.agent, attempt.ticket), attempt.clone()));
@@ -95,7 +95,7 @@ impl<'a> Made<'a> {
                 continue;
             };
             let is_known =
-                self.crew.tickets.contains_key(&ticket) || self.crew.past.tickets.contains(&ticket);
+                self.crew.tickets.contains_key(&ticket) || self.crew.archived.tickets.contains(&ticket);
             let of = pin.attempt.and_then(|number| self.all.get(&(ticket, number)));
             if let Some(of) = of {
                 let whose = (&of.agent, &of.ticket);

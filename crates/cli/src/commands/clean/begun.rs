@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use model::view::Crew;
+use model::view::Snapshot;
 use runtime::Place;
 
 use crate::error::{Doing as _, Error, Result};
@@ -16,7 +16,7 @@ const BEGUN: &str = "clean";
 
 /// Refuses when a workspace that must be there is not, or the folder that all stand in: with it, there would be work that nobody
 /// keeps. Notes those that are.
-pub(super) fn begin(place: &Place, crew: &Crew, workspaces: &Path) -> Result<()> {
+pub(super) fn begin(place: &Place, crew: &Snapshot, workspaces: &Path) -> Result<()> {
     let file = place.crew_dir.join(BEGUN);
     let before = match std::fs::read_to_string(&file) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),

@@ -2,27 +2,27 @@
 
 use std::collections::BTreeMap;
 
-use model::view::{Crew, Work};
+use model::view::{AttemptSummary, Snapshot};
 use model::{Oid, TicketId};
 use runtime::Place;
 
-use crate::deeds;
+use crate::attempts_done;
 
 /// The latest attempts that are looked at; of older ones nothing is told.
 const LATEST: usize = 100;
 
 /// What was asked already.
 #[derive(Debug, Default)]
-pub(super) struct Deeds {
+pub(super) struct Summaries {
     known: BTreeMap<(TicketId, u32), (State, Option<String>)>,
 }
 
 /// What a work is known by: where its branch and its merge stand, and whether it is over.
 type State = (Option<Oid>, Option<Oid>, bool);
 
-impl Deeds {
+impl Summaries {
     /// In a line for each ticket whose latest work is silent, as far as git knows it. Blocks.
-    pub(super) fn look(&mut self, crew: &Crew, place: &Place) -> BTreeMap<TicketId, String> {
+    pub(super) fn look(&mut self, crew: &Snapshot, place: &Place) -> BTreeMap<TicketId, String> {
         let mut told = BTreeMap::new();
         let mut known = BTreeMap::new();
         for work in crew.work().into_iter().take(LATEST) {
@@ -37,7 +37,7 @@ impl Deeds {
             let state = state(work);
             let line = match self.known.remove(&key) {
                 Some((then, line)) if then == state => line,
-                Some(_) | None => deeds::told(&place.repository, work),
+                Some(_) | None => attempts_done::told(&place.repository, work),
             };
             told.extend(line.clone().map(|line| (work.ticket.clone(), line)));
             known.insert(key, (state, line));
@@ -47,6 +47,6 @@ impl Deeds {
     }
 }
 
-fn state(work: &Work) -> State {
+fn state(work: &AttemptSummary) -> State {
     (work.tip.clone(), work.merged.clone(), work.until.is_some())
 }

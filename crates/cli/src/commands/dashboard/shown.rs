@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use model::journal::Stream;
-use model::view::{self, Crew, Failing};
+use model::view::{self, Failing, Snapshot};
 use model::{TicketId, Time};
 use rustix::process::{Signal as Kill, kill_current_process_group};
 use store::{Fold, Ledger, Sqlite};
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
 use tui::{Action, App, Engine, Files, Keyboard, Msg, Terminal, Told};
 
-use super::done::Deeds;
+use super::done::Summaries;
 use super::watched::Watched;
 use crate::asking::{Answer, Asker};
 use crate::clock;
@@ -28,11 +28,11 @@ use runtime::Place;
 const TICK: Duration = Duration::from_secs(1);
 
 /// What comes from other tasks.
-enum Heard {
+enum Event {
     /// To be told to the state.
     Msg(Msg),
     /// The queue's files were read.
-    Files(Option<Files>, Deeds),
+    Files(Option<Files>, Summaries),
     /// The terminal is gone.
     Gone,
 }
@@ -43,17 +43,17 @@ pub(super) struct Shown {
     app: App,
     terminal: Terminal,
     _keyboard: Keyboard,
-    tell: UnboundedSender<Heard>,
-    told: UnboundedReceiver<Heard>,
+    tell: UnboundedSender<Event>,
+    told: UnboundedReceiver<Event>,
     /// None before anything was ever asked or run here.
     journal: Option<Tail>,
     /// The view for reading the queue's files.
-    crew: Crew,
+    crew: Snapshot,
     watched: Option<Watched>,
     tickets: Changes,
     files: Reading,
     /// With whoever reads the files, while they are read.
-    deeds: Deeds,
+    summaries: Summaries,
     engine: Option<Engine>,
     /// How it ended, when it did.
     ended: Option<Exit>,
@@ -85,7 +85,7 @@ impl Shown {
         let size = terminal.size().doing("measure", "the terminal")?;
         let (tell, told) = unbounded_channel();
         let keys = tell.clone();
-        let keyboard = Keyboard::listen(move |msg| keys.send(msg.map_or(Heard::Gone, Heard::Msg)).is_ok());
+        let keyboard = Keyboard::listen(move |msg| keys.send(msg.map_or(Event::Gone, Event::Msg)).is_ok());
         Ok(Self {
             tickets: Changes::of(&place.tickets_dir),
             place,
@@ -96,14 +96,14 @@ impl Shown {
             tell,
             told,
             journal: None,
-            crew: Crew::default(),
+            crew: Snapshot::default(),
             watched: None,
             files: Reading {
                 due: true,
                 busy: false,
                 begun: Time(0),
             },
-            deeds: Deeds::default(),
+            summaries: Summaries::default(),
             engine: None,
             ended: None,
         })
@@ -151,19 +151,19 @@ impl Shown {
     }
 
     /// Takes in what other tasks tell, all that is there.
-    async fn hear(&mut self, heard: Option<Heard>) -> Result<bool> {
+    async fn hear(&mut self, heard: Option<Event>) -> Result<bool> {
         let mut next = heard;
         while let Some(heard) = next {
             match heard {
-                Heard::Msg(msg) => self.update(msg).await?,
-                Heard::Files(files, deeds) => {
+                Event::Msg(msg) => self.update(msg).await?,
+                Event::Files(files, summaries) => {
                     self.files.busy = false;
-                    self.deeds = deeds;
+                    self.summaries = summaries;
                     if let Some(files) = files {
                         self.update(Msg::Files(files)).await?;
                     }
                 }
-                Heard::Gone => self.ended = Some(Exit::Interrupted),
+                Event::Gone => self.ended = Some(Exit::Interrupted),
             }
             next = self.told.try_recv().ok();
         }
@@ -278,7 +278,7 @@ impl Shown {
                 .map(with_aftermath)
                 .map_err(|error| words(&context::locked_by(&place, error)));
             // Nobody hears it any more when the person has left.
-            drop(tell.send(Heard::Msg(Msg::Told(Told { asked, outcome }))));
+            drop(tell.send(Event::Msg(Msg::Told(Told { asked, outcome }))));
         });
     }
 
@@ -307,7 +307,7 @@ impl Shown {
             begun: now,
         };
         let (place, crew, tell) = (self.place.clone(), self.crew.clone(), self.tell.clone());
-        let mut deeds = std::mem::take(&mut self.deeds);
+        let mut summaries = std::mem::take(&mut self.summaries);
         let ledger = self.journal.as_ref().map(|tail| tail.ledger.clone());
         tokio::spawn(async move {
             let failing = match ledger {
@@ -315,9 +315,9 @@ impl Shown {
                 None => Some(Vec::new()),
             };
             let read = move || {
-                let files = failing.and_then(|failing| files(&crew, &place, failing, &mut deeds, now));
+                let files = failing.and_then(|failing| files(&crew, &place, failing, &mut summaries, now));
                 // Nobody hears it any more when the person has left.
-                drop(tell.send(Heard::Files(files, deeds)));
+                drop(tell.send(Event::Files(files, summaries)));
             };
             tokio::task::spawn_blocking(read);
         });
@@ -326,13 +326,19 @@ impl Shown {
 
 /// What the queue's files say besides the journal, and git of what no agent said anything; nothing when the files cannot be
 /// read now.
-fn files(crew: &Crew, place: &Place, failing: Vec<Failing>, deeds: &mut Deeds, now: Time) -> Option<Files> {
+fn files(
+    crew: &Snapshot,
+    place: &Place,
+    failing: Vec<Failing>,
+    summaries: &mut Summaries,
+    now: Time,
+) -> Option<Files> {
     let (mut unseen, beside) = mail::folder(crew, place, failing, now).ok()?;
     unseen.retain(|id, _| !crew.tickets.contains_key(id));
     Some(Files {
         unseen,
         beside,
-        deeds: deeds.look(crew, place),
+        deeds: summaries.look(crew, place),
     })
 }
 

@@ -60,7 +60,7 @@ pub(super) async fn read(
     if read.is_of_one_moment && !is_folded(&read) {
         found.push(misfolded(read.crew.seq));
     }
-    let n = read.crew.past.tickets.len();
+    let n = read.crew.archived.tickets.len();
     found.push(Finding::fine(
         AREA,
         format!("{n} tickets are set aside, and were not read again: crew doctor --deep does"),
@@ -107,7 +107,7 @@ async fn streams(ledger: &Ledger<Sqlite>) -> Result<Read> {
 
 /// Whether the view has what the rows give: every ticket that is not set aside, and the project.
 fn is_folded(read: &Read) -> bool {
-    let past = &read.crew.past.tickets;
+    let past = &read.crew.archived.tickets;
     let given = read.audit.tickets().iter().filter(|(id, _)| !past.contains(*id));
     given.eq(&read.crew.tickets) && *read.audit.project() == read.crew.project
 }
@@ -146,7 +146,7 @@ async fn whose(ledger: &Ledger<Sqlite>, name: &str, read: &mut Read) -> Result<(
         let (Ok(agent), Ok(ticket)) = (AgentName::new(agent), TicketId::new(ticket)) else {
             continue;
         };
-        if !read.crew.past.tickets.contains(&ticket) {
+        if !read.crew.archived.tickets.contains(&ticket) {
             continue;
         }
         let rows = ledger.history(&Stream::Ticket(ticket)).await?;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use model::TicketId;
 use model::journal::{State, Stream};
-use model::view::Crew;
+use model::view::Snapshot;
 use store::{Fold, Journal as _, Ledger, Sqlite};
 
 use super::{AREA, Read, damaged, misfolded};
@@ -44,7 +44,7 @@ pub(super) async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> R
     }
     for work in std::mem::take(&mut read.unlanded) {
         let key = (work.ticket.clone(), work.attempt);
-        read.crew.works.entry(key).or_insert(work);
+        read.crew.attempts.entry(key).or_insert(work);
     }
     kept.tell(found);
     Ok(read)
@@ -53,7 +53,7 @@ pub(super) async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> R
 /// Takes a ticket back that was taken up again with this row.
 async fn take_up(ledger: &Ledger<Sqlite>, read: &mut Read, fold: &Fold) -> Result<()> {
     if let Stream::Ticket(id) = &fold.stream
-        && read.crew.past.tickets.contains(id)
+        && read.crew.archived.tickets.contains(id)
     {
         ledger.take_back(&mut read.crew, id, None).await?;
         read.crew.sort_charges();
@@ -67,7 +67,7 @@ async fn take_up(ledger: &Ledger<Sqlite>, read: &mut Read, fold: &Fold) -> Resul
 /// The view that was kept for the next who folds. What was set aside of it is so in this fold too, each ticket with its last row:
 /// what is folded and compared is as large as what goes on.
 struct Kept {
-    crew: Crew,
+    crew: Snapshot,
     /// Of each ticket that was set aside its version then, and a digest of its record: the records take much more room.
     records: BTreeMap<TicketId, (u64, u64)>,
     digests: RandomState,

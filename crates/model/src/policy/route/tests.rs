@@ -1,6 +1,6 @@
 use super::*;
 use crate::Fence;
-use crate::attempt::{Attempt, From};
+use crate::attempt::{Attempt, StartPoint};
 use crate::ticket::{Held, Spec};
 
 /// A queue that can be changed.
@@ -168,7 +168,7 @@ fn every_refusal_says_why() {
     world.files.remove(&id("t-gone"));
     world.file("t-shut").status = FileStatus::Closed;
     let session = crate::SessionId(uuid::Uuid::from_u128(1));
-    let attempt = Attempt::new(agent("ann"), Fence(1), 1, From::Target, session, Time(0));
+    let attempt = Attempt::new(agent("ann"), Fence(1), 1, StartPoint::Target, session, Time(0));
     world.ticket("t-busy").state = State::InProgress(Box::new(attempt));
     world.ticket("t-over").state = State::Done(Done::ClosedByPerson);
 
@@ -242,7 +242,11 @@ fn a_cycle_is_told_as_the_way_round() {
             .why("t-self")
             .starts_with("it depends on itself: t-self → t-self;")
     );
-    assert_eq!(world.why("t-y"), "it waits for t-a", "it is not part of the ring");
+    assert_eq!(
+        world.why("t-y"),
+        "it waits for t-a",
+        "it is not part of the cycle"
+    );
     assert_eq!(world.order(), ["t-x"]);
 }
 
@@ -250,13 +254,13 @@ fn a_cycle_is_told_as_the_way_round() {
 fn of_a_long_ring_each_ticket_is_told_how_it_begins() {
     let names: Vec<String> = (0..10_000).map(|n| format!("t-{n}")).collect();
     let next = |n: usize| names[(n + 1) % names.len()].as_str();
-    let ring: Vec<(&str, Spec)> = names
+    let cycle: Vec<(&str, Spec)> = names
         .iter()
         .enumerate()
         .map(|(n, name)| (name.as_str(), after(&[next(n)])))
         .chain([("t-behind", after(&["t-0"]))])
         .collect();
-    let world = World::new(&ring);
+    let world = World::new(&cycle);
     let all = refusals(world.queue());
     let told = all.values().filter_map(|refusal| match refusal {
         Refusal::Cycle { path } => Some(path.len()),

@@ -161,7 +161,7 @@ impl Watch {
             }
         }
         let ticket = &change.ticket;
-        let slots = ticket.seat().map(|agent| (agent.clone(), ticket.fence));
+        let slots = ticket.slot().map(|agent| (agent.clone(), ticket.fence));
         assert_eq!(
             self.slots,
             slots.into_iter().collect(),
@@ -292,14 +292,14 @@ fn state(before: &Ticket, after: &Ticket, now: Time) {
     }
     if after.held.is_some() {
         assert_eq!(
-            (after.seat(), after.live_run()),
+            (after.slot(), after.live_run()),
             (None, None),
             "a held ticket frees its agent"
         );
     }
     if after.is_done() {
         assert_eq!(
-            (after.seat(), &after.held, after.deadline(), after.due),
+            (after.slot(), &after.held, after.deadline(), after.due),
             (None, &None, None, None)
         );
     }
@@ -333,7 +333,7 @@ fn held_where(ticket: &Ticket) {
     let Some(held) = &ticket.held else { return };
     let fits = match held.why {
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped => matches!(ticket.state, State::Open),
-        Why::Auth | Why::Breaker => matches!(ticket.state, State::InProgress(_)),
+        Why::Auth | Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
         Why::CouldNotRun | Why::TargetRed | Why::SensitivePaths { .. } | Why::Conflict | Why::Review => {
             matches!(ticket.state, State::Verify(_))
         }
@@ -341,7 +341,7 @@ fn held_where(ticket: &Ticket) {
             State::Open => true,
             State::InProgress(attempt) => {
                 let between = matches!(attempt.state, attempt::State::Ready | attempt::State::Working(_));
-                between && !attempt.has_live_worker() && !attempt.seated
+                between && !attempt.has_live_worker() && !attempt.holding
             }
             State::New | State::Verify(_) | State::Done(_) => false,
         },

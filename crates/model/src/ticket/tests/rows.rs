@@ -1,12 +1,12 @@
 //! Rows of the table that are easy to get wrong, told as stories.
 
-use crate::attempt::{self, Class, Event as Of, Failure, Prompt, Signal, Then, Usage, Workspace};
+use crate::attempt::{self, AfterStop, Class, Event as Of, Failure, Prompt, Signal, Usage, Workspace};
 use crate::machine::Rejected;
-use crate::policy::budget::Purse;
+use crate::policy::budget::Budget;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
-    Again, Answer, Change, Done, Effect, Event, FileStatus, Label, Released, Same, Spec, Stage, State,
-    Ticket, Verify, Why,
+    Answer, Change, Done, Effect, Event, FileStatus, Fingerprint, Label, Released, Repeat, Spec, Stage,
+    State, Ticket, Verify, Why,
 };
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -228,7 +228,7 @@ fn the_limit_never_means_done_one_more_step_says_so_and_then_it_goes_back() {
         ("open".to_owned(), Some(Time(500_000)))
     );
     assert!(story.ticket.labels.contains(&Label::AgentIncomplete));
-    assert_eq!(story.ticket.from, attempt::From::Kept { number: 1 });
+    assert_eq!(story.ticket.from, attempt::StartPoint::Kept { number: 1 });
 }
 
 #[test]
@@ -332,9 +332,9 @@ fn an_edit_is_told_until_a_step_that_told_it_has_ended_well() {
 fn a_persons_kill_is_not_undone_by_a_step_that_ends_before_it() {
     let mut story = Story::running();
     story.of(Of::StopOrdered {
-        then: Then::Release { by: boss() },
+        then: AfterStop::Release { by: boss() },
     });
-    let stalled = Then::Retry {
+    let stalled = AfterStop::Retry {
         class: Class::Stalled,
     };
     assert_eq!(
@@ -347,7 +347,7 @@ fn a_persons_kill_is_not_undone_by_a_step_that_ends_before_it() {
     };
     assert!(story.refuses(dropped()).contains("stopped first"));
     story.of(Of::StopOrdered {
-        then: Then::Drop {
+        then: AfterStop::Drop {
             by: boss(),
             reason: "no".to_owned(),
         },
@@ -370,7 +370,7 @@ fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
         output: "boom".to_owned(),
         steps_left: 3,
         reopen_at: Time(0),
-        again: None,
+        repeat: None,
     };
     story.then(failed);
     let told = Prompt::ChecksFailed {
@@ -380,7 +380,7 @@ fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
     assert_eq!(story.started().0, told);
     story
         .of(Of::StopOrdered {
-            then: Then::Retry {
+            then: AfterStop::Retry {
                 class: Class::Stalled,
             },
         })
@@ -401,7 +401,7 @@ fn candidates_are_numbered_over_all_submissions_of_an_attempt() {
     story.then(Event::NoCommits {
         steps_left: 3,
         reopen_at: Time(0),
-        again: None,
+        repeat: None,
     });
     story.start().finish(Signal::Done, 9).then(Event::CheckStarted);
     assert!(
@@ -514,7 +514,7 @@ fn a_workspace_that_could_not_be_made_costs_an_attempt_and_moves_no_start() {
     story.claim().then(failed(1));
     assert_eq!(
         (story.name(), &story.ticket.from),
-        ("open".to_owned(), &attempt::From::Target)
+        ("open".to_owned(), &attempt::StartPoint::Target)
     );
     story.claim().then(failed(0));
     assert_eq!(story.held(), &Why::Failed);
@@ -601,7 +601,7 @@ fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
         paths: vec!["crew.toml".to_owned()],
         tip: oid('a'),
     });
-    assert_eq!(story.ticket.seat(), None, "its agent is free");
+    assert_eq!(story.ticket.slot(), None, "its agent is free");
     story
         .then(Event::PathsApproved { by: boss() })
         .then(Event::CheckStarted);
@@ -612,7 +612,7 @@ fn an_approval_of_paths_counts_for_the_tip_it_was_given_for() {
     story.then(Event::Conflicted {
         paths: vec!["a".to_owned()],
         resolutions_left: 2,
-        again: None,
+        repeat: None,
     });
     assert_eq!(
         (story.name(), story.ticket.feedback.len()),
@@ -667,14 +667,14 @@ fn nothing_that_lands_was_not_accepted() {
 
 #[test]
 fn the_same_failure_once_too_often_is_held_as_submitted_until_a_person_retries() {
-    let again = |left| {
-        let (of, times) = (Same::NothingCommitted, 3 - left);
-        Some(Again { of, times, left })
+    let repeat = |left| {
+        let (of, times) = (Fingerprint::NothingCommitted, 3 - left);
+        Some(Repeat { of, times, left })
     };
     let nothing = |left, steps_left| Event::NoCommits {
         steps_left,
         reopen_at: Time(0),
-        again: again(left),
+        repeat: repeat(left),
     };
     let mut story = Story::submitted();
     story.then(Event::CheckStarted).then(nothing(1, 3));
@@ -684,46 +684,46 @@ fn the_same_failure_once_too_often_is_held_as_submitted_until_a_person_retries()
     let held = story.ticket.held.clone().unwrap();
     assert_eq!(
         (story.name().as_str(), held.why),
-        ("verify/checking (held)", Why::Breaker)
+        ("verify/checking (held)", Why::NoProgress)
     );
     assert!(held.note.contains("3 times in a row"), "{}", held.note);
-    assert_eq!(story.ticket.seat(), None, "its agent is free");
+    assert_eq!(story.ticket.slot(), None, "its agent is free");
     assert!(story.refuses(Event::CheckStarted).contains("held"));
 
     // A retry looks first; what is still so goes to the queue, and the count begins anew.
     let fresh = session(story.ticket.fence, 9);
     story.then(Event::Retried {
         by: boss(),
-        seat: true,
+        slot_free: true,
         fresh,
     });
     assert_eq!(
-        (story.name().as_str(), &story.ticket.again),
+        (story.name().as_str(), &story.ticket.repeat),
         ("verify/checking", &None)
     );
     story.then(Event::CheckStarted).then(nothing(2, 3));
     assert_eq!((story.name().as_str(), story.ticket.feedback.len()), ("open", 1));
     assert_eq!(
-        story.ticket.again,
-        again(2),
+        story.ticket.repeat,
+        repeat(2),
         "the next attempt begins with what is known"
     );
     story.edit("another");
-    assert_eq!(story.ticket.again, None, "another text is another input");
+    assert_eq!(story.ticket.repeat, None, "another text is another input");
 }
 
 #[test]
 fn spent_steps_are_not_called_the_same_failure() {
     let mut story = Story::submitted();
-    let again = Some(Again {
-        of: Same::NothingCommitted,
+    let repeat = Some(Repeat {
+        of: Fingerprint::NothingCommitted,
         times: 3,
         left: 0,
     });
     story.then(Event::CheckStarted).then(Event::NoCommits {
         steps_left: 0,
         reopen_at: Time(0),
-        again,
+        repeat,
     });
     assert_eq!(story.ticket.held.as_ref().unwrap().why, Why::Failed);
 }
@@ -749,8 +749,8 @@ fn what_a_service_asks_for_is_waited_for_and_no_error() {
     );
 }
 
-fn purse(limit: u64) -> Purse {
-    Purse {
+fn budget(limit: u64) -> Budget {
+    Budget {
         spent_micro_usd: 9,
         limit_micro_usd: limit,
     }
@@ -761,7 +761,7 @@ impl Story {
     fn warn(&mut self, limit: u64) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
-        let budget = Some(purse(limit));
+        let budget = Some(budget(limit));
         self.of(Of::StepStarted { run, budget })
     }
 
@@ -808,19 +808,19 @@ fn a_warning_is_told_when_a_step_that_told_it_has_ended_well() {
 
 #[test]
 fn a_spent_budget_holds_between_two_steps_and_the_agent_goes_on_where_it_was() {
-    let purse = purse(9);
+    let budget = budget(9);
     let mut story = Story::running();
-    let refused = story.attempt(&Event::BudgetSpent { purse }).unwrap_err();
+    let refused = story.attempt(&Event::BudgetSpent { budget }).unwrap_err();
     assert_eq!(refused.why, "a worker of it is alive; it is stopped first");
     story.charge(9, None);
-    story.then(Event::BudgetSpent { purse });
+    story.then(Event::BudgetSpent { budget });
     assert_eq!(story.name(), "in_progress/working (held)");
-    assert_eq!(story.held(), &Why::Budget { purse });
-    assert_eq!(story.ticket.seat(), None, "its agent is free");
+    assert_eq!(story.held(), &Why::Budget { budget });
+    assert_eq!(story.ticket.slot(), None, "its agent is free");
     assert_eq!(story.ticket.spent.since_grant_micro_usd, 9);
     let session = story.ticket.attempt().unwrap().session.clone();
 
-    story.then(Event::BudgetRaised { seat: true });
+    story.then(Event::BudgetRaised { slot_free: true });
     assert_eq!(story.name(), "in_progress/working");
     assert_eq!(
         story.ticket.spent.since_grant_micro_usd, 9,
@@ -832,16 +832,16 @@ fn a_spent_budget_holds_between_two_steps_and_the_agent_goes_on_where_it_was() {
 
 #[test]
 fn a_retry_grants_a_budget_anew_only_where_money_was_missing() {
-    let purse = purse(9);
+    let budget = budget(9);
     let fresh = session(Fence(9), 9);
-    let retried = |seat| Event::Retried {
+    let retried = |slot_free| Event::Retried {
         by: boss(),
-        seat,
+        slot_free,
         fresh: fresh.clone(),
     };
     let mut story = Story::running();
     story.charge(9, None);
-    story.then(Event::BudgetSpent { purse }).then(retried(true));
+    story.then(Event::BudgetSpent { budget }).then(retried(true));
     assert_eq!(story.name(), "in_progress/working");
     assert_eq!(story.ticket.spent.since_grant_micro_usd, 0);
     assert_eq!(
@@ -852,13 +852,13 @@ fn a_retry_grants_a_budget_anew_only_where_money_was_missing() {
 
     let mut story = Story::running();
     story.charge(9, None);
-    story.then(Event::BudgetSpent { purse }).then(retried(false));
+    story.then(Event::BudgetSpent { budget }).then(retried(false));
     assert_eq!(
         story.name(),
         "open",
         "its agent has another ticket: the next one takes over"
     );
-    assert_eq!(story.ticket.from, attempt::From::Kept { number: 1 });
+    assert_eq!(story.ticket.from, attempt::StartPoint::Kept { number: 1 });
 
     let mut story = Story::running();
     story.charge(9, None);
@@ -868,7 +868,7 @@ fn a_retry_grants_a_budget_anew_only_where_money_was_missing() {
         story.ticket.spent.since_grant_micro_usd, 9,
         "this was about something else"
     );
-    story.then(Event::BudgetSpent { purse });
+    story.then(Event::BudgetSpent { budget });
     assert_eq!(story.name(), "open (held)");
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Draft, Taken};
 use crate::attempt::{self};
-use crate::policy::budget::Purse;
-use crate::ticket::{Again, Held, Stage, State, Why};
+use crate::policy::budget::Budget;
+use crate::ticket::{Held, Repeat, Stage, State, Why};
 use crate::{SessionId, Time};
 
 impl Draft<'_> {
@@ -17,31 +17,31 @@ impl Draft<'_> {
     }
 
     /// Notes what came of submitted work; whether it was the same once too often.
-    pub(super) fn opens_breaker(&mut self, again: Option<&Again>) -> bool {
-        self.ticket.again = again.cloned();
-        again.is_some_and(|again| again.left == 0)
+    pub(super) fn stops_repeating(&mut self, repeat: Option<&Repeat>) -> bool {
+        self.ticket.repeat = repeat.cloned();
+        repeat.is_some_and(|repeat| repeat.left == 0)
     }
 
     /// Held as submitted: a retry first looks whether it is still so, and pays no step for that.
-    pub(super) fn open_breaker(&mut self) -> Taken {
-        let Some(again) = &self.ticket.again else {
+    pub(super) fn hold_for_no_progress(&mut self) -> Taken {
+        let Some(repeat) = &self.ticket.repeat else {
             return self.no("nothing came again");
         };
         let note = format!(
             "{}, {} times in a row: not paid again; `crew retry {}` tries it once more",
-            again.of.says(),
-            again.times,
+            repeat.of.says(),
+            repeat.times,
             self.ticket.id
         );
         self.verify()?.stage = Stage::Queued;
         self.unseat();
-        self.hold(Why::Breaker, note, None);
+        self.hold(Why::NoProgress, note, None);
         Ok(())
     }
 
     // What is held.
 
-    pub(super) fn retry(&mut self, seat: bool, fresh: &SessionId) -> Taken {
+    pub(super) fn retry(&mut self, slot_free: bool, fresh: &SessionId) -> Taken {
         let for_money = self.is_held_for_budget();
         let held = self.ticket.held.take().is_some();
         if !held && !matches!(self.ticket.state, State::InProgress(_)) {
@@ -53,7 +53,7 @@ impl Draft<'_> {
         }
         self.ticket.tries = 0;
         self.ticket.review_tries = 0;
-        self.ticket.again = None;
+        self.ticket.repeat = None;
         self.ticket.labels.clear();
         match &mut self.ticket.state {
             State::New | State::Done(_) => self.no("it is not held"),
@@ -61,7 +61,7 @@ impl Draft<'_> {
                 self.ticket.due = None;
                 Ok(())
             }
-            State::InProgress(attempt) if seat || !held => {
+            State::InProgress(attempt) if slot_free || !held => {
                 // What only lacked money goes on as it was.
                 if !for_money {
                     let event = attempt::Event::Retried {
@@ -70,7 +70,7 @@ impl Draft<'_> {
                     };
                     **attempt = attempt.after(&event)?.0;
                 }
-                attempt.seated = true;
+                attempt.holding = true;
                 Ok(())
             }
             State::InProgress(_) => self.back_to_open(),
@@ -91,7 +91,7 @@ impl Draft<'_> {
 
     /// Between two steps, or between two attempts: held, and its work stays where it is. Held for it already, it says
     /// the new figures.
-    pub(super) fn spend_budget(&mut self, purse: Purse) -> Taken {
+    pub(super) fn spend_budget(&mut self, budget: Budget) -> Taken {
         if !self.is_held_for_budget() {
             self.expect_free()?;
         }
@@ -108,21 +108,21 @@ impl Draft<'_> {
         }
         let id = &self.ticket.id;
         let note = format!(
-            "spent {purse}; `crew retry {id}` grants as much again, or raise `ticket_usd` in crew.toml"
+            "spent {budget}; `crew retry {id}` grants as much again, or raise `ticket_usd` in crew.toml"
         );
         self.unseat();
-        self.hold(Why::Budget { purse }, note, None);
+        self.hold(Why::Budget { budget }, note, None);
         Ok(())
     }
 
-    pub(super) fn raise_budget(&mut self, seat: bool) -> Taken {
+    pub(super) fn raise_budget(&mut self, slot_free: bool) -> Taken {
         if !self.is_held_for_budget() {
             return self.no("no budget holds it");
         }
         self.ticket.held = None;
         match &mut self.ticket.state {
-            State::InProgress(attempt) if seat => {
-                attempt.seated = true;
+            State::InProgress(attempt) if slot_free => {
+                attempt.holding = true;
                 Ok(())
             }
             State::InProgress(_) => self.back_to_open(),

@@ -89,7 +89,7 @@ impl Draft<'_> {
             ..candidate.clone()
         };
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
-        self.ticket.again = None;
+        self.ticket.repeat = None;
         let verify = self.checking()?;
         if review {
             verify.stage = Stage::Reviewing {
@@ -135,7 +135,7 @@ impl Draft<'_> {
             self.hold(Why::Failed, note, None);
             return Ok(());
         }
-        if !verify.attempt.seated {
+        if !verify.attempt.holding {
             self.ticket.feedback.push(story.to_owned());
             return self.back_to_open();
         }

@@ -124,8 +124,8 @@ impl Draft<'_> {
                         Why::Auth,
                         format!("the agent's credentials are refused: {message}"),
                     ),
-                    Stuck::Breaker | Stuck::Errors => (
-                        Why::Breaker,
+                    Stuck::NoProgress | Stuck::Errors => (
+                        Why::NoProgress,
                         format!("the same failure came three times in a row on unchanged input: {message}"),
                     ),
                 };
@@ -188,7 +188,7 @@ impl Draft<'_> {
         let Some(attempt) = self.ticket.attempt() else {
             return self.no("no attempt stands behind it");
         };
-        self.ticket.from = attempt::From::Kept {
+        self.ticket.from = attempt::StartPoint::Kept {
             number: attempt.number,
         };
         self.keep_work();
@@ -255,7 +255,7 @@ impl Draft<'_> {
     /// A held ticket frees its agent.
     pub(super) fn unseat(&mut self) {
         if let Some(attempt) = self.ticket.attempt_mut() {
-            attempt.seated = false;
+            attempt.holding = false;
         }
     }
 }

@@ -36,7 +36,7 @@ fn paid() -> Told {
     told.start("t-2", 2);
     told.finish("t-2", Signal::None);
     told.start("t-2", 3);
-    let then = attempt::Then::Release { by: "me".to_owned() };
+    let then = attempt::AfterStop::Release { by: "me".to_owned() };
     told.ticket("t-2", T::Attempt(A::StopOrdered { then }));
     failed(&mut told, "t-2", Class::KilledByUs, 3);
     let why = ticket::Released::Killed { by: "me".to_owned() };
@@ -47,7 +47,7 @@ fn paid() -> Told {
         "t-2",
         T::Retried {
             by,
-            seat: false,
+            slot_free: false,
             fresh,
         },
     );

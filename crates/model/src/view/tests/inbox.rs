@@ -3,8 +3,8 @@ use crate::command::{Command, Question};
 use crate::journal::EffectId;
 use crate::policy::route::Refusal;
 
-/// The inbox, as a face would show it.
-fn shown(told: &Told, beside: &Beside) -> String {
+/// The inbox, as a frontend would show it.
+fn shown(told: &Told, beside: &Context) -> String {
     let one = |item: Item| {
         assert!(item.acts.iter().all(|act| Act::VERBS.contains(&act.verb())));
         let acts: Vec<String> = item.acts.iter().map(Act::typed).collect();
@@ -49,7 +49,7 @@ fn waiting() -> Told {
     let mut told = Told::up(&agents);
     for (n, agent) in agents.iter().enumerate() {
         let of = format!("t-{}", n + 1);
-        told.create(&of, &format!("Work of {agent}"), &[]);
+        told.create(&of, &format!("AttemptSummary of {agent}"), &[]);
         told.claim(&of, agent);
         told.start(&of, 1);
     }
@@ -154,11 +154,11 @@ fn failing(ticket: &str, is_file: bool, why: &str) -> Failing {
     }
 }
 
-fn beside() -> Beside {
+fn beside() -> Context {
     let cycle = |path: [&str; 3]| Refusal::Cycle {
         path: path.into_iter().map(id).collect(),
     };
-    Beside {
+    Context {
         refusals: BTreeMap::from([
             (id("t-a"), Refusal::MissingDependency { id: id("t-z") }),
             (id("t-b"), cycle(["t-b", "t-c", "t-b"])),
@@ -184,7 +184,7 @@ fn beside() -> Beside {
 fn whatever_waits_for_a_person_is_there_once_with_what_to_type() {
     let told = waiting();
     insta::assert_snapshot!(shown(&told, &beside()));
-    assert_eq!(told.crew.inbox(&Beside::default()).len(), 8, "the journal's own");
+    assert_eq!(told.crew.inbox(&Context::default()).len(), 8, "the journal's own");
 }
 
 #[test]
@@ -193,9 +193,9 @@ fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
     told.create("t-1", "Ask", &[]);
     told.claim("t-1", "ada");
     told.start("t-1", 1);
-    assert_eq!(shown(&told, &Beside::default()), "");
+    assert_eq!(shown(&told, &Context::default()), "");
     ask(&mut told, "t-1", "red or blue?");
-    let first = told.crew.inbox(&Beside::default()).remove(0);
+    let first = told.crew.inbox(&Context::default()).remove(0);
     let by = "me".to_owned();
     let text = "red".to_owned();
     told.ticket(
@@ -206,10 +206,10 @@ fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
             question: None,
         }),
     );
-    assert_eq!(shown(&told, &Beside::default()), "");
+    assert_eq!(shown(&told, &Context::default()), "");
     told.start("t-1", 2);
     ask(&mut told, "t-1", "red or blue?");
-    let second = told.crew.inbox(&Beside::default()).remove(0);
+    let second = told.crew.inbox(&Context::default()).remove(0);
     assert_ne!(first.id, second.id);
     let question = |item: &Item| match item.acts[0].command("red") {
         Some(Command::Answer { question, .. }) => question,

@@ -1,0 +1,90 @@
+//! A repository with a journal that can be read: what the later parts look at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use git::Holder;
+use model::audit::Audit;
+use model::settings::Settings;
+use model::ticket::Ticket;
+use model::view::Snapshot;
+use model::{AgentName, Oid, RunId, TicketId};
+use runtime::Place;
+use store::{Ledger, Sqlite};
+
+/// Everything that is known of it.
+pub(crate) struct Subject {
+    pub(crate) place: Place,
+    /// None when `crew.toml` cannot be used.
+    pub(crate) settings: Option<Settings>,
+    pub(crate) ledger: Ledger<Sqlite>,
+    /// The journal, folded; of what was set aside, where it was read, the work that did not land.
+    pub(crate) crew: Snapshot,
+    /// Whether what was set aside was read.
+    pub(crate) is_whole: bool,
+    /// The journal, looked over; as much of it as was read. Tickets that were set aside are over, and no longer in it.
+    pub(crate) audit: Audit,
+    /// What is said of the cost of tickets that were read and set aside, by id.
+    pub(crate) misadded: BTreeMap<TicketId, Vec<String>>,
+    /// Every agent that was ever at a ticket.
+    pub(crate) pairs: BTreeSet<(AgentName, TicketId)>,
+    /// Tickets for which something is ordered and not done: their workspaces and branches are on their way.
+    pub(crate) changing: BTreeSet<TicketId>,
+    /// The commit on which this journal's first workspace was made.
+    pub(crate) begun_on: Option<Oid>,
+    /// `.crew/state.json`, as it was before the journal was read: an engine may go on in between.
+    pub(crate) state_file: Option<Vec<u8>>,
+    /// The engine that runs here.
+    pub(crate) holder: Option<Holder>,
+}
+
+impl Subject {
+    /// Where the workspaces stand, if that can be told.
+    pub(crate) fn workspaces(&self) -> Option<PathBuf> {
+        self.place.workspaces_dir(self.settings.as_ref()?).ok()
+    }
+
+    /// Whether the journal has a ticket of this name.
+    pub(crate) fn knows(&self, ticket: &str) -> bool {
+        TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.tickets.contains_key(&id))
+            || self.is_aside(ticket)
+    }
+
+    /// Whether a ticket of this name is set aside.
+    fn is_aside(&self, ticket: &str) -> bool {
+        TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.archived.tickets.contains(&id))
+    }
+
+    /// Whether a ticket of this name is set aside, and was not read.
+    pub(crate) fn is_unread(&self, ticket: &str) -> bool {
+        !self.is_whole && self.is_aside(ticket)
+    }
+
+    /// Whether an engine that runs may just be making or removing what belongs to a ticket.
+    pub(crate) fn is_changing(&self, ticket: &TicketId) -> bool {
+        self.holder.is_some() && self.changing.contains(ticket)
+    }
+
+    /// The ticket whose present attempt this agent has.
+    pub(crate) fn at_work(&self, agent: &AgentName, ticket: &TicketId) -> Option<&Ticket> {
+        self.crew
+            .tickets
+            .get(ticket)
+            .map(AsRef::as_ref)
+            .filter(|ticket| ticket.attempt().is_some_and(|attempt| attempt.agent == *agent))
+    }
+
+    /// Who was at what, by the name that workspace and branch have.
+    pub(crate) fn by_name(&self) -> BTreeMap<String, &(AgentName, TicketId)> {
+        self.pairs
+            .iter()
+            .map(|pair| (format!("{}-{}", pair.0, pair.1), pair))
+            .collect()
+    }
+
+    /// The ticket whose attempt waits for the end of a run.
+    pub(crate) fn waits_for(&self, run: &RunId) -> Option<&Ticket> {
+        let mut tickets = self.crew.tickets.values().map(AsRef::as_ref);
+        tickets.find(|ticket| ticket.live_run() == Some(run))
+    }
+}

@@ -1,0 +1,161 @@
+//! The files that the loop hears of, and what a person writes into them while it turns: settings and prompts.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use engine::Input;
+use notify::Watcher as _;
+use tokio::sync::mpsc;
+
+use super::{Dispatcher, Event};
+use crate::executor::Executor;
+use crate::{Error, Options, Place, Result};
+
+impl Dispatcher {
+    /// Reads `crew.toml` and the prompt templates again after a person's edit; what comes of it is heard. On a thread: a client that
+    /// the settings name is asked what it is, and may take its time.
+    pub(super) fn reread_settings(&mut self) {
+        if self.is_rereading() {
+            self.rereading = Rereading::Again;
+            return;
+        }
+        self.rereading = Rereading::UnderWay;
+        let (executor, options, tell) = (
+            Arc::clone(&self.executor),
+            self.options.clone(),
+            self.tell.clone(),
+        );
+        let threads = Arc::clone(&executor.threads);
+        tokio::spawn(async move {
+            let read = threads.begin(move || renewed(&executor, &options)).await;
+            drop(tell.send(Event::SettingsRead(read.ok().flatten())));
+        });
+    }
+
+    pub(super) fn is_rereading(&self) -> bool {
+        self.rereading != Rereading::No
+    }
+
+    /// The settings were read again; a bad file keeps the last good ones and is told.
+    pub(super) async fn take_settings(&mut self, read: Option<Result<Option<Box<Executor>>>>) -> Result<()> {
+        let changed_meanwhile = self.rereading == Rereading::Again;
+        self.rereading = Rereading::No;
+        match read {
+            // They are read at the next tick.
+            None => {}
+            Some(Ok(None)) => self.settings_error = None,
+            Some(Ok(Some(executor))) => {
+                tracing::info!("{} read again", what(&executor, &self.executor));
+                self.settings_error = None;
+                self.core.set_settings(executor.settings.clone());
+                self.executor = Arc::from(executor);
+                self.watch_prompts();
+                self.step(vec![Input::Ticked]).await?;
+            }
+            Some(Err(error)) => {
+                let why = error.to_string();
+                if self.settings_error.as_ref() != Some(&why) {
+                    tracing::warn!("the last good settings stand: {why}");
+                    self.settings_error = Some(why);
+                }
+            }
+        }
+        if changed_meanwhile {
+            self.reread_settings();
+        }
+        Ok(())
+    }
+
+    /// Has changes of the templates told; where it cannot, they are seen at the next tick.
+    pub(super) fn watch_prompts(&mut self) {
+        let dir = self.executor.prompts_dir();
+        if let Some(watcher) = &mut self.watcher
+            && dir != self.watched_prompts
+        {
+            if let Some(old) = &self.watched_prompts {
+                drop(watcher.unwatch(old));
+            }
+            if let Some(new) = &dir {
+                drop(watcher.watch(new, notify::RecursiveMode::NonRecursive));
+            }
+            self.watched_prompts = dir;
+        }
+    }
+}
+
+/// Where reading the settings again stands: it is done once at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Rereading {
+    /// Nothing is being read.
+    #[default]
+    No,
+    /// They are being read.
+    UnderWay,
+    /// They are being read, and may have changed since that began.
+    Again,
+}
+
+/// The executor under the settings as they are now; none when these are in force.
+fn renewed(executor: &Executor, options: &Options) -> Result<Option<Box<Executor>>> {
+    let settings = options.over(executor.place.settings()?);
+    let old = &executor.settings;
+    if settings == *old && executor.are_prompts_same()? {
+        return Ok(None);
+    }
+    if settings.project.target != old.project.target || settings.workspace_dir != old.workspace_dir {
+        return Err(Error::NeedsRestart);
+    }
+    Ok(Some(Box::new(executor.renewed(&settings, options)?)))
+}
+
+/// What is different in the new executor, in words.
+fn what(new: &Executor, old: &Executor) -> &'static str {
+    match (new.settings == old.settings, new.prompts.is_same(&old.prompts)) {
+        (false, true) => "crew.toml was",
+        (true, _) => "the prompt templates were",
+        (false, false) => "crew.toml and the prompt templates were",
+    }
+}
+
+/// Watches the journal's folder and the repository's root, not the files: they are replaced, and come and go.
+pub(super) fn watch_files(
+    place: &Place,
+    tell: mpsc::UnboundedSender<Event>,
+) -> Option<notify::RecommendedWatcher> {
+    let settings = place.settings_path.clone();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let Ok(event) = event else {
+            // Whatever was lost, a look finds it.
+            drop(tell.send(Event::JournalChanged));
+            drop(tell.send(Event::SettingsTouched));
+            return;
+        };
+        if event.kind.is_access() {
+            return;
+        }
+        // Which folder has the templates is a setting; elsewhere such a file comes seldom, and costs a look.
+        let may_be_template = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
+        if event
+            .paths
+            .iter()
+            .any(|path| *path == settings || may_be_template(path))
+        {
+            drop(tell.send(Event::SettingsTouched));
+        }
+        let is_journal = |path: &PathBuf| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("journal.db"))
+        };
+        if event.paths.iter().any(is_journal) {
+            drop(tell.send(Event::JournalChanged));
+        }
+    })
+    .ok()?;
+    watcher
+        .watch(&place.crew_dir, notify::RecursiveMode::NonRecursive)
+        .ok()?;
+    watcher
+        .watch(&place.root, notify::RecursiveMode::NonRecursive)
+        .ok()?;
+    Some(watcher)
+}

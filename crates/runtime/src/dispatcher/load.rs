@@ -1,0 +1,163 @@
+//! Taking up the journal.
+
+use std::collections::BTreeSet;
+
+use engine::{Core, Duty, Loaded};
+use model::attempt::{self, Attempt};
+use model::ticket::Effect;
+use model::{RunId, Time};
+use store::Ordered;
+
+use super::end::own_stop;
+use super::{Dispatcher, Recorded};
+use crate::queue::Ask;
+use crate::{Result, clock};
+
+impl Dispatcher {
+    /// Removes what a killed engine left of a checkout that it was about to keep, and what could not be removed before: at the start
+    /// only, while no hand keeps one.
+    pub(super) fn clear_leftovers(&self) {
+        if self.duty != Duty::Drain {
+            return;
+        }
+        let executor = &self.executor;
+        if let Err(error) = executor.repository.clear_half_spares(&executor.workspaces) {
+            tracing::warn!(
+                "a checkout that was half put aside takes room for nothing: {}",
+                text::whole(&error)
+            );
+        }
+        executor.clear_undeletable();
+    }
+
+    /// Ends what runs where the journal is new: another was here, is gone, and what it has begun is at work with nobody to wait for it.
+    pub(super) async fn end_orphans(&self) -> Result<()> {
+        if !self.ledger.tail(0, 1).await?.is_empty() {
+            return Ok(());
+        }
+        let place = self.executor.place.clone();
+        let ended = self
+            .executor
+            .threads
+            .end(move || crate::end_all_runs(&place))
+            .await;
+        ended.unwrap_or(Ok(()))
+    }
+
+    /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
+    pub(super) async fn load(&mut self) -> Result<()> {
+        let mut pending = loop {
+            if let Some(pending) = self.load_once().await? {
+                break pending;
+            }
+        };
+        if let Duty::Drain = self.duty {
+            let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
+            // One whose start or stop is still to be performed is watched once that is done.
+            let later: BTreeSet<RunId> = pending.iter().filter_map(|o| o.effect.run().cloned()).collect();
+            for run in live.into_iter().filter(|run| !later.contains(run)) {
+                self.watch(run);
+            }
+        }
+        crash::point("recover.adopted");
+        pending.retain(|ordered| self.is_duty(ordered));
+        self.enqueue(pending).await
+    }
+
+    /// Loads a core and makes its first decisions durable; gives what is still to be performed, nothing when they were refused.
+    async fn load_once(&mut self) -> Result<Option<Vec<Ordered>>> {
+        let streams = self.ledger.streams().await?;
+        let pending = self.ledger.pending(Time(i64::MAX)).await?;
+        crash::point("recover.loaded");
+        let loaded = Loaded {
+            streams,
+            pending: pending
+                .iter()
+                .map(|o| (o.id, o.ticket.clone(), o.effect.clone()))
+                .collect(),
+        };
+        // Taking it up can fail half-way, and is begun again then.
+        self.asked_to_stop = self.core.stopping().or(self.asked_to_stop);
+        self.core = Core::load(self.executor.settings.clone(), self.journal, loaded)?;
+        self.has_archived = self.ledger.has_archived().await?;
+        self.restore(self.core.unknown_links()).await?;
+        let is_keeping = pending
+            .iter()
+            .any(|o| matches!(o.effect, Effect::KeepWork { .. }));
+        self.note_place(is_keeping)?;
+        self.queues.renew();
+        self.look += 1;
+        self.queue.ask(Ask::LookAnew(self.look));
+        self.notes.clear();
+        self.told.clear();
+        self.looked = Time::default();
+        self.inbox = 0;
+        if let Duty::Drain = self.duty
+            && let Err(error) = self.executor.repository.release_locks()
+        {
+            tracing::warn!("a killed git's lock may stay: {}", text::whole(&error));
+        }
+        let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
+        if self.duty == Duty::Drain && !is_landing {
+            // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
+            match self.executor.repository.release_left_behind() {
+                // Room comes again, and this is begun again then.
+                Err(error) if error.is_passing() => return Err(error.into()),
+                // Where a checkout's own git directory forbids it, the rest of the work need not stand still.
+                Err(error) => tracing::warn!("a killed engine's lock may stay: {}", text::whole(&error)),
+                Ok(()) => {}
+            }
+            crash::point("recover.released");
+        }
+        let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];
+        // Whoever asked the engine to stop asked this one too.
+        let stopping = self.asked_to_stop;
+        outputs.extend(stopping.map(|running| self.core.step(own_stop(running), clock::now())));
+        Ok(match self.record(outputs).await? {
+            Recorded::All => Some(pending),
+            Recorded::Refused => None,
+        })
+    }
+
+    /// Notes where everything stands, before anything is done there. Once: that does not change in an engine's life, and one that has
+    /// begun waits for what goes meanwhile. `is_keeping`: work is still to be kept.
+    fn note_place(&mut self, is_keeping: bool) -> Result<()> {
+        if !self.is_noted {
+            let executor = &self.executor;
+            let is_under_way = is_keeping || self.is_under_way();
+            executor
+                .place
+                .note(&executor.settings, &executor.workspaces, is_under_way)?;
+            self.is_noted = true;
+        }
+        Ok(())
+    }
+
+    /// Whether work of any ticket may be in a workspace.
+    pub(super) fn is_under_way(&self) -> bool {
+        let mut attempts = self
+            .core
+            .active_tickets()
+            .filter_map(|(_, ticket)| ticket.attempt());
+        self.queues.is_keeping() || attempts.any(Attempt::may_have_work)
+    }
+
+    /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and
+    /// begins to land nothing but what it was told to; what else was begun it ends first, so that the command finds it whole. What
+    /// is being landed it ends only where something is to land behind it, which would wait for it for ever otherwise.
+    fn is_duty(&self, ordered: &Ordered) -> bool {
+        let Duty::Command { lands } = &self.duty else {
+            return true;
+        };
+        match &ordered.effect {
+            Effect::Attempt(attempt::Effect::StartStep { .. }) => false,
+            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } | Effect::Land { .. } => lands.is_some(),
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What the effects are performed with.
+
+mod candidate;
+mod keep;
+pub(crate) mod perform;
+mod prepare;
+mod step;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use git::{Branch, Lock, Repository};
+use harness::Harness;
+use model::settings::Settings;
+use process::{Run, Shim};
+
+use crate::blocking::Threads;
+use crate::prompt::Prompts;
+use crate::start::{Options, harness};
+use crate::{Error, Place, Result};
+
+/// How long a run that is given up may take to end: its grace, and some more.
+const GIVE_UP: Duration = Duration::from_secs(15);
+
+/// Checkouts kept of workspaces that were removed, for the next ones. More would only take room: two agents at work have at
+/// most so many workspaces between them.
+const SPARES: usize = 4;
+
+/// What is to be performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Whatever the core orders.
+    All,
+    /// A command, which starts no step.
+    Command,
+}
+
+/// Everything an effect needs. Shared by all that are performed at once; each call blocks.
+#[derive(Debug)]
+pub(crate) struct Executor {
+    /// Whose the processes are. On one machine, many repositories may have tickets of the same names.
+    pub(crate) owner: Owner,
+    pub(crate) place: Place,
+    /// The repository, worked on as the holder of its lock.
+    pub(crate) repository: Repository,
+    pub(crate) settings: Settings,
+    pub(crate) target: Branch,
+    /// None while only a command is carried out, which starts no step.
+    pub(crate) harness: Option<Box<dyn Harness>>,
+    pub(crate) shim: Shim,
+    pub(crate) workspaces: PathBuf,
+    pub(crate) prompts: Prompts,
+    /// What checks get to see of the caller's environment.
+    pub(crate) check_env: BTreeMap<OsString, OsString>,
+    /// One checkout for all checks: one candidate at a time.
+    pub(crate) checking: Arc<Checking>,
+    /// What they are performed on.
+    pub(crate) threads: Arc<Threads>,
+    /// What of workspaces may not be deleted, of which a person was told.
+    pub(crate) told_undeletable: Arc<Mutex<BTreeSet<PathBuf>>>,
+    /// Held for the engine's life, and by every git child.
+    lock: Lock,
+}
+
+impl Executor {
+    /// Takes the repository and looks at everything that could keep the engine from working.
+    ///
+    /// # Errors
+    /// [`Error::Held`]; a target branch that is missing; a harness that cannot be started.
+    pub(crate) fn new(place: &Place, settings: &Settings, options: &Options, work: Work) -> Result<Self> {
+        let target = Branch::parse(&settings.project.target)?;
+        place.repository.target(&target)?;
+        let lock = match work {
+            Work::All => Lock::take(&place.repository.lock_path()),
+            Work::Command => Lock::take_for_command(&place.repository.lock_path()),
+        };
+        let lock = lock.map_err(|error| match error {
+            git::Error::Held { by, .. } => Error::Held { by },
+            other => Error::Git(other),
+        })?;
+        let threads = Threads::new().map_err(|source| Error::Io {
+            doing: "start a thread for",
+            path: place.root.clone(),
+            source,
+        })?;
+        let shared = (Arc::default(), Arc::new(threads));
+        let executor = Self::holding(lock, shared, place, settings, options, work)?;
+        private_dir(&place.crew_dir)?;
+        private_dir(&place.runs_dir)?;
+        private_dir(&place.checks_dir)?;
+        let queue = ["/.tickets/.lock", "/.tickets/.crew.tmp", "/.tickets/.crew.was"];
+        place.exclude()?;
+        place.repository.exclude(&queue)?;
+        Ok(executor)
+    }
+
+    /// The same executor under other settings; what is under way goes on under the old ones.
+    ///
+    /// # Errors
+    /// A harness or a template that cannot be used.
+    pub(crate) fn renewed(&self, settings: &Settings, options: &Options) -> Result<Self> {
+        let lock = self.lock.clone();
+        let shared = (Arc::clone(&self.checking), Arc::clone(&self.threads));
+        let work = if self.harness.is_some() {
+            Work::All
+        } else {
+            Work::Command
+        };
+        let executor = Self::holding(lock, shared, &self.place, settings, options, work)?;
+        Ok(Self {
+            owner: self.owner.clone(),
+            told_undeletable: Arc::clone(&self.told_undeletable),
+            // What is under way goes on where it is.
+            workspaces: self.workspaces.clone(),
+            ..executor
+        })
+    }
+
+    /// The folder of the team's prompt templates.
+    pub(crate) fn prompts_dir(&self) -> Option<PathBuf> {
+        prompts_dir(&self.place, &self.settings)
+    }
+
+    /// Whether the prompt templates are still what was read of them.
+    ///
+    /// # Errors
+    /// They cannot be used as they are now.
+    pub(crate) fn are_prompts_same(&self) -> Result<bool> {
+        match self.prompts_dir() {
+            Some(dir) => self.prompts.is_as(&dir),
+            None => Ok(true),
+        }
+    }
+
+    fn holding(
+        lock: Lock,
+        (checking, threads): (Arc<Checking>, Arc<Threads>),
+        place: &Place,
+        settings: &Settings,
+        options: &Options,
+        work: Work,
+    ) -> Result<Self> {
+        let harness = match work {
+            Work::All => {
+                let harness = harness(place, settings, options)?;
+                harness.check()?;
+                Some(harness)
+            }
+            Work::Command => None,
+        };
+        let prompts_dir = prompts_dir(place, settings);
+        let this_program = || Shim::this_executable(["shim"]);
+        Ok(Self {
+            owner: Owner::default(),
+            repository: place.repository.clone().locked(&lock).keeping_spares(SPARES),
+            workspaces: place.workspaces_dir(settings)?,
+            place: place.clone(),
+            settings: settings.clone(),
+            target: Branch::parse(&settings.project.target)?,
+            harness,
+            shim: options.shim.clone().unwrap_or_else(this_program),
+            prompts: Prompts::load(prompts_dir.as_deref())?,
+            check_env: harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?,
+            checking,
+            threads,
+            told_undeletable: Arc::default(),
+            lock,
+        })
+    }
+}
+
+/// Where the team's own templates are.
+pub(crate) fn prompts_dir(place: &Place, settings: &Settings) -> Option<PathBuf> {
+    settings.prompts_dir.as_ref().map(|dir| place.root.join(dir))
+}
+
+/// Whose turn it is to check.
+#[derive(Debug, Default)]
+pub(crate) struct Checking {
+    /// Held by whoever has the checkout.
+    pub(crate) turn: Mutex<()>,
+    /// The engine ends its check with itself, and no other is begun.
+    pub(crate) closed: AtomicBool,
+}
+
+/// Sees to it that a run that could not be started never starts, and that nothing of it stays: its shim may only have been
+/// slow, and its environment may hold secrets.
+pub(crate) fn give_up(run: &Run) -> process::Result<()> {
+    if let Err(process::Error::StillRunning { .. }) = run.sweep() {
+        run.stop()?;
+        run.watch()?.wait(GIVE_UP)?;
+    }
+    run.sweep().map(drop)
+}
+
+/// What tells this journal's runs from those of every other on the machine: whoever carries the id of a run that has ended
+/// is killed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Owner(uuid::Uuid);
+
+impl Owner {
+    /// A copy of a repository has its journal's id too, so the place counts as well.
+    pub(crate) fn new(journal: uuid::Uuid, crew_dir: &Path) -> Self {
+        use std::os::unix::ffi::OsStrExt as _;
+        Self(uuid::Uuid::new_v5(&journal, crew_dir.as_os_str().as_bytes()))
+    }
+
+    /// The id of a run, as its processes carry it.
+    pub(crate) fn run_id(&self, run: &str) -> String {
+        format!("{run}.{}", self.0.simple())
+    }
+}
+
+/// A folder that only its owner can enter (security.md R-9).
+pub(crate) fn private_dir(path: &Path) -> Result<()> {
+    use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+    let io = |doing| {
+        move |source| Error::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    };
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(io("make"))?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(io("protect"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_is_given_up_never_starts_and_keeps_no_secret() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut spec = process::Spec::new("given-up", "/bin/sh", dir.path());
+        spec.args = vec!["-c".into(), "echo it ran >ran".into()];
+        spec.env.insert("TOKEN".into(), "canary".into());
+        let run = Run::create(dir.path().join("run"), &spec, None).unwrap();
+        let silent = Shim {
+            program: "/bin/true".into(),
+            args: Vec::new(),
+        };
+        run.start(&silent).unwrap_err();
+        assert_eq!(run.status().unwrap(), process::Status::NotStarted);
+
+        give_up(&run).unwrap();
+        give_up(&run).unwrap();
+        assert!(run.status().unwrap().is_over());
+        assert!(run.spec().unwrap().env.is_empty());
+        run.start(&Shim {
+            program: "/nowhere".into(),
+            args: Vec::new(),
+        })
+        .unwrap();
+        assert!(!dir.path().join("ran").exists());
+    }
+
+    #[test]
+    fn runs_of_the_same_name_in_two_repositories_are_two() {
+        let (one, other) = (uuid::Uuid::from_u128(1), uuid::Uuid::from_u128(2));
+        let id = |journal, dir: &str| Owner::new(journal, Path::new(dir)).run_id("k-1.1.1");
+        assert_eq!(id(one, "/a/.crew"), id(one, "/a/.crew"));
+        assert_ne!(id(one, "/a/.crew"), id(other, "/a/.crew"));
+        assert_ne!(id(one, "/a/.crew"), id(one, "/a copy/.crew"));
+    }
+}

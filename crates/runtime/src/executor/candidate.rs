@@ -1,0 +1,278 @@
+//! The merged result of a branch and the target: what is checked is what lands.
+
+use std::path::Path;
+
+use engine::Report;
+use git::{Limits, Message, Outcome, Saved, Workspace};
+use model::ticket::{Candidate, InTheWay, Obstacle, Ticket};
+use model::{AgentName, Oid};
+
+use super::perform::{could_not, crew, git_oid, identity, model_oid};
+use crate::clock::{self, Stopwatch};
+use crate::executor::Executor;
+use crate::timing;
+use crate::undeletable::shown;
+
+impl Executor {
+    pub(super) fn build(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        approved: Option<&Oid>,
+    ) -> Report {
+        match self.try_build(ticket, agent, number, approved) {
+            Ok(report) => report,
+            Err(git::Error::Refused { refusals, .. }) => {
+                let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+                Report::ImportRefused { why: why.join("\n") }
+            }
+            // Its agent did that, and can undo it.
+            Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused {
+                why: text::whole(&error),
+            },
+            Err(error) => could_not(error),
+        }
+    }
+
+    fn try_build(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        approved: Option<&Oid>,
+    ) -> git::Result<Report> {
+        let repository = &self.repository;
+        let Some(workspace) = self.workspace(ticket, agent, number)? else {
+            return Ok(Report::NoCommits);
+        };
+        let (tip, lost_head) = if workspace.exists() {
+            let saved = self.save(ticket, &workspace)?;
+            (saved.imported.tip, saved.lost_head)
+        } else {
+            // Verified but the workspace is gone: land from the branch.
+            match repository.branch_tip(&workspace.branch())? {
+                Some(tip) => (tip, None),
+                None => return Ok(Report::NoCommits),
+            }
+        };
+        let target = repository.target(&self.target)?;
+        if repository.brings_back(workspace.base(), &target, &tip)? {
+            return Ok(Report::ImportRefused {
+                why: self.taken_back(workspace.base(), &target),
+            });
+        }
+        let message = Message {
+            subject: format!(
+                "Merge {}: {}",
+                ticket.id,
+                harness::sanitise::line(&ticket.spec.title)
+            ),
+            body: ticket
+                .attempt()
+                .and_then(|a| a.summary.clone())
+                .unwrap_or_default(),
+            trailers: vec![
+                ("Ticket".to_owned(), ticket.id.to_string()),
+                ("Agent".to_owned(), agent.to_string()),
+                ("Attempt".to_owned(), number.to_string()),
+            ],
+        };
+        match repository.candidate(&target, &tip, &message, &identity(agent), &crew(), git_time())? {
+            // "Nothing was committed" would be untrue, and the agent would not know what to mend.
+            Outcome::NoCommits => Ok(match lost_head {
+                Some(why) => Report::ImportRefused { why },
+                None => Report::NoCommits,
+            }),
+            Outcome::Conflict { paths, .. } => Ok(match (model_oid(&tip), model_oid(&target)) {
+                (Ok(tip), Ok(target)) => Report::Conflicted {
+                    paths: paths.iter().map(|p| p.display().to_string()).collect(),
+                    tip,
+                    target,
+                },
+                (Err(why), _) | (_, Err(why)) => Report::CouldNotRun { why },
+            }),
+            Outcome::Candidate(built) => {
+                let sensitive: Vec<String> = built
+                    .changes
+                    .iter()
+                    .map(|change| change.path.display().to_string())
+                    .filter(|path| self.settings.holds(path) || self.is_ticket(path))
+                    .collect();
+                let oid = |oid: &git::Oid| model_oid(oid);
+                let (tip, target) = match (oid(&tip), oid(&target)) {
+                    (Ok(tip), Ok(target)) => (tip, target),
+                    (Err(why), _) | (_, Err(why)) => return Ok(Report::CouldNotRun { why }),
+                };
+                if !sensitive.is_empty() && approved != Some(&tip) {
+                    return Ok(Report::SensitivePaths {
+                        paths: sensitive,
+                        tip,
+                    });
+                }
+                match (oid(&built.commit), oid(&built.tree.0)) {
+                    (Ok(commit), Ok(tree)) => Ok(Report::Built {
+                        candidate: Candidate {
+                            commit,
+                            tree,
+                            target,
+                            tip,
+                            passed: Vec::new(),
+                        },
+                    }),
+                    (Err(why), _) | (_, Err(why)) => Ok(Report::CouldNotRun { why }),
+                }
+            }
+        }
+    }
+
+    /// Somebody rewrote the target meanwhile: what they took off it must not come back with this work.
+    fn taken_back(&self, base: &git::Oid, target: &git::Oid) -> String {
+        format!(
+            "commit {base}, from which this work began, was taken off {}. Take it out of the branch as well: git rebase --onto {target} {base}",
+            self.target.short()
+        )
+    }
+
+    /// A branch that changes the queue would steer crew.
+    fn is_ticket(&self, path: &str) -> bool {
+        let folder = self.place.tickets_dir.strip_prefix(&self.place.root);
+        folder.is_ok_and(|folder| Path::new(path).starts_with(folder))
+    }
+
+    /// How much may come in, and what no agent may touch: crew's own folder, and the workspaces where they stand inside.
+    fn limits(&self) -> Limits {
+        let mut protected = vec![".crew".to_owned()];
+        protected.extend(self.settings.workspace_dir.clone());
+        let stand = self.workspaces.strip_prefix(&self.place.root).ok();
+        protected.extend(stand.and_then(Path::to_str).map(str::to_owned));
+        Limits {
+            protected,
+            ..Limits::default()
+        }
+    }
+
+    /// Commits what the agent left uncommitted, and takes the branch over. What stands apart from it is kept under a ref.
+    pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
+        let saved = self.take_over(ticket, workspace)?;
+        for nested in &saved.nested {
+            tracing::warn!(
+                "{}: {} is a repository inside the workspace, and does not land; it is kept as {}",
+                ticket.id,
+                shown(&nested.path.to_string_lossy()),
+                nested.kept
+            );
+        }
+        for left in &saved.unsaved {
+            tracing::warn!(
+                "{}: {} cannot be saved: {}",
+                ticket.id,
+                shown(&left.path.to_string_lossy()),
+                shown(&left.why)
+            );
+        }
+        Ok(saved)
+    }
+
+    fn take_over(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
+        let message = format!("Save what was not committed of {}", ticket.id);
+        let repository = &self.repository;
+        repository.save(workspace, &message, git_time(), &self.limits())
+    }
+
+    /// Takes over what has just been submitted, beside whatever is landing meanwhile, so that the one line to the target has
+    /// less to do. Building a candidate does the same again, finds it done, and tells what stands in its way.
+    pub(crate) fn save_ahead(&self, ticket: &Ticket) {
+        let Some(attempt) = ticket.attempt() else { return };
+        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.agent, attempt.number)
+            && workspace.exists()
+        {
+            let watch = Stopwatch::start();
+            let saved = self.take_over(ticket, &workspace);
+            timing::saved(&ticket.id, watch);
+            if let Err(error) = saved {
+                tracing::debug!(ticket = %ticket.id, %error, "not taken over ahead of its turn");
+            }
+        }
+    }
+
+    pub(super) fn land(&self, candidate: &Candidate) -> Report {
+        match self.try_land(candidate) {
+            Ok(report) => report,
+            Err(error) => could_not(error),
+        }
+    }
+
+    /// Leaves nothing of a landing that is not wanted any more in the checkouts of the user's.
+    pub(super) fn end_landing(&self, candidate: &Candidate) -> Report {
+        let ended = self
+            .intent(candidate)
+            .and_then(|intent| self.repository.end_landing(&intent));
+        match ended {
+            Ok(()) => Report::Done,
+            Err(error) => could_not(error),
+        }
+    }
+
+    fn intent(&self, candidate: &Candidate) -> git::Result<git::Intent> {
+        Ok(git::Intent {
+            target: self.target.clone(),
+            old: git_oid(&candidate.target)?,
+            new: git_oid(&candidate.commit)?,
+        })
+    }
+
+    fn try_land(&self, candidate: &Candidate) -> git::Result<Report> {
+        Ok(match self.repository.land(&self.intent(candidate)?)? {
+            git::Landing::Landed { left } => {
+                for blocked in left {
+                    tracing::warn!(
+                        "{} moved on, and a checkout did not follow everywhere: {}",
+                        self.target.short(),
+                        shown(&blocked.to_string())
+                    );
+                }
+                Report::Landed {
+                    commit: candidate.commit.clone(),
+                }
+            }
+            git::Landing::TargetMoved { .. } => Report::TargetMoved,
+            git::Landing::InTheWay(blocked) => Report::CheckoutEdited {
+                paths: blocked.iter().map(|one| self.in_the_way(one)).collect(),
+            },
+        })
+    }
+}
+
+impl Executor {
+    fn in_the_way(&self, blocked: &git::Blocked) -> InTheWay {
+        let path = match &blocked.path {
+            Some(path) if blocked.checkout == self.place.root => path.clone(),
+            Some(path) => blocked.checkout.join(path),
+            None => blocked.checkout.clone(),
+        };
+        InTheWay {
+            path: path.to_string_lossy().into_owned(),
+            what: Some(obstacle(blocked.obstacle)),
+        }
+    }
+}
+
+fn obstacle(seen: git::Obstacle) -> Obstacle {
+    match seen {
+        git::Obstacle::Edited => Obstacle::Edited,
+        git::Obstacle::Staged => Obstacle::Staged,
+        git::Obstacle::Unmerged => Obstacle::Unmerged,
+        git::Obstacle::Untracked => Obstacle::Untracked,
+        git::Obstacle::Ignored => Obstacle::Ignored,
+        git::Obstacle::IndexLocked => Obstacle::IndexLocked,
+        git::Obstacle::Operation(git::Operation::Merge) => Obstacle::Merge,
+        git::Obstacle::Operation(git::Operation::Rebase) => Obstacle::Rebase,
+        git::Obstacle::Operation(git::Operation::CherryPick) => Obstacle::CherryPick,
+        git::Obstacle::Operation(git::Operation::Revert) => Obstacle::Revert,
+    }
+}
+
+fn git_time() -> git::Time {
+    git::Time(u64::try_from(clock::now().0 / 1000).unwrap_or(0))
+}

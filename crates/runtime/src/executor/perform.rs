@@ -1,0 +1,336 @@
+//! Effects, performed: each is an "ensure", so that performing it twice, or again after a crash, changes nothing.
+
+use engine::{Report, Verdict};
+use model::attempt::{self, Failure};
+use model::ticket::{Effect, Stage, State, Ticket};
+use model::{AgentName, Oid};
+
+use crate::executor::Executor;
+use crate::prompt::{Answered, Facts};
+
+impl Executor {
+    /// Performs an effect that needs no more than the executor; blocks. The ticket is as it was when the effect's turn came.
+    /// `is_under_way`: whether work of any ticket may be in a workspace.
+    pub(crate) fn perform(&self, ticket: &Ticket, effect: &Effect, key: &str, is_under_way: bool) -> Report {
+        if !is_wanted(ticket, effect) {
+            return match effect {
+                Effect::Land { candidate, .. } => self.end_landing(candidate),
+                Effect::PrepareWorkspace { .. }
+                | Effect::Attempt(_)
+                | Effect::BuildCandidate { .. }
+                | Effect::RunChecks { .. }
+                | Effect::KeepWork { .. }
+                | Effect::RemoveWorkspace { .. }
+                | Effect::WriteFile(_)
+                | Effect::AddNote { .. } => Report::Done,
+            };
+        }
+        if takes_for_lost(effect, is_under_way)
+            && let Some(missed) = self.misses_workspaces()
+        {
+            return missed;
+        }
+        let mut report = self.try_perform(ticket, effect, key);
+        if is_none_there(&report)
+            && let Some(missed) = self.misses_workspaces()
+        {
+            return missed;
+        }
+        if let Some(why) = failed(&mut report) {
+            // Not everything that fails on a full disk says so, nor everything that fails since a commit is gone.
+            if let Some(lack) = self.refuses_work() {
+                return Report::Hindered {
+                    why: format!("{why}\n{lack}"),
+                };
+            }
+            if let Some((agent, number)) = whose(ticket, effect)
+                && let Some(lost) = self.lost_base(ticket, agent, number)
+                && !why.contains(&lost)
+            {
+                *why = format!("{lost}. {why}");
+            }
+        }
+        report
+    }
+
+    /// That the commit is gone from which a ticket's work began, and what can be done; nothing while it is there. Without it no git
+    /// works in the workspace, and nothing can be merged.
+    pub(crate) fn lost_base(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Option<String> {
+        let workspace = self.workspace(ticket, agent, number).ok()??;
+        let base = workspace.base();
+        match self.repository.tree_of(base) {
+            Err(git::Error::NoSuchCommit { .. }) => {}
+            Ok(_) | Err(_) => return None,
+        }
+        Some(format!(
+            "commit {base}, from which the work on {} began, is gone from this repository. Bring it back from a clone that has \
+             it: git fetch --refetch <clone>; if {} is held, then crew retry {}",
+            ticket.id, ticket.id, ticket.id
+        ))
+    }
+
+    fn try_perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
+        match effect {
+            Effect::PrepareWorkspace {
+                agent, number, from, ..
+            } => self.prepare(ticket, agent, *number, from),
+            Effect::Attempt(attempt::Effect::StartStep {
+                agent,
+                run,
+                number,
+                step,
+                session,
+                new_session,
+                prompt,
+                edited,
+                budget,
+                ..
+            }) => {
+                let step = super::step::Step {
+                    agent,
+                    run,
+                    number: *number,
+                    step: *step,
+                    session,
+                    new_session: *new_session,
+                    prompt,
+                    edited: *edited,
+                    budget: *budget,
+                };
+                self.start_step(ticket, &step)
+            }
+            Effect::Attempt(attempt::Effect::StopRun { run }) => self.stop_run(run),
+            Effect::Attempt(attempt::Effect::InspectWorkspace { agent }) => self.inspect(ticket, agent),
+            Effect::BuildCandidate {
+                agent,
+                number,
+                approved,
+                ..
+            } => self.build(ticket, agent, *number, approved.as_ref()),
+            Effect::RunChecks { candidate } => self.check(candidate, key),
+            Effect::Land { candidate, .. } => self.land(candidate),
+            Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
+            Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
+            Effect::WriteFile(_) | Effect::AddNote { .. } => Report::Done,
+        }
+    }
+
+    /// The workspace of an attempt, as crew knows it.
+    pub(crate) fn workspace(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+    ) -> Result<Option<git::Workspace>, git::Error> {
+        let pin = format!("refs/crew/base/{}/{number}", ticket.id);
+        let base = match self.repository.resolve(&pin) {
+            Ok(base) => base,
+            Err(git::Error::NoSuchCommit { .. }) => return Ok(None),
+            Err(other) => return Err(other),
+        };
+        let spec = self.spec(ticket, agent, number, base.clone(), base, Vec::new())?;
+        Ok(Some(git::Workspace::of(&spec)))
+    }
+
+    pub(crate) fn spec(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        base: git::Oid,
+        start: git::Oid,
+        instructions: Vec<u8>,
+    ) -> Result<git::Spec, git::Error> {
+        Ok(git::Spec {
+            root: self.workspaces.clone(),
+            agent: git::Id::parse(agent.as_str())?,
+            ticket: git::Id::parse(ticket.id.as_str())?,
+            attempt: number,
+            base,
+            start,
+            identity: identity(agent),
+            excludes: Vec::new(),
+            instructions,
+        })
+    }
+
+    /// What the templates can speak of.
+    pub(crate) fn facts(&self, ticket: &Ticket, agent: &AgentName, step: u32) -> Facts {
+        let body = tickets::Folder::at(&self.place.tickets_dir)
+            .ok()
+            .and_then(|folder| folder.read(&tickets::Id::new(ticket.id.as_str()).ok()?).ok())
+            .map(|read| read.body().to_owned());
+        let target_commit = self
+            .repository
+            .target(&self.target)
+            .map_or_else(|_| String::new(), |oid| oid.to_string());
+        Facts {
+            ticket: ticket.id.to_string(),
+            title: ticket.spec.title.clone(),
+            // A file that cannot be read at this moment: what the journal has of it must do.
+            body: body.unwrap_or_else(|| format!("# {}\n", ticket.spec.title)),
+            agent: agent.to_string(),
+            branch: format!("agent/{agent}-{}", ticket.id),
+            target: self.settings.project.target.clone(),
+            target_commit,
+            step,
+            max_steps: self.settings.run.max_steps,
+            feedback: ticket.feedback.clone(),
+            answers: ticket.answers.iter().map(Answered::of).collect(),
+            edited: false,
+            new_session: false,
+            checks: self.settings.checks.commands.clone(),
+            budget: None,
+        }
+    }
+}
+
+/// Whose workspace an effect is about: one that is being left may be an earlier attempt's.
+fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u32)> {
+    match effect {
+        Effect::KeepWork { agent, number } | Effect::RemoveWorkspace { agent, number } => {
+            Some((agent, *number))
+        }
+        Effect::PrepareWorkspace { .. }
+        | Effect::Attempt(_)
+        | Effect::BuildCandidate { .. }
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => ticket.attempt().map(|attempt| (&attempt.agent, attempt.number)),
+    }
+}
+
+/// Whether performing an effect without the folder of the workspaces would give up what is in that: a workspace is made anew, or gone on
+/// without.
+fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
+    match effect {
+        Effect::PrepareWorkspace { .. } => is_under_way,
+        Effect::BuildCandidate { .. } | Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => true,
+        // The start of a step and a look say when there is no workspace.
+        Effect::Attempt(_)
+        | Effect::RunChecks { .. }
+        | Effect::Land { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => false,
+    }
+}
+
+/// Whether no workspace was found, where there may be one that nobody can see now.
+fn is_none_there(report: &Report) -> bool {
+    let missing = attempt::Workspace::Missing;
+    *report == Report::WorkspaceMissing || *report == Report::Inspected { workspace: missing }
+}
+
+/// Why it was not done, where that is not the agent's doing.
+fn failed(report: &mut Report) -> Option<&mut String> {
+    match report {
+        Report::CouldNotRun { why }
+        | Report::WorkspaceFailed { why }
+        | Report::Checked(Verdict::CouldNotRun { why }) => Some(why),
+        Report::StepNotSpawned { failure } => Some(&mut failure.message),
+        Report::Hindered { .. }
+        | Report::WorkspaceReady { .. }
+        | Report::WorkspaceMissing
+        | Report::StepSpawned
+        | Report::Stopped
+        | Report::FileMissing
+        | Report::Inspected { .. }
+        | Report::Built { .. }
+        | Report::NoCommits
+        | Report::Conflicted { .. }
+        | Report::ImportRefused { .. }
+        | Report::SensitivePaths { .. }
+        | Report::Checked(Verdict::Passed { .. } | Verdict::Failed { .. } | Verdict::TargetRed { .. })
+        | Report::Landed { .. }
+        | Report::TargetMoved
+        | Report::CheckoutEdited { .. }
+        | Report::Done => None,
+    }
+}
+
+/// Whether the ticket still waits for what it ordered: an engine may have been killed in between, and the ticket given back,
+/// dropped or built anew since. What would begin something is not begun then; what ends something is always done.
+fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
+    let stage = match &ticket.state {
+        State::Verify(verify) => Some((&verify.stage, verify.round)),
+        State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
+    };
+    match effect {
+        Effect::PrepareWorkspace { fence, .. } => ticket
+            .attempt()
+            .is_some_and(|a| a.fence == *fence && matches!(a.state, attempt::State::Preparing)),
+        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => ticket.live_run() == Some(run),
+        Effect::BuildCandidate { fence, round, .. } => {
+            ticket.fence == *fence
+                && stage.is_some_and(|(stage, now)| matches!(stage, Stage::Building) && now == *round)
+        }
+        Effect::RunChecks { candidate } => {
+            stage.is_some_and(|(stage, _)| matches!(stage, Stage::Checking(it) if it == candidate))
+        }
+        Effect::Land { candidate, .. } => stage.is_some_and(
+            |(stage, _)| matches!(stage, Stage::Landing { candidate: it, .. } if it == candidate),
+        ),
+        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => true,
+    }
+}
+
+/// Who an agent's commits are by.
+pub(crate) fn identity(agent: &AgentName) -> git::Identity {
+    git::Identity::new(agent.as_str(), &format!("{agent}@crew.invalid"))
+}
+
+/// Who crew's merges are by.
+pub(crate) fn crew() -> git::Identity {
+    git::Identity::new("crew", "crew@crew.invalid")
+}
+
+/// A git object id as the model has it.
+pub(crate) fn model_oid(oid: &git::Oid) -> Result<Oid, String> {
+    Oid::new(oid.as_str()).map_err(|e| e.to_string())
+}
+
+/// An object id of the model's for git.
+pub(crate) fn git_oid(oid: &Oid) -> Result<git::Oid, git::Error> {
+    git::Oid::parse(oid.as_str())
+}
+
+/// A failure to do what only the world outside can be blamed for.
+pub(crate) fn could_not(error: impl Into<crate::Error>) -> Report {
+    let error = error.into();
+    let why = text::whole(&error);
+    if error.is_passing() {
+        Report::Hindered { why }
+    } else {
+        Report::CouldNotRun { why }
+    }
+}
+
+/// A step that could not be started.
+pub(crate) fn not_spawned(class: attempt::Class, message: String) -> Report {
+    Report::StepNotSpawned {
+        failure: Failure::new(class, message),
+    }
+}
+
+/// A conversation as the harness has it.
+pub(crate) fn session(session: &model::session::Session, is_new: bool) -> harness::Session {
+    harness::Session {
+        id: session.id.to_string(),
+        is_new,
+        used: used(session.used),
+        total_micro_usd: session.total_micro_usd,
+    }
+}
+
+fn used(usage: attempt::Usage) -> harness::Usage {
+    harness::Usage {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cost_micro_usd: usage.cost_micro_usd,
+    }
+}

@@ -1,0 +1,85 @@
+//! A workspace for an attempt.
+
+use engine::Report;
+use model::AgentName;
+use model::attempt::StartPoint;
+use model::ticket::Ticket;
+
+use super::perform::{could_not, model_oid};
+use crate::executor::Executor;
+
+impl Executor {
+    pub(super) fn prepare(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        from: &StartPoint,
+    ) -> Report {
+        if let Some(why) = self.refuses_work() {
+            return Report::Hindered { why };
+        }
+        let prepared = self.try_prepare(ticket, agent, number, from);
+        // It may have come upon what an earlier one left.
+        self.tell_undeletable();
+        match prepared {
+            Ok((base, earlier_work)) => match model_oid(&base) {
+                Ok(base) => Report::WorkspaceReady { base, earlier_work },
+                Err(why) => Report::WorkspaceFailed { why },
+            },
+            // The machine's moment is not the attempt's failure.
+            Err(error) if error.is_passing() => could_not(error),
+            // It stands where a person asks why nobody is at work: with what they can do.
+            Err(error) => {
+                let mut why = text::whole(&error);
+                if let Some(hint) = error.hint() {
+                    why.push_str("; ");
+                    why.push_str(&hint);
+                }
+                Report::WorkspaceFailed { why }
+            }
+        }
+    }
+
+    fn try_prepare(
+        &self,
+        ticket: &Ticket,
+        agent: &AgentName,
+        number: u32,
+        from: &StartPoint,
+    ) -> crate::Result<(git::Oid, bool)> {
+        self.stand()?;
+        let repository = &self.repository;
+        // Repeated after a crash, it must be the workspace that it was to be: the pin says on which commit.
+        let base = match self.workspace(ticket, agent, number)? {
+            Some(begun) => begun.base().clone(),
+            None => repository.target(&self.target)?,
+        };
+        let start = match from {
+            StartPoint::Target => base.clone(),
+            StartPoint::Kept { .. } => {
+                let id = git::Id::parse(ticket.id.as_str())?;
+                let kept = repository.kept(Some(&id))?;
+                let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
+                match last {
+                    // What somebody took off the target must not come back with this work; it stays kept.
+                    Some(kept) if repository.has_taken_back(&self.target, &kept.commit)? => base.clone(),
+                    Some(kept) => kept.commit,
+                    None => base.clone(),
+                }
+            }
+        };
+        let instructions = self.prompts.instructions(&self.facts(ticket, agent, 1))?;
+        let earlier_work = start != base;
+        let spec = self.spec(
+            ticket,
+            agent,
+            number,
+            base.clone(),
+            start,
+            instructions.into_bytes(),
+        )?;
+        repository.prepare(&spec)?;
+        Ok((base, earlier_work))
+    }
+}

@@ -1,0 +1,197 @@
+//! A step's process: started once, stopped, and its workspace looked at.
+
+use engine::Report;
+use harness::{Role, StepRequest};
+use model::attempt::{Class, Prompt, Workspace};
+use model::policy::budget::Budget;
+use model::ticket::Ticket;
+use model::{AgentName, RunId, SessionId};
+use process::Run;
+
+use super::perform::{could_not, not_spawned};
+use crate::executor::Executor;
+use crate::prompt::BudgetWords;
+
+/// A step to be started.
+pub(super) struct Step<'a> {
+    pub(super) agent: &'a AgentName,
+    pub(super) run: &'a RunId,
+    pub(super) number: u32,
+    pub(super) step: u32,
+    pub(super) session: &'a SessionId,
+    pub(super) new_session: bool,
+    pub(super) prompt: &'a Prompt,
+    pub(super) edited: bool,
+    pub(super) budget: Option<Budget>,
+}
+
+impl Executor {
+    pub(super) fn start_step(&self, ticket: &Ticket, step: &Step<'_>) -> Report {
+        let dir = self.place.runs_dir.join(step.run.as_str());
+        let workspace = match self.workspace(ticket, step.agent, step.number) {
+            Ok(workspace) => workspace,
+            Err(error) => return could_not(error),
+        };
+        let owned = self.owner.run_id(step.run.as_str());
+        let stands = workspace.as_ref().and_then(git::Workspace::birth);
+        if let Ok(run) = Run::open(&dir) {
+            match is_for(&run, &owned, stands.as_deref()) {
+                // Started before, by this engine or one that was killed: it is not started twice, whatever it came to.
+                Ok(true) => return self.begin(&run),
+                Ok(false) => {}
+                Err(error) if error.is_passing() => return could_not(error),
+                Err(error) => return not_spawned(Class::Crash, text::whole(&error)),
+            }
+        }
+        let Some(harness) = self.harness.as_deref() else {
+            return Report::CouldNotRun {
+                why: "no harness is at hand".to_owned(),
+            };
+        };
+        let Some(workspace) = workspace.filter(git::Workspace::exists) else {
+            return Report::WorkspaceMissing;
+        };
+        if let Some(why) = self.refuses_work() {
+            return Report::Hindered { why };
+        }
+        // An agent would be paid for finding out.
+        if let Some(lost) = self.lost_base(ticket, step.agent, step.number) {
+            return not_spawned(Class::Crash, lost);
+        }
+        // Nothing of the step before this one lives any more.
+        if let Err(error) = workspace.clear_locks() {
+            return could_not(error);
+        }
+        let id = stands.map_or(owned.clone(), |made| format!("{owned}-{made}"));
+        match self.make_run(ticket, step, id, harness, &workspace, &dir) {
+            Ok(run) => self.begin(&run),
+            Err(error) if error.is_passing() => could_not(error),
+            Err(error) => not_spawned(Class::Crash, text::whole(&error)),
+        }
+    }
+
+    /// Starts a run. One that cannot be started never will be: another step takes its place, in the same workspace. But for
+    /// one that only the machine hinders: nothing of it runs, and it is paid for when it does.
+    fn begin(&self, run: &Run) -> Report {
+        let Err(error) = run.start(&self.shim) else {
+            return Report::StepSpawned;
+        };
+        if error.is_passing() {
+            return could_not(error);
+        }
+        match crate::executor::give_up(run) {
+            Ok(()) => not_spawned(Class::Crash, text::whole(&error)),
+            Err(error) => could_not(error),
+        }
+    }
+
+    fn make_run(
+        &self,
+        ticket: &Ticket,
+        step: &Step<'_>,
+        run_id: String,
+        harness: &dyn harness::Harness,
+        workspace: &git::Workspace,
+        dir: &std::path::Path,
+    ) -> crate::Result<Run> {
+        let mut facts = self.facts(ticket, step.agent, step.step);
+        (facts.edited, facts.new_session) = (step.edited, step.new_session);
+        facts.budget = step.budget.map(BudgetWords::of);
+        let session = harness::Session {
+            id: step.session.to_string(),
+            is_new: step.new_session,
+            ..ticket.attempt().map_or_else(Default::default, |a| {
+                super::perform::session(&a.session, step.new_session)
+            })
+        };
+        let request = StepRequest {
+            run_id,
+            ticket: ticket.id.to_string(),
+            agent: step.agent.to_string(),
+            role: if matches!(step.prompt, Prompt::MergeConflict { .. }) {
+                Role::Resolver
+            } else {
+                Role::Worker
+            },
+            step: step.step,
+            session,
+            workspace: workspace.path(),
+            prompt: self.prompts.step(step.prompt, &facts)?,
+            leader: "crew".to_owned(),
+            has_tools: false,
+            instructions: workspace.instructions(),
+            tickets_dir: self.place.tickets_dir.clone(),
+            env: [("GIT_CEILING_DIRECTORIES".into(), workspace.ceiling().into())].into(),
+        };
+        let launch = harness.start(&request)?;
+        let stdin = launch.stdin.as_deref().map(str::as_bytes);
+        Ok(Run::create(dir, &launch.spec(), stdin)?)
+    }
+
+    pub(super) fn stop_run(&self, run: &RunId) -> Report {
+        let stopped = Run::open(self.place.runs_dir.join(run.as_str())).and_then(|run| run.stop());
+        match stopped {
+            Ok(()) | Err(process::Error::NoRun { .. }) => Report::Stopped,
+            Err(error) => could_not(error),
+        }
+    }
+
+    /// Uncommitted work is committed on the way: it is never in danger, and a look tells the same afterwards.
+    pub(super) fn inspect(&self, ticket: &Ticket, agent: &AgentName) -> Report {
+        let number = ticket.attempt().map_or(ticket.attempts, |a| a.number);
+        let workspace = match self.workspace(ticket, agent, number) {
+            Ok(Some(workspace)) if workspace.exists() => workspace,
+            Ok(_) => {
+                return Report::Inspected {
+                    workspace: Workspace::Missing,
+                };
+            }
+            Err(error) => return could_not(error),
+        };
+        match self.save(ticket, &workspace) {
+            Ok(saved) if saved.imported.commits == 0 => Report::Inspected {
+                workspace: Workspace::Clean,
+            },
+            // What cannot be taken over is work all the same.
+            Ok(_) | Err(git::Error::Refused { .. }) => Report::Inspected {
+                workspace: Workspace::Changed,
+            },
+            Err(error) => could_not(error),
+        }
+    }
+}
+
+/// Whether a run was made for what asks now. Another journal came to the same name, as one that was removed; or this one did, and
+/// was put back since to what it was before: then another workspace stands there. A run of neither is ended, and set aside. A
+/// journal that has lost no more than its last words finds its run again. `stands`: the birth of the workspace that is there.
+fn is_for(run: &Run, owned: &str, stands: Option<&str>) -> crate::Result<bool> {
+    let id = run.spec()?.run_id;
+    let is_ours = match (id.strip_prefix(owned), stands) {
+        // Of no workspace that is known; or there is none any more that could be another.
+        (Some(""), _) | (Some(_), None) => true,
+        (Some(made_in), Some(stands)) => made_in.strip_prefix('-') == Some(stands),
+        (None, _) => false,
+    };
+    if is_ours {
+        return Ok(true);
+    }
+    crate::end_run(run)?;
+    let aside = (1..)
+        .map(|n| {
+            run.dir()
+                .with_added_extension(format!("{}{n}", crate::outputs::ASIDE))
+        })
+        .find(|dir| dir.symlink_metadata().is_err())
+        .unwrap_or_default();
+    tracing::warn!(
+        "{} is of another time: it is ended, and set aside as {}",
+        run.dir().display(),
+        aside.display()
+    );
+    std::fs::rename(run.dir(), &aside).map_err(|source| crate::Error::Io {
+        doing: "set aside",
+        path: run.dir().to_owned(),
+        source,
+    })?;
+    Ok(false)
+}

@@ -1,0 +1,96 @@
+//! Room for work: a step that could not commit what it makes is paid for in vain, so that none is begun where a disk is full, or a
+//! folder that crew writes in cannot be written.
+
+use std::path::{Path, PathBuf};
+
+use model::settings::Settings;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::io::Errno;
+
+use crate::Place;
+use crate::executor::Executor;
+
+/// With less than this, nothing new begins. What an agent writes takes more as a rule; this is for crew's own part.
+const LEAST: u64 = 4 << 20;
+
+/// Where git writes, below its folder, and where crew's refs go.
+const OF_GIT: [&str; 8] = [
+    "objects",
+    "objects/pack",
+    "refs",
+    "refs/heads",
+    "refs/heads/agent",
+    "refs/crew",
+    "refs/crew/base",
+    "reftable",
+];
+
+impl Place {
+    /// Why nothing new can begin here, in words: a disk is full, or a folder cannot be written. Nothing where it can.
+    #[must_use]
+    pub fn refuses_work(&self, settings: &Settings) -> Option<String> {
+        self.refuses_work_with(self.workspaces_dir(settings).ok().as_ref())
+    }
+
+    /// Why no ticket's file can be written now, in words; nothing where they can, or where there is no folder of them.
+    #[must_use]
+    pub fn refuses_files(&self) -> Option<String> {
+        let folder = tickets::Folder::at(&self.tickets_dir).ok()?;
+        folder.refuses().map(|error| text::whole(&error))
+    }
+
+    fn refuses_work_with(&self, workspaces: Option<&PathBuf>) -> Option<String> {
+        let git = self.repository.common_dir();
+        let of_git = OF_GIT.map(|folder| git.join(folder));
+        let places = [self.runs_dir.as_path(), &self.checks_dir, git]
+            .into_iter()
+            .chain(of_git.iter().map(PathBuf::as_path))
+            .chain(workspaces.map(PathBuf::as_path));
+        // Who may not write in crew's own folder only looks, and says nothing of what its engine may.
+        let looks_only = refusal(&self.crew_dir).is_some();
+        std::iter::once(self.crew_dir.as_path())
+            .chain(places)
+            .find_map(|place| full(place).or_else(|| refusal(place).filter(|_| !looks_only)))
+    }
+}
+
+impl Executor {
+    /// As [`Place::refuses_work`] says, with the folder that the workspaces of this engine stand in.
+    pub(crate) fn refuses_work(&self) -> Option<String> {
+        self.place.refuses_work_with(Some(&self.workspaces))
+    }
+}
+
+/// The folder itself; for one that is still to be made, the one in which that will be. A reftable has a file in the place of one.
+fn standing(place: &Path) -> Option<&Path> {
+    place.ancestors().find(|folder| folder.is_dir())
+}
+
+/// Why crew may not write in a folder, as whom it acts and not as whom it was started.
+fn refusal(place: &Path) -> Option<String> {
+    let place = standing(place)?;
+    let writes = Access::WRITE_OK | Access::EXEC_OK;
+    let Err(why @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) =
+        accessat(CWD, place, writes, AtFlags::EACCESS)
+    else {
+        return None;
+    };
+    Some(format!(
+        "{} cannot be written ({}): nothing new begins before it can",
+        place.display(),
+        text::system(&why.into())
+    ))
+}
+
+fn full(place: &Path) -> Option<String> {
+    let place = standing(place)?;
+    let stat = rustix::fs::statvfs(place).ok()?;
+    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    (free < LEAST && stat.f_blocks > 0).then(|| {
+        format!(
+            "no room where {} stands: nothing new begins with less than {} MiB free",
+            place.display(),
+            LEAST >> 20
+        )
+    })
+}

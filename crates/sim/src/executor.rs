@@ -1,0 +1,232 @@
+//! The executor: every effect performed on the world, each an "ensure" like the real ones.
+
+mod line;
+mod start;
+
+use engine::{Report, Verdict};
+use model::attempt::{self, Class, Failure, StartPoint, Workspace};
+use model::ticket::Effect;
+use model::{AgentName, TicketId, Time};
+
+use crate::Plant;
+use crate::chance::{Chance, Site};
+use crate::options::Options;
+use crate::process::{self, Act};
+use crate::rng::Rng;
+use crate::world::{Space, World};
+
+fn branch(agent: &AgentName, ticket: &TicketId) -> String {
+    format!("refs/heads/agent/{agent}-{ticket}")
+}
+
+fn kept(ticket: &TicketId, number: u32) -> String {
+    format!("refs/crew/attempts/{ticket}/{number}")
+}
+
+/// What an effect is performed with.
+pub(crate) struct Executor<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) options: &'a Options,
+    pub(crate) chance: &'a mut Chance,
+    /// What the executor do wrong.
+    pub(crate) plant: Option<Plant>,
+    /// The numbers of this effect.
+    pub(crate) rng: Rng,
+    /// The engine dies in the middle: only the first part is done, and nothing is reported.
+    pub(crate) half: bool,
+}
+
+impl Executor<'_> {
+    /// Performs an effect, and gives what is reported of it.
+    pub(crate) fn perform(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
+        self.world.touched = true;
+        if !self.half {
+            let full = self.world.full_until.is_some().then(|| self.rng.clone());
+            if let Some(mut rng) = full.or_else(|| self.chance.strikes(Site::Sick)) {
+                return fail(effect, self.world, &mut rng);
+            }
+        }
+        if self.world.unborn_until.is_some() && needs_target(effect) {
+            let why = "the target branch is not there".to_owned();
+            return Report::CouldNotRun { why };
+        }
+        match effect {
+            Effect::PrepareWorkspace {
+                agent, number, from, ..
+            } => self.prepare(ticket, agent, *number, from),
+            Effect::Attempt(attempt::Effect::StartStep { .. }) => self.start(ticket, effect),
+            Effect::Attempt(attempt::Effect::StopRun { run }) => {
+                let now = self.world.now;
+                let grace = Time(now.0 + self.rng.ms(0, 6_000));
+                match self.world.processes.get_mut(run) {
+                    None => {
+                        self.world.stop_wishes.insert(run.clone());
+                    }
+                    Some(process) if process.end.is_none() && !process.stopped => {
+                        process.stopped = true;
+                        process.acts.retain(|(at, _)| *at < grace);
+                        process.acts.push((grace, Act::End(process::killed())));
+                    }
+                    Some(_) => {}
+                }
+                Report::Stopped
+            }
+            Effect::Attempt(attempt::Effect::InspectWorkspace { agent }) => {
+                let key = (agent.clone(), ticket.clone());
+                let workspace = match self.world.spaces.get(&key) {
+                    None => Workspace::Missing,
+                    Some(_) if self.world.has_work(&key) => Workspace::Changed,
+                    Some(_) => Workspace::Clean,
+                };
+                Report::Inspected { workspace }
+            }
+            Effect::BuildCandidate {
+                agent,
+                number,
+                approved,
+                ..
+            } => self.build(ticket, agent, *number, approved.as_ref()),
+            Effect::RunChecks { candidate } => self.check(candidate),
+            Effect::Land { candidate, .. } => self.land(candidate),
+            Effect::KeepWork { agent, number } => self.keep(ticket, agent, *number),
+            Effect::RemoveWorkspace { agent, number } => {
+                let key = (agent.clone(), ticket.clone());
+                if self.world.spaces.get(&key).is_some_and(|s| s.number == *number) {
+                    self.world.spaces.remove(&key);
+                }
+                if !self.half && !self.world.spaces.contains_key(&key) {
+                    self.world.git.refs.remove(&branch(agent, ticket));
+                }
+                Report::Done
+            }
+            Effect::WriteFile(filing) => {
+                let now = self.world.now;
+                match self.world.files.write(ticket, filing, now) {
+                    Ok(changed) => {
+                        if changed {
+                            let tell_at = Time(now.0 + self.rng.ms(0, 400));
+                            self.world.files.see(ticket, now, tell_at);
+                        }
+                        Report::Done
+                    }
+                    Err(report) => report,
+                }
+            }
+            Effect::AddNote { text } => {
+                let now = self.world.now;
+                let Some(file) = self.world.files.files.get_mut(ticket) else {
+                    return Report::FileMissing;
+                };
+                if !file.notes.contains(text) {
+                    file.notes.push(text.clone());
+                    file.changed_at = now;
+                    let tell_at = Time(now.0 + self.rng.ms(0, 400));
+                    self.world.files.see(ticket, now, tell_at);
+                }
+                Report::Done
+            }
+        }
+    }
+
+    fn prepare(&mut self, ticket: &TicketId, agent: &AgentName, number: u32, from: &StartPoint) -> Report {
+        let git = &mut self.world.git;
+        let target = git.target();
+        let earlier = match from {
+            StartPoint::Target => None,
+            StartPoint::Kept { number } => git.refs.get(&kept(ticket, *number)).copied(),
+        };
+        let tip = earlier.unwrap_or(target);
+        let base = git.merge_base(tip, target);
+        let pin = format!("refs/crew/base/{ticket}/{number}");
+        let base = *git.refs.entry(pin).or_insert(base);
+        let ready = Report::WorkspaceReady {
+            base: git.id(base),
+            earlier_work: tip != base,
+        };
+        if self.half {
+            return ready;
+        }
+        let key = (agent.clone(), ticket.clone());
+        match self.world.spaces.get(&key) {
+            Some(space) if space.number == number => ready,
+            Some(space) => {
+                let why = format!("the workspace of attempt {} is still there", space.number);
+                Report::WorkspaceFailed { why }
+            }
+            None => {
+                let space = Space {
+                    number,
+                    head: tip,
+                    dirty: crate::git::Tree::new(),
+                };
+                self.world.spaces.insert(key, space);
+                ready
+            }
+        }
+    }
+
+    fn keep(&mut self, ticket: &TicketId, agent: &AgentName, number: u32) -> Report {
+        let key = (agent.clone(), ticket.clone());
+        let name = branch(agent, ticket);
+        let mine = self
+            .world
+            .spaces
+            .get(&key)
+            .is_some_and(|space| space.number == number);
+        let tip = if mine {
+            self.world.save(&key)
+        } else {
+            self.world.git.refs.get(&name).copied()
+        };
+        let git = &mut self.world.git;
+        if let Some(tip) = tip
+            && git.merge_base(tip, git.target()) != tip
+        {
+            git.refs.insert(kept(ticket, number), tip);
+        }
+        if !self.half {
+            if mine {
+                self.world.spaces.remove(&key);
+            }
+            if !self.world.spaces.contains_key(&key) {
+                self.world.git.refs.remove(&name);
+            }
+        }
+        Report::Done
+    }
+}
+
+/// What comes of an effect on a disk that is full, or in a process that could not be made.
+fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
+    let why = "no space left on device".to_owned();
+    match effect {
+        Effect::PrepareWorkspace { .. } if rng.percent(50) => Report::WorkspaceFailed { why },
+        Effect::Attempt(attempt::Effect::StartStep { run, .. })
+            if rng.percent(60) && !world.processes.contains_key(run) =>
+        {
+            let failure = Failure::new(Class::Crash, "it could not be started");
+            Report::StepNotSpawned { failure }
+        }
+        Effect::BuildCandidate { .. } if rng.percent(30) => Report::ImportRefused { why },
+        Effect::RunChecks { .. } => Report::Checked(Verdict::CouldNotRun { why }),
+        Effect::PrepareWorkspace { .. }
+        | Effect::Attempt(_)
+        | Effect::BuildCandidate { .. }
+        | Effect::Land { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => Report::CouldNotRun { why },
+    }
+}
+
+/// Whether an effect needs the target's branch to be there.
+fn needs_target(effect: &Effect) -> bool {
+    matches!(
+        effect,
+        Effect::PrepareWorkspace { .. }
+            | Effect::BuildCandidate { .. }
+            | Effect::RunChecks { .. }
+            | Effect::Land { .. }
+    )
+}

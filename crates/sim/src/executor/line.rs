@@ -1,0 +1,154 @@
+//! The line to the target, as executor perform it: a candidate built, checked and landed.
+
+use engine::{Report, Verdict};
+use model::ticket::{Candidate, InTheWay, Obstacle};
+use model::{AgentName, Oid, TicketId};
+
+use super::{Executor, branch};
+use crate::Plant;
+use crate::git::{By, TARGET, green, tree_id};
+use crate::world::World;
+
+/// The commands that the simulated checks are.
+const CHECK: &str = "make check";
+
+impl Executor<'_> {
+    pub(super) fn build(
+        &mut self,
+        ticket: &TicketId,
+        agent: &AgentName,
+        number: u32,
+        approved: Option<&Oid>,
+    ) -> Report {
+        let key = (agent.clone(), ticket.clone());
+        let mine = self
+            .world
+            .spaces
+            .get(&key)
+            .is_some_and(|space| space.number == number);
+        let saved = if mine { self.world.save(&key) } else { None };
+        let git = &mut self.world.git;
+        let name = branch(agent, ticket);
+        let Some(tip) = saved.or_else(|| git.refs.get(&name).copied()) else {
+            return Report::NoCommits;
+        };
+        git.refs.insert(name, tip);
+        let target = git.target();
+        let base = git.merge_base(tip, target);
+        let changed = git.changed(base, tip);
+        if changed.is_empty() {
+            return Report::NoCommits;
+        }
+        let tree = match git.merge(target, tip) {
+            Ok(tree) => tree,
+            Err((paths, _)) => {
+                return Report::Conflicted {
+                    paths,
+                    tip: git.id(tip),
+                    target: git.id(target),
+                };
+            }
+        };
+        let sensitive: Vec<String> = changed
+            .into_iter()
+            .filter(|p| self.options.settings.holds(p))
+            .collect();
+        if !sensitive.is_empty() && approved != Some(&git.id(tip)) {
+            return Report::SensitivePaths {
+                paths: sensitive,
+                tip: git.id(tip),
+            };
+        }
+        let commit = git.commit(tree, vec![target, tip], By::Crew(ticket.clone(), number));
+        git.refs.insert(format!("refs/crew/candidate/{ticket}"), commit);
+        let candidate = Candidate {
+            commit: git.id(commit),
+            tree: tree_id(git.tree(commit)),
+            target: git.id(target),
+            tip: git.id(tip),
+            passed: Vec::new(),
+        };
+        Report::Built { candidate }
+    }
+
+    pub(super) fn check(&mut self, candidate: &Candidate) -> Report {
+        let git = &self.world.git;
+        let (Some(commit), Some(target)) = (git.find(&candidate.commit), git.find(&candidate.target)) else {
+            return Report::Checked(Verdict::CouldNotRun {
+                why: "the candidate is gone".to_owned(),
+            });
+        };
+        let unchecked = self.plant == Some(Plant::Unchecked);
+        let verdict = if green(git.tree(commit)) || unchecked {
+            if !unchecked {
+                self.world.passed.insert(commit);
+            }
+            Verdict::Passed {
+                commands: vec![CHECK.to_owned()],
+            }
+        } else if green(git.tree(target)) {
+            Verdict::Failed {
+                which: CHECK.to_owned(),
+                output: "1 failed".to_owned(),
+            }
+        } else {
+            Verdict::TargetRed {
+                which: CHECK.to_owned(),
+            }
+        };
+        Report::Checked(verdict)
+    }
+
+    pub(super) fn land(&mut self, candidate: &Candidate) -> Report {
+        let World {
+            git,
+            edits,
+            checkout,
+            taken_back,
+            ..
+        } = &mut *self.world;
+        let Some(commit) = git.find(&candidate.commit) else {
+            return Report::CouldNotRun {
+                why: "the candidate is gone".to_owned(),
+            };
+        };
+        let landed = git.chain().contains(&commit);
+        let old = git.commits[commit].parents[0];
+        let changed = git.changed(old, commit);
+        if !landed {
+            if git.id(git.target()) != candidate.target {
+                return Report::TargetMoved;
+            }
+            let edited = changed.iter().filter(|path| edits.contains_key(*path));
+            let paths: Vec<InTheWay> = edited
+                .map(|path| InTheWay {
+                    path: path.clone(),
+                    what: Some(Obstacle::Edited),
+                })
+                .collect();
+            if !paths.is_empty() && self.plant != Some(Plant::Overwritten) {
+                return Report::CheckoutEdited { paths };
+            }
+            if self.plant == Some(Plant::HollowLanding) {
+                let commit = candidate.commit.clone();
+                return Report::Landed { commit };
+            }
+            git.refs.insert(TARGET.to_owned(), commit);
+            // What was taken back and is landed again is there again.
+            let there = git.chain();
+            taken_back.retain(|at| !there.contains(at));
+        }
+        if !self.half {
+            for path in changed {
+                if (!edits.contains_key(&path) || self.plant == Some(Plant::Overwritten))
+                    && let Some(content) = git.tree(git.target()).get(&path)
+                {
+                    checkout.insert(path, *content);
+                }
+            }
+        }
+        Report::Landed {
+            commit: candidate.commit.clone(),
+        }
+    }
+}

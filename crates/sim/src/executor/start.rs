@@ -1,0 +1,239 @@
+//! A step begins: what its agent is going to do is drawn here, whatever happens to the engine meanwhile.
+
+use engine::{End, Report};
+use model::attempt::{self, Class, Failure, Prompt, Signal};
+use model::ticket::{Effect, FileStatus};
+use model::{AgentName, TicketId, Time};
+
+use super::Executor;
+use crate::chance::Site;
+use crate::git::{BROKEN, TOUCHY};
+use crate::process::{self, Act, Process};
+use crate::rng::Rng;
+
+impl Executor<'_> {
+    pub(super) fn start(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
+        let Effect::Attempt(attempt::Effect::StartStep {
+            agent,
+            run,
+            number,
+            session,
+            new_session,
+            prompt,
+            ..
+        }) = effect
+        else {
+            return Report::Done;
+        };
+        if self.world.processes.contains_key(run) {
+            return Report::StepSpawned;
+        }
+        let key = (agent.clone(), ticket.clone());
+        if self
+            .world
+            .spaces
+            .get(&key)
+            .is_none_or(|space| space.number != *number)
+        {
+            return Report::WorkspaceMissing;
+        }
+        let wish = self.world.stop_wishes.contains(run);
+        if wish && self.rng.percent(50) {
+            let failure = Failure::new(Class::KilledByUs, "stopped before it began");
+            return Report::StepNotSpawned { failure };
+        }
+        let mut rng = self.chance.of(run.as_str());
+        let (mut acts, talks) = self.plan(&key, prompt, &mut rng);
+        let straggles = self.chance.strikes(Site::Straggler);
+        if let Some(rng) = &straggles {
+            self.straggle(&mut acts, rng.clone());
+        }
+        let floods = self.chance.strikes(Site::Flood).is_some();
+        let now = self.world.now;
+        let known = !self.world.sessions.insert(session.clone());
+        if known == *new_session {
+            let class = if known {
+                Class::SessionInUse
+            } else {
+                Class::SessionMissing
+            };
+            acts = vec![(Time(now.0 + 300), Act::End(process::failed(class)))];
+        }
+        let process = Process {
+            run: run.clone(),
+            ticket: ticket.clone(),
+            agent: agent.clone(),
+            number: *number,
+            session: session.clone(),
+            began: now,
+            acts,
+            end: wish.then(process::killed),
+            talks,
+            cost: if rng.percent(20) { 0 } else { rng.below(400) },
+            stopped: wish,
+            given_up: None,
+            floods,
+        };
+        self.world.processes.insert(run.clone(), process);
+        Report::StepSpawned
+    }
+
+    /// What a step is going to do, drawn when it begins.
+    fn plan(
+        &mut self,
+        key: &(AgentName, TicketId),
+        prompt: &Prompt,
+        rng: &mut Rng,
+    ) -> (Vec<(Time, Act)>, bool) {
+        let mut acts = Vec::new();
+        let began = self.world.now;
+        let mut at = began;
+        let mut then = |acts: &mut Vec<(Time, Act)>, wait: i64, act| {
+            at.0 += wait;
+            acts.push((at, act));
+        };
+        if self.world.calm {
+            if !self.world.has_work(key) {
+                let edit = (format!("n{}", key.1), self.world.content(0));
+                then(&mut acts, 500, Act::Edit(vec![edit]));
+            }
+            then(&mut acts, 500, Act::MergeTarget);
+            then(&mut acts, 500, Act::Heal);
+            then(&mut acts, 500, Act::Commit);
+            then(
+                &mut acts,
+                rng.ms(500, 20_000),
+                Act::End(process::said(Signal::Done)),
+            );
+            return (acts, true);
+        }
+        if self.world.lazy.contains(&key.1) && rng.percent(80) {
+            // It says that it is done whatever it is told, and changes nothing.
+            then(
+                &mut acts,
+                rng.ms(100, 9_000),
+                Act::End(process::said(Signal::Done)),
+            );
+            return (acts, true);
+        }
+        if matches!(prompt, Prompt::MergeConflict { .. }) && rng.percent(75) || rng.percent(5) {
+            then(&mut acts, rng.ms(100, 9_000), Act::MergeTarget);
+        }
+        if matches!(prompt, Prompt::ChecksFailed { .. }) && rng.percent(70) {
+            then(&mut acts, rng.ms(100, 9_000), Act::Heal);
+        }
+        if rng.percent(85) {
+            let mut edits = Vec::new();
+            for _ in 0..rng.from(1, 2) {
+                let marks =
+                    if rng.percent(8) { BROKEN } else { 0 } | if rng.percent(20) { TOUCHY } else { 0 };
+                let path = if rng.percent(4) {
+                    model::settings::FILE_NAME.to_owned()
+                } else {
+                    format!("a{}", rng.below(8))
+                };
+                edits.push((path, self.world.content(marks)));
+            }
+            then(&mut acts, rng.ms(100, 20_000), Act::Edit(edits));
+            if rng.percent(80) {
+                then(&mut acts, rng.ms(100, 9_000), Act::Commit);
+            }
+        }
+        if let Some(what) = self.chance.strikes(Site::Meddle) {
+            let act = self.meddle(key, what);
+            then(&mut acts, rng.ms(0, 9_000), act);
+        }
+        if let Some(mut rng) = self.chance.strikes(Site::Clumsy) {
+            let rng = &mut rng;
+            let soon = rng.percent(60).then(|| Time(began.0 + rng.ms(0, 300_000)));
+            let refused = match rng.below(20) {
+                0 | 1 => Some(process::refused(Class::RateLimited, soon)),
+                2 => Some(process::refused(Class::Overloaded, soon)),
+                3 => Some(process::refused(Class::Auth, None)),
+                _ => None,
+            };
+            if let Some(failure) = refused {
+                // Some clients say so and end; others go on trying.
+                acts.truncate(usize::try_from(rng.below(4)).unwrap_or(0));
+                let last = acts.last().map_or(began, |(at, _)| *at);
+                let act = if rng.percent(50) {
+                    Act::GiveUp(failure)
+                } else {
+                    Act::End(End::Failed(failure))
+                };
+                acts.push((Time(last.0 + rng.ms(0, 9_000)), act));
+                return (acts, true);
+            }
+            let class = match rng.below(12) {
+                0 => Class::Transient,
+                1 => Class::RateLimited,
+                2 => Class::Overloaded,
+                3 => Class::SessionMissing,
+                4 => Class::MalformedOutput,
+                5 => Class::Auth,
+                6 | 7 => Class::Lost,
+                8 => return (acts, false),
+                9 => return (acts, true),
+                _ => Class::Crash,
+            };
+            let at = rng.ms(0, 20_000);
+            // A failure comes in the middle of the work as well as after it.
+            acts.truncate(usize::try_from(rng.below(4)).unwrap_or(0));
+            let last = acts.last().map_or(began, |(at, _)| *at);
+            acts.push((Time(last.0 + at), Act::End(process::failed(class))));
+            return (acts, true);
+        }
+        let signal = match rng.below(100) {
+            0..56 => Signal::Done,
+            56..80 => Signal::None,
+            80..87 => Signal::Asked {
+                question: "which of the two?".to_owned(),
+            },
+            87..94 => {
+                let at = Time(began.0 + rng.ms(0, 90_000));
+                Signal::WakeupSet {
+                    at,
+                    why: "a build is running".to_owned(),
+                }
+            }
+            _ => Signal::Blocked {
+                why: "there is no such file".to_owned(),
+            },
+        };
+        then(&mut acts, rng.ms(0, 20_000), Act::End(process::said(signal)));
+        (acts, true)
+    }
+
+    /// What an agent does that is not its business.
+    fn meddle(&mut self, key: &(AgentName, TicketId), mut rng: Rng) -> Act {
+        let ids: Vec<TicketId> = self.world.files.files.keys().cloned().collect();
+        let ticket = if rng.percent(50) {
+            None
+        } else {
+            rng.pick(&ids).cloned()
+        };
+        let ticket = ticket.unwrap_or_else(|| key.1.clone());
+        match rng.below(5) {
+            0 => Act::Push(format!("a{}", rng.below(8)), self.world.content(0)),
+            1 => Act::File(ticket, None),
+            2 => Act::File(ticket, Some(FileStatus::Open)),
+            3 => Act::File(ticket, Some(FileStatus::InProgress)),
+            _ => Act::File(ticket, Some(FileStatus::Closed)),
+        }
+    }
+
+    /// What a process of the agent's goes on doing after its end, until it is swept away.
+    fn straggle(&mut self, acts: &mut Vec<(Time, Act)>, mut rng: Rng) {
+        let Some(mut at) = acts.last().map(|(at, _)| *at) else {
+            return;
+        };
+        for _ in 0..rng.from(1, 3) {
+            at.0 += rng.ms(0, 3_000);
+            let edit = (format!("a{}", rng.below(8)), self.world.content(0));
+            acts.push((at, Act::Edit(vec![edit])));
+            if rng.percent(30) {
+                acts.push((at, Act::Commit));
+            }
+        }
+    }
+}
