@@ -2,6 +2,7 @@
 //! ticket's script says. Nothing leaves the machine.
 
 mod alone;
+mod deep;
 mod failures;
 mod processes;
 mod sessions;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use testkit::scene::{Scene, scripted, until_open};
+use testkit::scene::{Scene, scripted};
 
 /// The client has no tools of crew's: its last words are all it says.
 #[test]
@@ -47,30 +47,4 @@ fn a_ticket_that_would_be_a_command_line_is_only_ever_text() {
     }
     assert!(!scene.world.path("gates/pwned").exists());
     assert_eq!(scene.world.landed(), ["t-1"]);
-}
-
-#[test]
-fn four_tickets_are_landed_by_two_clients() {
-    let scene = Scene::with(|s| s.agents = "count = 2".to_owned(), &[]);
-    // The first two wait for each other: they are at work at once.
-    for (id, other) in [("t-1", "t-2"), ("t-2", "t-1")] {
-        let meets = format!(": > \"$GATES/{id}\"; {} && echo {id} > {id}", until_open(other));
-        scene.ticket(id, &json!([{ "bash": meets }, { "text": "DONE" }]));
-    }
-    for id in ["t-3", "t-4"] {
-        scene.ticket(
-            id,
-            &json!([{ "bash": format!("echo {id} > {id}") }, { "text": format!("{id} is there\nDONE") }]),
-        );
-    }
-    scene.drain_all();
-
-    let mut landed = scene.world.landed();
-    landed.sort();
-    assert_eq!(landed, ["t-1", "t-2", "t-3", "t-4"]);
-    for id in &landed {
-        assert_eq!(scene.world.on_main(id), Some(format!("{id}\n")));
-        assert_eq!(scene.failures(id), []);
-    }
-    assert_eq!(scene.sessions().len(), 4);
 }

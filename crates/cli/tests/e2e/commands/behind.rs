@@ -21,7 +21,7 @@ fn with_a_past() -> Repo {
     with_past_of(BEHIND)
 }
 
-fn with_past_of(behind: usize) -> Repo {
+pub(crate) fn with_past_of(behind: usize) -> Repo {
     let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
     repo.ticket("t-1", "One", "");
     repo.crew(&["run", "--until-idle"]).ok();
@@ -37,12 +37,12 @@ fn with_past_of(behind: usize) -> Repo {
 }
 
 /// Has the journal's view be one that this crew does not know, as after an upgrade.
-fn forget_the_view(repo: &Repo) {
+pub(crate) fn forget_the_view(repo: &Repo) {
     write(repo, "UPDATE folded SET shape = 0".to_owned());
 }
 
 /// How many tickets the view that is kept has set aside.
-fn aside(repo: &Repo) -> usize {
+pub(crate) fn aside(repo: &Repo) -> usize {
     on_its_own(async {
         let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
         let kept = ledger.kept().await.unwrap();
@@ -273,35 +273,6 @@ fn an_event_that_is_missing_is_told_once() {
         .matches("of stream `ticket/t-1`, after version 1")
         .count();
     assert!(said.code == 1 && told == 1, "{said}");
-}
-
-#[test]
-fn a_long_journal_is_set_aside_while_it_is_folded_anew() {
-    let repo = with_past_of(6000);
-    repo.ticket("later", "After an old one", "");
-    let text = repo.read(".tickets/later.md");
-    repo.write(
-        ".tickets/later.md",
-        &text.replace("deps: []", "deps: [o-1, gate]"),
-    );
-    let said = repo.crew(&["run", "--until-idle"]);
-    assert_eq!(said.code, 3, "{said}");
-    for first in [&["ps"] as &[&str], &["doctor"], &["run", "--until-idle"]] {
-        forget_the_view(&repo);
-        let said = repo.crew(first);
-        assert_ne!(said.code, 1, "{first:?}: {said}");
-        let said = repo.crew(&["doctor"]).ok();
-        assert!(said.out.contains("nothing is wrong"), "{first:?}: {said}");
-        // All of the first ten thousand rows, of which each has two; an engine does the others too.
-        let aside = aside(&repo);
-        assert!(aside > 4000, "{first:?}: {aside} tickets are set aside");
-    }
-    repo.script("echo $CREW_TICKET_ID > y; git add y; git commit -qm y; echo DONE");
-    repo.ticket("gate", "Before it", "");
-    repo.crew(&["run", "--until-idle"]).ok();
-    assert!(repo.read(".tickets/later.md").contains("status: closed"));
-    let said = repo.crew(&["doctor", "--deep"]).ok();
-    assert!(said.out.contains("every state is what replay gives"), "{said}");
 }
 
 #[test]

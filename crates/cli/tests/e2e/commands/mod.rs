@@ -5,6 +5,7 @@ mod behind;
 mod clean;
 mod continuity;
 mod dashboard;
+mod deep;
 mod demo;
 mod doctor;
 mod engine;

@@ -10,7 +10,7 @@ use model::{attempt, ticket};
 use testkit::world::{DONE, World};
 
 #[test]
-fn f4_wk_done_without_a_commit_is_sent_back() {
+fn done_without_a_commit_is_sent_back() {
     let world = World::new();
     world
         .ticket("t-1")
@@ -33,7 +33,7 @@ fn f4_wk_done_without_a_commit_is_sent_back() {
 }
 
 #[test]
-fn f7_wk_la_what_is_left_uncommitted_lands_too() {
+fn what_is_left_uncommitted_lands_too() {
     let world = World::new();
     world.commit(".gitignore", "*.log\n");
     world
@@ -288,7 +288,7 @@ fn instructions_stand_beside_the_workspace_and_not_in_it() {
 }
 
 #[test]
-fn f6_st_wk_a_flood_of_output_is_survived() {
+fn a_flood_of_output_is_survived() {
     let world = World::new();
     world
         .ticket("one-line")
@@ -312,7 +312,7 @@ fn f6_st_wk_a_flood_of_output_is_survived() {
 }
 
 #[test]
-fn f6_st_output_that_is_no_text_is_survived() {
+fn output_that_is_no_text_is_survived() {
     let world = World::new();
     world
         .ticket("t-1")
@@ -377,7 +377,7 @@ fn stopped_while_it(does: &str, step_timeout: &str) -> (World, String) {
 }
 
 #[test]
-fn f5_st_a_silent_step_is_stopped_with_all_it_began_and_gone_on_with() {
+fn a_silent_step_is_stopped_with_all_it_began_and_gone_on_with() {
     let (world, why) = stopped_while_it("exec sleep 1000", "1h");
     assert_eq!(why, "stalled");
     world.drain_all();
@@ -386,7 +386,7 @@ fn f5_st_a_silent_step_is_stopped_with_all_it_began_and_gone_on_with() {
 }
 
 #[test]
-fn f5_st_a_busy_step_is_not_silent_and_is_stopped_with_all_it_began_at_its_time() {
+fn a_busy_step_is_not_silent_and_is_stopped_with_all_it_began_at_its_time() {
     let (_, why) = stopped_while_it("while :; do :; done", "11s");
     assert_eq!(why, "timeout");
 }
@@ -439,7 +439,7 @@ fn a_harness_that_is_not_there_keeps_the_engine_from_starting() {
 }
 
 #[test]
-fn f8_st_wk_la_an_agent_that_ruins_its_workspace_hurts_only_itself() {
+fn an_agent_that_ruins_its_workspace_hurts_only_itself() {
     let world = World::with(|s| s.run = "attempts = 1".to_owned());
     world
         .ticket("t-1")
@@ -455,7 +455,7 @@ fn f8_st_wk_la_an_agent_that_ruins_its_workspace_hurts_only_itself() {
 }
 
 #[test]
-fn f8_re_what_is_left_of_a_ruined_workspace_outlives_a_crash_of_everything() {
+fn what_is_left_of_a_ruined_workspace_outlives_a_crash_of_everything() {
     let world = World::new();
     world
         .ticket("t-1")
@@ -480,7 +480,7 @@ fn f8_re_what_is_left_of_a_ruined_workspace_outlives_a_crash_of_everything() {
 }
 
 #[test]
-fn f4_sp_st_an_agent_that_is_killed_or_crashes_is_stepped_again() {
+fn an_agent_that_is_killed_or_crashes_is_stepped_again() {
     let world = World::new();
     world
         .ticket("t-1")

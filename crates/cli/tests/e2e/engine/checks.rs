@@ -61,7 +61,7 @@ fn work_that_never_passes_never_lands() {
 }
 
 #[test]
-fn f4_ga_a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing() {
+fn a_check_that_aborts_has_failed_and_one_that_is_killed_has_said_nothing() {
     let check = |signal: &str| format!("commands = ['''if [ -e bad ]; then kill -{signal} $$; fi''']");
     let world = World::with(|s| {
         s.checks = check("ABRT");
@@ -151,7 +151,7 @@ fn a_set_up_that_fails_fails_closed_and_a_person_may_waive_it() {
 }
 
 #[test]
-fn f5_ga_f22_ga_a_check_that_takes_too_long_has_failed_and_leaves_nothing() {
+fn a_check_that_takes_too_long_has_failed_and_leaves_nothing() {
     let world = World::with(|s| {
         s.checks = "timeout = \"5s\"\ncommands = ['''if [ -e slow ]; then sleep 1000 & sleep 1000; fi''']"
             .to_owned();

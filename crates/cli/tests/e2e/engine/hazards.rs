@@ -5,7 +5,7 @@ use std::fs;
 use testkit::world::{DONE, World, make_executable};
 
 #[test]
-fn f7_re_uncommitted_work_outlives_a_crash_of_everything() {
+fn uncommitted_work_outlives_a_crash_of_everything() {
     let world = World::new();
     world
         .ticket("t-1")
@@ -135,7 +135,7 @@ fn a_branch_that_may_not_be_taken_over_goes_back_to_its_agent() {
 }
 
 #[test]
-fn f8_wk_ga_what_an_agent_plants_in_its_repository_is_not_run() {
+fn what_an_agent_plants_in_its_repository_is_not_run() {
     let world = World::new();
     world
         .ticket("t-1")
@@ -352,7 +352,7 @@ fn a_shallow_clone_can_be_worked_on_or_says_why_not() {
 }
 
 #[test]
-fn f7_wk_a_repository_inside_the_workspace_is_kept_apart() {
+fn a_repository_inside_the_workspace_is_kept_apart() {
     let world = World::new();
     world
         .ticket("t-1")

@@ -16,7 +16,7 @@ const RESOLVE: &str = "oid=$(sed -n 's/.*`git merge \\([0-9a-f]*\\)`.*/\\1/p' \"
                        git merge -q \"$oid\" >/dev/null 2>&1 || true\n";
 
 #[test]
-fn f20_la_a_conflict_goes_to_its_agent_who_resolves_it() {
+fn a_conflict_goes_to_its_agent_who_resolves_it() {
     let world = World::with(|s| s.agents = "count = 2".to_owned());
     world
         .ticket("first")
@@ -48,7 +48,7 @@ fn f20_la_a_conflict_goes_to_its_agent_who_resolves_it() {
 }
 
 #[test]
-fn f20_re_a_conflict_outlives_a_crash_of_everything_while_its_agent_resolves_it() {
+fn a_conflict_outlives_a_crash_of_everything_while_its_agent_resolves_it() {
     let world = World::with(|s| s.agents = "count = 2".to_owned());
     world
         .ticket("first")
@@ -114,7 +114,7 @@ fn a_conflict_that_is_not_resolved_is_held() {
 }
 
 #[test]
-fn f21_ga_la_what_is_green_alone_and_red_together_never_lands() {
+fn what_is_green_alone_and_red_together_never_lands() {
     let world = World::with(|s| {
         s.agents = "count = 2".to_owned();
         s.checks = "commands = ['''if [ -e one ] && [ -e two ]; then echo together they fail; exit 1; fi''']"

@@ -6,7 +6,7 @@ use testkit::world::{DONE, World};
 const ENDLESS: &str = "if [ \"$RUN\" = 1 ]; then work t x; touch \"$GATES/worked\"; until_there \"$GATES/never\"; fi\ntest -e t\nwork more x\necho DONE";
 
 #[test]
-fn f4_cu_kill_keeps_the_work_and_retry_goes_on_from_it() {
+fn kill_keeps_the_work_and_retry_goes_on_from_it() {
     let world = World::new();
     world.ticket("t-1").agent(ENDLESS).write();
     let mut engine = world.engine();
@@ -279,7 +279,7 @@ fn stop_can_leave_the_steps_to_be_adopted() {
 }
 
 #[test]
-fn f4_re_a_step_that_ended_while_no_engine_ran_is_heard() {
+fn a_step_that_ended_while_no_engine_ran_is_heard() {
     let world = World::new();
     world
         .ticket("t-1")

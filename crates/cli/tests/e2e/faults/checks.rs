@@ -10,7 +10,7 @@ use testkit::world::{World, crew};
 const AGAIN: &str = "work \"$CREW_TICKET_ID.$RUN.txt\" done\necho DONE\n";
 
 #[test]
-fn f22_ga_f22_la_a_check_that_fails_one_time_in_ten_costs_steps_and_no_work() {
+fn a_check_that_fails_one_time_in_ten_costs_steps_and_no_work() {
     // Every tenth look, and the first.
     let flaky = "n=$(cat \"$HOME/looks\" 2>/dev/null || echo 0); n=$((n+1)); echo $n > \"$HOME/looks\"; [ $((n % 10)) -ne 1 ]";
     let world = World::with(|settings| settings.checks = format!("commands = ['''{flaky}''']"));
@@ -39,7 +39,7 @@ fn f22_ga_f22_la_a_check_that_fails_one_time_in_ten_costs_steps_and_no_work() {
 }
 
 #[test]
-fn f22_ga_f22_cu_a_check_that_wants_a_terminal_is_told_that_there_is_none() {
+fn a_check_that_wants_a_terminal_is_told_that_there_is_none() {
     let asks = "read answer < /dev/tty && test \"$answer\" = yes";
     let world = World::with(|settings| settings.checks = format!("commands = ['''{asks}''']"));
     world.ticket("t-1").agent(AGAIN).write();
@@ -62,7 +62,7 @@ grep -qs sleep "/proc/$(cat "$HOME/left")/cmdline" && : > "$HOME/lives"
 true"#;
 
 #[test]
-fn f22_la_a_dead_check_left_nothing_to_the_next() {
+fn a_dead_check_left_nothing_to_the_next() {
     let world = World::with(|settings| settings.checks = format!("commands = ['''{LEAVES}''']"));
     world.ticket("t-1").agent(AGAIN).write();
     let engine = world.engine();

@@ -116,19 +116,19 @@ fn stopped_without_processes(at: At, run: impl Fn(&World) -> PathBuf) {
 }
 
 cells! {
-    fn f11_cl_f11_pr_f11_sp_no_process_while_work_is_given_out() {
+    fn no_process_while_work_is_given_out() {
         without_processes(At::Queue);
     }
 
-    fn f11_st_f11_wk_no_process_while_an_agent_works() {
+    fn no_process_while_an_agent_works() {
         without_processes(At::Work);
     }
 
-    fn f11_ga_f11_la_no_process_while_checks_run() {
+    fn no_process_while_checks_run() {
         without_processes(At::Checks);
     }
 
-    fn f11_re_an_engine_that_gets_no_process_loses_nothing() {
+    fn an_engine_that_gets_no_process_loses_nothing() {
         let world = struck::world(At::Work);
         as_nobody(&world);
         drop(struck::bring(&world, At::Work));
@@ -149,11 +149,11 @@ cells! {
         in_order(&world);
     }
 
-    fn f11_st_a_stop_needs_no_thread_that_is_not_there() {
+    fn a_stop_needs_no_thread_that_is_not_there() {
         stopped_without_processes(At::Work, |world| world.project(".crew/runs/t-1.1.1"));
     }
 
-    fn f11_ga_a_check_is_ended_without_a_thread() {
+    fn a_check_is_ended_without_a_thread() {
         stopped_without_processes(At::Checks, |world| {
             let current = fs::read_to_string(world.project(".crew/checks/current")).unwrap();
             PathBuf::from(current)

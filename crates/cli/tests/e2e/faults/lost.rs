@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 
-use crate::faults::damage::{at_work, journal_files, opened};
+use crate::faults::deep::damage::{at_work, journal_files, opened};
 use testkit::world::{DONE, Engine, World};
 
 /// Every command that opens the journal.
@@ -27,7 +27,7 @@ fn names(world: &World) -> Vec<PathBuf> {
 }
 
 #[test]
-fn f23_re_what_belongs_to_a_journal_that_is_missing_is_not_mixed_with_a_new_one() {
+fn what_belongs_to_a_journal_that_is_missing_is_not_mixed_with_a_new_one() {
     let (world, engine) = at_work();
     drop(engine);
     let (journal, log) = (
@@ -58,7 +58,7 @@ fn f23_re_what_belongs_to_a_journal_that_is_missing_is_not_mixed_with_a_new_one(
 }
 
 #[test]
-fn f23_re_a_journal_that_refuses_the_same_again_and_again_ends_the_engine() {
+fn a_journal_that_refuses_the_same_again_and_again_ends_the_engine() {
     let world = World::new();
     world.ticket("t-1").agent(DONE).write();
     world.drain_all();
@@ -130,7 +130,7 @@ fn goes_on_with_a_new_one(world: &World) {
 }
 
 #[test]
-fn f23_la_an_engine_whose_journal_is_deleted_ends_and_lands_no_more() {
+fn an_engine_whose_journal_is_deleted_ends_and_lands_no_more() {
     let world = loses_its_journal(|world| fs::remove_file(world.project(".crew/journal.db")).unwrap());
     let said = world.crew(&["run", "--until-idle"]);
     assert!(
@@ -144,7 +144,7 @@ fn f23_la_an_engine_whose_journal_is_deleted_ends_and_lands_no_more() {
 }
 
 #[test]
-fn f23_la_an_engine_whose_folder_is_deleted_ends_and_lands_no_more() {
+fn an_engine_whose_folder_is_deleted_ends_and_lands_no_more() {
     let world = loses_its_journal(|world| {
         // What the engine still writes into it comes in between.
         let gone = || match fs::remove_dir_all(world.project(".crew")) {
@@ -157,7 +157,7 @@ fn f23_la_an_engine_whose_folder_is_deleted_ends_and_lands_no_more() {
 }
 
 #[test]
-fn f23_la_an_engine_whose_journal_is_replaced_ends_and_leaves_the_new_one_alone() {
+fn an_engine_whose_journal_is_replaced_ends_and_leaves_the_new_one_alone() {
     let world = loses_its_journal(|world| {
         let journal = world.project(".crew/journal.db");
         let beside = world.path("beside");
@@ -171,7 +171,7 @@ fn f23_la_an_engine_whose_journal_is_replaced_ends_and_leaves_the_new_one_alone(
 }
 
 #[test]
-fn f24_re_what_a_dead_engines_git_holds_is_waited_for_and_then_named() {
+fn what_a_dead_engines_git_holds_is_waited_for_and_then_named() {
     let (world, engine) = at_work();
     let pid = engine.pid();
     drop(engine);

@@ -40,15 +40,15 @@ fn without_refs(at: At) {
 }
 
 cells! {
-    fn f10_cl_f10_pr_refs_that_cannot_be_written_while_work_is_given_out() {
+    fn refs_that_cannot_be_written_while_work_is_given_out() {
         without_refs(At::Queue);
     }
 
-    fn f10_wk_refs_that_cannot_be_written_while_an_agent_works() {
+    fn refs_that_cannot_be_written_while_an_agent_works() {
         without_refs(At::Work);
     }
 
-    fn f7_wk_what_an_agent_shut_is_saved_like_the_rest() {
+    fn what_an_agent_shut_is_saved_like_the_rest() {
         let world = World::new();
         world.commit("kept/file", "a person's\n");
         as_nobody(&world);
@@ -63,7 +63,7 @@ cells! {
         struck::in_order(&world);
     }
 
-    fn f10_ga_f10_la_refs_that_cannot_be_written_while_checks_run() {
+    fn refs_that_cannot_be_written_while_checks_run() {
         without_refs(At::Checks);
     }
 }

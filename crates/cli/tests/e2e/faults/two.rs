@@ -44,27 +44,27 @@ fn two_in(words: &str, after: Option<At>) {
 }
 
 cells! {
-    fn f24_pr_a_second_engine_comes_as_a_workspace_is_made() {
+    fn a_second_engine_comes_as_a_workspace_is_made() {
         two_in("read-tree", None);
     }
 
-    fn f24_wk_a_second_engine_comes_as_the_branch_is_taken_over() {
+    fn a_second_engine_comes_as_the_branch_is_taken_over() {
         two_in("unpack-objects", None);
     }
 
-    fn f24_la_a_second_engine_comes_as_it_lands() {
+    fn a_second_engine_comes_as_it_lands() {
         two_in("update-ref*crew: land", None);
     }
 
-    fn f24_cu_a_second_engine_comes_as_the_workspace_goes() {
+    fn a_second_engine_comes_as_the_workspace_goes() {
         two_in("workspace no longer needed", None);
     }
 
-    fn f24_re_a_second_engine_comes_as_one_carries_on_what_a_dead_one_left() {
+    fn a_second_engine_comes_as_one_carries_on_what_a_dead_one_left() {
         two_in("unpack-objects", Some(At::Work));
     }
 
-    fn f24_su_an_engine_that_comes_while_a_command_is_carried_out_waits_for_that() {
+    fn an_engine_that_comes_while_a_command_is_carried_out_waits_for_that() {
         let world = struck::world(At::Work);
         drop(struck::bring(&world, At::Work));
         let gate = Gate::at("workspace no longer needed");
@@ -89,7 +89,7 @@ cells! {
 }
 
 #[test]
-fn f24_su_f24_cl_a_second_engine_comes_with_a_command_and_a_ticket() {
+fn a_second_engine_comes_with_a_command_and_a_ticket() {
     let world = struck::world(At::Queue);
     let mut first = struck::bring(&world, At::Queue);
     turned_away(&world, &first);

@@ -96,11 +96,11 @@ fn three_tickets() -> World {
 }
 
 cells! {
-    fn f7_cu_what_is_mounted_in_a_workspace_is_nobody_elses_and_told() {
+    fn what_is_mounted_in_a_workspace_is_nobody_elses_and_told() {
         left_behind(&three_tickets(), mount, unmount);
     }
 
-    fn f7_cu_what_another_user_wrote_into_a_workspace_is_nobody_elses_and_told() {
+    fn what_another_user_wrote_into_a_workspace_is_nobody_elses_and_told() {
         if !is_root_of_the_machine() {
             eprintln!("not proved here: a namespace has one user");
             return;
@@ -114,7 +114,7 @@ cells! {
         left_behind(&world, write, |out| fs::remove_dir_all(out).unwrap());
     }
 
-    fn f7_pr_a_checkout_that_may_not_be_deleted_is_lent_to_nobody() {
+    fn a_checkout_that_may_not_be_deleted_is_lent_to_nobody() {
         let world = World::new();
         world.ticket("t-1").agent("work sub/t-1.txt done\necho DONE\n").write();
         let mut engine = world.engine();
@@ -137,7 +137,7 @@ cells! {
         assert_eq!(left(&world), Vec::<PathBuf>::new());
     }
 
-    fn f7_cu_an_agent_that_shuts_its_own_folders_hinders_nobody() {
+    fn an_agent_that_shuts_its_own_folders_hinders_nobody() {
         let world = World::new();
         let shuts = "mkdir -p out/in\nwork t-1.txt done\nchmod 0 out/in out .\necho DONE\n";
         world.ticket("t-1").agent(shuts).write();

@@ -121,13 +121,13 @@ fn refused_by_all(sql: &str, says: &str) {
 }
 
 #[test]
-fn f25_su_f25_cl_f25_re_a_newer_schema_is_refused_by_every_command() {
+fn a_newer_schema_is_refused_by_every_command() {
     let newer = "UPDATE meta SET value = '99' WHERE key = 'schema'";
     refused_by_all(newer, "the journal has schema 99");
 }
 
 #[test]
-fn f25_su_f25_cl_f25_re_an_unknown_event_is_refused_by_every_command() {
+fn an_unknown_event_is_refused_by_every_command() {
     let newer = "INSERT INTO events (seq, stream, version, prev, at, cause, kind, schema, event, state_after) \
         SELECT seq + 1, stream, version + 1, seq, at, cause, 'beamed', schema, '{\"beamed\":{}}', '\"beamed\"' \
         FROM events ORDER BY seq DESC LIMIT 1; \

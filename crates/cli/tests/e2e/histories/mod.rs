@@ -60,9 +60,13 @@ prop_state_machine! {
     fn what_is_there_is_what_the_reference_says(sequential 4..16 => Crew);
 }
 
-prop_state_machine! {
-    #![proptest_config(fresh())]
+mod deep {
+    use super::{Crew, fresh, prop_state_machine};
 
-    #[test]
-    fn what_is_there_is_what_the_reference_says_in_a_history_that_nobody_has_seen(sequential 4..16 => Crew);
+    prop_state_machine! {
+        #![proptest_config(fresh())]
+
+        #[test]
+        fn what_is_there_is_what_the_reference_says_in_a_history_that_nobody_has_seen(sequential 4..16 => Crew);
+    }
 }

@@ -6,9 +6,11 @@
 )]
 
 mod adopt;
+mod carried_on;
 mod clean;
 mod crew;
 mod deeds;
+mod deep;
 mod facts;
 mod faults;
 mod git;
@@ -16,10 +18,8 @@ mod kinds;
 mod moment;
 mod oracle;
 mod past;
-mod points;
 mod processes;
 mod rig;
 mod rng;
 mod scenario;
-mod storm;
 mod world;

@@ -38,8 +38,8 @@ fn drain(rng: &mut Rng, kills: usize) {
         .map(|n| (format!("k-{n:03}"), Plan::default()))
         .collect();
     let kit = Kit {
-        agent: include_str!("storm.sh"),
-        check: include_str!("scenario-check.sh"),
+        agent: include_str!("../storm.sh"),
+        check: include_str!("../scenario-check.sh"),
         agents: 8,
         settings: ("", ""),
         in_memory: true,

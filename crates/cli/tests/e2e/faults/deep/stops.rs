@@ -116,7 +116,7 @@ fn deadly_git(words: &str) {
 }
 
 /// One ticket to its end, with a git killed on the way as it was about to name something of this.
-fn with_a_killed_git(words: &str, named: &str) {
+pub(crate) fn with_a_killed_git(words: &str, named: &str) {
     let world = World::with(|settings| settings.checks = "commands = [\"test -e README\"]".to_owned());
     deadly_git(words);
     world.ticket("t-1").agent(WAITS).write();
@@ -168,7 +168,7 @@ fn with_a_stop_at(at: At, goes_on: impl FnOnce(&World) -> bool + Copy) {
 
 /// The engine stands still in the middle of an operation, with a git of its that waits there. `after`: it is the second one, and
 /// carries on what the first was killed at.
-fn with_a_stop_in(words: &str, after: Option<At>) {
+pub(crate) fn with_a_stop_in(words: &str, after: Option<At>) {
     let at = after.unwrap_or(At::Queue);
     let world = struck::world(at);
     let gate = Gate::at(words);
@@ -353,7 +353,7 @@ ssize_t pwrite64(int fd, const void *from, size_t n, off64_t at) {
 "#;
 
 cells! {
-    fn f3_su_cl_pr_sp_st_wk_ga_la_cu_re_signalled_twice_it_goes_on_with_the_next_engine() {
+    fn signalled_twice_it_goes_on_with_the_next_engine() {
         let world = struck::world(At::Checks);
         let has = |fact: &str| world.facts("t-1").iter().any(|name| name == fact);
         // Before it has written anything it may not have begun to listen, and is ended by the signal itself.
@@ -424,27 +424,23 @@ cells! {
         assert!(world.workspaces().is_empty());
     }
 
-    fn f9_pr_a_git_is_killed_as_it_makes_a_workspace() {
+    fn a_git_is_killed_as_it_makes_a_workspace() {
         with_a_killed_git("update-ref", "refs/");
     }
 
-    fn f9_wk_a_git_is_killed_as_it_takes_the_branch_over() {
+    fn a_git_is_killed_as_it_takes_the_branch_over() {
         with_a_killed_git("unpack-objects", "objects/");
     }
 
-    fn f9_ga_a_git_is_killed_as_it_merges() {
+    fn a_git_is_killed_as_it_merges() {
         with_a_killed_git("merge-tree", "objects/");
     }
 
-    fn f9_la_a_git_is_killed_as_it_lands_and_leaves_its_lock() {
-        with_a_killed_git("refs/heads/main", "refs/heads/main.lock");
-    }
-
-    fn f9_cu_a_git_is_killed_as_the_workspace_goes() {
+    fn a_git_is_killed_as_the_workspace_goes() {
         with_a_killed_git("workspace no longer needed", "refs/heads/agent/");
     }
 
-    fn f9_re_a_git_is_killed_as_the_next_engine_carries_a_landing_on() {
+    fn a_git_is_killed_as_the_next_engine_carries_a_landing_on() {
         let world = struck::world(At::Checks);
         drop(struck::bring(&world, At::Checks));
         deadly_git("refs/heads/main");
@@ -455,16 +451,16 @@ cells! {
         assert!(died.contains("refs/heads/main.lock"), "{died:?}");
     }
 
-    fn f16_cl_an_engine_that_stands_still_as_a_ticket_comes() {
+    fn an_engine_that_stands_still_as_a_ticket_comes() {
         with_a_stop_at(At::Queue, |world| world.ticket_file("t-1").exists());
     }
 
-    fn f16_st_an_engine_that_stands_still_as_a_step_ends() {
+    fn an_engine_that_stands_still_as_a_step_ends() {
         let ended = |world: &World| world.project(".crew/runs/t-1.1.1/exit.json").exists();
         with_a_stop_at(At::Work, ended);
     }
 
-    fn f16_ga_an_engine_that_stands_still_as_checks_pass() {
+    fn an_engine_that_stands_still_as_checks_pass() {
         let ended = |world: &World| {
             let run = fs::read_to_string(world.project(".crew/checks/current")).unwrap();
             PathBuf::from(run).join("exit.json").exists()
@@ -472,41 +468,37 @@ cells! {
         with_a_stop_at(At::Checks, ended);
     }
 
-    fn f16_pr_f16_sp_an_engine_that_stands_still_as_a_workspace_is_made() {
+    fn an_engine_that_stands_still_as_a_workspace_is_made() {
         with_a_stop_in("read-tree", None);
     }
 
-    fn f16_wk_an_engine_that_stands_still_as_the_branch_is_taken_over() {
+    fn an_engine_that_stands_still_as_the_branch_is_taken_over() {
         with_a_stop_in("unpack-objects", None);
     }
 
-    fn f16_la_an_engine_that_stands_still_as_it_lands() {
-        with_a_stop_in("update-ref*crew: land", None);
-    }
-
-    fn f16_re_an_engine_that_stands_still_as_it_carries_on_a_landing() {
+    fn an_engine_that_stands_still_as_it_carries_on_a_landing() {
         with_a_stop_in("update-ref*crew: land", Some(At::Checks));
     }
 
-    fn f16_cu_an_engine_that_stands_still_as_the_workspace_goes() {
+    fn an_engine_that_stands_still_as_the_workspace_goes() {
         with_a_stop_in("workspace no longer needed", None);
     }
 
-    fn f17_cl_f17_ga_f17_la_f17_re_a_clock_that_jumps_forward_ends_nothing_early() {
+    fn a_clock_that_jumps_forward_ends_nothing_early() {
         with_a_clock_that_jumps([HOUR, 2 * HOUR, 0]);
     }
 
-    fn f17_cl_f17_ga_f17_la_f17_re_a_clock_that_jumps_back_holds_nothing_up() {
+    fn a_clock_that_jumps_back_holds_nothing_up() {
         with_a_clock_that_jumps([-HOUR, -2 * HOUR, 0]);
     }
 
-    fn f17_cl_f17_ga_f17_la_f17_re_the_year_2038_is_a_year() {
+    fn the_year_2038_is_a_year() {
         with_a_clock_that_jumps([YEARS, YEARS, YEARS]);
     }
 }
 
 #[test]
-fn f16_wk_an_engine_that_a_signal_has_stopped_is_said_to_be() {
+fn an_engine_that_a_signal_has_stopped_is_said_to_be() {
     let world = World::new();
     world
         .ticket("t-1")
@@ -533,7 +525,7 @@ fn f16_wk_an_engine_that_a_signal_has_stopped_is_said_to_be() {
 }
 
 #[test]
-fn f16_wk_an_engine_that_a_signal_stops_as_it_writes_is_said_to_keep_the_journal() {
+fn an_engine_that_a_signal_stops_as_it_writes_is_said_to_keep_the_journal() {
     let world = World::new();
     let (preloaded, still) = (world.path("still.so"), world.path("stands-still"));
     object(STILL, &preloaded);

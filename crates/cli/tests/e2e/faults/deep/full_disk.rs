@@ -27,17 +27,17 @@ fn ticket(world: &World, id: &str, script: &str) {
 }
 
 /// A disk that is full while a ticket goes on.
-struct Full {
+pub(crate) struct Full {
     /// The folder that is on it.
-    over: &'static str,
+    pub(crate) over: &'static str,
     /// Where the ticket is when it fills up.
-    at: At,
+    pub(crate) at: At,
     /// What is so as long as there is no room.
-    holds: fn(&World) -> bool,
+    pub(crate) holds: fn(&World) -> bool,
 }
 
 impl Full {
-    fn strike(&self) {
+    pub(crate) fn strike(&self) {
         let world = struck::world(self.at);
         let disk = Disk::over(&world.path(self.over));
         let mut engine = struck::bring(&world, self.at);
@@ -54,33 +54,29 @@ impl Full {
 }
 
 cells! {
-    fn f10_cl_no_space_in_the_journal() {
+    fn no_space_in_the_journal() {
         let holds = |world: &World| world.try_state("t-1").is_none_or(|ticket| ticket.attempts == 0);
         Full { over: "project/.crew", at: At::Queue, holds }.strike();
     }
 
-    fn f10_pr_no_space_for_a_workspace() {
+    fn no_space_for_a_workspace() {
         let holds = |world: &World| world.state_name("t-1") == "in_progress/preparing";
         Full { over: "home/.local/state/crew", at: At::Queue, holds }.strike();
     }
 
-    fn f10_sp_no_space_for_a_run() {
+    fn no_space_for_a_run() {
         Full { over: "project/.crew/runs", at: At::Queue, holds: |world| world.runs("t-1") == 0 }.strike();
     }
 
-    fn f10_wk_no_space_for_the_branch() {
+    fn no_space_for_the_branch() {
         Full { over: "project/.git", at: At::Work, holds: |world| !world.is_landed("t-1") }.strike();
     }
 
-    fn f10_ga_no_space_for_a_check() {
+    fn no_space_for_a_check() {
         Full { over: "project/.crew/checks", at: At::Work, holds: |world| !world.is_landed("t-1") }.strike();
     }
 
-    fn f10_la_no_space_while_landing() {
-        Full { over: "project/.git", at: At::Checks, holds: |world| !world.is_landed("t-1") }.strike();
-    }
-
-    fn f10_su_no_space_for_a_ticket() {
+    fn no_space_for_a_ticket() {
         let world = World::new();
         let disk = Disk::over(&world.project(".tickets"));
         disk.fill();
@@ -94,7 +90,7 @@ cells! {
         world.must(&["ticket", "create", "A title"]);
     }
 
-    fn f10_su_no_space_for_a_command() {
+    fn no_space_for_a_command() {
         let world = World::new();
         ticket(&world, "t-1", WAITS);
         let disk = Disk::over(&world.project(".crew"));
@@ -109,7 +105,7 @@ cells! {
         lands_at_once(&world, &mut engine, "t-1");
     }
 
-    fn f10_st_no_space_while_an_agent_works() {
+    fn no_space_while_an_agent_works() {
         let world = World::new();
         let disk = Disk::over(&world.project(".crew"));
         // It says a lot, and what it says last is what counts.
@@ -125,7 +121,7 @@ cells! {
         lands_at_once(&world, &mut engine, "t-1");
     }
 
-    fn f10_cu_no_space_to_keep_the_work() {
+    fn no_space_to_keep_the_work() {
         let world = World::new();
         let disk = Disk::over(&world.project(".git"));
         ticket(&world, "t-1", "echo precious > left.txt\n: > \"$GATES/left\"\nuntil_there \"$GATES/go\"\n");
@@ -145,7 +141,7 @@ cells! {
         in_order(&world);
     }
 
-    fn f10_cu_no_space_for_the_ticket_file() {
+    fn no_space_for_the_ticket_file() {
         let check = World::until_home("checked");
         let world = World::with(|settings| settings.checks = format!("commands = ['''{check}''']"));
         ticket(&world, "t-1", DONE);
@@ -161,7 +157,7 @@ cells! {
         lands_at_once(&world, &mut engine, "t-1");
     }
 
-    fn f10_re_no_space_when_an_engine_takes_over() {
+    fn no_space_when_an_engine_takes_over() {
         let world = World::new();
         let disk = Disk::over(&world.project(".crew"));
         ticket(&world, "t-1", WAITS);
@@ -177,7 +173,7 @@ cells! {
         lands_at_once(&world, &mut second, "t-1");
     }
 
-    fn f10_su_read_only_queue() {
+    fn read_only_queue() {
         let world = World::new();
         let fixed = ReadOnly::over(&world.project(".tickets"));
         let said = world.crew(&["ticket", "create", "A title"]);
@@ -187,7 +183,7 @@ cells! {
         world.must(&["ticket", "create", "A title"]);
     }
 
-    fn f10_pr_f10_la_read_only_repository() {
+    fn read_only_repository() {
         let world = World::new();
         ticket(&world, "t-1", WAITS);
         let mut engine = world.engine();
@@ -201,7 +197,7 @@ cells! {
         lands_at_once(&world, &mut engine, "t-1");
     }
 
-    fn f10_re_read_only_journal() {
+    fn read_only_journal() {
         let world = World::new();
         ticket(&world, "t-1", DONE);
         world.must(&["queue"]);
@@ -236,7 +232,7 @@ cells! {
         in_order(&world);
     }
 
-    fn f10_re_read_only_journal_of_an_older_crew() {
+    fn read_only_journal_of_an_older_crew() {
         let world = World::new();
         let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journals/1.db");
         fs::create_dir(world.project(".crew")).unwrap();
@@ -260,7 +256,7 @@ cells! {
         }
     }
 
-    fn f10_re_read_only_journal_of_a_killed_engine() {
+    fn read_only_journal_of_a_killed_engine() {
         let world = World::new();
         ticket(&world, "t-1", WAITS);
         let first = world.engine();

@@ -7,7 +7,7 @@ use std::fs;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _};
 
-use crate::faults::stops::object;
+use crate::faults::deep::stops::object;
 use crate::faults::struck::{self, At, in_order, lands_at_once};
 use testkit::world::{Engine, Said, World};
 
@@ -151,7 +151,7 @@ fn ends(mut engine: Engine) {
 
 /// Whose commit fails.
 #[derive(Clone, Copy)]
-enum Whose {
+pub(crate) enum Whose {
     /// The engine's that brought the ticket there.
     Its,
     /// The next one's, that takes up what went on without one.
@@ -181,7 +181,7 @@ fn failing(
 }
 
 /// A commit fails and is not there: the engine goes on by itself.
-fn not_there(at: (At, Whose), word: &str, fact: &str) {
+pub(crate) fn not_there(at: (At, Whose), word: &str, fact: &str) {
     let world = struck::world(at.0);
     let doubt = Doubt::around(&world);
     let (mut engine, reader) = failing(&world, &doubt, at, word, true);
@@ -210,62 +210,57 @@ fn there(at: (At, Whose), word: &str, fact: &str) {
 }
 
 #[test]
-fn f15_cl_a_claim_whose_commit_failed_and_is_not_there_is_made_once() {
+fn a_claim_whose_commit_failed_and_is_not_there_is_made_once() {
     not_there((At::Queue, Whose::Its), "\"claimed\":{", "claimed");
 }
 
 #[test]
-fn f15_cl_a_claim_whose_commit_failed_and_is_there_is_made_once() {
+fn a_claim_whose_commit_failed_and_is_there_is_made_once() {
     there((At::Queue, Whose::Its), "\"claimed\":{", "claimed");
 }
 
 #[test]
-fn f15_st_an_end_whose_commit_failed_and_is_not_there_is_told_once() {
+fn an_end_whose_commit_failed_and_is_not_there_is_told_once() {
     not_there((At::Work, Whose::Its), "\"step_finished\":{", "step_finished");
 }
 
 #[test]
-fn f15_st_an_end_whose_commit_failed_and_is_there_is_told_once() {
+fn an_end_whose_commit_failed_and_is_there_is_told_once() {
     there((At::Work, Whose::Its), "\"step_finished\":{", "step_finished");
 }
 
 #[test]
-fn f15_wk_a_candidate_whose_commit_failed_and_is_not_there_is_one() {
+fn a_candidate_whose_commit_failed_and_is_not_there_is_one() {
     not_there((At::Work, Whose::Its), "\"candidate_built\":{", "candidate_built");
 }
 
 #[test]
-fn f15_wk_a_candidate_whose_commit_failed_and_is_there_is_one() {
+fn a_candidate_whose_commit_failed_and_is_there_is_one() {
     there((At::Work, Whose::Its), "\"candidate_built\":{", "candidate_built");
 }
 
 #[test]
-fn f15_ga_a_verdict_whose_commit_failed_and_is_not_there_counts_once() {
+fn a_verdict_whose_commit_failed_and_is_not_there_counts_once() {
     not_there((At::Checks, Whose::Its), "\"checks_passed\":{", "checks_passed");
 }
 
 #[test]
-fn f15_ga_a_verdict_whose_commit_failed_and_is_there_counts_once() {
+fn a_verdict_whose_commit_failed_and_is_there_counts_once() {
     there((At::Checks, Whose::Its), "\"checks_passed\":{", "checks_passed");
 }
 
 #[test]
-fn f15_la_a_landing_whose_commit_failed_and_is_not_there_is_one() {
-    not_there((At::Checks, Whose::Its), "\"landed\":{", "landed");
-}
-
-#[test]
-fn f15_la_a_landing_whose_commit_failed_and_is_there_is_one() {
+fn a_landing_whose_commit_failed_and_is_there_is_one() {
     there((At::Checks, Whose::Its), "\"landed\":{", "landed");
 }
 
 #[test]
-fn f15_re_an_end_that_a_next_engine_finds_whose_commit_failed_and_is_not_there_is_told_once() {
+fn an_end_that_a_next_engine_finds_whose_commit_failed_and_is_not_there_is_told_once() {
     not_there((At::Work, Whose::TheNext), "\"step_finished\":{", "step_finished");
 }
 
 #[test]
-fn f15_re_an_end_that_a_next_engine_finds_whose_commit_failed_and_is_there_is_told_once() {
+fn an_end_that_a_next_engine_finds_whose_commit_failed_and_is_there_is_told_once() {
     there((At::Work, Whose::TheNext), "\"step_finished\":{", "step_finished");
 }
 
@@ -285,7 +280,7 @@ fn refused(said: &Said) {
 }
 
 #[test]
-fn f15_su_a_command_whose_commit_failed_and_is_not_there_is_asked_again() {
+fn a_command_whose_commit_failed_and_is_not_there_is_asked_again() {
     let world = struck::world(At::Work);
     let doubt = Doubt::around(&world);
     let engine = struck::bring(&world, At::Work);
@@ -298,7 +293,7 @@ fn f15_su_a_command_whose_commit_failed_and_is_not_there_is_asked_again() {
 }
 
 #[test]
-fn f15_su_a_command_whose_commit_failed_and_is_there_is_carried_out_once() {
+fn a_command_whose_commit_failed_and_is_there_is_carried_out_once() {
     let world = struck::world(At::Work);
     let doubt = Doubt::around(&world);
     let engine = struck::bring(&world, At::Work);
@@ -313,7 +308,7 @@ fn f15_su_a_command_whose_commit_failed_and_is_there_is_carried_out_once() {
 }
 
 #[test]
-fn f15_cu_a_stop_whose_commit_failed_and_is_not_there_is_ordered_once() {
+fn a_stop_whose_commit_failed_and_is_not_there_is_ordered_once() {
     let world = struck::world(At::Work);
     let doubt = Doubt::around(&world);
     let engine = struck::bring(&world, At::Work);
@@ -337,7 +332,7 @@ fn f15_cu_a_stop_whose_commit_failed_and_is_not_there_is_ordered_once() {
 }
 
 #[test]
-fn f15_cu_a_stop_whose_commit_failed_and_is_there_is_ordered_once() {
+fn a_stop_whose_commit_failed_and_is_there_is_ordered_once() {
     let world = struck::world(At::Work);
     let doubt = Doubt::around(&world);
     let engine = struck::bring(&world, At::Work);

@@ -8,7 +8,7 @@ use testkit::world::{DONE, Engine, Said, World, crew};
 const WAITS: &str = "until_there \"$GATES/go\"\nwork \"$CREW_TICKET_ID.txt\" done\necho DONE\n";
 
 /// It landed once, by one step of one attempt, and everything is in order.
-fn landed_at_once(world: &World, engine: &mut Engine, id: &str) {
+pub(crate) fn landed_at_once(world: &World, engine: &mut Engine, id: &str) {
     world.wait_for(id, "done/landed");
     engine.signal("TERM");
     engine.end();
@@ -37,7 +37,7 @@ fn limit_files(pid: u32, limit: usize) {
 }
 
 #[test]
-fn f11_pr_f11_sp_no_descriptors_while_work_is_given_out() {
+fn no_descriptors_while_work_is_given_out() {
     let world = World::new();
     let mut engine = world.engine();
     world.wait("the engine is up", || !world.rows().is_empty());
@@ -55,7 +55,7 @@ fn f11_pr_f11_sp_no_descriptors_while_work_is_given_out() {
 }
 
 #[test]
-fn f11_st_f11_wk_no_descriptors_while_an_agent_works() {
+fn no_descriptors_while_an_agent_works() {
     let (world, mut engine) = at_work();
     limit_files(engine.pid(), NONE);
     world.open("go");
@@ -69,7 +69,7 @@ fn f11_st_f11_wk_no_descriptors_while_an_agent_works() {
 }
 
 #[test]
-fn f11_re_an_engine_that_gets_no_descriptors_loses_nothing() {
+fn an_engine_that_gets_no_descriptors_loses_nothing() {
     let (world, engine) = at_work();
     drop(engine);
     world.open("go");
@@ -121,69 +121,17 @@ fn rewritten(is_seen: bool) {
 }
 
 #[test]
-fn f19_ga_la_a_target_that_was_rewritten_meanwhile_is_built_upon() {
+fn a_target_that_was_rewritten_meanwhile_is_built_upon() {
     rewritten(true);
 }
 
 #[test]
-fn f19_re_a_target_that_was_rewritten_while_no_engine_was_up_is_built_upon() {
+fn a_target_that_was_rewritten_while_no_engine_was_up_is_built_upon() {
     rewritten(false);
 }
 
 #[test]
-fn f19_la_a_target_that_is_gone_is_waited_for() {
-    let (world, mut engine) = at_work();
-    world.open("go");
-    world.wait_for("t-1", "verify/checking");
-    let tip = world.git(&["rev-parse", "main"]);
-    world.git(&["checkout", "-q", "--detach"]);
-    world.git(&["branch", "-q", "-D", "main"]);
-    fs::write(world.path("home/checked"), "").unwrap();
-    world.wait("it says what is missing", || world.says("t-1", "main"));
-    assert!(engine.is_up());
-    world.git(&["branch", "main", &tip]);
-    world.must(&["retry", "t-1"]);
-    landed_at_once(&world, &mut engine, "t-1");
-}
-
-#[test]
-fn f23_re_a_damaged_journal_is_refused_and_named() {
-    let world = World::new();
-    world.ticket("t-1").agent(DONE).write();
-    world.drain_all();
-    let journal = world.project(".crew/journal.db");
-    let whole = fs::read(&journal).unwrap();
-    let mut flipped = whole.clone();
-    for at in (4096..flipped.len()).step_by(4096) {
-        flipped[at] ^= 0xff;
-    }
-    for (damaged, how) in [
-        (flipped, "flipped bytes"),
-        (whole[..whole.len() / 2].to_vec(), "cut in half"),
-    ] {
-        fs::write(&journal, damaged).unwrap();
-        let said = world.crew(&["run", "--until-idle"]);
-        assert_eq!(said.code, Some(1), "{how}: {said}");
-        assert!(
-            said.all().contains("the journal is damaged") && said.all().contains(".crew/journal.db"),
-            "{how}: {said}"
-        );
-        let doctor = world.crew(&["doctor"]);
-        assert_ne!(doctor.code, Some(0), "{how}: {doctor}");
-        assert!(doctor.all().contains("damaged"), "{how}: {doctor}");
-        assert_eq!(
-            doctor.all().matches("keep a copy of").count(),
-            1,
-            "{how}: {doctor}"
-        );
-    }
-    fs::write(&journal, whole).unwrap();
-    world.drain_all();
-    world.must(&["doctor", "--deep"]);
-}
-
-#[test]
-fn f23_re_a_letter_that_flips_in_the_journal_is_found() {
+fn a_letter_that_flips_in_the_journal_is_found() {
     let world = World::new();
     world.ticket("t-1").title("To Zanzibar").agent(DONE).write();
     world.drain_all();
@@ -244,7 +192,7 @@ pub(crate) fn journal_files(world: &World) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn f23_re_a_new_journal_beside_old_folders_takes_no_old_run_for_its_own() {
+fn a_new_journal_beside_old_folders_takes_no_old_run_for_its_own() {
     let world = World::new();
     world.ticket("t-0").agent(DONE).write();
     world.drain_all();
@@ -270,7 +218,7 @@ fn f23_re_a_new_journal_beside_old_folders_takes_no_old_run_for_its_own() {
 }
 
 #[test]
-fn f23_re_with_a_damaged_journal_moved_away_work_goes_on_alone() {
+fn with_a_damaged_journal_moved_away_work_goes_on_alone() {
     let world = World::new();
     let script = "echo precious > left.txt\n: > \"$GATES/left\"\nuntil_there \"$GATES/never\"\n";
     world.ticket("t-1").agent(script).write();
@@ -300,7 +248,7 @@ fn f23_re_with_a_damaged_journal_moved_away_work_goes_on_alone() {
 }
 
 #[test]
-fn f23_re_a_log_cut_short_loses_no_more_than_was_cut() {
+fn a_log_cut_short_loses_no_more_than_was_cut() {
     let (world, engine) = at_work();
     let wal = world.project(".crew/journal.db-wal");
     drop(engine);
@@ -323,7 +271,7 @@ fn f23_re_a_log_cut_short_loses_no_more_than_was_cut() {
 }
 
 #[test]
-fn f23_re_a_step_whose_record_is_damaged_is_not_started_beside_itself() {
+fn a_step_whose_record_is_damaged_is_not_started_beside_itself() {
     let world = World::new();
     world.ticket("t-1").agent(WAITS).write();
     let engine = world.engine();
@@ -338,7 +286,7 @@ fn f23_re_a_step_whose_record_is_damaged_is_not_started_beside_itself() {
 }
 
 #[test]
-fn f23_la_a_missing_object_is_named_and_nothing_lands_without_it() {
+fn a_missing_object_is_named_and_nothing_lands_without_it() {
     let (world, mut engine) = at_work();
     let blob = world.git(&["rev-parse", "main:README"]);
     let file = world.project(&format!(".git/objects/{}/{}", &blob[..2], &blob[2..]));
@@ -380,7 +328,7 @@ fn without_base() -> (World, Engine, String, String) {
 }
 
 #[test]
-fn f23_la_a_base_commit_that_is_gone_is_named_with_what_to_do() {
+fn a_base_commit_that_is_gone_is_named_with_what_to_do() {
     let (world, mut engine, base, clone) = without_base();
     world.open("go");
     world.wait("it is held", || {
@@ -411,7 +359,7 @@ fn f23_la_a_base_commit_that_is_gone_is_named_with_what_to_do() {
 }
 
 #[test]
-fn f23_pr_work_whose_base_is_gone_waits_to_be_kept_and_says_so() {
+fn work_whose_base_is_gone_waits_to_be_kept_and_says_so() {
     let (world, mut engine, base, clone) = without_base();
     world.must(&["kill", "ada"]);
     let told = format!("commit {base}, from which the work on t-1 began, is gone");
@@ -449,7 +397,7 @@ fn f23_pr_work_whose_base_is_gone_waits_to_be_kept_and_says_so() {
 }
 
 #[test]
-fn f24_two_engines_at_once_are_one() {
+fn two_engines_at_once_are_one() {
     let world = World::new();
     world.ticket("t-1").agent(DONE).write();
     let started: Vec<_> = (0..4)
@@ -478,7 +426,7 @@ fn f24_two_engines_at_once_are_one() {
 }
 
 #[test]
-fn f24_a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
+fn a_second_journal_on_the_repository_is_kept_out_and_destroys_nothing() {
     let world = World::new();
     world
         .ticket("t-1")

@@ -88,22 +88,22 @@ fn struck_at(at: At) {
 }
 
 #[test]
-fn f13_cl_a_locked_journal_is_waited_for_when_a_ticket_comes() {
+fn a_locked_journal_is_waited_for_when_a_ticket_comes() {
     struck_at(At::Queue);
 }
 
 #[test]
-fn f13_st_f13_wk_a_locked_journal_is_waited_for_when_a_step_ends() {
+fn a_locked_journal_is_waited_for_when_a_step_ends() {
     struck_at(At::Work);
 }
 
 #[test]
-fn f13_ga_a_locked_journal_is_waited_for_when_the_checks_pass() {
+fn a_locked_journal_is_waited_for_when_the_checks_pass() {
     struck_at(At::Checks);
 }
 
 #[test]
-fn f13_su_a_locked_journal_is_waited_for_and_not_for_ever() {
+fn a_locked_journal_is_waited_for_and_not_for_ever() {
     let world = struck::world(At::Work);
     let mut engine = struck::bring(&world, At::Work);
     let busy = Busy::begin(&world);
@@ -120,7 +120,7 @@ fn f13_su_a_locked_journal_is_waited_for_and_not_for_ever() {
 }
 
 #[test]
-fn f13_su_a_command_waits_its_turn() {
+fn a_command_waits_its_turn() {
     let world = struck::world(At::Work);
     let mut engine = struck::bring(&world, At::Work);
     let busy = Busy::begin(&world);
@@ -134,7 +134,7 @@ fn f13_su_a_command_waits_its_turn() {
 }
 
 #[test]
-fn f13_wk_a_journal_that_stays_locked_is_said_and_gone_on_with() {
+fn a_journal_that_stays_locked_is_said_and_gone_on_with() {
     let world = struck::world(At::Work);
     let mut engine = struck::bring(&world, At::Work);
     let busy = Busy::begin(&world);
@@ -146,7 +146,7 @@ fn f13_wk_a_journal_that_stays_locked_is_said_and_gone_on_with() {
 }
 
 #[test]
-fn f13_re_a_locked_journal_is_waited_for_by_the_next_engine() {
+fn a_locked_journal_is_waited_for_by_the_next_engine() {
     let world = struck::world(At::Work);
     drop(struck::bring(&world, At::Work));
     let busy = Busy::begin(&world);
@@ -162,7 +162,7 @@ fn f13_re_a_locked_journal_is_waited_for_by_the_next_engine() {
 }
 
 /// The journal is locked while a git of the engine's waits at this call.
-fn struck_in(words: &str) {
+pub(crate) fn struck_in(words: &str) {
     let world = struck::world(At::Work);
     let gate = Gate::at(words);
     let mut engine = struck::bring(&world, At::Work);
@@ -176,11 +176,7 @@ fn struck_in(words: &str) {
 }
 
 cells! {
-    fn f13_la_a_locked_journal_is_waited_for_as_it_lands() {
-        struck_in("update-ref*crew: land");
-    }
-
-    fn f13_cu_a_locked_journal_is_waited_for_as_the_workspace_goes() {
+    fn a_locked_journal_is_waited_for_as_the_workspace_goes() {
         struck_in("workspace no longer needed");
     }
 }
