@@ -41,6 +41,14 @@ impl<'a> Options<'a> {
         }
     }
 
+    /// Each target for as long as the deep tier of tests takes for it.
+    pub(crate) fn deep() -> Self {
+        Self {
+            seconds: 180,
+            ..Self::all()
+        }
+    }
+
     /// `[--seconds N] [target]`; `None` for anything else.
     pub(crate) fn read(arguments: &[&'a str]) -> Option<Self> {
         let mut options = Self::all();

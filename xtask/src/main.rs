@@ -20,6 +20,7 @@ mod setup;
 mod sim;
 mod sources;
 mod suite;
+mod tiers;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,7 +30,9 @@ the developer's commands
 
 usage: cargo xtask <command>
 
-  test [--keep-going]   everything: set-up, clients, fmt, clippy, deps, generated files, every test
+  test [--deep] [--keep-going]
+                        what every change must pass: set-up, clients, fmt, deps, clippy, generated files, tests;
+                        with --deep also the tests that take long, and minutes of made-up input
                         stops at the first step that fails, unless told to keep going
   deps                  the arrows between our crates, what the pure ones may use, licences, the lock file, unsafe
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
@@ -57,8 +60,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let root = root();
     let outcome = match arguments[..] {
-        ["test"] => suite::run(&root, suite::OnFailure::Stop),
-        ["test", "--keep-going"] => suite::run(&root, suite::OnFailure::KeepGoing),
+        ["test", ref rest @ ..] if suite::Options::read(rest).is_some() => {
+            suite::Options::read(rest).map_or(Ok(()), |options| suite::run(&root, options))
+        }
         ["deps"] => deps::check(&root).map(|seen| println!("{seen}")),
         ["generate"] => generate::write(&root),
         ["generate", "--check"] => generate::check(&root),

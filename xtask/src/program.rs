@@ -1,6 +1,7 @@
 //! Another program, run to its end: the one place of these commands that starts any.
 
 use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -60,6 +61,42 @@ pub(crate) fn output<S: AsRef<OsStr>>(
         ));
     }
     String::from_utf8(stdout).map_err(|_| format!("`{shown}` printed something that is not text"))
+}
+
+/// Runs a program whose standard output is passed on as it comes, and kept.
+///
+/// # Errors
+///
+/// As [`run`]; the text beside the reason is what was printed all the same.
+pub(crate) fn passed_on<S: AsRef<OsStr>>(
+    directory: &Path,
+    program: &str,
+    arguments: &[S],
+) -> Result<String, (String, String)> {
+    let shown = shown(program, arguments);
+    let mut said = String::new();
+    let mut child = command(directory, program, arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| (format!("`{shown}` cannot be started: {error}"), String::new()))?;
+    for line in child
+        .stdout
+        .take()
+        .into_iter()
+        .flat_map(|out| BufReader::new(out).split(b'\n'))
+    {
+        let Ok(line) = line else { break };
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        said.push_str(&line);
+        said.push('\n');
+    }
+    match child.wait() {
+        Ok(status) if status.success() => Ok(said),
+        Ok(status) => Err((format!("`{shown}` failed ({status})"), said)),
+        Err(error) => Err((format!("`{shown}`: {error}"), said)),
+    }
 }
 
 /// Whether a program is there and ends well.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::tiers::Tier;
 use crate::{Outcome, program};
 
 /// The oldest git that crew works with: the `git` crate's own minimum.
@@ -9,6 +10,8 @@ const GIT: (u32, u32) = (2, 41);
 
 /// A program that is needed: how to ask for it, why, and the packages that bring it on Debian.
 struct Need {
+    /// The first tier of tests that needs it.
+    tier: Tier,
     program: &'static str,
     arguments: &'static [&'static str],
     why: &'static str,
@@ -17,12 +20,14 @@ struct Need {
 
 const NEEDS: &[Need] = &[
     Need {
+        tier: Tier::First,
         program: "git",
         arguments: &["version"],
         why: "the tests run on real repositories",
         debian: &["git", "ca-certificates"],
     },
     Need {
+        tier: Tier::First,
         program: "cc",
         // Not just there, but with the headers of a C library.
         arguments: &["-x", "c", "-include", "stdio.h", "-fsyntax-only", "/dev/null"],
@@ -30,36 +35,42 @@ const NEEDS: &[Need] = &[
         debian: &["gcc", "libc6-dev"],
     },
     Need {
+        tier: Tier::First,
         program: "strace",
         arguments: &["-V"],
         why: "a test reads from it in which order what lands is made durable",
         debian: &["strace"],
     },
     Need {
+        tier: Tier::Deep,
         program: "c++",
         arguments: &["-x", "c++", "-include", "cstdio", "-fsyntax-only", "/dev/null"],
         why: "libFuzzer is compiled from C++",
         debian: &["g++"],
     },
     Need {
+        tier: Tier::First,
         program: "mount",
         arguments: &["--version"],
         why: "tests fill a disk of their own",
         debian: &["mount"],
     },
     Need {
+        tier: Tier::First,
         program: "unshare",
         arguments: &["--version"],
         why: "what tests mount is nobody else's",
         debian: &["util-linux"],
     },
     Need {
+        tier: Tier::First,
         program: "prlimit",
         arguments: &["--version"],
         why: "tests run out of descriptors and processes",
         debian: &["util-linux"],
     },
     Need {
+        tier: Tier::First,
         program: "setpriv",
         arguments: &["--version"],
         why: "as root, tests run out of processes as another user",
@@ -69,8 +80,8 @@ const NEEDS: &[Need] = &[
 
 /// Checks that the machine has all of it, and brings what is missing where that is a matter of course: on Debian,
 /// as root.
-pub(crate) fn check(root: &Path) -> Outcome {
-    for need in NEEDS {
+pub(crate) fn check(root: &Path, tier: Tier) -> Outcome {
+    for need in NEEDS.iter().filter(|need| need.tier <= tier) {
         if !program::works(root, need.program, need.arguments) {
             bring(root, need)?;
             program::output(root, need.program, need.arguments)?;

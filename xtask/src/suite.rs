@@ -3,18 +3,44 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::tiers::{self, Tier};
 use crate::{Outcome, clients, deps, doctests, fuzz, generate, picture, program, setup};
 
 /// What a failed step does to the ones after it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnFailure {
     Stop,
     KeepGoing,
 }
 
+/// How `cargo xtask test` was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    tier: Tier,
+    on_failure: OnFailure,
+}
+
+impl Options {
+    /// Reads what follows `cargo xtask test`; none when it cannot be meant.
+    pub(crate) fn read(arguments: &[&str]) -> Option<Self> {
+        let mut options = Self {
+            tier: Tier::First,
+            on_failure: OnFailure::Stop,
+        };
+        for argument in arguments {
+            match *argument {
+                "--deep" => options.tier = Tier::Deep,
+                "--keep-going" => options.on_failure = OnFailure::KeepGoing,
+                _ => return None,
+            }
+        }
+        Some(options)
+    }
+}
+
 struct Step {
     name: &'static str,
-    run: fn(&Path) -> Outcome,
+    run: fn(&Path, Tier) -> Outcome,
 }
 
 const STEPS: &[Step] = &[
@@ -24,39 +50,39 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "agent clients",
-        run: clients::install,
+        run: |root, _| clients::install(root),
     },
     Step {
         name: "fmt",
-        run: |root| program::run(root, "cargo", &["fmt", "--all", "--check"]),
-    },
-    Step {
-        name: "clippy",
-        run: clippy,
+        run: |root, _| program::run(root, "cargo", &["fmt", "--all", "--check"]),
     },
     Step {
         name: "deps",
-        run: |root| deps::check(root).map(|seen| println!("{seen}")),
+        run: |root, _| deps::check(root).map(|seen| println!("{seen}")),
+    },
+    Step {
+        name: "clippy",
+        run: |root, _| clippy(root),
     },
     Step {
         name: "generated files",
-        run: generate::check,
+        run: |root, _| generate::check(root),
     },
     Step {
         name: "picture",
-        run: picture::check,
+        run: |root, _| picture::check(root),
     },
     Step {
         name: "tests",
-        run: tests,
+        run: tiers::run,
     },
     Step {
         name: "made-up input",
-        run: |root| fuzz::run(root, &fuzz::Options::all()),
+        run: made_up_input,
     },
     Step {
         name: "examples in docstrings",
-        run: examples,
+        run: |root, _| examples(root),
     },
 ];
 
@@ -65,7 +91,8 @@ const STEPS: &[Step] = &[
 /// # Errors
 ///
 /// A step failed; nothing is tested on a machine whose set-up failed.
-pub(crate) fn run(root: &Path, on_failure: OnFailure) -> Outcome {
+pub(crate) fn run(root: &Path, options: Options) -> Outcome {
+    let Options { tier, on_failure } = options;
     let mut lines = Vec::new();
     let mut failed = Vec::new();
     let mut total = Duration::ZERO;
@@ -77,7 +104,7 @@ pub(crate) fn run(root: &Path, on_failure: OnFailure) -> Outcome {
         }
         println!("\n── {}", step.name);
         let begun = now();
-        let outcome = (step.run)(root);
+        let outcome = (step.run)(root, tier);
         let took = begun.elapsed();
         total += took;
         let word = if outcome.is_ok() { "ok" } else { "FAILED" };
@@ -112,22 +139,16 @@ fn clippy(root: &Path) -> Outcome {
     program::run(root, "cargo", &arguments)
 }
 
-/// With nextest where it is installed: it runs every test in its own process. Its absence costs time, not tests.
-fn tests(root: &Path) -> Outcome {
-    if program::works(root, "cargo", &["nextest", "--version"]) {
-        return program::run(
-            root,
-            "cargo",
-            &["nextest", "run", "--locked", "--workspace", "--no-fail-fast"],
-        );
+/// In the deep tier. In the first, the tests of `fuzz` make up input without libFuzzer, whose build with counters takes longer
+/// than all that it would find in ten seconds is worth.
+fn made_up_input(root: &Path, tier: Tier) -> Outcome {
+    match tier {
+        Tier::First => {
+            println!("the tests of `fuzz` made some up; libFuzzer does with --deep");
+            Ok(())
+        }
+        Tier::Deep => fuzz::run(root, &fuzz::Options::deep()),
     }
-    println!("cargo-nextest is not installed: `cargo test` runs the same tests, more slowly");
-    // Without `--all-targets`, which would build the examples that tests start as tests themselves.
-    program::run(
-        root,
-        "cargo",
-        &["test", "--locked", "--workspace", "--no-fail-fast"],
-    )
 }
 
 fn examples(root: &Path) -> Outcome {
@@ -144,4 +165,22 @@ fn examples(root: &Path) -> Outcome {
 )]
 fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tier_and_what_a_failure_does_are_read_and_nothing_else() {
+        let read =
+            |arguments: &[&str]| Options::read(arguments).map(|options| (options.tier, options.on_failure));
+        assert_eq!(read(&[]), Some((Tier::First, OnFailure::Stop)));
+        assert_eq!(read(&["--deep"]), Some((Tier::Deep, OnFailure::Stop)));
+        assert_eq!(
+            read(&["--keep-going", "--deep"]),
+            Some((Tier::Deep, OnFailure::KeepGoing))
+        );
+        assert_eq!(read(&["--dep"]), None);
+    }
 }

@@ -1,3 +1,4 @@
 //! The exhaustive exploration.
 
+mod deep;
 mod explored;

@@ -61,12 +61,18 @@ macro_rules! points {
             fn $single() {
                 every_point(Site::$site);
             }
-
-            #[test]
-            fn $pair() {
-                every_pair(Site::$site);
-            }
         )*
+
+        mod deep {
+            use super::{Site, every_pair};
+
+            $(
+                #[test]
+                fn $pair() {
+                    every_pair(Site::$site);
+                }
+            )*
+        }
     };
 }
 
@@ -77,7 +83,7 @@ points! {
     killed_half_way_through_any_effect and_then_killed_half_way KillHalfWay
     killed_before_any_report and_then_killed_before_a_report KillUntold
     killed_while_settling_anything and_then_killed_while_settling KillWhileSettling
-    f12_su_cl_pr_sp_st_wk_ga_la_cu_re_any_effect_fails and_then_an_effect_fails Sick
+    any_effect_fails and_then_an_effect_fails Sick
     any_report_is_dropped and_then_a_report_is_dropped Dropped
 }
 

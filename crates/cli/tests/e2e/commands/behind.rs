@@ -1,0 +1,311 @@
+//! A journal most of which lies behind: a look at it costs what goes on, and a deep look reads all of it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use model::journal::{Entry, Fact, State, Stream, Write};
+use model::ticket::{Event, Spec, Ticket};
+use model::view::Snapshot;
+use model::{TicketId, Time};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
+use store::{Ledger, Sqlite};
+
+use crate::commands::support::Repo;
+
+/// Tickets that were over long ago: more than a look reads again, one of them or not.
+const BEHIND: usize = 1002;
+
+/// A repository in which a ticket has landed, beside which a great many tickets lie behind.
+fn with_a_past() -> Repo {
+    with_past_of(BEHIND)
+}
+
+pub(crate) fn with_past_of(behind: usize) -> Repo {
+    let repo = Repo::with_agent("echo x > x; git add x; git commit -qm x; echo DONE");
+    repo.ticket("t-1", "One", "");
+    repo.crew(&["run", "--until-idle"]).ok();
+    let now = Time(jiff::Timestamp::now().as_millisecond());
+    on_its_own(async {
+        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let long_ago = Time(now.0 - i64::try_from(Duration::from_hours(48).as_millis()).unwrap());
+        let writes = (0..behind).map(|n| over(&format!("o-{n}"), long_ago));
+        ledger.record(writes.collect()).await.unwrap();
+    });
+    put_aside(&repo, now);
+    repo
+}
+
+/// Has the journal's view be one that this crew does not know, as after an upgrade.
+pub(crate) fn forget_the_view(repo: &Repo) {
+    write(repo, "UPDATE folded SET shape = 0".to_owned());
+}
+
+/// How many tickets the view that is kept has set aside.
+pub(crate) fn aside(repo: &Repo) -> usize {
+    on_its_own(async {
+        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let kept = ledger.kept().await.unwrap();
+        ledger.0.close().await;
+        kept.archived.tickets.len()
+    })
+}
+
+/// Sets aside all that lies behind at a moment.
+fn put_aside(repo: &Repo, now: Time) {
+    on_its_own(async {
+        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let mut crew = ledger.crew(now).await.unwrap();
+        while !ledger.put_aside(&mut crew, now).await.unwrap().is_empty() {}
+        ledger.0.close().await;
+    });
+}
+
+fn on_its_own<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    { runtime }.enable_all().build().unwrap().block_on(work)
+}
+
+/// A ticket that somebody has closed.
+fn over(id: &str, at: Time) -> Write {
+    let id = TicketId::new(id).unwrap();
+    let spec = Spec {
+        title: "Old".to_owned(),
+        ..Spec::default()
+    };
+    let mut ticket = Ticket::new(id.clone());
+    let entries = [Event::Created { spec }, Event::ClosedByPerson].map(|event| {
+        let change = ticket.after(&event, at).unwrap();
+        ticket = change.ticket;
+        Entry {
+            fact: Fact::Ticket(event),
+            after: State::Ticket(ticket.clone().into()),
+            effects: Vec::new(),
+        }
+    });
+    Write {
+        stream: Stream::Ticket(id),
+        expected: 0,
+        fence: None,
+        new_fence: None,
+        entries: entries.into(),
+        at,
+        cause: "a test".to_owned(),
+        timers: Vec::new(),
+        slots: Vec::new(),
+        completes: None,
+        fires: None,
+        answers: None,
+    }
+}
+
+/// The ticket, which somebody opens again.
+fn again(ticket: &Ticket, at: Time) -> Write {
+    let event = Event::Reopened {
+        by: "a person".to_owned(),
+    };
+    let after = ticket.after(&event, at).unwrap().ticket;
+    let mut write = over(ticket.id.as_str(), at);
+    write.expected = 2;
+    write.entries = vec![Entry {
+        fact: Fact::Ticket(event),
+        after: State::Ticket(after.into()),
+        effects: Vec::new(),
+    }];
+    write
+}
+
+/// Changes a stream's stored states, as no crew does, in rows that are older than their checksums.
+fn spoil(repo: &Repo, stream: &str) {
+    write(
+        repo,
+        format!(
+            "DROP TRIGGER IF EXISTS events_do_not_change; \
+             UPDATE events SET state_after = replace(state_after, '\"tries\":', '\"tries\":7'), checksum = NULL \
+             WHERE stream = '{stream}'; \
+             UPDATE streams SET checksum = NULL WHERE id = '{stream}'"
+        ),
+    );
+}
+
+fn write(repo: &Repo, sql: String) {
+    on_its_own(async {
+        let options = SqliteConnectOptions::new().filename(repo.root.join(".crew/journal.db"));
+        let mut conn = options.connect().await.unwrap();
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+            .execute(&mut conn)
+            .await
+            .unwrap();
+        conn.close().await.unwrap();
+    });
+}
+
+#[test]
+fn what_lies_behind_is_read_by_a_deep_look_alone() {
+    let repo = with_a_past();
+    let said = repo.crew(&["doctor"]).ok();
+    assert!(
+        said.out
+            .contains("1002 tickets are set aside, and were not read again")
+            && said.out.contains("what landed lately is in the target, once"),
+        "{said}"
+    );
+    let said = repo.crew(&["doctor", "--deep"]).ok();
+    assert!(
+        said.out
+            .contains("1002 tickets are set aside; what is told of them is what their events give")
+            && said.out.contains("what landed is in the target, once"),
+        "{said}"
+    );
+    spoil(&repo, "ticket/o-7");
+    repo.crew(&["doctor"]).ok();
+    let said = repo.crew(&["doctor", "--deep"]);
+    assert!(said.code == 1 && said.out.contains("o-7 at event"), "{said}");
+}
+
+#[test]
+fn a_branch_that_crew_left_for_a_ticket_that_lies_behind_is_found_by_every_look() {
+    let repo = with_a_past();
+    put_aside(&repo, Time(i64::MAX / 2));
+    // As of an engine that was killed as it removed it; the other is nobody's whom this ticket was given to.
+    for branch in ["agent/ada-t-1", "agent/bob-t-1"] {
+        repo.git(&["branch", branch]);
+    }
+    for args in [&["doctor"] as &[&str], &["doctor", "--deep"]] {
+        let said = repo.crew(args);
+        assert!(
+            said.code == 1
+                && said.out.contains("branch agent/ada-t-1: no attempt uses it")
+                && !said.out.contains("bob-t-1"),
+            "{said}"
+        );
+    }
+    repo.crew(&["doctor", "--fix"]).ok();
+    assert_eq!(repo.git(&["branch", "--list", "agent/*"]).trim(), "agent/bob-t-1");
+}
+
+#[test]
+fn what_was_set_aside_is_compared_record_by_record_and_taken_up_again_it_is_whole() {
+    let repo = with_a_past();
+    repo.ticket("o-9", "Old, and new", "");
+    // There is nothing to commit for it: it is held.
+    let said = repo.crew(&["run", "--until-idle"]);
+    assert!(said.out.contains("1 ticket waits for a person"), "{said}");
+    let said = repo.crew(&["doctor", "--deep"]);
+    assert!(
+        said.out
+            .contains("tickets are set aside; what is told of them is what their events give")
+            && said.out.contains("every state is what replay gives"),
+        "{said}"
+    );
+    write(
+        &repo,
+        "UPDATE records SET brief = replace(brief, 'Old', 'Odd') WHERE stream = 'ticket/o-8'".to_owned(),
+    );
+    repo.crew(&["doctor"]).ok();
+    let said = repo.crew(&["doctor", "--deep"]);
+    assert!(
+        said.code == 1 && said.out.contains("is not what the events give"),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_goes_on_is_read_by_every_look() {
+    let repo = with_a_past();
+    // A branch that no attempt uses, of a ticket that lies behind, but not by crew's hand.
+    repo.git(&["branch", "agent/ada-o-3"]);
+    repo.crew(&["doctor"]).ok();
+    spoil(&repo, "ticket/t-1");
+    let said = repo.crew(&["doctor"]);
+    assert!(
+        said.code == 1
+            && said
+                .out
+                .contains("stored state equals replay does not hold: t-1 at event"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_ticket_that_the_view_has_lost_is_missed_by_every_look() {
+    let repo = with_a_past();
+    let lose = "UPDATE folded SET body = json_remove(body, '$.tickets[0]') WHERE json_type(body, '$.tickets') = 'array'";
+    write(&repo, lose.to_owned());
+    for args in [&["doctor"] as &[&str], &["doctor", "--deep"]] {
+        let said = repo.crew(args);
+        assert!(
+            said.code == 1 && said.out.contains("is not what the events give"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn all_that_is_damaged_is_told_by_every_look() {
+    let repo = with_a_past();
+    write(
+        &repo,
+        "UPDATE streams SET last = 1 WHERE id IN ('ticket/t-1', 'ticket/o-7')".to_owned(),
+    );
+    for args in [&["doctor"] as &[&str], &["doctor", "--deep"]] {
+        let said = repo.crew(args);
+        assert_eq!(said.code, 1, "{said}");
+        for stream in ["ticket/t-1", "ticket/o-7"] {
+            let says = format!("stream `{stream}` is not as it was written");
+            assert!(said.out.contains(&says), "{args:?}: {said}");
+        }
+    }
+}
+
+#[test]
+fn an_event_that_is_missing_is_told_once() {
+    let repo = with_a_past();
+    write(
+        &repo,
+        "PRAGMA foreign_keys = OFF; DROP TRIGGER events_do_not_go; \
+         DELETE FROM events WHERE stream = 'ticket/t-1' AND version = 2"
+            .to_owned(),
+    );
+    let said = repo.crew(&["doctor"]);
+    let told = said
+        .out
+        .matches("of stream `ticket/t-1`, after version 1")
+        .count();
+    assert!(said.code == 1 && told == 1, "{said}");
+}
+
+#[test]
+fn of_a_view_that_is_not_up_to_date_only_what_it_has_all_of_is_set_aside() {
+    let repo = with_a_past();
+    forget_the_view(&repo);
+    on_its_own(async {
+        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let now = Time(jiff::Timestamp::now().as_millisecond());
+        let whole = ledger.crew(now).await.unwrap();
+        let o_0 = TicketId::new("o-0").unwrap();
+        let reopened = again(&whole.tickets[&o_0], now);
+        ledger.record(vec![reopened]).await.unwrap();
+
+        let mut view = Snapshot::default();
+        let rows = ledger.tail(0, 100).await.unwrap();
+        for row in &rows {
+            ledger.fold_row(&mut view, row).await.unwrap();
+        }
+        let seen: BTreeSet<TicketId> = view.tickets.keys().cloned().collect();
+        assert!(seen.contains(&o_0) && view.tickets[&o_0].is_done());
+        let archived = ledger.put_aside(&mut view, now).await.unwrap();
+        let rest = view.tickets.keys().cloned().collect::<BTreeSet<_>>();
+        assert!(rest.contains(&o_0) && !archived.contains(&o_0));
+        assert_eq!(archived.len() + rest.len(), seen.len());
+        assert!(archived.len() > 30, "{archived:?}");
+
+        // Whoever goes on from there comes to the same as who begins at the beginning.
+        let gone_on = ledger.crew(now).await.unwrap();
+        assert_eq!(gone_on.archived.tickets, archived);
+        assert!(!gone_on.tickets[&o_0].is_done());
+        let all: BTreeSet<&TicketId> = gone_on.tickets.keys().chain(&archived).collect();
+        assert_eq!(all, whole.tickets.keys().collect());
+        ledger.0.close().await;
+    });
+}

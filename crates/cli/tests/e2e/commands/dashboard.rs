@@ -1,0 +1,96 @@
+//! The dashboard on a real terminal, beside a real engine.
+
+use crate::commands::engine::Engine;
+use crate::commands::support::Repo;
+
+/// Thinks until a file stands beside the repository, asks, and does what it was told.
+const ASKS: &str = "\
+if [ \"$CREW_STEP\" = 1 ]; then
+  echo 'I think about colours'
+  while ! test -e \"$TICKETS_DIR/../../go\"; do sleep 0.02; done
+  echo 'QUESTION: blue or red?'
+  exit 0
+fi
+echo paint > wall.txt
+git add --all
+git commit --quiet -m 'Paint the wall'
+echo 'SUMMARY: painted the wall'
+echo DONE";
+
+#[test]
+fn a_person_watches_an_agent_answers_it_sees_it_land_and_stops_the_engine() {
+    let repo = Repo::with_agent(ASKS);
+    repo.ticket("t-1", "Paint the wall", "");
+    let mut screen = repo.terminal(&[], (80, 24));
+    screen.until("no engine: `crew run` starts one");
+    screen.until("t-1");
+    let engine = Engine::start(&repo, &["--agents", "1"]);
+    screen.until("I think about colours");
+    screen.until("● at work");
+    std::fs::write(repo.root.parent().unwrap().join("go"), "").unwrap();
+    screen.until("1 waits for you");
+    screen.press("4a");
+    screen.until("blue or red?");
+    screen.press("red\r");
+    screen.until("✓ t-1");
+    screen.until("1/1 done");
+    screen.press("26\r");
+    screen.until("landed as");
+    screen.resize(40, 10);
+    screen.until("▌6 History");
+    screen.press("S");
+    screen.until("Stop the engine?");
+    screen.press("f");
+    screen.until("○ no engine");
+    assert_eq!(engine.ended().status.code(), Some(0));
+    screen.press("q");
+    assert_eq!(screen.left(), (0, true));
+    assert_eq!(repo.read("wall.txt"), "paint\n");
+}
+
+#[test]
+fn without_an_engine_a_command_is_carried_out_here() {
+    let repo = Repo::with_crew();
+    repo.ticket("t-1", "Paint the wall", "");
+    let mut screen = repo.terminal(&["d", "--no-color"], (200, 50));
+    screen.until("t-1");
+    screen.press("n");
+    screen.until("how many");
+    screen.press("zoe\r");
+    screen.until("○ zoe");
+    assert!(repo.crew(&["ps"]).ok().out.contains("zoe"));
+    screen.press("2r");
+    screen.until("✗ retry t-1 refused");
+    screen.press("\u{3}");
+    assert_eq!(screen.left(), (0, true));
+}
+
+#[test]
+fn a_terminal_is_given_back_when_the_dashboard_is_terminated() {
+    let repo = Repo::with_crew();
+    let mut screen = repo.terminal(&["dashboard"], (80, 24));
+    screen.until("1 Agents");
+    screen.terminate();
+    assert_eq!(screen.left(), (130, true));
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_do() {
+    let repo = Repo::with_crew();
+    let said = repo.crew(&["dashboard"]);
+    assert_eq!(said.code, 2);
+    assert!(
+        said.err.contains("needs a terminal") && said.err.contains("crew ps"),
+        "{said}"
+    );
+    let alone = repo.crew(&[]).ok();
+    assert!(alone.out.contains("Usage: crew"), "{alone}");
+}
+
+#[test]
+fn alone_where_there_is_no_crew_it_is_help() {
+    let repo = Repo::new();
+    let mut screen = repo.terminal(&[], (80, 40));
+    screen.until("Print version");
+    assert_eq!(screen.left(), (0, true));
+}

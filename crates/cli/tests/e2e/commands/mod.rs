@@ -1,0 +1,21 @@
+//! The commands, one by one, on real repositories.
+
+mod bad_input;
+mod behind;
+mod clean;
+mod continuity;
+mod dashboard;
+mod deep;
+mod demo;
+mod doctor;
+mod engine;
+mod following;
+mod init;
+mod invariants;
+mod json;
+mod look;
+mod output;
+mod schema;
+mod support;
+mod tk;
+mod tour;

@@ -1,0 +1,145 @@
+//! What is printed, and what happens when nobody reads it.
+
+use std::process::Stdio;
+
+use crate::commands::support::{Repo, env};
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let repo = Repo::with_crew();
+    for n in 0..50 {
+        repo.ticket(&format!("t-{n}"), "Some title", "");
+    }
+    for args in [
+        &["queue"][..],
+        &["ps"],
+        &["man"],
+        &["completions", "zsh"],
+        &["config", "--schema"],
+        &["ticket", "ls"],
+        &[],
+    ] {
+        let mut child = env()
+            .args(repo.program(&repo.root))
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    }
+}
+
+#[test]
+fn nothing_is_coloured_where_no_terminal_is() {
+    let repo = Repo::with_crew();
+    repo.ticket("t-1", "One", "");
+    for args in [
+        &["queue"][..],
+        &["ps"],
+        &["explain", "t-1"],
+        &["explain", "nothing"],
+        &["--help"],
+        &[],
+    ] {
+        let said = repo.crew(args);
+        assert!(
+            !said.out.contains('\u{1b}') && !said.err.contains('\u{1b}'),
+            "{args:?}: {said}"
+        );
+    }
+}
+
+#[test]
+fn completions_and_manual_know_every_command_but_the_hidden() {
+    let repo = Repo::none();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let said = repo.crew(&["completions", shell]).ok();
+        assert!(
+            said.out.contains("cleanup") && said.out.contains("until-idle"),
+            "{shell}"
+        );
+    }
+    let man = repo.crew(&["man"]).ok().out;
+    assert!(
+        man.starts_with(".ie") && man.contains("crew\\-queue") && !man.contains("crew\\-shim"),
+        "{man}"
+    );
+    repo.crew(&["man", "pages"]).ok();
+    let pages: std::collections::BTreeSet<String> = std::fs::read_dir(repo.root.join("pages"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        pages.contains("crew.1") && pages.contains("crew-run.1") && !pages.contains("crew-shim.1"),
+        "{pages:?}"
+    );
+}
+
+#[test]
+fn the_help_names_every_command() {
+    let repo = Repo::none();
+    insta::assert_snapshot!(repo.seen(&[]));
+}
+
+#[test]
+fn machines_are_drawn_and_written() {
+    let repo = Repo::none();
+    let said = repo.crew(&["diagram", "tick"]).ok();
+    assert!(
+        said.out.starts_with("stateDiagram-v2\n") && said.out.contains("in_progress"),
+        "{said}"
+    );
+    assert_eq!(repo.crew(&["diagram", "nothing"]).code, 2);
+    repo.crew(&["diagram", "--all", "machines"]).ok();
+    let listed = repo.crew(&["diagram"]).ok().out;
+    for machine in listed.lines() {
+        assert!(
+            repo.read(&format!("machines/{machine}.md"))
+                .contains("```mermaid"),
+            "{machine}"
+        );
+    }
+}
+
+#[test]
+fn a_simulation_is_told_step_by_step() {
+    let repo = Repo::none();
+    let whole = repo.crew(&["sim", "replay", "7"]).ok().out;
+    assert!(
+        whole.contains("it starts") && whole.contains("every promise held"),
+        "{whole}"
+    );
+    let one = repo.crew(&["sim", "replay", "7", "--of", "t-1"]).ok().out;
+    assert!(one.lines().count() < whole.lines().count(), "{one}");
+    let run = repo.crew(&["sim", "replay", "7", "--of", "t-3.1.1"]).ok().out;
+    assert!(run.contains("start t-3.1.1") && !run.contains("t-3.1.2"), "{run}");
+    let nobody = repo.crew(&["sim", "replay", "7", "--of", "t-"]);
+    assert_eq!(nobody.code, 2, "{nobody}");
+    assert!(
+        nobody.err.contains("nothing in seed 7 is called t-")
+            && nobody.err.contains("it tells of ada, barbara, ")
+            && nobody.err.contains(", t-1, t-2, "),
+        "{nobody}"
+    );
+    repo.write("case.toml", "seed = 7\noff = [\"person\"]\n");
+    let kinder = repo.crew(&["sim", "replay", "case.toml"]).ok().out;
+    assert_ne!(kinder, whole);
+    repo.write("case.toml", "seed = 7\nrain = true\n");
+    let refused = repo.crew(&["sim", "replay", "case.toml"]);
+    assert_eq!(refused.code, 2, "{refused}");
+    assert!(
+        refused.err.contains("`rain` is nothing that a case has"),
+        "{refused}"
+    );
+    assert_eq!(repo.crew(&["sim", "replay", "nothing.toml"]).code, 1);
+}

@@ -1,0 +1,16 @@
+//! The engine at work: scripted agents, the real git and real processes.
+
+mod agents;
+mod checkout;
+mod checks;
+mod failures;
+mod files;
+mod hazards;
+mod landing;
+mod money;
+mod moved;
+mod people;
+mod prompts;
+mod queue;
+mod unfinished;
+mod waiting;

@@ -1,0 +1,118 @@
+//! What an agent left half done, and what a person took back, does not land.
+
+use testkit::world::World;
+
+/// Two branches that say different things of one file, the second checked out.
+const APART: &str = "git checkout -qb other; work README theirs\ngit checkout -q -; work README ours\n";
+
+/// The first run leaves `begun` behind, says that it is done and is told; the second does what it was told.
+fn is_told(begun: &str, told: &str, ends: &str) {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "if [ $RUN = 1 ]; then\n{APART}{begun}\nelse\n{ends}\nwork more.txt more\nfi\necho DONE\n"
+        ))
+        .write();
+    world.drain_all();
+    assert_eq!(world.runs("t-1"), 2, "{begun}");
+    let prompt = world.prompt("t-1", 2);
+    assert!(prompt.contains(told), "{begun}: {prompt}");
+    assert_eq!(world.read("README"), "ours\n", "{begun}");
+    assert_eq!(world.on_main("more.txt").as_deref(), Some("more\n"), "{begun}");
+    world.must(&["doctor", "--deep"]);
+}
+
+#[test]
+fn a_merge_that_is_under_way_is_not_landed() {
+    is_told(
+        "git merge other || true",
+        "git merge --abort",
+        "git merge --abort",
+    );
+}
+
+#[test]
+fn a_merge_that_is_resolved_and_not_committed_is_the_agents_to_finish() {
+    let resolved = "git merge other || true; echo ours > README; git add README";
+    is_told(resolved, "git merge --continue", "git commit -qm merged");
+}
+
+#[test]
+fn a_rebase_that_is_under_way_is_not_landed() {
+    is_told(
+        "git rebase other || true",
+        "git rebase --abort",
+        "git rebase --abort",
+    );
+}
+
+#[test]
+fn a_cherry_pick_that_is_under_way_is_not_landed() {
+    let picks = "git cherry-pick other || true";
+    is_told(picks, "git cherry-pick --abort", "git cherry-pick --abort");
+}
+
+#[test]
+fn files_in_conflict_are_not_landed() {
+    let stashed =
+        "git checkout -q other; echo mine > README; git stash -q; git checkout -q -; git stash pop || true";
+    is_told(
+        stashed,
+        "\"README\" is in conflict",
+        "git checkout -q HEAD -- README",
+    );
+}
+
+/// Its first run works while a person takes the last commit off the target; `then` is what the others do.
+fn taken_back(then: &str) -> World {
+    let world = World::new();
+    world.commit("secret.txt", "oops\n");
+    world
+        .ticket("t-1")
+        .agent(&format!(
+            "if [ $RUN = 1 ]; then work one.txt one; until_there \"$GATES/go\"\nelse\n{then}\nfi\necho DONE\n"
+        ))
+        .write();
+    let mut engine = world.engine();
+    world.wait_for_run("t-1", 1);
+    world.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    world.open("go");
+    world.wait("it is over", || {
+        world.is_landed("t-1") || world.state_name("t-1").contains("held")
+    });
+    engine.signal("TERM");
+    engine.end();
+    assert_eq!(world.on_main("secret.txt"), None);
+    world
+}
+
+#[test]
+fn a_commit_that_a_person_took_back_does_not_come_back_with_the_work() {
+    // The command stands in the prompt.
+    let world =
+        taken_back("sh -c \"$(grep -o 'git rebase --onto [0-9a-f]* [0-9a-f]*' \"$LOGS/t-1.$RUN.prompt\")\"");
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(world.on_main("one.txt").as_deref(), Some("one\n"));
+    assert!(
+        world
+            .git(&["log", "--format=%s", "main", "--", "secret.txt"])
+            .is_empty()
+    );
+    world.must(&["doctor", "--deep"]);
+}
+
+#[test]
+fn an_attempt_that_goes_on_from_earlier_work_does_not_bring_back_what_was_taken() {
+    let world = taken_back("work one.txt \"$RUN\"");
+    assert!(world.landed().is_empty());
+    world.script("t-1", "[ ! -e secret.txt ] && work two.txt two\necho DONE\n");
+    world.must(&["retry", "t-1"]);
+    world.drain_all();
+    assert_eq!(world.landed(), ["t-1"]);
+    assert_eq!(
+        (world.on_main("secret.txt"), world.on_main("two.txt").as_deref()),
+        (None, Some("two\n"))
+    );
+    world.must(&["doctor", "--deep"]);
+}

@@ -1,0 +1,279 @@
+//! The facts that the small queue of `scenario.rs` does not come by. One queue comes by all of them, with a person who does what
+//! they are needed for, and crew dies before, after, and before and after each is durable.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Duration;
+
+use model::ticket::Ticket;
+
+use crate::kill::crew;
+use crate::kill::deeds::{DEEDS, Seen};
+use crate::kill::oracle::{self, Expected};
+use crate::kill::rig::Rig;
+use crate::kill::world::{Kit, World};
+use testkit::wait;
+
+/// Facts that the queue of this file comes by, and no other.
+const FACTS: [&str; 25] = [
+    "woken",
+    "woken_early",
+    "wait_timed_out",
+    "recovered",
+    "submitted",
+    "released",
+    "no_commits",
+    "could_not_run",
+    "waived",
+    "target_red",
+    "retry_due",
+    "target_moved",
+    "checkout_edited",
+    "landing_retried",
+    "sensitive_paths",
+    "paths_approved",
+    "file_drifted",
+    "closed_by_person",
+    "reopened",
+    "recovery_not_needed",
+    "harness_paused",
+    "harness_freed",
+    "budget_spent",
+    "budget_raised",
+    "day_budget_low",
+];
+/// As [`FACTS`]; those of a day.
+const OF_THE_DAY: [&str; 2] = ["day_budget_spent", "day_budget_free"];
+
+/// Whether nobody passes this point but the queue of this file.
+pub(crate) fn has(point: &str) -> bool {
+    let fact = point
+        .strip_prefix("decided.")
+        .or_else(|| point.strip_prefix("durable."));
+    fact.is_some_and(|fact| FACTS.contains(&fact) || OF_THE_DAY.contains(&fact))
+}
+
+/// The tickets of the beginning, with what only their file says.
+pub(crate) const FIRST: [(&str, &str); 14] = [
+    ("f-nap", "deps: []\n"),
+    ("f-early", "deps: []\n"),
+    ("f-merged", "deps: []\n"),
+    ("f-asks", "deps: []\n"),
+    ("f-empty", "deps: []\n"),
+    ("f-stuck", "deps: []\n"),
+    ("f-hangs", "deps: []\n"),
+    ("f-behind", "deps: [f-hangs]\n"),
+    ("f-spare", "deps: []\nrecovers: f-nap\n"),
+    ("f-held", "deps: []\n"),
+    ("f-edits", "deps: []\n"),
+    ("f-waived", "deps: []\n"),
+    ("f-moved", "deps: []\n"),
+    ("f-last", "deps: []\n"),
+];
+/// Those that are added, one after another.
+const LATER: [&str; 3] = ["f-red", "f-auth", "f-costs"];
+/// The one that turns out not to be needed.
+const NOT_NEEDED: &str = "f-spare";
+
+/// A point, and which of its hits, from 1.
+pub(crate) type Hit = (String, u64);
+
+/// One queue, worked off.
+pub(crate) struct Facts {
+    pub(crate) rig: Rig,
+    /// Where to die.
+    points: Vec<Hit>,
+    /// Summaries that are done.
+    pub(crate) done: BTreeSet<&'static str>,
+}
+
+impl Facts {
+    fn new(points: Vec<Hit>) -> Self {
+        let facts = Self::of(&FIRST, points);
+        fs::write(facts.rig.world.repo().join("src/part-31.txt"), "in the way\n").unwrap();
+        facts
+    }
+
+    fn of(tickets: &[(&str, &str)], points: Vec<Hit>) -> Self {
+        let kit = Kit {
+            agent: include_str!("facts.sh"),
+            check: include_str!("facts-check.sh"),
+            agents: 16,
+            settings: ("answer_within = \"1s\"\n", "\n[land]\nhold_paths = [\"held\"]\n"),
+            in_memory: true,
+        };
+        let world = World::with(kit, &BTreeMap::new());
+        for (id, said) in tickets {
+            world.add_ticket(id, said);
+        }
+        let mut rig = Rig::new(world);
+        if !points.is_empty() {
+            let each: Vec<String> = points
+                .iter()
+                .map(|(point, hit)| format!("{point}:{hit}"))
+                .collect();
+            rig.arm([Some(each.join(","))]);
+        }
+        Self {
+            rig,
+            points,
+            done: BTreeSet::new(),
+        }
+    }
+
+    /// Works the queue off. Panics at the first promise that was not kept.
+    fn play(&mut self) {
+        self.rig.begin();
+        let status = wait::until("the queue is worked off", || {
+            let ended = self.rig.ended();
+            if ended.is_none() {
+                self.act();
+            }
+            ended
+        });
+        assert!(status.success(), "{status}\n{}", oracle::log(&self.rig.world));
+        self.check();
+    }
+
+    /// Does what its time has come for.
+    fn act(&mut self) {
+        // The journal is read from its beginning.
+        wait::pause(Duration::from_millis(100));
+        let Some(seen) = Seen::of(&self.rig.world) else {
+            return;
+        };
+        let now = DEEDS
+            .iter()
+            .find(|(name, is_time, _)| !self.done.contains(name) && is_time(self, &seen));
+        if let Some((name, _, act)) = now {
+            act(self, &seen);
+            self.done.insert(name);
+        }
+    }
+
+    pub(crate) fn touch(&self, name: &str) {
+        fs::write(self.rig.world.outside(name), "").unwrap();
+    }
+
+    pub(crate) fn is_there(&self, name: &str) -> bool {
+        self.rig.world.outside(name).exists()
+    }
+
+    pub(crate) fn edit(&self, id: &str, from: &str, to: &str) {
+        let file = self.rig.world.ticket_file(id);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.contains(from), "{id}:\n{text}");
+        fs::write(&file, text.replace(from, to)).unwrap();
+    }
+
+    /// Commits the settings with a budget.
+    pub(crate) fn budget(&self, lines: &str) {
+        let text = fs::read_to_string(self.rig.world.repo().join("crew.toml")).unwrap();
+        let text = text.split("\n[budget]\n").next().unwrap();
+        self.rig
+            .world
+            .commit_by_hand("crew.toml", &format!("{text}\n[budget]\n{lines}"), || {});
+    }
+
+    fn check(&self) {
+        let all = FIRST.iter().map(|(id, _)| *id).chain(LATER);
+        let closed: BTreeSet<String> = all.map(str::to_owned).collect();
+        let landed: BTreeSet<String> = closed.iter().filter(|id| *id != NOT_NEEDED).cloned().collect();
+        let at_least = landed.len();
+        oracle::check_world(&self.rig.world, &Expected { landed, closed }, &BTreeMap::new());
+        oracle::no_commit_is_lost(&self.rig.world, at_least);
+        oracle::each_step_started_once(&self.rig.world);
+        let passed = self.rig.hits(0);
+        let missed: Vec<_> = self
+            .points
+            .iter()
+            .filter(|(point, hit)| passed.get(point).is_none_or(|passed| passed < hit))
+            .collect();
+        assert_eq!(
+            self.rig.deaths,
+            self.points.len() - missed.len(),
+            "everybody died who was to"
+        );
+        println!("{} deaths; nobody came by {missed:?}", self.rig.deaths);
+        // Of facts that became durable together, whoever dies after the first does not come by the others; nor is there a pause
+        // that could end, where an engine died as it ended. How often the target moves under a landing is a matter of chance.
+        let missed: Vec<_> = missed.iter().filter(|(_, hit)| *hit == 1).collect();
+        assert!(
+            missed.len() * 10 <= self.points.len(),
+            "nobody came by {missed:?}"
+        );
+        let (good, said, _) = crew::said(&self.rig.world, &["doctor"]);
+        assert!(good, "crew doctor:\n{said}");
+    }
+}
+
+/// The points before and after these facts are durable, as `which` of them says.
+pub(crate) fn points(which: &[&str]) -> Vec<String> {
+    let facts = FACTS.iter().chain(&OF_THE_DAY);
+    facts
+        .flat_map(|fact| which.iter().map(move |when| format!("{when}.{fact}")))
+        .collect()
+}
+
+/// Works the queue off once for each of these, side by side: what the target then holds, and how often the points were passed.
+pub(crate) fn play(deaths: Vec<Vec<Hit>>) -> Vec<(String, BTreeMap<String, u64>)> {
+    std::thread::scope(|scope| {
+        let play = |points| {
+            scope.spawn(move || {
+                let mut facts = Facts::new(points);
+                facts.play();
+                (facts.rig.content(), facts.rig.hits(0))
+            })
+        };
+        let lives: Vec<_> = deaths.into_iter().map(play).collect();
+        lives.into_iter().map(|life| life.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn a_merge_that_no_engine_is_up_for_ends_what_is_being_landed_before_it() {
+    let tickets = [("f-merged", "deps: []\n"), ("f-moved", "deps: []\n")];
+    let mut facts = Facts::of(&tickets, vec![("begun.land".to_owned(), 1)]);
+    let mut engine = facts.rig.start(&["run", "--until-idle"]);
+    wait::until("one is being checked, the other sleeps", || {
+        let sleeps = Seen::of(&facts.rig.world).is_some_and(|seen| seen.sleeps("f-merged"));
+        (sleeps && facts.is_there("checking")).then_some(())
+    });
+    facts.touch("moved");
+    let status = engine.wait().unwrap();
+    assert!(
+        facts.rig.goes_on_after(status),
+        "{status}\n{}",
+        oracle::log(&facts.rig.world)
+    );
+    facts
+        .rig
+        .command(&["merge", "f-merged"], "f-merged", Ticket::is_done);
+    let landed: Vec<String> = oracle::landed(&facts.rig.world)
+        .into_iter()
+        .map(|(_, id)| id)
+        .collect();
+    assert_eq!(landed, ["f-moved", "f-merged"]);
+}
+
+/// These points, at their first hit each.
+pub(crate) fn first(which: &[&str]) -> Vec<Hit> {
+    points(which).into_iter().map(|point| (point, 1)).collect()
+}
+
+/// Panics unless each rare fact's points were passed.
+pub(crate) fn every_point_was_passed(passed: &BTreeMap<String, u64>) {
+    let wanted = points(&["decided", "durable"]);
+    let missing: Vec<_> = wanted
+        .iter()
+        .filter(|point| !passed.contains_key(*point))
+        .collect();
+    assert!(missing.is_empty(), "nobody came by {missing:?}");
+}
+
+#[test]
+fn killed_before_and_after_every_rare_fact_is_durable_it_comes_to_the_same() {
+    let lived = play(vec![Vec::new(), first(&["decided", "durable"])]);
+    every_point_was_passed(&lived[0].1);
+    assert_eq!(lived[1].0, lived[0].0, "the target's content");
+}

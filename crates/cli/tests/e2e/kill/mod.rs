@@ -1,0 +1,25 @@
+//! The kill test: the real program, git and processes, and SIGKILL at random moments.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test starts programs beside crew, reads its seed, and waits for facts with a deadline"
+)]
+
+mod adopt;
+mod carried_on;
+mod clean;
+mod crew;
+mod deeds;
+mod deep;
+mod facts;
+mod faults;
+mod git;
+mod kinds;
+mod moment;
+mod oracle;
+mod past;
+mod processes;
+mod rig;
+mod rng;
+mod scenario;
+mod world;
