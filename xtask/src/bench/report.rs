@@ -357,6 +357,6 @@ const DISPATCH: &str = "
 ## dispatch
 
 From the rename of a ticket's file into the queue to the first act of its agent's process, the small repository, an engine that
-has nothing else to do, `settle = \"0s\"`. With another `settle`, a ticket waits that much longer.
+has nothing else to do, `debounce = \"0s\"`. With another `debounce`, a ticket waits that much longer.
 
 ";
