@@ -2,7 +2,7 @@
 
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
-use model::policy::{backoff, breaker};
+use model::policy::{backoff, no_progress};
 use model::ticket::{Again, Effect, Event, Released, Same, Ticket};
 use model::{RunId, TicketId};
 
@@ -210,7 +210,7 @@ impl Core {
 
     /// How often the ticket's submitted work has failed like this.
     fn again(&self, id: &TicketId, of: Same) -> Option<Again> {
-        Some(breaker::again(self.ticket(id), of))
+        Some(no_progress::again(self.ticket(id), of))
     }
 
     /// What stops a check holds the ticket; what stops anything else is tried again until it works.

@@ -169,7 +169,7 @@ fn spent(ticket: &Ticket) -> Option<Purse> {
         | Why::SensitivePaths { .. }
         | Why::Conflict
         | Why::Auth
-        | Why::Breaker
+        | Why::NoProgress
         | Why::Review => None,
     }
 }

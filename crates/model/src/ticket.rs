@@ -237,7 +237,7 @@ pub struct Again {
     pub of: Same,
     /// The n-th time, from 1.
     pub times: u32,
-    /// How often it may still come: none opens the breaker.
+    /// How many more times it may come before the ticket is held for no progress.
     pub left: u32,
 }
 
@@ -313,7 +313,7 @@ pub enum Why {
     /// Its agent's credentials are refused.
     Auth,
     /// The same failure came three times on unchanged input.
-    Breaker,
+    NoProgress,
     /// Its review ended without a verdict too often.
     Review,
     /// What it may cost is spent.
@@ -335,7 +335,7 @@ impl Why {
         "sensitive paths",
         "conflict",
         "auth",
-        "breaker",
+        "no progress",
         "review",
         "budget",
     ];
@@ -353,7 +353,7 @@ impl Why {
             Why::SensitivePaths { .. } => "sensitive paths",
             Why::Conflict => "conflict",
             Why::Auth => "auth",
-            Why::Breaker => "breaker",
+            Why::NoProgress => "no progress",
             Why::Review => "review",
             Why::Budget { .. } => "budget",
         }

@@ -163,5 +163,5 @@ pub enum Stuck {
     /// The credentials are refused: only a person can help.
     Auth,
     /// The same failure on unchanged input, three times: not paid again.
-    Breaker,
+    NoProgress,
 }

@@ -405,7 +405,7 @@ impl Attempt {
         }
         let why = match failure.class {
             Class::Auth => Some(Stuck::Auth),
-            class if class.counts() && *repeats_left == 0 => Some(Stuck::Breaker),
+            class if class.counts() && *repeats_left == 0 => Some(Stuck::NoProgress),
             class if class.counts() && *errors_left == 0 => Some(Stuck::Errors),
             Class::Transient
             | Class::RateLimited
@@ -433,7 +433,7 @@ impl Attempt {
                 });
                 Ok(Raised::Nothing)
             }
-            Stuck::Auth | Stuck::Breaker => Ok(Raised::NeedsPerson {
+            Stuck::Auth | Stuck::NoProgress => Ok(Raised::NeedsPerson {
                 why,
                 message: failure.message.clone(),
             }),
@@ -468,7 +468,7 @@ impl Attempt {
         match self.state {
             State::Stuck { why: Stuck::Errors } => {}
             State::Stuck {
-                why: Stuck::Auth | Stuck::Breaker,
+                why: Stuck::Auth | Stuck::NoProgress,
             } => {
                 return Err(self.reject(event, "only a person can help with this"));
             }

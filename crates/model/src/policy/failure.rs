@@ -8,11 +8,12 @@ use crate::policy::backoff;
 
 /// Failed steps in a row after which an attempt is stuck.
 pub const ERRORS: u32 = 5;
-/// The same failure in a row after which the breaker opens.
+/// After this many same failures in a row there is no progress, and the ticket is held.
 ///
-/// What is gone when tried again must not open it before the five in a row have had their chance: the network, a signal from
-/// outside while it works, a session that is at fault. A program that ends three times with the same words, told the same,
-/// would do so a fourth time; one that is ended each time after it has reported its work, too.
+/// Failures that may pass by themselves do not count: the network, a signal from outside while the step works,
+/// a session that is at fault. They have the five in a row. A program that ends three times with the same words
+/// after the same prompt would do so a fourth time, and so would one that is ended each time after it has
+/// reported its work.
 pub const REPEATS: u32 = 3;
 
 /// The `errors`-th failed step in a row, in words, where the next one could be too many: "2 of 5 in a row".
@@ -69,7 +70,7 @@ enum Rule {
     Counted,
     /// A fresh session is tried once; the second in a row is one too many.
     Once,
-    /// On unchanged input it will be the same again: it counts towards the breaker too.
+    /// It will happen again on unchanged input, so it also counts towards `no_progress`.
     Same,
 }
 
@@ -247,12 +248,17 @@ mod tests {
     }
 
     #[test]
-    fn the_breaker_opens_at_the_third_of_the_same_and_bad_credentials_at_once() {
+    fn the_third_of_the_same_failure_is_no_progress_and_bad_credentials_are_stuck_at_once() {
         for class in [Class::MalformedOutput, Class::Crash, Class::Budget] {
             let states = fails(&[class; 3]);
             assert_eq!(
                 (waits(&states), &states[2]),
-                (vec![2, 4], &State::Stuck { why: Stuck::Breaker })
+                (
+                    vec![2, 4],
+                    &State::Stuck {
+                        why: Stuck::NoProgress
+                    }
+                )
             );
         }
         assert_eq!(fails(&[Class::Auth]), [State::Stuck { why: Stuck::Auth }]);

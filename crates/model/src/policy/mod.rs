@@ -1,10 +1,10 @@
 //! The policies: pure functions from facts to decisions.
 
 pub mod backoff;
-pub mod breaker;
 pub mod budget;
 pub mod capacity;
 pub mod failure;
+pub mod no_progress;
 pub mod reconcile;
 pub mod route;
 pub mod stall;

@@ -228,7 +228,7 @@ pub fn shape(attempt: &Attempt) -> String {
         }
         State::Stuck { why: Stuck::Errors } => "stuck".to_owned(),
         State::Stuck {
-            why: Stuck::Auth | Stuck::Breaker,
+            why: Stuck::Auth | Stuck::NoProgress,
         } => "stuck for a person".to_owned(),
         State::WaitingForInput { until, .. } => format!("waiting_for_input {}", until.is_some()),
         State::Preparing

@@ -158,8 +158,8 @@ impl Draft<'_> {
                     |s| matches!(s, Stage::Building | Stage::Checking(_)),
                     "its checks do not run",
                 )?;
-                if self.opens_breaker(again.as_ref()) && *steps_left > 0 {
-                    return self.open_breaker();
+                if self.repeats_too_often(again.as_ref()) && *steps_left > 0 {
+                    return self.hold_for_no_progress();
                 }
                 let prompt = Prompt::ChecksFailed {
                     which: which.clone(),
@@ -178,8 +178,8 @@ impl Draft<'_> {
                 again,
             } => {
                 self.building()?;
-                if self.opens_breaker(again.as_ref()) && *steps_left > 0 {
-                    return self.open_breaker();
+                if self.repeats_too_often(again.as_ref()) && *steps_left > 0 {
+                    return self.hold_for_no_progress();
                 }
                 self.send_back(
                     Prompt::NothingCommitted,
@@ -194,8 +194,8 @@ impl Draft<'_> {
                 again,
             } => {
                 self.building()?;
-                if self.opens_breaker(again.as_ref()) && *resolutions_left > 0 {
-                    return self.open_breaker();
+                if self.repeats_too_often(again.as_ref()) && *resolutions_left > 0 {
+                    return self.hold_for_no_progress();
                 }
                 self.conflict(paths, *resolutions_left)
             }

@@ -318,7 +318,7 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         attempt::State::Stuck { why } => fact(match why {
             Stuck::Errors => "recovery, after too many failed steps in a row",
             Stuck::Auth => "a person: the credentials are refused",
-            Stuck::Breaker => "a person: the same failure came three times",
+            Stuck::NoProgress => "a person: the same failure came three times",
         }),
         attempt::State::Reaped { why } => fact(&format!("nothing: it was given up ({why})")),
     }

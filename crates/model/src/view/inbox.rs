@@ -283,7 +283,7 @@ fn at_work(ticket: &Ticket, attempt: &Attempt) -> Option<Item> {
             let what = match why {
                 Stuck::Errors => "too many failed steps in a row; crew looks at its workspace and goes on",
                 Stuck::Auth => "the credentials are refused",
-                Stuck::Breaker => "the same failure came three times",
+                Stuck::NoProgress => "the same failure came three times",
             };
             Some(Item {
                 since: Some(attempt.since),
@@ -330,7 +330,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
         | Why::Reaped
         | Why::CouldNotRun
         | Why::Conflict
-        | Why::Breaker
+        | Why::NoProgress
         | Why::Review => vec![Act::Retry { ticket: id() }],
     };
     let sensitive = matches!(held.why, Why::SensitivePaths { .. });
@@ -341,7 +341,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
     let urgency = match &held.why {
         Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
         Why::SensitivePaths { .. } | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
-        Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::Breaker => Urgency::Parked,
+        Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };
     Item {
         since: Some(held.since),

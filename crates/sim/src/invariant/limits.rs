@@ -1,4 +1,4 @@
-//! What each event must keep to: limits, waits, the breaker, budgets.
+//! What each event must keep to: limits, waits, no progress, budgets.
 
 use model::attempt::{self};
 use model::money::Usd;
@@ -140,7 +140,7 @@ impl Witness {
         }
         let shut = |ticket: &Ticket| {
             let held = ticket.held.as_ref();
-            held.is_some_and(|held| matches!(held.why, Why::Auth | Why::Breaker))
+            held.is_some_and(|held| matches!(held.why, Why::Auth | Why::NoProgress))
         };
         let by_hand = matches!(
             event,

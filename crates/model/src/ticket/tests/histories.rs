@@ -333,7 +333,7 @@ fn held_where(ticket: &Ticket) {
     let Some(held) = &ticket.held else { return };
     let fits = match held.why {
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped => matches!(ticket.state, State::Open),
-        Why::Auth | Why::Breaker => matches!(ticket.state, State::InProgress(_)),
+        Why::Auth | Why::NoProgress => matches!(ticket.state, State::InProgress(_)),
         Why::CouldNotRun | Why::TargetRed | Why::SensitivePaths { .. } | Why::Conflict | Why::Review => {
             matches!(ticket.state, State::Verify(_))
         }

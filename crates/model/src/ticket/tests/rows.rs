@@ -684,7 +684,7 @@ fn the_same_failure_once_too_often_is_held_as_submitted_until_a_person_retries()
     let held = story.ticket.held.clone().unwrap();
     assert_eq!(
         (story.name().as_str(), held.why),
-        ("verify/checking (held)", Why::Breaker)
+        ("verify/checking (held)", Why::NoProgress)
     );
     assert!(held.note.contains("3 times in a row"), "{}", held.note);
     assert_eq!(story.ticket.seat(), None, "its agent is free");

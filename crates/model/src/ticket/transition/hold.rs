@@ -17,13 +17,13 @@ impl Draft<'_> {
     }
 
     /// Notes what came of submitted work; whether it was the same once too often.
-    pub(super) fn opens_breaker(&mut self, again: Option<&Again>) -> bool {
+    pub(super) fn repeats_too_often(&mut self, again: Option<&Again>) -> bool {
         self.ticket.again = again.cloned();
         again.is_some_and(|again| again.left == 0)
     }
 
     /// Held as submitted: a retry first looks whether it is still so, and pays no step for that.
-    pub(super) fn open_breaker(&mut self) -> Taken {
+    pub(super) fn hold_for_no_progress(&mut self) -> Taken {
         let Some(again) = &self.ticket.again else {
             return self.no("nothing came again");
         };
@@ -35,7 +35,7 @@ impl Draft<'_> {
         );
         self.verify()?.stage = Stage::Queued;
         self.unseat();
-        self.hold(Why::Breaker, note, None);
+        self.hold(Why::NoProgress, note, None);
         Ok(())
     }
 

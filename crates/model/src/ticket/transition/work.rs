@@ -124,8 +124,8 @@ impl Draft<'_> {
                         Why::Auth,
                         format!("the agent's credentials are refused: {message}"),
                     ),
-                    Stuck::Breaker | Stuck::Errors => (
-                        Why::Breaker,
+                    Stuck::NoProgress | Stuck::Errors => (
+                        Why::NoProgress,
                         format!("the same failure came three times in a row on unchanged input: {message}"),
                     ),
                 };
