@@ -26,7 +26,7 @@ pub(crate) struct Facts {
     all: Option<BTreeMap<TicketId, Arc<Ticket>>>,
     files: BTreeMap<TicketId, route::File>,
     roster: BTreeSet<AgentName>,
-    settle: std::time::Duration,
+    debounce: std::time::Duration,
     pause: Option<Pause>,
     now: Time,
     /// What is wrong with files, in words.
@@ -49,7 +49,7 @@ impl Facts {
                 .chain(&settings.agents.names)
                 .cloned()
                 .collect(),
-            settle: settings.run.settle,
+            debounce: settings.run.debounce,
             pause: crew.project.pause.filter(|pause| pause.until > now),
             now,
             problems: Vec::new(),
@@ -164,7 +164,7 @@ impl Facts {
             tickets: self.all.as_ref().unwrap_or(&self.tickets),
             files: &self.files,
             roster: &self.roster,
-            settle: self.settle,
+            debounce: self.debounce,
             pause: self.pause,
             now: self.now,
         }

@@ -190,7 +190,7 @@ impl Core {
             tickets: &self.tickets,
             files: &self.files,
             roster: &self.project.agents,
-            settle: self.settings.run.settle,
+            debounce: self.settings.run.debounce,
             pause: self.project.pause,
             now: self.now,
         }

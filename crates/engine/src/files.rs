@@ -203,14 +203,14 @@ impl Core {
 
     /// A ticket whose file has been gone for as long as a file must be still is dropped.
     pub(crate) fn drop_what_is_gone(&mut self) {
-        let settle = self.settings.run.settle;
+        let debounce = self.settings.run.debounce;
         let gone: Vec<(TicketId, Time)> = self.gone.iter().map(|(id, at)| (id.clone(), *at)).collect();
         for (id, at) in gone {
             let Some(ticket) = self.ticket(&id).filter(|t| !t.is_done()) else {
                 continue;
             };
-            if at + settle > self.now {
-                self.wake_at(at + settle);
+            if at + debounce > self.now {
+                self.wake_at(at + debounce);
                 continue;
             }
             // One moment more, and it has landed: there is nothing left to be dropped then.
@@ -234,11 +234,11 @@ impl Core {
 
     /// Whether a file is gone that may still come back: its ticket will be dropped by itself otherwise.
     pub(crate) fn is_missing_a_file(&self) -> bool {
-        let settle = self.settings.run.settle;
+        let debounce = self.settings.run.debounce;
         let waits = |id: &TicketId| self.ticket(id).is_some_and(|ticket| !ticket.is_done());
         self.gone
             .iter()
-            .any(|(id, at)| *at + settle > self.now && waits(id))
+            .any(|(id, at)| *at + debounce > self.now && waits(id))
     }
 
     /// crew's own writing found no file. It is owed to a file that is away for a moment only, and until it has arrived nothing
@@ -248,7 +248,7 @@ impl Core {
             Some((missed, since)) if *missed == id => *since,
             Some(_) | None => self.now,
         };
-        let again_at = since + self.settings.run.settle;
+        let again_at = since + self.settings.run.debounce;
         if again_at > self.now {
             self.missed.insert(ticket.clone(), (id, since));
             self.out.postponed.push(Postponed {

@@ -28,7 +28,7 @@ pub(crate) struct ReadyQueue {
     /// To be looked at again.
     stale: BTreeSet<TicketId>,
     /// The setting that everything was looked at with; none when nothing was.
-    settle: Option<Duration>,
+    debounce: Option<Duration>,
     now: Time,
 }
 
@@ -73,9 +73,9 @@ impl ReadyQueue {
     /// Looks again at what may have changed.
     pub(crate) fn refresh(&mut self, queue: Queue<'_>) {
         // A clock that was set back, or other settings: nothing that was said counts.
-        if self.settle != Some(queue.settle) || queue.now < self.now {
+        if self.debounce != Some(queue.debounce) || queue.now < self.now {
             self.stale.extend(queue.tickets.keys().cloned());
-            self.settle = Some(queue.settle);
+            self.debounce = Some(queue.debounce);
         }
         self.now = queue.now;
         for waiting in [&self.settling, &self.not_due] {
@@ -215,7 +215,7 @@ mod tests {
         Ticket(Box<Ticket>),
         File(usize, Option<File>),
         Time(Time),
-        Settle(Duration),
+        Debounce(Duration),
     }
 
     fn ticket() -> impl Strategy<Value = Ticket> {
@@ -282,7 +282,7 @@ mod tests {
             6 => ticket().prop_map(|ticket| Change::Ticket(Box::new(ticket))),
             4 => (0..IDS + 1, prop::option::weighted(0.8, file)).prop_map(|(n, file)| Change::File(n, file)),
             2 => (0..3000i64).prop_map(|at| Change::Time(Time(at))),
-            1 => (0..3u64).prop_map(|seconds| Change::Settle(Duration::from_secs(seconds))),
+            1 => (0..3u64).prop_map(|seconds| Change::Debounce(Duration::from_secs(seconds))),
         ]
     }
 
@@ -294,7 +294,7 @@ mod tests {
             let (mut ready, mut spending) = (ReadyQueue::default(), Spending::default());
             let (mut tickets, mut files) = (BTreeMap::<_, Arc<Ticket>>::new(), BTreeMap::new());
             let roster = BTreeSet::from([AgentName::new("ann").unwrap()]);
-            let (mut now, mut settle) = (Time(0), Duration::ZERO);
+            let (mut now, mut debounce) = (Time(0), Duration::ZERO);
             for change in changes {
                 match change {
                     Change::Ticket(ticket) => {
@@ -310,9 +310,9 @@ mod tests {
                         ready.refiled(&id(n), tickets.contains_key(&id(n)));
                     }
                     Change::Time(at) => now = at,
-                    Change::Settle(time) => settle = time,
+                    Change::Debounce(time) => debounce = time,
                 }
-                let queue = Queue { tickets: &tickets, files: &files, roster: &roster, settle, pause: None, now };
+                let queue = Queue { tickets: &tickets, files: &files, roster: &roster, debounce, pause: None, now };
                 ready.refresh(queue);
                 ready.check(queue);
                 for day in (0..3).map(Day) {

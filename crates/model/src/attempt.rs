@@ -44,7 +44,7 @@ pub struct Attempt {
     pub steps: u32,
     /// Failed steps in a row.
     pub errors: u32,
-    /// The same failure in a row, for the limit on repeated failures.
+    /// How many times in a row the same failure came; see [`no_progress`](crate::policy::no_progress).
     pub repeats: u32,
     /// The last failure.
     pub failure: Option<Failure>,

@@ -239,7 +239,7 @@ pub struct Repeat {
     pub of: Fingerprint,
     /// The n-th time, from 1.
     pub times: u32,
-    /// How often it may still come: at none the ticket is held for no progress.
+    /// How many more times it may come before the ticket is held for no progress.
     pub left: u32,
 }
 

@@ -70,9 +70,9 @@ impl Files {
 
     /// Somebody moves a file away; it is back at `until`. Whoever puts it back after longer than a file must be still
     /// answers for what it says then.
-    pub(crate) fn take_away(&mut self, id: &TicketId, now: Time, until: Time, settle: Duration) {
+    pub(crate) fn take_away(&mut self, id: &TicketId, now: Time, until: Time, debounce: Duration) {
         if let Some(mut file) = self.files.remove(id) {
-            file.by_crew &= until.since(now) < settle;
+            file.by_crew &= until.since(now) < debounce;
             self.away.insert(id.clone(), Away { file, until });
             self.see(id, now, now);
         }

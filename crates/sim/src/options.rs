@@ -39,7 +39,7 @@ impl Options {
         settings.run.attempts = small(rng, 1, 3);
         settings.run.stall_after = Duration::from_secs(rng.from(20, 40));
         settings.run.step_timeout = Duration::from_secs(rng.from(100, 300));
-        settings.run.settle = Duration::from_millis(rng.below(3) * 250);
+        settings.run.debounce = Duration::from_millis(rng.below(3) * 250);
         settings.run.conflict_resolutions = small(rng, 0, 3);
         settings.run.recoveries = small(rng, 0, 2);
         settings.agents.count = small(rng, 1, 4);
@@ -149,10 +149,10 @@ impl fmt::Display for Options {
         )?;
         writeln!(
             f,
-            "  stall {:?}, step {:?}, settle {:?}, answer within {:?}; budget of a ticket {:?}, of a day {:?}",
+            "  stall {:?}, step {:?}, debounce {:?}, answer within {:?}; budget of a ticket {:?}, of a day {:?}",
             run.stall_after,
             run.step_timeout,
-            run.settle,
+            run.debounce,
             run.answer_within,
             budget.ticket_usd,
             budget.day_usd,

@@ -174,10 +174,10 @@ impl World {
             checks,
             land,
         } = settings;
-        let settle = if run.contains("settle") {
+        let debounce = if run.contains("debounce") {
             ""
         } else {
-            "settle = \"0s\"\n"
+            "debounce = \"0s\"\n"
         };
         let harness = if harness.is_empty() {
             format!(
@@ -196,7 +196,7 @@ impl World {
             "kind = \"command\"\n"
         };
         format!(
-            "{top}\n[run]\n{settle}{run}\n[agents]\nharness = \"scripted\"\n{agents}\n\
+            "{top}\n[run]\n{debounce}{run}\n[agents]\nharness = \"scripted\"\n{agents}\n\
              [harness.scripted]\n{kind}{harness}\n[checks]\n{checks}\n[land]\n{land}\n"
         )
     }

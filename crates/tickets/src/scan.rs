@@ -66,7 +66,7 @@ pub struct Read {
     /// What it says.
     pub ticket: Box<Ticket>,
     /// Since when the file is still: when a change of it was noticed, or its own time at the first look. Compare with the
-    /// `settle` setting before the ticket is given out.
+    /// `debounce` setting before the ticket is given out.
     pub still_since: Timestamp,
 }
 

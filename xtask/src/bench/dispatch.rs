@@ -16,8 +16,8 @@ pub(crate) struct Dispatched {
 /// An agent that tells at once that it runs, and then does the drain's work.
 const AGENT: &str = "#!/bin/sh\nprintf x > FIFO\nmkdir -p tk && echo $CREW_TICKET_ID > tk/$CREW_TICKET_ID.txt && git add tk/$CREW_TICKET_ID.txt && git commit -q -m work && echo DONE\n";
 
-/// `settle` is 0: what it adds is a setting, and exactly that.
-const SETTINGS: &str = "[run]\nsettle = \"0s\"\n[agents]\ncount = 2";
+/// `debounce` is 0: what it adds is a setting, and exactly that.
+const SETTINGS: &str = "[run]\ndebounce = \"0s\"\n[agents]\ncount = 2";
 
 /// Gives an idle engine one ticket after the other.
 pub(crate) fn run(place: &Place, tickets: usize) -> Result<Dispatched, String> {

@@ -102,7 +102,7 @@ worker 0 & worker 1 & wait
 const COUNTED: &str = "#!/bin/sh\necho \"$*\" >> \"LOG\"\nexec GIT \"$@\"\n";
 
 /// Settings of the drain: two agents at once, as in the scripts, no wait for a person's edits, nothing to check.
-const SETTINGS: &str = "[run]\nsettle = \"0s\"\n[agents]\ncount = 2";
+const SETTINGS: &str = "[run]\ndebounce = \"0s\"\n[agents]\ncount = 2";
 
 /// Drains in turn with crew and the scripts, and once more with eyes on what takes how long.
 pub(crate) fn run(place: &Place, size: Size, shape: Shape) -> Result<Drained, String> {

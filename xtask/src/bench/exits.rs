@@ -33,7 +33,7 @@ pub(crate) fn run(place: &Place, tickets: usize, beside: usize) -> Result<Notice
         .replace("STEPS", &STEPS.to_string());
     let agents = beside + 1;
     let settings = format!(
-        "[run]\nsettle = \"0s\"\non_stop = \"kill\"\nmax_workers = {agents}\n[agents]\ncount = {agents}"
+        "[run]\ndebounce = \"0s\"\non_stop = \"kill\"\nmax_workers = {agents}\n[agents]\ncount = {agents}"
     );
     repository::set_up(place, "exits", &agent, &settings)?;
     for i in 1..=beside {

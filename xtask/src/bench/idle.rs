@@ -35,7 +35,7 @@ pub(crate) struct Idled {
 pub(crate) fn watching(place: &Place, time: Duration, agents: usize) -> Result<Idled, String> {
     repository::make(place, "idle", SMALL)?;
     let settings = format!(
-        "[run]\nsettle = \"0s\"\non_stop = \"kill\"\nmax_workers = {agents}\n[agents]\ncount = {agents}"
+        "[run]\ndebounce = \"0s\"\non_stop = \"kill\"\nmax_workers = {agents}\n[agents]\ncount = {agents}"
     );
     repository::set_up(place, "idle", "#!/bin/sh\nexec sleep 100000\n", &settings)?;
     for i in 1..=agents {

@@ -33,7 +33,7 @@ pub(crate) struct Recovered {
 /// An agent that tells at once that it runs.
 const AGENT: &str = "#!/bin/sh\nprintf x > FIFO\nmkdir -p tk && echo $CREW_TICKET_ID > tk/$CREW_TICKET_ID.txt && git add tk/$CREW_TICKET_ID.txt && git commit -q -m work && echo DONE\n";
 
-const SETTINGS: &str = "[run]\nsettle = \"0s\"\n[agents]\ncount = 2";
+const SETTINGS: &str = "[run]\ndebounce = \"0s\"\n[agents]\ncount = 2";
 
 /// Makes a journal of so many events and starts engines on it, one after the other. `writer`: the example of the simulation's
 /// crate that writes journals.

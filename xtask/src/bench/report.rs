@@ -171,8 +171,9 @@ impl Report {
     pub(crate) fn page(&self, place: &Place) -> String {
         let mut page = format!(
             "# Benchmarks\n\n\
-             Written by `cargo xtask bench`: do not edit. Ratios of one run on one machine ({}), which is shared and noisy: a\n\
-             ratio is the middle of its rounds, with the lowest and the highest. They are no promise and no test.\n\n",
+             `cargo xtask bench` writes this page; do not edit it. The figures come from one run on one shared machine ({}).\n\
+             Each ratio is the median of its rounds, with the lowest and the highest value. The figures are measurements, not limits that a\n\
+             test enforces.\n\n",
             place.described()
         );
         page.push_str(DRAIN);
@@ -201,7 +202,7 @@ impl Report {
         page.push_str(WHERE);
         page.push_str("| of the time of one ticket, % |");
         for drained in &self.drains {
-            page.push_str(&format!(" {} | waited for a hand |", drained.size.name));
+            page.push_str(&format!(" {} | waited |", drained.size.name));
         }
         page.push_str("\n|---|");
         page.push_str(&"---|---|".repeat(self.drains.len()));
@@ -247,7 +248,7 @@ impl Report {
         }
         if let Some(Idled { time, .. }) = self.idle.first() {
             page.push_str(&format!(
-                "\n## idle\n\n{AGENTS} agents without work, tickets that wait for one; {:.0} seconds.\n\n\
+                "\n## idle\n\n{AGENTS} agents without work, and tickets that wait for one of these agents; {:.0} seconds.\n\n\
                  | tickets | processor, goal 0.3 % of a core | memory (RSS), goal 40 MiB |\n|---|---|---|\n",
                 time.as_secs_f64()
             ));
@@ -262,7 +263,7 @@ impl Report {
         }
         if !self.watching.is_empty() {
             page.push_str(
-                "\nAgents at work that say nothing, as long:\n\n| agents | processor, goal 1 % of a core |\n|---|---|\n",
+                "\nAgents at work that print nothing, for the same time:\n\n| agents | processor, goal 1 % of a core |\n|---|---|\n",
             );
         }
         for idled in &self.watching {
@@ -312,51 +313,52 @@ impl Report {
 const DRAIN: &str = "\
 ## drain
 
-Tickets that do next to nothing, on copies of one repository: the agent writes a file, adds it, commits it. crew runs with two
-agents, its whole journal and every durable write, and no checks, since the scripts have none; from the start of `crew run
---until-idle` to its end. **X** is a shell script: `xargs -P2`, a `git worktree add`, the same work, `git worktree remove` and
-`git merge` for each, with locks around what git cannot do twice at once. **S** is the best shell script known: two worktrees that
-are used again and again, merges by `merge-tree`; neither script can be killed and go on. After each, all of the work must be on
-the target and `git fsck --strict` must find nothing; else there is no figure.
+Time to work through a queue of tickets that do next to nothing: the agent writes a file, adds it and commits it. Each round uses copies of
+one repository. crew runs with two agents and its full journal, with every durable write, but without checks, since the scripts have none. Its
+time is that of `crew run --until-idle` from start to end. **X** is a shell script: `xargs -P2`, and for each ticket a `git worktree add`, the
+same work, `git worktree remove` and `git merge`, with locks around the commands that git cannot run twice at once. **S** is the fastest shell
+script that we know: two worktrees that are used again and again, and merges by `git merge-tree`. Neither script can continue after it was
+killed. A figure counts only if all work is on the target afterwards and `git fsck --strict` finds nothing.
 
 ";
 
 const WHERE: &str = "
 ### Where the time goes
 
-From one more drain, with what things took written down. Tickets overlap, so the column adds up to more than 100 %.
+One more drain, with the time of each operation recorded. Tickets overlap, so a column adds up to more than 100 %. \"waited\" is the time until
+an operation began, after it was ordered.
 
 ";
 
 const RECOVER: &str = "
 ## recover
 
-Journals as a crew writes them, made by the real core: tickets of two or three steps that landed over ninety days, and 200 that are
-not over. From the start of `crew run` to the first act of an agent, which is given the one ticket that nothing is in the way of:
-the workspace and the agent's process are in it. The folder holds the files of tickets that are not over. Then what the faces take.
+Time from the start of `crew run` to the first act of an agent, including its workspace and its process, and then the time of commands that read
+the journal. The journals are as crew writes them, made by the real core: tickets of two or three steps that landed over ninety days, and 200
+open tickets, of which one can be dispatched. The ticket folder holds the files of the open tickets.
 
 ";
 
 const APPEND: &str = "
 ## append
 
-The 99th percentile of an append by one of 200 tasks that all append at once, as a multiple of that of a plain commit of a row as large,
-on the same disk, in turn; over a journal that grows to ninety times its first length.
+The 99th percentile of the time of an append by one of 200 tasks that all append at once, as a multiple of that of a plain commit of a row of the
+same size on the same disk. The two take turns, while the journal grows to ninety times its first length.
 
 ";
 
 const EXITS: &str = "
 ## exits
 
-From the end of all of a step's processes, as its shim notes it, to crew's hearing of it; steps that follow one another, while others
-are at work and say nothing. By a clock of whole milliseconds.
+Time from the end of all of a step's processes, as its shim records it, until the engine has noticed. The steps follow one another, while other
+agents are at work and print nothing. The clock counts whole milliseconds.
 
 ";
 
 const DISPATCH: &str = "
 ## dispatch
 
-From the rename of a ticket's file into the queue to the first act of its agent's process, the small repository, an engine that
-has nothing else to do, `settle = \"0s\"`. With another `settle`, a ticket waits that much longer.
+Time from the rename of a ticket's file into the queue to the first act of its agent's process: the small repository, an engine that has nothing
+else to do, and `debounce = \"0s\"`. A ticket waits longer by the value of `debounce`.
 
 ";

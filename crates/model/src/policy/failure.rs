@@ -8,11 +8,12 @@ use crate::policy::backoff;
 
 /// Failed steps in a row after which an attempt is stuck.
 pub const ERRORS: u32 = 5;
-/// The same failure in a row after which the ticket is held for no progress.
+/// After this many same failures in a row there is no progress, and the ticket is held.
 ///
-/// What is gone when tried again must not open it before the five in a row have had their chance: the network, a signal from
-/// outside while it works, a session that is at fault. A program that ends three times with the same words, told the same,
-/// would do so a fourth time; one that is ended each time after it has reported its work, too.
+/// Failures that may pass by themselves do not count: the network, a signal from outside while the step works,
+/// a session that is at fault. They have the five in a row. A program that ends three times with the same words
+/// after the same prompt would do so a fourth time, and so would one that is ended each time after it has
+/// reported its work.
 pub const REPEATS: u32 = 3;
 
 /// The `errors`-th failed step in a row, in words, where the next one could be too many: "2 of 5 in a row".
@@ -69,8 +70,8 @@ enum Rule {
     Counted,
     /// A fresh session is tried once; the second in a row is one too many.
     Once,
-    /// On unchanged input it will be the same again: it counts towards the limit on repeated failures too.
-    Fingerprint,
+    /// It will happen again on unchanged input, so it also counts towards `no_progress`.
+    Same,
 }
 
 fn rule(class: Class) -> Rule {
@@ -78,7 +79,7 @@ fn rule(class: Class) -> Rule {
         Class::KilledByUs => Rule::Free,
         Class::RateLimited | Class::Overloaded => Rule::Later,
         Class::Timeout | Class::SessionInUse => Rule::Once,
-        Class::MalformedOutput | Class::Budget | Class::Crash => Rule::Fingerprint,
+        Class::MalformedOutput | Class::Budget | Class::Crash => Rule::Same,
         Class::SessionMissing => Rule::Afresh,
         Class::Transient | Class::Auth | Class::Stalled | Class::Lost => Rule::Counted,
     }
@@ -117,7 +118,7 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure, now: Time) -> Next {
             ..counted
         },
         Rule::Once => counted,
-        Rule::Fingerprint => Next {
+        Rule::Same => Next {
             repeats_left: REPEATS.saturating_sub(repeats + 1),
             ..counted
         },

@@ -1,4 +1,4 @@
-//! When submitted work that fails is not paid for again (machines.md §3): the same failure, on unchanged input, three times.
+//! No progress: work that fails three times in the same way on unchanged input is not paid for again.
 
 use crate::policy::failure::REPEATS;
 use crate::ticket::{Fingerprint, Repeat, Ticket};

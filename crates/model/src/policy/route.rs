@@ -34,7 +34,7 @@ pub struct Queue<'a> {
     /// Everyone who can be given a ticket.
     pub roster: &'a BTreeSet<AgentName>,
     /// How long a file must have been still.
-    pub settle: Duration,
+    pub debounce: Duration,
     /// Set when no step is started for now, so that nothing is given out.
     pub pause: Option<Pause>,
     /// Now.
@@ -283,7 +283,7 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     if ticket.spec.kind == "epic" {
         return Err(Refusal::Epic);
     }
-    let until = file.changed_at + queue.settle;
+    let until = file.changed_at + queue.debounce;
     if until > queue.now && !by_hand {
         return Err(Refusal::Unsettled { until });
     }

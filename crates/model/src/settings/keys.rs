@@ -27,7 +27,7 @@ pub(super) const KNOWN: &[(&str, &[&str])] = &[
             "attempts",
             "step_timeout",
             "stall_after",
-            "settle",
+            "debounce",
             "on_stop",
             "conflict_resolutions",
             "recoveries",
@@ -55,6 +55,9 @@ pub(super) const LATER: &[(&str, &str, &str)] = &[
     ("review", "harness", "reviews come later"),
 ];
 
+/// Keys that have another name now: the table, the old name, the new one.
+pub(super) const RENAMED: &[(&str, &str, &str)] = &[("run", "settle", "debounce")];
+
 /// The harness kinds that are designed and not in this build.
 pub(super) const LATER_KINDS: &[&str] = &["codex", "pi", "acp"];
 
@@ -72,6 +75,14 @@ pub(super) fn later(table: &str, key: &str) -> Option<&'static str> {
         .iter()
         .find(|(of, name, _)| *of == table && *name == key)
         .map(|(_, _, why)| *why)
+}
+
+/// The name that a key of a table has now, where it had another one.
+pub(super) fn renamed(table: &str, key: &str) -> Option<&'static str> {
+    RENAMED
+        .iter()
+        .find(|(of, old, _)| *of == table && *old == key)
+        .map(|(_, _, new)| *new)
 }
 
 /// What to write instead of an unknown key of a table. `as_written` is the table as the file has it.

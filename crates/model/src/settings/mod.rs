@@ -104,7 +104,7 @@ pub struct Run {
     /// A ticket's file must have been still for this long before the ticket is given out; `"0s"` for at once.
     #[serde(serialize_with = "duration::serialize")]
     #[schemars(with = "duration::Text")]
-    pub settle: Duration,
+    pub debounce: Duration,
     /// What stopping the engine does to running steps.
     pub on_stop: OnStop,
     /// How often the agent is asked to resolve a merge conflict of one attempt; then the ticket is held. 0 holds
@@ -313,7 +313,7 @@ impl Default for Run {
             attempts: 3,
             step_timeout: Duration::from_mins(60),
             stall_after: Duration::from_mins(5),
-            settle: Duration::from_millis(500),
+            debounce: Duration::from_millis(500),
             on_stop: OnStop::Finish,
             conflict_resolutions: 3,
             recoveries: 3,

@@ -159,7 +159,7 @@ fn run(reader: &mut Reader<'_>, mut table: Table<'_>) -> Run {
     t.set(reader, "stall_after", &mut run.stall_after, |r, v| {
         r.duration(&v, Zero::Refused)
     });
-    t.set(reader, "settle", &mut run.settle, |r, v| {
+    t.set(reader, "debounce", &mut run.debounce, |r, v| {
         r.duration(&v, Zero::Taken)
     });
     t.set(reader, "on_stop", &mut run.on_stop, |r, v| {

@@ -145,6 +145,14 @@ impl<'t> Reader<'t> {
                 );
                 continue;
             }
+            if let Some(new) = keys::renamed(kind, &key) {
+                self.report(
+                    value.key_span,
+                    format!("`{}` is now called `{new}`", shown_key(&key)),
+                    Some(format!("write `{new}` in its place")),
+                );
+                continue;
+            }
             let message = match (is_table, table.name.as_str()) {
                 (true, _) => format!("unknown table [{}]", value.name),
                 (false, "") => format!("unknown key `{}`", value.name),

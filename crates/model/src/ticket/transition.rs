@@ -158,7 +158,7 @@ impl Draft<'_> {
                     |s| matches!(s, Stage::Building | Stage::Checking(_)),
                     "its checks do not run",
                 )?;
-                if self.stops_repeating(repeat.as_ref()) && *steps_left > 0 {
+                if self.repeats_too_often(repeat.as_ref()) && *steps_left > 0 {
                     return self.hold_for_no_progress();
                 }
                 let prompt = Prompt::ChecksFailed {
@@ -178,7 +178,7 @@ impl Draft<'_> {
                 repeat,
             } => {
                 self.building()?;
-                if self.stops_repeating(repeat.as_ref()) && *steps_left > 0 {
+                if self.repeats_too_often(repeat.as_ref()) && *steps_left > 0 {
                     return self.hold_for_no_progress();
                 }
                 self.send_back(
@@ -194,7 +194,7 @@ impl Draft<'_> {
                 repeat,
             } => {
                 self.building()?;
-                if self.stops_repeating(repeat.as_ref()) && *resolutions_left > 0 {
+                if self.repeats_too_often(repeat.as_ref()) && *resolutions_left > 0 {
                     return self.hold_for_no_progress();
                 }
                 self.conflict(paths, *resolutions_left)

@@ -1,4 +1,4 @@
-//! What each event must keep to: limits, waits, the limit on repeated failures, budgets.
+//! What each event must keep to: limits, waits, no progress, budgets.
 
 use model::attempt::{self};
 use model::money::Usd;

@@ -62,8 +62,8 @@ impl Simulation {
         } else {
             rng.ms(500, 30_000)
         };
-        let (now, settle) = (self.world.now, self.options.settings.run.settle);
-        self.world.files.take_away(id, now, Time(now.0 + ms), settle);
+        let (now, debounce) = (self.world.now, self.options.settings.run.debounce);
+        self.world.files.take_away(id, now, Time(now.0 + ms), debounce);
         self.note(Who::World, || format!("the file of {id} is away for {ms} ms"));
     }
 

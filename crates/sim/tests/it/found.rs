@@ -368,7 +368,7 @@ fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name()
 #[test]
 fn what_is_done_is_not_begun_again_because_its_file_was_away() {
     let mut settings = Settings::default();
-    settings.run.settle = Duration::from_secs(10);
+    settings.run.debounce = Duration::from_secs(10);
     let mut crew = Crew::at_work(settings);
     crew.report(writes, Report::Done);
     crew.hear(a_file(FileStatus::InProgress));
@@ -399,7 +399,7 @@ fn what_is_done_is_not_begun_again_because_its_file_was_away() {
 #[test]
 fn a_writing_is_owed_to_a_file_for_as_long_as_a_file_must_be_still() {
     let mut settings = Settings::default();
-    settings.run.settle = Duration::from_secs(10);
+    settings.run.debounce = Duration::from_secs(10);
     let mut crew = Crew::at_work(settings);
     let missing = |crew: &mut Crew| {
         let (id, ticket, effect) = crew

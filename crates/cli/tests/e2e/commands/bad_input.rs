@@ -60,7 +60,7 @@ fn bad_settings_are_shown_where_they_stand() {
     let repo = Repo::with_crew();
     repo.write(
         "crew.toml",
-        "[run]\nmax_worker = 3\nsettle = \"5 minutes\"\n\n[revew]\n",
+        "[run]\nmax_worker = 3\ndebounce = \"5 minutes\"\n\n[revew]\n",
     );
     insta::assert_snapshot!(repo.seen(&["config"]));
     assert_eq!(repo.crew(&["run", "--until-idle"]).code, 2);

@@ -63,7 +63,7 @@ impl Base {
         fs::write(root.join("repo/README"), "hello\n").unwrap();
         let make = "git init --quiet --initial-branch=main && chmod +x agent.sh && git add . && \
                     git commit --quiet --message=first && crew init --yes --agent ./agent.sh && \
-                    sed -i 's/^# settle = .*/settle = \"0s\"/; s/^# count = .*/count = 1/' crew.toml && \
+                    sed -i 's/^# debounce = .*/debounce = \"0s\"/; s/^# count = .*/count = 1/' crew.toml && \
                     git add . && git commit --quiet --message=crew";
         let output = shell(root, make);
         assert!(

@@ -88,7 +88,7 @@ fn an_epic_and_what_a_person_has_taken_are_left_alone_and_do_not_count() {
 
 #[test]
 fn a_ticket_that_was_edited_a_moment_ago_waits_until_it_is_still() {
-    let world = World::with(|s| s.run = "settle = \"1h\"".to_owned());
+    let world = World::with(|s| s.run = "debounce = \"1h\"".to_owned());
     world.ticket("fresh").agent(DONE).write();
     world.ticket("still").agent(DONE).write();
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
@@ -566,7 +566,7 @@ fn commits_that_are_kept_for_long_closed_tickets_are_listed_and_forgotten_only_o
 
 #[test]
 fn a_ticket_whose_file_was_deleted_while_no_engine_ran_is_dropped_before_an_engine_is_idle() {
-    let world = World::with(|settings| settings.run = "settle = \"300ms\"".to_owned());
+    let world = World::with(|settings| settings.run = "debounce = \"300ms\"".to_owned());
     world.ticket("t-1").agent("echo BLOCKED: no key\n").write();
     world.drain_held();
     fs::remove_file(world.ticket_file("t-1")).unwrap();

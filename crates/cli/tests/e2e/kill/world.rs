@@ -274,7 +274,7 @@ impl World {
         fs::write(&agent, kit.agent).unwrap();
         let settings = format!(
             "[project]\ntarget = \"main\"\n\n\
-             [run]\nmax_steps = 200\nsettle = \"0ms\"\nconflict_resolutions = 50\n{}\n\
+             [run]\nmax_steps = 200\ndebounce = \"0ms\"\nconflict_resolutions = 50\n{}\n\
              [agents]\ncount = {}\nharness = \"scripted\"\n\n\
              [harness.scripted]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\nenv = {{ KILL_DIR = \"{}\" }}\n\n\
              [checks]\ncommands = [\"sh check.sh {}\"]\n{}",

@@ -45,12 +45,12 @@ impl World {
     }
 
     fn queue(&self) -> Queue<'_> {
-        let settle = Duration::from_millis(500);
+        let debounce = Duration::from_millis(500);
         Queue {
             tickets: &self.tickets,
             files: &self.files,
             roster: &self.roster,
-            settle,
+            debounce,
             pause: None,
             now: self.now,
         }

@@ -14,6 +14,7 @@ const CORPUS: &[(&str, &str)] = &[
         "unknown key, quoted and odd",
         "[run]\n\"max\\tsteps\\u001b[31m\" = 3\n",
     ),
+    ("a key's old name", "[run]\nsettle = \"500ms\"\n"),
     ("unknown table", "[runs]\nmax_workers = 3\n"),
     (
         "unknown table, nothing like it",
@@ -49,9 +50,9 @@ const CORPUS: &[(&str, &str)] = &[
     ("duration with a fraction", "[run]\nstall_after = \"1.5h\"\n"),
     (
         "duration in words",
-        "[run]\nstall_after = \"5 minutes\"\nsettle = \"soon\"\n",
+        "[run]\nstall_after = \"5 minutes\"\ndebounce = \"soon\"\n",
     ),
-    ("duration, negative", "[run]\nsettle = \"-5s\"\n"),
+    ("duration, negative", "[run]\ndebounce = \"-5s\"\n"),
     (
         "duration of nothing",
         "[run]\nstep_timeout = \"0s\"\n[checks]\ntimeout = \"0m\"\n",
@@ -230,7 +231,7 @@ const CORPUS: &[(&str, &str)] = &[
     ),
     (
         "everything at once",
-        "workspace_dir = \"..\"\n[project]\ntarget = \"-x\"\n[run]\nmax_steps = 0\nsettle = 5\non_stp = \"kill\"\n[agents]\ncount = 1\nnames = [\"a/b\"]\nharness = \"x\"\n[checks]\ncommands = [\"\"]\n[budget]\nday_usd = 1\n",
+        "workspace_dir = \"..\"\n[project]\ntarget = \"-x\"\n[run]\nmax_steps = 0\ndebounce = 5\non_stp = \"kill\"\n[agents]\ncount = 1\nnames = [\"a/b\"]\nharness = \"x\"\n[checks]\ncommands = [\"\"]\n[budget]\nday_usd = 1\n",
     ),
 ];
 
@@ -286,6 +287,16 @@ fn bytes_that_are_not_text_are_refused_at_their_place() {
     crew.toml:2:17: the file is not UTF-8 text
       hint: save the file as UTF-8 text
     ");
+}
+
+#[test]
+fn every_old_name_is_refused_and_its_new_name_is_known() {
+    for (table, old, new) in keys::RENAMED {
+        let found = Settings::parse(&format!("[{table}]\n{old} = 1\n"), "crew.toml").unwrap_err();
+        let message = format!("crew.toml:2:1: `{old}` is now called `{new}`");
+        assert!(found[0].to_string().starts_with(&message), "{}", found[0]);
+        assert!(keys::of(table).contains(new) && !keys::of(table).contains(old));
+    }
 }
 
 #[test]

@@ -43,6 +43,6 @@ agent() {
 
 # once: a ticket has one attempt, so that none is waited for.
 once() {
-    sed -i 's/^settle = .*/&\nattempts = 1/' crew.toml
+    sed -i 's/^debounce = .*/&\nattempts = 1/' crew.toml
     git commit --quiet --message=once crew.toml
 }

@@ -275,7 +275,7 @@ fn assert_ahead(world: &World, name: &str, seconds: i64) {
 fn with_a_clock_that_jumps(jumps: [i64; 3]) {
     let check = World::until_home("checked");
     let world = World::with(|settings| {
-        settings.run = "settle = \"100ms\"".to_owned();
+        settings.run = "debounce = \"100ms\"".to_owned();
         settings.checks = format!("commands = ['''{check}''']");
     });
     let clock = Clock::of(&world);

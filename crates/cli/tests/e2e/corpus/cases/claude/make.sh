@@ -5,7 +5,7 @@ cat > crew.toml <<'END'
 [run]
 max_steps = 2
 attempts = 1
-settle = "0s"
+debounce = "0s"
 [agents]
 count = 1
 harness = "claude"
