@@ -48,10 +48,10 @@ pub(crate) enum Unwritten {
 
 impl From<tickets::Error> for Unwritten {
     fn from(error: tickets::Error) -> Self {
-        let why = text::whole(&error);
+        let why = text::with_causes(&error);
         match &error {
             tickets::Error::NotFound { .. } => Self::Missing,
-            tickets::Error::Io { source, .. } if text::lacks(source) => Self::Passing(why),
+            tickets::Error::Io { source, .. } if text::is_exhausted(source) => Self::Passing(why),
             tickets::Error::Locked { .. } => Self::Passing(why),
             _ => Self::Failed(why),
         }
@@ -181,7 +181,7 @@ fn serve(
                 seen.end(first);
                 first = false;
             }
-            Err(error) => tracing::warn!("the ticket folder cannot be read: {}", text::whole(&error)),
+            Err(error) => tracing::warn!("the ticket folder cannot be read: {}", text::with_causes(&error)),
         }
         for (reply, outcome) in replies {
             reply(outcome);
@@ -297,7 +297,7 @@ fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
             Unwritten::Failed(format!(
                 "cannot look for {}: {}",
                 path.display(),
-                text::system(&error)
+                text::os_message(&error)
             ))
         };
         path.try_exists().map_err(failed)

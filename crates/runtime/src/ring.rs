@@ -503,7 +503,7 @@ impl Ring {
         }
         tracing::warn!(
             "a decision was refused, and crew starts over from the journal: {}",
-            text::whole(&error)
+            text::with_causes(&error)
         );
         self.refusals.note(error)?;
         Ok(Recorded::Refused)

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 /// What the system says of an error, without the number that only a program needs.
 #[must_use]
-pub fn system(error: &io::Error) -> String {
-    without_number(&error.to_string()).to_owned()
+pub fn os_message(error: &io::Error) -> String {
+    without_os_code(&error.to_string()).to_owned()
 }
 
 /// A text without the ` (os error 2)` that it ends with, if it does.
 #[must_use]
-pub fn without_number(text: &str) -> &str {
+pub fn without_os_code(text: &str) -> &str {
     let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     text.strip_suffix(')')
         .and_then(|rest| rest.rsplit_once(" (os error "))
@@ -22,7 +22,7 @@ pub fn without_number(text: &str) -> &str {
 
 /// Whether the system has no more of something: room, descriptors, memory, processes.
 #[must_use]
-pub fn lacks(error: &io::Error) -> bool {
+pub fn is_exhausted(error: &io::Error) -> bool {
     use io::ErrorKind::{OutOfMemory, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WouldBlock};
     // `ENFILE` and `EMFILE` are of no kind.
     let descriptors = [23, 24];
@@ -53,7 +53,7 @@ pub fn causes(error: &(dyn Error + 'static)) -> Vec<String> {
 
 /// An error and its causes in one line.
 #[must_use]
-pub fn whole(error: &(dyn Error + 'static)) -> String {
+pub fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut line = said(error);
     for cause in causes(error) {
         line.push_str(": ");
@@ -67,7 +67,7 @@ fn said(error: &(dyn Error + 'static)) -> String {
     let of_the_system = error
         .downcast_ref::<io::Error>()
         .or_else(|| error.downcast_ref::<Arc<io::Error>>().map(AsRef::as_ref));
-    of_the_system.map_or_else(|| error.to_string(), system)
+    of_the_system.map_or_else(|| error.to_string(), os_message)
 }
 
 #[cfg(test)]
@@ -99,38 +99,38 @@ mod tests {
     fn the_systems_number_is_left_out_and_a_name_is_not_touched() {
         let error = Cannot("cannot read x (os error 2)", missing());
         assert_eq!(
-            whole(&error),
+            with_causes(&error),
             "cannot read x (os error 2): No such file or directory"
         );
         assert_eq!(causes(&error), ["No such file or directory"]);
-        assert_eq!(system(&missing()), "No such file or directory");
-        assert_eq!(system(&io::Error::other("odd")), "odd");
+        assert_eq!(os_message(&missing()), "No such file or directory");
+        assert_eq!(os_message(&io::Error::other("odd")), "odd");
     }
 
     #[test]
     fn a_lack_is_the_systems_and_not_a_programs() {
         let (again, nomem, nfile, mfile, nospc, rofs, dquot) = (11, 12, 23, 24, 28, 30, 122);
         for number in [again, nomem, nfile, mfile, nospc, rofs, dquot] {
-            assert!(lacks(&io::Error::from_raw_os_error(number)), "{number}");
+            assert!(is_exhausted(&io::Error::from_raw_os_error(number)), "{number}");
         }
         let (noent, acces) = (2, 13);
         for number in [noent, acces] {
-            assert!(!lacks(&io::Error::from_raw_os_error(number)), "{number}");
+            assert!(!is_exhausted(&io::Error::from_raw_os_error(number)), "{number}");
         }
-        assert!(!lacks(&io::ErrorKind::WouldBlock.into()));
+        assert!(!is_exhausted(&io::ErrorKind::WouldBlock.into()));
     }
 
     #[test]
     fn a_cause_that_was_said_is_not_said_again() {
         let error = Cannot("it says: No such file or directory", missing());
-        assert_eq!(whole(&error), "it says: No such file or directory");
+        assert_eq!(with_causes(&error), "it says: No such file or directory");
     }
 
     #[test]
     fn only_a_number_at_the_end_is_one() {
-        assert_eq!(without_number("a (os error 28)"), "a");
+        assert_eq!(without_os_code("a (os error 28)"), "a");
         for text in ["a (os error )", "a (os error x)", "a (os error 2) b", "a", ""] {
-            assert_eq!(without_number(text), text);
+            assert_eq!(without_os_code(text), text);
         }
     }
 }

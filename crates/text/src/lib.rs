@@ -5,6 +5,6 @@ mod error;
 mod escape;
 mod hidden;
 
-pub use error::{causes, lacks, system, whole, without_number};
+pub use error::{causes, is_exhausted, os_message, with_causes, without_os_code};
 pub use escape::{escaped, quoted};
 pub use hidden::hides;

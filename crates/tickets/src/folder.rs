@@ -214,7 +214,7 @@ impl Folder {
         let content = beneath::read(dir, &id.file_name()).map_err(|failure| match failure {
             Failure::Missing => None,
             Failure::Bad(what) => Some(what),
-            Failure::Refused(source) => Some(What::Refused(text::system(&source))),
+            Failure::Refused(source) => Some(What::Refused(text::os_message(&source))),
         });
         let content = content.map_err(|what| {
             what.map(|what| Problem {

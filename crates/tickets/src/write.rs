@@ -97,7 +97,7 @@ impl Lock<'_> {
             Failure::Bad(what) => self.bad(id, what),
             // That is about the file; anything else is the machine's moment.
             Failure::Refused(source) if source.kind() == io::ErrorKind::PermissionDenied => {
-                self.bad(id, What::Refused(text::system(&source)))
+                self.bad(id, What::Refused(text::os_message(&source)))
             }
             Failure::Refused(source) => self.failed("read", name, source),
         })

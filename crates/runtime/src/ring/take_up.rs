@@ -24,7 +24,7 @@ impl Ring {
         if let Err(error) = hands.repository.clear_half_spares(&hands.workspaces) {
             tracing::warn!(
                 "a checkout that was half put aside takes room for nothing: {}",
-                text::whole(&error)
+                text::with_causes(&error)
             );
         }
         hands.clear_undeletable();
@@ -91,7 +91,7 @@ impl Ring {
         if let Duty::Drain = self.duty
             && let Err(error) = self.hands.repository.release_locks()
         {
-            tracing::warn!("a killed git's lock may stay: {}", text::whole(&error));
+            tracing::warn!("a killed git's lock may stay: {}", text::with_causes(&error));
         }
         let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
         if self.duty == Duty::Drain && !is_landing {
@@ -100,7 +100,9 @@ impl Ring {
                 // Room comes again, and this is begun again then.
                 Err(error) if error.is_passing() => return Err(error.into()),
                 // Where a checkout's own git directory forbids it, the rest of the work need not stand still.
-                Err(error) => tracing::warn!("a killed engine's lock may stay: {}", text::whole(&error)),
+                Err(error) => {
+                    tracing::warn!("a killed engine's lock may stay: {}", text::with_causes(&error))
+                }
                 Ok(()) => {}
             }
             crash::point("recover.released");

@@ -354,7 +354,7 @@ fn with_aftermath(answer: Answer) -> model::command::Outcome {
 
 /// An error in a line, with what to do about it.
 fn words(error: &Error) -> String {
-    let words = text::whole(error);
+    let words = text::with_causes(error);
     match error.hint() {
         Some(hint) => format!("{words} ({hint})"),
         None => words,
