@@ -168,7 +168,7 @@ fn serve(
         let looked = if all {
             scan.rescan_each(Timestamp::now(), |change| seen.push(change))
         } else {
-            scan.look_at(&named, Timestamp::now())
+            scan.rescan_files(&named, Timestamp::now())
                 .map(|changes| changes.into_iter().for_each(|change| seen.push(change)))
         };
         match looked {
@@ -211,7 +211,7 @@ impl Aside {
         if self.settled {
             return;
         }
-        match folder.settle() {
+        match folder.finish_interrupted_write() {
             Ok(kept) => {
                 self.settled = true;
                 self.tell(folder, &kept);
@@ -225,7 +225,7 @@ impl Aside {
     fn watching<R>(&self, folder: &Folder, id: &TicketId, write: impl FnOnce() -> R) -> R {
         let kept = || -> Vec<String> {
             let id = tickets::Id::new(id.as_str()).ok().filter(|_| self.tells);
-            id.map(|id| folder.kept(&id)).unwrap_or_default()
+            id.map(|id| folder.conflict_copies_of(&id)).unwrap_or_default()
         };
         let before = kept();
         let written = write();
@@ -345,7 +345,7 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), Unwritte
         .map(String::as_str)
         .filter(|tag| !filing.tags.contains(*tag))
         .collect();
-    Ok(folder.mark(&id, Some(status), &set, &unset)?)
+    Ok(folder.set_status_and_tags(&id, Some(status), &set, &unset)?)
 }
 
 fn sighting(change: Change) -> Option<Sighting> {
@@ -361,7 +361,7 @@ fn sighting(change: Change) -> Option<Sighting> {
                 spec,
                 status,
                 tags,
-                changed_at: Time(read.still_since.as_millisecond()),
+                changed_at: Time(read.stable_since.as_millisecond()),
             },
         },
     })

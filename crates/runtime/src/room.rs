@@ -36,7 +36,10 @@ impl Place {
     #[must_use]
     pub fn refuses_files(&self) -> Option<String> {
         let folder = tickets::Folder::at(&self.tickets_dir).ok()?;
-        folder.refuses().map(|error| text::with_causes(&error))
+        folder
+            .check_writable()
+            .err()
+            .map(|error| text::with_causes(&error))
     }
 
     fn refuses_work_with(&self, workspaces: Option<&PathBuf>) -> Option<String> {

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use crate::document::MAX_BYTES;
 use crate::folder::Stamp;
-use crate::problem::What;
+use crate::problem::ProblemKind;
 
 /// Opens a folder; a symbolic link to one is the person's own choice and is followed.
 pub(crate) fn folder(path: &Path) -> io::Result<OwnedFd> {
@@ -44,7 +44,7 @@ pub(crate) enum Failure {
     /// It is not there.
     Missing,
     /// It is there and no good.
-    Bad(What),
+    Bad(ProblemKind),
     /// The system refused to read it, maybe only for the moment.
     Refused(io::Error),
 }
@@ -58,15 +58,17 @@ pub(crate) fn read(dir: BorrowedFd<'_>, name: &str) -> Result<Content, Failure> 
         let file = match open(dir, name, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty()) {
             Ok(fd) => File::from(fd),
             Err(Errno::NOENT) => return Err(Failure::Missing),
-            Err(Errno::LOOP | Errno::NXIO | Errno::XDEV) => return Err(Failure::Bad(What::NotAFile)),
+            Err(Errno::LOOP | Errno::NXIO | Errno::XDEV) => {
+                return Err(Failure::Bad(ProblemKind::NotRegularFile));
+            }
             Err(error) => return Err(Failure::Refused(error.into())),
         };
         let before = file.metadata().map_err(Failure::Refused)?;
         if !before.is_file() {
-            return Err(Failure::Bad(What::NotAFile));
+            return Err(Failure::Bad(ProblemKind::NotRegularFile));
         }
         if before.len() > MAX_BYTES {
-            return Err(Failure::Bad(What::Huge { bytes: before.len() }));
+            return Err(Failure::Bad(ProblemKind::TooLarge { bytes: before.len() }));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(before.len()).unwrap_or_default());
         (&file)

@@ -51,7 +51,7 @@ impl Lock<'_> {
     /// Brings a write that was killed, or was not the only one, to its end: what it displaced goes back if it is another
     /// program's, unless something newer has come meanwhile; then it is kept beside that. What crew itself had to write is
     /// written again by whoever ordered it.
-    pub(crate) fn settle(&self) -> Result<(), Error> {
+    pub(crate) fn finish_interrupted_write(&self) -> Result<(), Error> {
         let noted = match beneath::read(self.dir.as_fd(), NOTED) {
             Ok(noted) => Noted::parse(&noted.bytes),
             Err(Failure::Missing) => return Ok(()),
@@ -147,17 +147,17 @@ impl Folder {
     /// at the same moment as something else: a person decides what of it they need.
     ///
     /// Errors: [`Error::Locked`], [`Error::Io`].
-    pub fn settle(&self) -> Result<Vec<String>, Error> {
+    pub fn finish_interrupted_write(&self) -> Result<Vec<String>, Error> {
         if self.path().join(NOTED).symlink_metadata().is_ok() {
             drop(self.try_lock()?);
         }
-        self.all_kept()
+        self.conflict_copies()
     }
 
     /// The same, and changes nothing.
     ///
     /// Errors: [`Error::Io`].
-    pub fn all_kept(&self) -> Result<Vec<String>, Error> {
+    pub fn conflict_copies(&self) -> Result<Vec<String>, Error> {
         let failed = |source| Error::Io {
             doing: "list",
             path: self.path().to_owned(),
@@ -175,7 +175,7 @@ impl Folder {
     }
 
     /// Those of one ticket's, found by their names: the work does not grow with the queue.
-    pub fn kept(&self, id: &Id) -> Vec<String> {
+    pub fn conflict_copies_of(&self, id: &Id) -> Vec<String> {
         let names = (1..u32::MAX).map(|number| format!("{}{KEPT}{number}", id.file_name()));
         let is_there = |name: &String| self.path().join(name).symlink_metadata().is_ok();
         names.take_while(is_there).collect()

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 use crate::yaml::{self, Value};
 
 /// The largest file that is read, in bytes.
@@ -35,30 +35,31 @@ struct Entry {
 impl Document {
     /// Takes `bytes` apart. `path` is only for the problem's sake.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Document, Problem> {
-        Document::from_bytes(bytes).map_err(|(line, what)| Problem {
+        Document::from_bytes(bytes).map_err(|(line, kind)| Problem {
             path: path.to_owned(),
             line,
-            what,
+            kind,
         })
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Document, (Option<usize>, What)> {
+    fn from_bytes(bytes: &[u8]) -> Result<Document, (Option<usize>, ProblemKind)> {
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if size > MAX_BYTES {
-            return Err((None, What::Huge { bytes: size }));
+            return Err((None, ProblemKind::TooLarge { bytes: size }));
         }
         let line_of = |at: usize| bytes[..at].iter().filter(|b| **b == b'\n').count() + 1;
         if let Some(at) = bytes.iter().position(|b| *b == 0) {
-            return Err((Some(line_of(at)), What::Binary));
+            return Err((Some(line_of(at)), ProblemKind::Binary));
         }
-        let text = std::str::from_utf8(bytes).map_err(|e| (Some(line_of(e.valid_up_to())), What::NotUtf8))?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|e| (Some(line_of(e.valid_up_to())), ProblemKind::NotUtf8))?;
         if text.trim_start_matches('\u{feff}').trim().is_empty() {
-            return Err((None, What::Empty));
+            return Err((None, ProblemKind::Empty));
         }
         Document::from_text(text.to_owned())
     }
 
-    fn from_text(text: String) -> Result<Document, (Option<usize>, What)> {
+    fn from_text(text: String) -> Result<Document, (Option<usize>, ProblemKind)> {
         let start = if text.starts_with('\u{feff}') {
             '\u{feff}'.len_utf8()
         } else {
@@ -70,12 +71,12 @@ impl Document {
             number: 0,
         };
         if lines.next().is_none_or(|line| line.content.trim_end() != "---") {
-            return Err((Some(1), What::NoFrontMatter));
+            return Err((Some(1), ProblemKind::NoFrontMatter));
         }
         let mut raw: Vec<Raw> = Vec::new();
         let closing = loop {
             let Some(line) = lines.next() else {
-                return Err((Some(1), What::NeverClosed));
+                return Err((Some(1), ProblemKind::Unclosed));
             };
             if line.content.trim_end() == "---" {
                 break line;
@@ -86,14 +87,14 @@ impl Document {
         let mut seen = std::collections::BTreeMap::new();
         for raw in raw {
             if let Some(first) = seen.insert(raw.key.clone(), raw.line) {
-                return Err((Some(raw.line), What::DuplicateKey { key: raw.key, first }));
+                return Err((Some(raw.line), ProblemKind::DuplicateKey { key: raw.key, first }));
             }
             yaml::check_key(&text[raw.span.start..raw.first.start])
-                .map_err(|fault| (Some(raw.line), fault.what))?;
+                .map_err(|fault| (Some(raw.line), fault.kind))?;
             let value = yaml::parse(&text[raw.span.clone()], &text[raw.first.clone()], raw.lines).map_err(
                 |fault| {
                     let line = raw.line + fault.line.min(raw.lines - 1);
-                    (Some(line), fault.what)
+                    (Some(line), fault.kind)
                 },
             )?;
             entries.push(Entry {
@@ -298,12 +299,12 @@ enum Open {
 
 /// Gives one line of the front matter to the entry it belongs to. Blank lines and comments belong to an entry only when more
 /// of its value follows.
-fn take(raw: &mut Vec<Raw>, line: &Line<'_>) -> Result<(), (Option<usize>, What)> {
+fn take(raw: &mut Vec<Raw>, line: &Line<'_>) -> Result<(), (Option<usize>, ProblemKind)> {
     let text = line.content;
     if text.trim().is_empty() || text.starts_with('#') {
         return Ok(());
     }
-    let malformed = |what: &str| (Some(line.number), What::Malformed(what.to_owned()));
+    let malformed = |what: &str| (Some(line.number), ProblemKind::Malformed(what.to_owned()));
     let more = match raw.last().map(|entry| entry.open) {
         None => text.starts_with([' ', '\t']),
         Some(open) => {

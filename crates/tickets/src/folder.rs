@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::beneath::{self, Failure};
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 use crate::{Document, Error, Id, Ticket, id};
 
 /// What the folder is called in a repository.
@@ -197,7 +197,7 @@ impl Folder {
                 Err(Problem {
                     path,
                     line: None,
-                    what: What::BadName(name.clone()),
+                    kind: ProblemKind::BadName(name.clone()),
                 })
             }
             Ok(id) => match self.read_in(dir, &id) {
@@ -213,14 +213,14 @@ impl Folder {
         let path = self.file(id);
         let content = beneath::read(dir, &id.file_name()).map_err(|failure| match failure {
             Failure::Missing => None,
-            Failure::Bad(what) => Some(what),
-            Failure::Refused(source) => Some(What::Refused(text::os_message(&source))),
+            Failure::Bad(kind) => Some(kind),
+            Failure::Refused(source) => Some(ProblemKind::ReadFailed(text::os_message(&source))),
         });
-        let content = content.map_err(|what| {
-            what.map(|what| Problem {
+        let content = content.map_err(|kind| {
+            kind.map(|kind| Problem {
                 path: path.clone(),
                 line: None,
-                what,
+                kind,
             })
         })?;
         let document = Document::parse(&path, &content.bytes).map_err(Some)?;

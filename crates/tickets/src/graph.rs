@@ -38,12 +38,12 @@ pub struct Blocker {
     /// The dependency as written.
     pub id: String,
     /// Why it blocks.
-    pub why: Why,
+    pub reason: BlockReason,
 }
 
 /// Why a dependency blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum BlockReason {
     /// It is not closed yet.
     Unclosed,
     /// There is no such ticket: this never passes by itself.
@@ -244,15 +244,18 @@ impl Graph {
     }
 
     fn blocker(&self, dep: &Target) -> Option<Blocker> {
-        let (id, why) = match dep {
-            Target::Missing(id) => (id, Why::Missing),
+        let (id, reason) = match dep {
+            Target::Missing(id) => (id, BlockReason::Missing),
             Target::Node(at) => match self.nodes[*at].standing {
                 Standing::Closed => return None,
-                Standing::Unclosed => (&self.ids[*at], Why::Unclosed),
-                Standing::Unreadable => (&self.ids[*at], Why::Unreadable),
+                Standing::Unclosed => (&self.ids[*at], BlockReason::Unclosed),
+                Standing::Unreadable => (&self.ids[*at], BlockReason::Unreadable),
             },
         };
-        Some(Blocker { id: id.clone(), why })
+        Some(Blocker {
+            id: id.clone(),
+            reason,
+        })
     }
 
     /// The dependencies of an unclosed ticket on unclosed ones.

@@ -32,11 +32,11 @@ pub use clean::{clean, clean_line};
 pub use document::Document;
 pub use error::Error;
 pub use folder::{Folder, Reading, Readings, Stamp};
-pub use graph::{Blocker, Graph, Why};
+pub use graph::{BlockReason, Blocker, Graph};
 pub use id::{Id, prefix, random};
 pub use lock::Lock;
 pub use operate::{Dependency, Filter, Linked, New, blocked, closed, list, ready};
-pub use problem::{Problem, What};
+pub use problem::{Problem, ProblemKind};
 pub use query::render_query;
 pub use render::{
     render_blocked, render_closed, render_cycles, render_dep, render_link, render_list, render_note,

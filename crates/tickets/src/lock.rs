@@ -38,27 +38,25 @@ impl Folder {
         self.lock_within(Duration::ZERO)
     }
 
-    /// Why nothing could be written in the folder at this moment: it, or the lock in it, cannot be. Changes nothing.
-    #[must_use]
-    pub fn refuses(&self) -> Option<Error> {
+    /// Checks whether a write in the folder could succeed at this moment, without changing anything.
+    ///
+    /// Errors: [`Error::Io`] where the folder, or the lock in it, is not writable; [`Error::NotAFolder`].
+    pub fn check_writable(&self) -> Result<(), Error> {
         let failed = |doing, path: PathBuf, source: Errno| Error::Io {
             doing,
             path,
             source: source.into(),
         };
-        let dir = match self.open() {
-            Ok(dir) => dir,
-            Err(error) => return Some(error),
-        };
+        let dir = self.open()?;
         let access = Access::WRITE_OK | Access::EXEC_OK;
         let may = rustix::fs::accessat(&dir, ".", access, AtFlags::EACCESS);
         // A system that cannot be asked leaves it to the lock.
         if let Err(source @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) = may {
-            return Some(failed("write in", self.path().to_owned(), source));
+            return Err(failed("write in", self.path().to_owned(), source));
         }
         match beneath::open(dir.as_fd(), FILE, OFlags::RDWR, Mode::empty()) {
-            Ok(_) | Err(Errno::NOENT) => None,
-            Err(source) => Some(failed("open the lock", self.path().join(FILE), source)),
+            Ok(_) | Err(Errno::NOENT) => Ok(()),
+            Err(source) => Err(failed("open the lock", self.path().join(FILE), source)),
         }
     }
 
@@ -95,7 +93,7 @@ impl Folder {
                     dir,
                     _file: file,
                 };
-                return lock.settle().map(|()| lock);
+                return lock.finish_interrupted_write().map(|()| lock);
             }
             if !wait.again() {
                 return Err(Error::Locked {

@@ -111,11 +111,17 @@ impl Folder {
 
     /// Sets the status. [`Status::Unknown`] is refused.
     pub fn set_status(&self, id: &Id, status: Status) -> Result<(), Error> {
-        self.mark(id, Some(status), &[], &[])
+        self.set_status_and_tags(id, Some(status), &[], &[])
     }
 
     /// Sets the status and changes tags, in one write; nothing is written when all is so already.
-    pub fn mark(&self, id: &Id, status: Option<Status>, set: &[&str], unset: &[&str]) -> Result<(), Error> {
+    pub fn set_status_and_tags(
+        &self,
+        id: &Id,
+        status: Option<Status>,
+        set: &[&str],
+        unset: &[&str],
+    ) -> Result<(), Error> {
         if status == Some(Status::Unknown) {
             return Err(Error::BadStatus(Status::Unknown.to_string()));
         }

@@ -11,17 +11,17 @@ pub struct Problem {
     /// The line, from 1, where one is to blame.
     pub line: Option<usize>,
     /// What is wrong.
-    pub what: What,
+    pub kind: ProblemKind,
 }
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
+pub enum ProblemKind {
     /// No bytes at all.
     Empty,
     /// Larger than a ticket may be (1 MiB).
-    Huge {
+    TooLarge {
         /// Its size.
         bytes: u64,
     },
@@ -30,15 +30,15 @@ pub enum What {
     /// It is not UTF-8.
     NotUtf8,
     /// A symbolic link, folder, pipe or device.
-    NotAFile,
+    NotRegularFile,
     /// The system refused to read it.
-    Refused(String),
+    ReadFailed(String),
     /// Its name without `.md` is not an id.
     BadName(String),
     /// The first line is not `---`.
     NoFrontMatter,
     /// The front matter has no second `---`: half-written.
-    NeverClosed,
+    Unclosed,
     /// A key twice.
     DuplicateKey {
         /// The key.
@@ -69,29 +69,31 @@ pub enum What {
 impl Problem {
     /// What a person can do about it.
     pub fn hint(&self) -> &'static str {
-        match &self.what {
-            What::Empty | What::NeverClosed => {
+        match &self.kind {
+            ProblemKind::Empty | ProblemKind::Unclosed => {
                 "if a program is still writing it, this passes; else complete or delete it"
             }
-            What::Huge { .. } => "a ticket is at most 1 MiB: move attachments elsewhere",
-            What::Binary | What::NotUtf8 => "save it as UTF-8 text",
-            What::NotAFile => "put the file itself in the folder",
-            What::Refused(_) => "check its permissions",
-            What::BadName(_) => {
+            ProblemKind::TooLarge { .. } => "a ticket is at most 1 MiB: move attachments elsewhere",
+            ProblemKind::Binary | ProblemKind::NotUtf8 => "save it as UTF-8 text",
+            ProblemKind::NotRegularFile => "put the file itself in the folder",
+            ProblemKind::ReadFailed(_) => "check its permissions",
+            ProblemKind::BadName(_) => {
                 "rename it: letters, digits, `.`, `_`, `-`, no leading dash or dot, then `.md`"
             }
-            What::NoFrontMatter => "a ticket starts with `---`, keys, `---`",
-            What::DuplicateKey { .. } => "delete one of the two lines",
-            What::Malformed(_) => "correct that line; texts with special characters go in double quotes",
-            What::Unprintable(_) => {
+            ProblemKind::NoFrontMatter => "a ticket starts with `---`, keys, `---`",
+            ProblemKind::DuplicateKey { .. } => "delete one of the two lines",
+            ProblemKind::Malformed(_) => {
+                "correct that line; texts with special characters go in double quotes"
+            }
+            ProblemKind::Unprintable(_) => {
                 "delete it; in double quotes it can be written as an escape such as \"\\u0007\""
             }
-            What::IdDiffers(_) => "the file's name counts: correct the `id:` line",
-            What::NoStatus | What::UnknownStatus(_) => "use open, in_progress or closed",
-            What::BadPriority(_) => "use 0 (first) to 4 (last)",
-            What::BadCreated(_) => "use a time such as 2026-01-31T12:00:00Z",
-            What::WrongShape(_) => "lists are written [a, b], texts on one line",
-            What::BadDependency(_) => "name the other ticket by its id",
+            ProblemKind::IdDiffers(_) => "the file's name counts: correct the `id:` line",
+            ProblemKind::NoStatus | ProblemKind::UnknownStatus(_) => "use open, in_progress or closed",
+            ProblemKind::BadPriority(_) => "use 0 (first) to 4 (last)",
+            ProblemKind::BadCreated(_) => "use a time such as 2026-01-31T12:00:00Z",
+            ProblemKind::WrongShape(_) => "lists are written [a, b], texts on one line",
+            ProblemKind::BadDependency(_) => "name the other ticket by its id",
         }
     }
 }
@@ -102,41 +104,41 @@ impl fmt::Display for Problem {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        write!(f, ": {}", self.what)
+        write!(f, ": {}", self.kind)
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let clean = |text: &str| crate::clean_line(&text.chars().take(120).collect::<String>());
         match self {
-            What::Empty => f.write_str("the file is empty"),
-            What::Huge { bytes } => write!(f, "the file has {bytes} bytes"),
-            What::Binary => f.write_str("the file is binary"),
-            What::NotUtf8 => f.write_str("the file is not UTF-8"),
-            What::NotAFile => f.write_str("not a regular file"),
-            What::Refused(why) => write!(f, "cannot be read: {}", clean(why)),
-            What::BadName(name) => write!(f, "'{}' cannot be a ticket's id", clean(name)),
-            What::NoFrontMatter => f.write_str("no front matter"),
-            What::NeverClosed => f.write_str("the front matter is never closed: half-written"),
-            What::DuplicateKey { key, first } => {
+            ProblemKind::Empty => f.write_str("the file is empty"),
+            ProblemKind::TooLarge { bytes } => write!(f, "the file has {bytes} bytes"),
+            ProblemKind::Binary => f.write_str("the file is binary"),
+            ProblemKind::NotUtf8 => f.write_str("the file is not UTF-8"),
+            ProblemKind::NotRegularFile => f.write_str("not a regular file"),
+            ProblemKind::ReadFailed(why) => write!(f, "cannot be read: {}", clean(why)),
+            ProblemKind::BadName(name) => write!(f, "'{}' cannot be a ticket's id", clean(name)),
+            ProblemKind::NoFrontMatter => f.write_str("no front matter"),
+            ProblemKind::Unclosed => f.write_str("the front matter is never closed: half-written"),
+            ProblemKind::DuplicateKey { key, first } => {
                 write!(f, "key '{}' again, first on line {first}", clean(key))
             }
-            What::Malformed(why) => write!(f, "malformed front matter: {}", clean(why)),
-            What::Unprintable(c) => {
+            ProblemKind::Malformed(why) => write!(f, "malformed front matter: {}", clean(why)),
+            ProblemKind::Unprintable(c) => {
                 write!(
                     f,
                     "malformed front matter: an unprintable character (U+{:04X})",
                     u32::from(*c)
                 )
             }
-            What::IdDiffers(id) => write!(f, "the file says id '{}'", clean(id)),
-            What::NoStatus => f.write_str("no status"),
-            What::UnknownStatus(status) => write!(f, "unknown status '{}'", clean(status)),
-            What::BadPriority(priority) => write!(f, "priority '{}' is not 0 to 4", clean(priority)),
-            What::BadCreated(text) => write!(f, "'{}' is not a time", clean(text)),
-            What::WrongShape(key) => write!(f, "key '{}' has the wrong shape", clean(key)),
-            What::BadDependency(text) => write!(f, "'{}' cannot be a dependency's id", clean(text)),
+            ProblemKind::IdDiffers(id) => write!(f, "the file says id '{}'", clean(id)),
+            ProblemKind::NoStatus => f.write_str("no status"),
+            ProblemKind::UnknownStatus(status) => write!(f, "unknown status '{}'", clean(status)),
+            ProblemKind::BadPriority(priority) => write!(f, "priority '{}' is not 0 to 4", clean(priority)),
+            ProblemKind::BadCreated(text) => write!(f, "'{}' is not a time", clean(text)),
+            ProblemKind::WrongShape(key) => write!(f, "key '{}' has the wrong shape", clean(key)),
+            ProblemKind::BadDependency(text) => write!(f, "'{}' cannot be a dependency's id", clean(text)),
         }
     }
 }

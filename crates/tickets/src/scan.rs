@@ -67,7 +67,7 @@ pub struct Read {
     pub ticket: Box<Ticket>,
     /// Since when the file is still: when a change of it was noticed, or its own time at the first look. Compare with the
     /// `settle` setting before the ticket is given out.
-    pub still_since: Timestamp,
+    pub stable_since: Timestamp,
 }
 
 impl Scan {
@@ -123,7 +123,7 @@ impl Scan {
 
     /// Looks at these files only, as [`Scan::rescan`] does at all: names without `.md`. For whoever was told which files
     /// changed; nothing is done for the others, however many there are. The first look must be at everything.
-    pub fn look_at(&mut self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<Change>, Error> {
+    pub fn rescan_files(&mut self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<Change>, Error> {
         let odd = |name: &String| crate::Id::new(name).is_err();
         if !self.started || names.iter().any(odd) {
             return self.rescan(now);
@@ -205,7 +205,7 @@ fn compare(
     let readable = reading.outcome.is_ok();
     let read = |ticket| Read {
         ticket: Box::new(ticket),
-        still_since: changed_at,
+        stable_since: changed_at,
     };
     let kind = match (&before, reading.outcome) {
         (None, Ok(ticket)) => Some(Kind::Added(read(ticket))),

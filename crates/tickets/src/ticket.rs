@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::body::{self, Note};
 use crate::folder::Stamp;
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 use crate::yaml::Value;
 use crate::{Document, Error, Id};
 
@@ -124,32 +124,32 @@ impl Ticket {
         };
         let says = view.text("id");
         if let Some(says) = says.filter(|says| says != id.as_str()) {
-            view.report("id", What::IdDiffers(says));
+            view.report("id", ProblemKind::IdDiffers(says));
         }
         let status_text = view.text("status").unwrap_or_default();
         let status = Status::read(&status_text);
         if status_text.is_empty() {
-            view.report("status", What::NoStatus);
+            view.report("status", ProblemKind::NoStatus);
         } else if status == Status::Unknown {
-            view.report("status", What::UnknownStatus(status_text.clone()));
+            view.report("status", ProblemKind::UnknownStatus(status_text.clone()));
         }
         let priority = view.text("priority").map_or(2, |text| match text.as_str() {
             "0" | "1" | "2" | "3" | "4" => text.as_bytes()[0] - b'0',
             _ => {
-                view.report("priority", What::BadPriority(text));
+                view.report("priority", ProblemKind::BadPriority(text));
                 2
             }
         });
         let created = view.text("created").and_then(|text| {
             let at = text.parse().ok();
             if at.is_none() {
-                view.report("created", What::BadCreated(text));
+                view.report("created", ProblemKind::BadCreated(text));
             }
             at
         });
         let deps = view.list("deps");
         for bad in deps.iter().filter(|dep| Id::new(dep).is_err()) {
-            view.report("deps", What::BadDependency(bad.clone()));
+            view.report("deps", ProblemKind::BadDependency(bad.clone()));
         }
         let body = document.body();
         let acceptance = body::acceptance(body).or_else(|| view.text("acceptance_test"));
@@ -216,12 +216,12 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn report(&mut self, key: &str, what: What) {
+    fn report(&mut self, key: &str, kind: ProblemKind) {
         let line = self.document.line(key);
         self.problems.push(Problem {
             path: self.path.to_owned(),
             line,
-            what,
+            kind,
         });
     }
 
@@ -230,7 +230,7 @@ impl View<'_> {
             Value::Empty => None,
             Value::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
             Value::List(_) | Value::Other => {
-                self.report(key, What::WrongShape(key.to_owned()));
+                self.report(key, ProblemKind::WrongShape(key.to_owned()));
                 None
             }
         }
@@ -243,7 +243,7 @@ impl View<'_> {
             Some(Value::List(items)) => items.clone(),
             Some(Value::Text(text)) => text.split(',').map(str::trim).map(str::to_owned).collect(),
             Some(Value::Other) => {
-                self.report(key, What::WrongShape(key.to_owned()));
+                self.report(key, ProblemKind::WrongShape(key.to_owned()));
                 // A dependency that cannot be read must not vanish: the ticket would become ready.
                 if key == "deps" {
                     vec!["(unreadable)".to_owned()]

@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::beneath::{self, Failure};
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 use crate::{Document, Error, Id, Lock};
 
 /// Where the new content is put together. Hidden and without `.md`; only the holder of the lock uses it, so a fixed name
@@ -57,7 +57,7 @@ impl Lock<'_> {
                 return self.sync().map(|()| result);
             }
             // What was displaced may be another program's, and goes back.
-            self.settle()?;
+            self.finish_interrupted_write()?;
             swapped?;
             base = self.content(id, &name)?.bytes;
         }
@@ -94,20 +94,20 @@ impl Lock<'_> {
             Failure::Missing => Error::NotFound {
                 asked: id.to_string(),
             },
-            Failure::Bad(what) => self.bad(id, what),
+            Failure::Bad(kind) => self.bad(id, kind),
             // That is about the file; anything else is the machine's moment.
             Failure::Refused(source) if source.kind() == io::ErrorKind::PermissionDenied => {
-                self.bad(id, What::Refused(text::os_message(&source)))
+                self.bad(id, ProblemKind::ReadFailed(text::os_message(&source)))
             }
             Failure::Refused(source) => self.failed("read", name, source),
         })
     }
 
-    fn bad(&self, id: &Id, what: What) -> Error {
+    fn bad(&self, id: &Id, kind: ProblemKind) -> Error {
         Error::Unreadable(Problem {
             path: self.folder.file(id),
             line: None,
-            what,
+            kind,
         })
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::de::IgnoredAny;
 use serde_saphyr::options::MergeKeyPolicy;
 
-use crate::problem::What;
+use crate::problem::ProblemKind;
 
 /// The most items a list may have.
 const MAX_ITEMS: usize = 20_000;
@@ -34,14 +34,14 @@ pub enum Value {
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) line: usize,
-    pub(crate) what: What,
+    pub(crate) kind: ProblemKind,
 }
 
 impl Fault {
     fn malformed(line: usize, message: impl Into<String>) -> Self {
         Self {
             line,
-            what: What::Malformed(message.into()),
+            kind: ProblemKind::Malformed(message.into()),
         }
     }
 }
@@ -70,7 +70,7 @@ fn all_of_yaml(entry: &str) -> Result<(), Fault> {
         if let Some(c) = line.chars().find(|c| !is_taken(*c)) {
             return Err(Fault {
                 line: number,
-                what: What::Unprintable(c),
+                kind: ProblemKind::Unprintable(c),
             });
         }
     }
@@ -91,8 +91,8 @@ pub(crate) fn check_key(written: &str) -> Result<(), Fault> {
     let entry = format!("{written} 1\n");
     read::<IgnoredAny>(&entry)
         .map(|_| ())
-        .map_err(|fault| match fault.what {
-            What::Malformed(why) if why.contains("merge keys") => Fault::malformed(0, why),
+        .map_err(|fault| match fault.kind {
+            ProblemKind::Malformed(why) if why.contains("merge keys") => Fault::malformed(0, why),
             _ => Fault::malformed(0, "expected `key: value`"),
         })
 }
@@ -333,7 +333,7 @@ mod tests {
             ("\"C:\\q\"", "an escape (`\\…`) that YAML does not have"),
         ] {
             let fault = parse(&format!("k: {text}\n"), &format!(" {text}"), 1).unwrap_err();
-            assert_eq!(fault.what, What::Malformed(wanted.to_owned()), "{text}");
+            assert_eq!(fault.kind, ProblemKind::Malformed(wanted.to_owned()), "{text}");
         }
     }
 
@@ -353,7 +353,7 @@ mod tests {
             let first = entry.lines().next().unwrap().strip_prefix("k:").unwrap();
             let fault = parse(entry, first, entry.lines().count()).unwrap_err();
             assert!(fault.line >= line, "{entry:?} {fault:?}");
-            assert!(matches!(fault.what, What::Malformed(why) if !why.is_empty()));
+            assert!(matches!(fault.kind, ProblemKind::Malformed(why) if !why.is_empty()));
         }
     }
 
@@ -378,7 +378,7 @@ mod tests {
             let strict = parsed(&format!("k: \"a\" #b{c}c\n"));
             assert_eq!(taken.is_ok(), strict.is_ok(), "{c:?} {strict:?}");
             if let Err(fault) = taken {
-                assert_eq!(fault.what, What::Unprintable(c));
+                assert_eq!(fault.kind, ProblemKind::Unprintable(c));
             }
             let inside = parse(&format!("k: a{c}b\n"), &format!(" a{c}b"), 1);
             assert_eq!(inside.is_ok(), strict.is_ok(), "{c:?}");

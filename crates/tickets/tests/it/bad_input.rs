@@ -428,7 +428,7 @@ fn a_name_that_is_no_id_is_refused_everywhere() {
     assert_eq!(
         readings
             .problems()
-            .filter(|p| matches!(p.what, What::BadName(_)))
+            .filter(|p| matches!(p.kind, ProblemKind::BadName(_)))
             .count(),
         8
     );
@@ -455,7 +455,10 @@ fn a_path_never_leads_out_of_the_folder() {
     let readings = q.folder.load().unwrap();
     assert_eq!(readings.tickets().count(), 0);
     assert_eq!(
-        readings.problems().filter(|p| p.what == What::NotAFile).count(),
+        readings
+            .problems()
+            .filter(|p| p.kind == ProblemKind::NotRegularFile)
+            .count(),
         6
     );
     for n in 1..=6 {

@@ -111,19 +111,25 @@ fn status_tags_and_notes_change_only_their_lines() {
     let before = q.text("ab-1");
     q.folder.set_status(&a, Status::InProgress).unwrap();
     assert_eq!(q.text("ab-1"), before.replace("open   #", "in_progress   #"));
-    q.folder.mark(&a, None, &["verify", "failed"], &[]).unwrap();
     q.folder
-        .mark(&a, Some(Status::Closed), &["verify"], &["failed", "other"])
+        .set_status_and_tags(&a, None, &["verify", "failed"], &[])
+        .unwrap();
+    q.folder
+        .set_status_and_tags(&a, Some(Status::Closed), &["verify"], &["failed", "other"])
         .unwrap();
     let t = q.folder.read(&a).unwrap();
     assert_eq!(
         (t.status, t.tags.as_slice()),
         (Status::Closed, ["verify".to_owned()].as_slice())
     );
-    q.folder.mark(&a, Some(Status::Open), &[], &["verify"]).unwrap();
+    q.folder
+        .set_status_and_tags(&a, Some(Status::Open), &[], &["verify"])
+        .unwrap();
     assert_eq!(q.text("ab-1"), before);
     let stamp = q.folder.read(&a).unwrap().stamp;
-    q.folder.mark(&a, Some(Status::Open), &[], &["verify"]).unwrap();
+    q.folder
+        .set_status_and_tags(&a, Some(Status::Open), &[], &["verify"])
+        .unwrap();
     assert_eq!(
         q.folder.read(&a).unwrap().stamp,
         stamp,
@@ -337,7 +343,7 @@ fn listings_look_like_tk() {
         graph.blockers("ab-6"),
         [Blocker {
             id: "ab-5".into(),
-            why: Why::Unreadable
+            reason: BlockReason::Unreadable
         }]
     );
     assert_eq!(graph.missing(), [("ab-3", "gone")]);

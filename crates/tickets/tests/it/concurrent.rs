@@ -25,7 +25,7 @@ fn work(folder: &Folder, worker: usize) {
         Status::InProgress
     };
     in_turn(|| folder.set_status(&shared, status));
-    in_turn(|| folder.mark(&shared, None, &[&format!("tag-{worker}")], &[]));
+    in_turn(|| folder.set_status_and_tags(&shared, None, &[&format!("tag-{worker}")], &[]));
 }
 
 /// Writes, however long that takes: on a slow disk the lock is seldom free, and whoever has waited for long is told so.

@@ -94,7 +94,10 @@ fn what_is_newer_than_a_displaced_edit_stays() {
     queue.write(".crew.tmp", &edited);
     let newer = queue.text("ab-1") + "by hand, and newer\n";
     queue.write("ab-1.md", &newer);
-    assert_eq!(queue.folder.settle().unwrap(), ["ab-1.md.kept-1"]);
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        ["ab-1.md.kept-1"]
+    );
     assert_eq!(queue.text("ab-1"), newer);
     assert_eq!(left(&queue), Vec::<String>::new());
     let kept = std::fs::read_to_string(queue.folder.path().join("ab-1.md.kept-1")).unwrap();
@@ -113,7 +116,10 @@ fn an_edit_that_comes_while_another_is_put_back_is_not_lost() {
     let newer = edited.clone() + "and newer\n";
     queue.write("ab-1.md", &edited);
     queue.write(".crew.tmp", &newer);
-    assert_eq!(queue.folder.settle().unwrap(), ["ab-1.md.kept-1"]);
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        ["ab-1.md.kept-1"]
+    );
     let kept = std::fs::read_to_string(queue.folder.path().join("ab-1.md.kept-1")).unwrap();
     assert_eq!((queue.text("ab-1"), kept), (edited, newer));
     assert_eq!(left(&queue), Vec::<String>::new());
@@ -128,7 +134,10 @@ fn a_write_that_is_killed_twice_gives_an_edit_back() {
     // As it stands when the edit has its place again and crew's own content is still there.
     queue.write(".crew.tmp", queue.text("ab-1"));
     queue.write("ab-1.md", &edited);
-    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        Vec::<String>::new()
+    );
     assert_eq!(queue.text("ab-1"), edited);
     assert_eq!(left(&queue), Vec::<String>::new());
 }
@@ -166,7 +175,10 @@ fn a_ticket_that_cannot_be_read_now_keeps_its_displaced_edit_for_later() {
     let refused = queue.folder.lock().map(drop).unwrap_err();
     assert!(matches!(refused, Error::Io { doing: "read", .. }), "{refused:?}");
     allow(0o600);
-    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        Vec::<String>::new()
+    );
     assert_eq!(queue.text("ab-1"), edited);
 }
 
@@ -175,18 +187,21 @@ fn a_look_at_what_was_killed_does_not_wait_for_a_writer() {
     let queue = Queue::new();
     queue.plain("ab-1", "open", "");
     let held = queue.folder.lock().unwrap();
-    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        Vec::<String>::new()
+    );
     queue.write(".crew.was", "1 2");
-    let locked = queue.folder.settle().unwrap_err();
+    let locked = queue.folder.finish_interrupted_write().unwrap_err();
     assert!(matches!(locked, Error::Locked { seconds: 0, .. }), "{locked:?}");
     drop(held);
-    queue.folder.settle().unwrap();
+    queue.folder.finish_interrupted_write().unwrap();
     assert_eq!(left(&queue), Vec::<String>::new());
     queue.write("ab-1.md.kept-1", "");
     queue.write("ab-1.md.kept-2", "");
     queue.write("ab-10.md.kept-1", "");
     assert_eq!(
-        queue.folder.kept(&id("ab-1")),
+        queue.folder.conflict_copies_of(&id("ab-1")),
         ["ab-1.md.kept-1", "ab-1.md.kept-2"]
     );
 }

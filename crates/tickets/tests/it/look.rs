@@ -47,7 +47,7 @@ fn a_rescan_says_what_changed() {
         kinds(&changes),
         [("ab-1", "added"), ("ab-2", "added"), ("ab-3", "unreadable")]
     );
-    let first = read(&changes, "ab-1").still_since;
+    let first = read(&changes, "ab-1").stable_since;
     assert!(first < later(0), "at the first look a file's own time counts");
     assert_eq!(scan.rescan(later(1)).unwrap(), []);
 
@@ -65,7 +65,7 @@ fn a_rescan_says_what_changed() {
             ("ab-4", "unreadable")
         ]
     );
-    assert_eq!(read(&changes, "ab-1").still_since, later(2));
+    assert_eq!(read(&changes, "ab-1").stable_since, later(2));
 
     q.write("ab-1.md", "---\nstatus: op");
     assert_eq!(kinds(&scan.rescan(later(3)).unwrap()), [("ab-1", "unreadable")]);
@@ -89,7 +89,7 @@ fn a_look_at_some_files_says_of_them_what_a_look_at_all_would() {
     q.plain("ab-1", "open", "");
     q.plain("ab-2", "open", "");
     let mut scan = Scan::new(q.folder.clone());
-    let first = scan.look_at(&names(&["ab-1"]), later(0)).unwrap();
+    let first = scan.rescan_files(&names(&["ab-1"]), later(0)).unwrap();
     assert_eq!(first.len(), 2, "the first look is at everything");
 
     q.plain("ab-1", "closed", "");
@@ -97,14 +97,14 @@ fn a_look_at_some_files_says_of_them_what_a_look_at_all_would() {
     q.plain("ab-3", "open", "");
     q.write("ab-4.md", "---\nhalf");
     let some = names(&["ab-1", "ab-3", "ab-4", "ab-5"]);
-    let changes = scan.look_at(&some, later(1)).unwrap();
+    let changes = scan.rescan_files(&some, later(1)).unwrap();
     assert_eq!(
         kinds(&changes),
         [("ab-1", "changed"), ("ab-3", "added"), ("ab-4", "unreadable")]
     );
-    assert_eq!(scan.look_at(&some, later(2)).unwrap(), []);
+    assert_eq!(scan.rescan_files(&some, later(2)).unwrap(), []);
     std::fs::remove_file(q.folder.file(&id("ab-1"))).unwrap();
-    let changes = scan.look_at(&names(&["ab-1"]), later(3)).unwrap();
+    let changes = scan.rescan_files(&names(&["ab-1"]), later(3)).unwrap();
     assert_eq!(kinds(&changes), [("ab-1", "removed")]);
     assert_eq!(
         kinds(&scan.rescan(later(4)).unwrap()),
@@ -113,10 +113,10 @@ fn a_look_at_some_files_says_of_them_what_a_look_at_all_would() {
     );
     // A name that is no id has no file of its own to be looked at.
     q.write("a b.md", "");
-    let changes = scan.look_at(&names(&["a\u{fffd}b"]), later(5)).unwrap();
+    let changes = scan.rescan_files(&names(&["a\u{fffd}b"]), later(5)).unwrap();
     assert_eq!(kinds(&changes), [("a b", "unreadable")]);
     std::fs::remove_dir_all(q.folder.path()).unwrap();
-    assert_eq!(scan.look_at(&some, later(6)).unwrap().len(), 4);
+    assert_eq!(scan.rescan_files(&some, later(6)).unwrap().len(), 4);
     assert!(scan.is_empty());
 }
 
