@@ -22,7 +22,7 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     shown::one_line(&sanitise::line(&text));
     shown::one_line(&sanitise::output_line(&text));
-    shown::harmless(&sanitise::told(&text).replace('\t', " "));
+    shown::harmless(&sanitise::prompt(&text).replace('\t', " "));
     assert!(
         sanitise::excerpt(&text).chars().count() <= sanitise::EXCERPT + 1,
         "an excerpt is short"

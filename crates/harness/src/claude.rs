@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use process::find_program;
 
-use crate::client::{Facts, Harness, Reader};
+use crate::client::{Harness, Installation, Reader};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::money::Price;
@@ -127,7 +127,7 @@ impl Harness for Claude {
         "claude"
     }
 
-    fn check(&self) -> Result<Facts> {
+    fn check(&self) -> Result<Installation> {
         let (program, args) = self.program()?;
         let path = self.env.get(OsStr::new("PATH")).map(OsString::as_os_str);
         let program = find_program(&program, path, &self.root).map_err(|source| Error::Client {
@@ -135,7 +135,7 @@ impl Harness for Claude {
             source,
         })?;
         let version = version::of(&self.name, &program, args, &self.env())?;
-        Ok(Facts {
+        Ok(Installation {
             program,
             version: Some(version.to_string()),
         })

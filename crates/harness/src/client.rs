@@ -16,7 +16,7 @@ pub trait Harness: Debug + Send + Sync {
     fn kind(&self) -> &'static str;
 
     /// Whether it can be used here: looks, starts no agent, touches no network. Errors have a hint.
-    fn check(&self) -> Result<Facts>;
+    fn check(&self) -> Result<Installation>;
 
     /// How to start a step. Pure: the same request gives the same launch, and nothing is written or started.
     fn start(&self, step: &StepRequest) -> Result<Launch>;
@@ -27,7 +27,7 @@ pub trait Harness: Debug + Send + Sync {
 
 /// What is known of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct Installation {
     /// The program that would be started.
     pub program: PathBuf,
     /// Its version, when it has one.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use process::{Exit, Reason, Stream, find_program};
 use serde_json::Value;
 
-use crate::client::{Facts, Harness, Reader};
+use crate::client::{Harness, Installation, Reader};
 use crate::complaints::{Complaints, head};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
@@ -69,14 +69,14 @@ impl Harness for Command {
         "command"
     }
 
-    fn check(&self) -> Result<Facts> {
+    fn check(&self) -> Result<Installation> {
         let (program, _) = self.program()?;
         let path = self.env.get(OsStr::new("PATH")).map(OsString::as_os_str);
         let program = find_program(&program, path, &self.root).map_err(|source| Error::Program {
             name: self.name.clone(),
             source,
         })?;
-        Ok(Facts {
+        Ok(Installation {
             program,
             version: None,
         })

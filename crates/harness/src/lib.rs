@@ -24,7 +24,7 @@ mod step;
 mod words;
 
 pub use claude::Claude;
-pub use client::{Facts, Harness, Reader};
+pub use client::{Harness, Installation, Reader};
 pub use command::Command;
 pub use error::{Error, Result};
 pub use event::{Event, Mode, Usage};

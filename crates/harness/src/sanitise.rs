@@ -37,7 +37,7 @@ pub fn text(text: &str) -> String {
 }
 
 /// Several lines for a program to read, as [`text()`], but a tab stays one: it may be code.
-pub fn told(text: &str) -> String {
+pub fn prompt(text: &str) -> String {
     strip(&text.replace("\r\n", "\n"), |control| match control {
         '\t' => Some("\t"),
         _ => Some("\n"),
