@@ -47,11 +47,11 @@ pub struct Request {
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// All of the answer was sent.
-    Whole,
+    Complete,
     /// The script had the connection closed.
     Cut,
     /// The client went away before its end.
-    HungUp,
+    ClientGone,
 }
 
 /// The log of one service.

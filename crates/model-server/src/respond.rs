@@ -41,7 +41,7 @@ pub(crate) async fn respond(log: Arc<Log>, request: hyper::Request<Incoming>) ->
         body: Value::Null,
     });
     let Ok(body) = body.collect().await else {
-        log.note(n, |request| request.end = Some(End::HungUp));
+        log.note(n, |request| request.end = Some(End::ClientGone));
         return Ok(answer(StatusCode::BAD_REQUEST, &json!({})));
     };
     let body = body.to_bytes();
@@ -68,7 +68,7 @@ pub(crate) async fn respond(log: Arc<Log>, request: hyper::Request<Incoming>) ->
     log.note(n, |request| {
         request.body = value;
         request.status = status.as_u16();
-        request.end = Some(End::Whole);
+        request.end = Some(End::Complete);
         if route == Route::Unknown {
             request.problem = Some("the service knows nothing of this kind".to_owned());
         }
@@ -101,14 +101,14 @@ async fn turn(log: Arc<Log>, n: usize, wire: &'static dyn Wire, asked: &Asked) -
         }
         log.note(n, |request| {
             request.status = status.as_u16();
-            request.end = Some(End::Whole);
+            request.end = Some(End::Complete);
         });
         return said;
     }
     let reply = Reply::of(&step, &asked.model, &asked.tools);
     log.note(n, |request| request.status = 200);
     if !asked.streams {
-        log.note(n, |request| request.end = Some(End::Whole));
+        log.note(n, |request| request.end = Some(End::Complete));
         return answer(StatusCode::OK, &wire.whole(&reply));
     }
     let texts = |frames: Vec<Frame>| frames.iter().map(Frame::text).collect();
@@ -135,7 +135,7 @@ fn refused(log: &Log, n: usize, wire: &dyn Wire, why: &str) -> Answer {
     log.note(n, |request| {
         request.status = status.as_u16();
         request.problem = Some(why.to_owned());
-        request.end = Some(End::Whole);
+        request.end = Some(End::Complete);
     });
     answer(
         status,

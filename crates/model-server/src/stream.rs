@@ -31,12 +31,12 @@ impl Stream {
                 send(&sender, opening, chunk).await?;
                 pause(&sender, stall).await?;
                 if cut {
-                    return Ok::<End, HungUp>(End::Cut);
+                    return Ok::<End, ClientGone>(End::Cut);
                 }
                 send(&sender, rest, chunk).await?;
-                Ok(End::Whole)
+                Ok(End::Complete)
             };
-            let end = sent.await.unwrap_or(End::HungUp);
+            let end = sent.await.unwrap_or(End::ClientGone);
             // Told before the last of it is sent: whoever has all of the answer finds it in the log.
             log.note(n, |request| request.end = Some(end));
             if end == End::Cut {
@@ -48,23 +48,23 @@ impl Stream {
 }
 
 /// The client went away.
-struct HungUp;
+struct ClientGone;
 
 async fn send(
     sender: &mpsc::Sender<Result<Bytes, Cut>>,
     texts: Vec<String>,
     chunk: Duration,
-) -> Result<(), HungUp> {
+) -> Result<(), ClientGone> {
     for text in texts {
-        sender.send(Ok(Bytes::from(text))).await.map_err(|_| HungUp)?;
+        sender.send(Ok(Bytes::from(text))).await.map_err(|_| ClientGone)?;
         pause(sender, chunk).await?;
     }
     Ok(())
 }
 
-async fn pause(sender: &mpsc::Sender<Result<Bytes, Cut>>, pause: Duration) -> Result<(), HungUp> {
+async fn pause(sender: &mpsc::Sender<Result<Bytes, Cut>>, pause: Duration) -> Result<(), ClientGone> {
     tokio::select! {
-        () = sender.closed() => Err(HungUp),
+        () = sender.closed() => Err(ClientGone),
         () = tokio::time::sleep(pause) => Ok(()),
     }
 }
