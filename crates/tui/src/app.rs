@@ -14,7 +14,7 @@ use store::Fold;
 use crate::choose::Choice;
 use crate::dialog::Dialog;
 use crate::log::Log;
-use crate::message::{Action, Engine, Files, Msg, Told};
+use crate::message::{Action, CommandResult, Engine, Files, Msg};
 use crate::pane::Pane;
 use crate::past::Past;
 use crate::plan::{Plan, Wanted};
@@ -23,7 +23,7 @@ use crate::theme::{Theme, Tone};
 
 /// What is fixed while a dashboard is open.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub struct Options {
     /// The repository, in a word.
     pub repository: String,
     /// Whether colours are wanted.
@@ -50,9 +50,9 @@ pub struct App {
     pub(crate) filter: String,
     pub(crate) dialog: Option<Dialog>,
     /// What was said last.
-    pub(crate) said: Option<(Tone, String)>,
+    pub(crate) status: Option<(Tone, String)>,
     /// What was asked and is not answered yet.
-    pub(crate) asking: Vec<String>,
+    pub(crate) pending: Vec<String>,
     pub(crate) log: Log,
     pub(crate) past: Past,
     /// Lines that output and history are scrolled up from their ends, and cost down from its top.
@@ -77,12 +77,12 @@ pub struct App {
 impl App {
     /// An empty one, at this moment, on a terminal of so many columns and lines.
     #[must_use]
-    pub fn new(setting: &Setting, now: Time, (columns, lines): (u16, u16)) -> Self {
+    pub fn new(options: &Options, now: Time, (columns, lines): (u16, u16)) -> Self {
         let nothing = Crew::default().costs(By::Agent, &Filter::default());
         Self {
-            repository: harness::sanitise::line(&setting.repository),
+            repository: harness::sanitise::line(&options.repository),
             theme: Theme {
-                colour: setting.colour,
+                colour: options.colour,
             },
             now,
             size: (columns, lines),
@@ -96,8 +96,8 @@ impl App {
             zoomed: false,
             filter: String::new(),
             dialog: None,
-            said: None,
-            asking: Vec::new(),
+            status: None,
+            pending: Vec::new(),
             log: Log::default(),
             past: Past::default(),
             away: BTreeMap::new(),
@@ -147,7 +147,7 @@ impl App {
                     self.past.read(&rows);
                 }
             }
-            Msg::Told(told) => self.told(&told),
+            Msg::CommandResult(result) => self.take_result(&result),
             Msg::Tick => {}
         }
         self.follow_choice(&mut actions);
@@ -214,21 +214,21 @@ impl App {
             .extend(unseen.map(|(id, ticket)| (id.clone(), ticket.clone())));
     }
 
-    fn told(&mut self, told: &Told) {
-        if let Some(at) = self.asking.iter().position(|asked| *asked == told.asked) {
-            self.asking.remove(at);
+    fn take_result(&mut self, result: &CommandResult) {
+        if let Some(at) = self.pending.iter().position(|request| *request == result.request) {
+            self.pending.remove(at);
         }
-        let (tone, what) = match &told.outcome {
+        let (tone, what) = match &result.outcome {
             Ok(Outcome::Accepted { message }) => (Tone::Good, format!("✓ {message}")),
-            Ok(Outcome::Refused { why }) => (Tone::Wrong, format!("✗ {} refused: {why}", told.asked)),
-            Err(why) => (Tone::Wrong, format!("✗ {} failed: {why}", told.asked)),
+            Ok(Outcome::Refused { why }) => (Tone::Wrong, format!("✗ {} refused: {why}", result.request)),
+            Err(why) => (Tone::Wrong, format!("✗ {} failed: {why}", result.request)),
         };
         self.say(tone, &what);
     }
 
     /// Says something in the status line.
     pub(crate) fn say(&mut self, tone: Tone, what: &str) {
-        self.said = Some((tone, harness::sanitise::line(what)));
+        self.status = Some((tone, harness::sanitise::line(what)));
     }
 
     /// Makes the lists anew: the rows or the filter changed.
@@ -310,8 +310,8 @@ impl App {
 
     /// What was done for a ticket: what was last said of it, else what git says.
     pub(crate) fn summary(&self, ticket: &TicketId) -> Option<&str> {
-        let told = || self.files.deeds.get(ticket);
-        self.summaries.get(ticket).or_else(told).map(String::as_str)
+        let from_git = || self.files.commit_summaries.get(ticket);
+        self.summaries.get(ticket).or_else(from_git).map(String::as_str)
     }
 
     /// Why no step is started, on a harness or at all, in a line; sanitised.

@@ -18,7 +18,7 @@ pub(crate) enum Dialog {
         agent: AgentName,
         question: String,
         /// Which question it is: an answer is to that one and no other.
-        asked: Option<Question>,
+        about: Option<Question>,
         input: Input,
     },
     /// A yes or no.
@@ -27,7 +27,7 @@ pub(crate) enum Dialog {
         question: String,
         /// What will follow.
         follows: String,
-        asked: String,
+        request: String,
         command: Command,
     },
     /// A reason, for the record.

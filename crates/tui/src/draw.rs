@@ -211,11 +211,11 @@ fn status(app: &App, buffer: &mut Buffer, area: Rect) {
             Tone::Waiting,
         ) + 2;
     }
-    if let Some(asked) = app.asking.last() {
-        let asked = harness::sanitise::line(&format!("… {asked}"));
-        put(buffer, area, x, &asked, app.theme, Tone::Moving);
-    } else if let Some((tone, said)) = &app.said {
-        put(buffer, area, x, said, app.theme, *tone);
+    if let Some(request) = app.pending.last() {
+        let request = harness::sanitise::line(&format!("… {request}"));
+        put(buffer, area, x, &request, app.theme, Tone::Moving);
+    } else if let Some((tone, text)) = &app.status {
+        put(buffer, area, x, text, app.theme, *tone);
     }
 }
 

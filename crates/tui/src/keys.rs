@@ -64,7 +64,7 @@ impl App {
                     self.filter.clear();
                     self.list_all();
                 } else {
-                    self.said = None;
+                    self.status = None;
                 }
             }
             Key::Up | Key::Char('k') => self.go_on(-1),
@@ -156,7 +156,7 @@ impl App {
             Dialog::Answer {
                 agent,
                 question,
-                asked,
+                about,
                 mut input,
             } => {
                 let text = input.text().trim().to_owned();
@@ -166,7 +166,7 @@ impl App {
                         Command::Answer {
                             agent,
                             text,
-                            question: asked,
+                            question: about,
                         },
                         actions,
                     );
@@ -176,25 +176,25 @@ impl App {
                 Some(Dialog::Answer {
                     agent,
                     question,
-                    asked,
+                    about,
                     input,
                 })
             }
             Dialog::Confirm {
                 question,
                 follows,
-                asked,
+                request,
                 command,
             } => match key {
                 Key::Char('y' | 'Y') => {
-                    self.submit(asked, command, actions);
+                    self.submit(request, command, actions);
                     None
                 }
                 Key::Char('n' | 'N' | 'q') => None,
                 _ => Some(Dialog::Confirm {
                     question,
                     follows,
-                    asked,
+                    request,
                     command,
                 }),
             },
@@ -206,11 +206,11 @@ impl App {
             } => {
                 let reason = input.text().trim().to_owned();
                 if key == Key::Enter && !reason.is_empty() {
-                    let (asked, command) = match what {
+                    let (request, command) = match what {
                         Why::Drop => (format!("drop {ticket}"), Command::Drop { ticket, reason }),
                         Why::Waive => (format!("waive {ticket}"), Command::Waive { ticket, reason }),
                     };
-                    self.submit(asked, command, actions);
+                    self.submit(request, command, actions);
                     return None;
                 }
                 if key == Key::Enter {
@@ -254,8 +254,8 @@ impl App {
                     Key::Char('q') => return None,
                     Key::Enter => {
                         if let Some((agent, ticket, _)) = choices.into_iter().nth(at.at()) {
-                            let asked = format!("assign {ticket} to {agent}");
-                            self.submit(asked, Command::Assign { agent, ticket }, actions);
+                            let request = format!("assign {ticket} to {agent}");
+                            self.submit(request, Command::Assign { agent, ticket }, actions);
                         }
                         return None;
                     }
@@ -269,8 +269,8 @@ impl App {
                     return Some(Dialog::Spawn(input));
                 }
                 match spawn(input.text().trim()) {
-                    Ok((asked, command)) => {
-                        self.submit(asked, command, actions);
+                    Ok((request, command)) => {
+                        self.submit(request, command, actions);
                         None
                     }
                     Err(why) => {
@@ -290,10 +290,10 @@ impl App {
         }
     }
 
-    fn submit(&mut self, asked: String, command: Command, actions: &mut Vec<Action>) {
-        self.said = None;
-        self.asking.push(asked.clone());
-        actions.push(Action::Submit { asked, command });
+    fn submit(&mut self, request: String, command: Command, actions: &mut Vec<Action>) {
+        self.status = None;
+        self.pending.push(request.clone());
+        actions.push(Action::Submit { request, command });
     }
 
     fn submit_ticket(
@@ -320,11 +320,11 @@ impl App {
             }
         };
         match self.chosen_ticket().and_then(asking) {
-            Some((agent, question, asked)) => {
+            Some((agent, question, about)) => {
                 self.dialog = Some(Dialog::Answer {
                     agent,
                     question,
-                    asked,
+                    about,
                     input: Input::default(),
                 });
             }
@@ -365,7 +365,7 @@ impl App {
                     follows: format!(
                         "Its step is stopped, and {ticket} goes back to the queue, held. Its work is kept."
                     ),
-                    asked: format!("kill {agent}"),
+                    request: format!("kill {agent}"),
                     command: Command::Kill { agent },
                 });
             }

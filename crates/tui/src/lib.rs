@@ -20,8 +20,8 @@ mod queue;
 mod terminal;
 mod theme;
 
-pub use app::{App, Setting};
+pub use app::{App, Options};
 pub use draw::draw;
-pub use message::{Action, Engine, Files, Key, Msg, Told};
+pub use message::{Action, CommandResult, Engine, Files, Key, Msg};
 pub use pane::Pane;
 pub use terminal::{Keyboard, Terminal};

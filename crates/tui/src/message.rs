@@ -41,7 +41,7 @@ pub enum Msg {
         rows: Vec<Fold>,
     },
     /// What became of a command.
-    Told(Told),
+    CommandResult(CommandResult),
     /// Time passed.
     Tick,
 }
@@ -91,7 +91,7 @@ pub struct Files {
     /// Why the tickets that are not given out are not, and the files that are no tickets.
     pub beside: Beside,
     /// What git says of the work on tickets of which no agent said anything, in a line: not sanitised.
-    pub deeds: BTreeMap<TicketId, String>,
+    pub commit_summaries: BTreeMap<TicketId, String>,
 }
 
 /// An engine that runs here.
@@ -105,9 +105,9 @@ pub struct Engine {
 
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct CommandResult {
     /// What was asked for, in words.
-    pub asked: String,
+    pub request: String,
     /// What became of it; where it could not even be asked, why.
     pub outcome: Result<Outcome, String>,
 }
@@ -118,7 +118,7 @@ pub enum Action {
     /// Ask this of the engine, and tell what became of it.
     Submit {
         /// What is asked for, in words.
-        asked: String,
+        request: String,
         /// The command.
         command: Command,
     },

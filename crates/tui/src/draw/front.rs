@@ -163,7 +163,7 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
             agent,
             question,
             input,
-            asked: _,
+            about: _,
         } => Front {
             title: format!("{agent} asks"),
             lines: said(Tone::Plain, question),

@@ -3,7 +3,7 @@
 use model::attempt::Signal;
 use model::command::{Command, OnStop, Outcome, Question};
 use model::view;
-use tui::{Action, Engine, Key, Msg, Told};
+use tui::{Action, CommandResult, Engine, Key, Msg};
 
 use crate::scene::{Scene, agent, id};
 
@@ -42,8 +42,8 @@ fn a_question_is_answered() {
     let outcome = Ok(Outcome::Refused {
         why: "ada has asked nothing".to_owned(),
     });
-    scene.tell(Msg::Told(Told {
-        asked: "answer ada".to_owned(),
+    scene.tell(Msg::CommandResult(CommandResult {
+        request: "answer ada".to_owned(),
         outcome,
     }));
     assert!(

@@ -12,7 +12,7 @@ use model::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use store::Fold;
-use tui::{Action, App, Engine, Key, Msg, Setting};
+use tui::{Action, App, Engine, Key, Msg, Options};
 
 /// When every scene begins: 2026-01-02 03:04:05.
 const BEGIN: Time = Time(1_767_323_045_000);
@@ -41,12 +41,12 @@ pub(crate) fn oid(digit: char) -> Oid {
 impl Scene {
     /// An empty dashboard of this size.
     pub(crate) fn new(columns: u16, lines: u16) -> Self {
-        let setting = Setting {
+        let options = Options {
             repository: "machine".to_owned(),
             colour: true,
         };
         Self {
-            app: App::new(&setting, BEGIN, (columns, lines)),
+            app: App::new(&options, BEGIN, (columns, lines)),
             now: BEGIN,
             actions: Vec::new(),
             seq: 0,
