@@ -1,5 +1,5 @@
-//! What every room must answer alike about text: which characters hide, how others' text stands in a message, and what an error
-//! says to a person.
+//! Text rules that all crates share: which characters are invisible or harmful, how untrusted text is
+//! quoted in a message, and how an error is worded for a person.
 
 mod error;
 mod escape;
