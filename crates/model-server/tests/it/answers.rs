@@ -1,4 +1,4 @@
-//! What a script says is what the client gets.
+//! Answers: the client gets what the script says.
 
 use model_server::{End, Route, Server};
 use serde_json::json;

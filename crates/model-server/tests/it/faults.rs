@@ -1,4 +1,4 @@
-//! What a service does to a client when it fails.
+//! Faults of the service, as the client meets them.
 
 use std::io::Read as _;
 use std::time::Duration;
