@@ -1,4 +1,4 @@
-//! Every input that is kept holds to its target's property; among them are those that once did not.
+//! Every input in the corpus, including each that once broke a property, fulfils the property of its target.
 
 use std::path::Path;
 
