@@ -1,68 +1,68 @@
-//! What is wrong with one ticket's file, as a value that is shown and acted on.
+//! Problems of a ticket's file, as values that are shown and acted on.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Something wrong with one file. A reading that fails has one; a good reading may carry some that do not stop it.
+/// A problem of one file. A file that cannot be read has one; a readable one may have several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file.
     pub path: PathBuf,
-    /// The line, from 1, where one is to blame.
+    /// The line number, from 1, if the problem is in one line.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The kind of the problem.
     pub kind: ProblemKind,
 }
 
-/// What is wrong with a file.
+/// The kinds of problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// No bytes at all.
+    /// The file is empty.
     Empty,
-    /// Larger than a ticket may be (1 MiB).
+    /// The file is larger than 1 MiB.
     TooLarge {
-        /// Its size.
+        /// Its size in bytes.
         bytes: u64,
     },
-    /// It holds NUL bytes.
+    /// The file contains NUL bytes.
     Binary,
-    /// It is not UTF-8.
+    /// The file is not UTF-8.
     NotUtf8,
-    /// A symbolic link, folder, pipe or device.
+    /// It is a symbolic link, folder, pipe or device.
     NotRegularFile,
-    /// The system refused to read it.
+    /// The system failed to read it, with this message.
     ReadFailed(String),
-    /// Its name without `.md` is not an id.
+    /// Its name without `.md` is not a valid id.
     BadName(String),
     /// The first line is not `---`.
     NoFrontMatter,
-    /// The front matter has no second `---`: half-written.
+    /// The front matter has no second `---`, so the file is half-written.
     Unclosed,
-    /// A key twice.
+    /// A key is given twice.
     DuplicateKey {
         /// The key.
         key: String,
         /// The line of the first one.
         first: usize,
     },
-    /// The front matter is not YAML that crew reads.
+    /// The front matter is not YAML that crew can read.
     Malformed(String),
-    /// The front matter has a character that no YAML may hold as it is.
+    /// The front matter has a character that YAML does not permit.
     Unprintable(char),
-    /// The key `id` differs from the file's name. The name is the id.
+    /// The key `id` differs from the file's name, which is the id.
     IdDiffers(String),
-    /// No status.
+    /// There is no status.
     NoStatus,
-    /// A status that is none of open, in_progress, closed, done.
+    /// The status is none of open, in_progress, closed, done.
     UnknownStatus(String),
-    /// A priority that is not 0 to 4. Taken as 2.
+    /// The priority is not 0 to 4, and is read as 2.
     BadPriority(String),
-    /// A time of creation that is not one. Taken as none.
+    /// The time of creation is not a time, and is ignored.
     BadCreated(String),
-    /// A key that should be a list or a text and is not. Taken as none.
+    /// A key should be a list or a text and is not, and is ignored.
     WrongShape(String),
-    /// A dependency that cannot be an id; the ticket stays blocked by it.
+    /// A dependency is not a valid id; the ticket stays blocked by it.
     BadDependency(String),
 }
 
@@ -100,7 +100,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", crate::clean_line(&self.path.to_string_lossy()))?;
+        write!(f, "{}", crate::clean::clean_line(&self.path.to_string_lossy()))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
@@ -110,7 +110,7 @@ impl fmt::Display for Problem {
 
 impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clean = |text: &str| crate::clean_line(&text.chars().take(120).collect::<String>());
+        let clean = |text: &str| crate::clean::clean_line(&text.chars().take(120).collect::<String>());
         match self {
             ProblemKind::Empty => f.write_str("the file is empty"),
             ProblemKind::TooLarge { bytes } => write!(f, "the file has {bytes} bytes"),
