@@ -140,7 +140,7 @@ impl Document {
     }
 
     /// The line number of a key, from 1.
-    pub fn line(&self, key: &str) -> Option<usize> {
+    pub(crate) fn line(&self, key: &str) -> Option<usize> {
         self.entry(key).map(|entry| entry.line)
     }
 

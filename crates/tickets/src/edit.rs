@@ -1,4 +1,4 @@
-//! Edits of tickets: status, tags, notes, dependencies, links, keys.
+//! Edits of tickets: status, tags, notes, dependencies, links.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,7 +11,7 @@ use crate::folder::Folder;
 use crate::id::Id;
 use crate::lock::Lock;
 use crate::ticket::Status;
-use crate::value::{checked_line, priority, split_list, timestamp};
+use crate::value::{checked_line, split_list, timestamp};
 use crate::yaml::Value;
 
 /// The result of adding a dependency.
@@ -183,37 +183,6 @@ impl Folder {
             removed |= lock.edit(b, |doc, _| Ok(remove(doc, "links", a.as_str())))?;
         }
         if removed { Ok(()) } else { Err(Error::LinkNotFound) }
-    }
-
-    /// Sets a key of the front matter to a text, or removes it.
-    ///
-    /// Errors: [`Error::BadValue`], also for the key `id`; [`Error::BadStatus`]; those of [`Lock::edit`].
-    pub fn set_key(&self, id: &Id, key: &str, text: Option<&str>) -> Result<(), Error> {
-        let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if key.is_empty() || !key.chars().all(legal) || key.starts_with('-') || key == "id" {
-            let why = "only letters, digits, `.`, `_` and `-` are allowed, and the id is the file's name";
-            return Err(Error::BadValue {
-                what: "key".to_owned(),
-                why,
-            });
-        }
-        match (key, text) {
-            ("status", Some(text)) => drop(Status::from_command(text)?),
-            ("priority", Some(text)) => drop(priority(text)?),
-            (_, Some(text)) => checked_line(key, text)?,
-            (_, None) => {}
-        }
-        self.lock()?.edit(id, |doc, _| {
-            match text {
-                Some(text) if matches!(key, "deps" | "links" | "tags") => {
-                    let items: Vec<&str> = split_list(text).collect();
-                    doc.set_list(key, &items);
-                }
-                Some(text) => doc.set_text(key, text),
-                None => drop(doc.remove(key)),
-            }
-            Ok(())
-        })
     }
 
     /// The path of dependencies from `from` to `to`, both included. Only the files on the way are read.

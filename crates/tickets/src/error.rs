@@ -123,7 +123,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it, where there is something.
+    /// Advice for a person, if there is any.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::NoFolder { .. } => {

@@ -114,7 +114,7 @@ impl Graph {
     }
 
     /// The unclosed tickets that wait for `id`.
-    pub fn blocking(&self, id: &str) -> Vec<&str> {
+    pub(crate) fn blocking(&self, id: &str) -> Vec<&str> {
         let Some(wanted) = self.index.get(id) else {
             return Vec::new();
         };

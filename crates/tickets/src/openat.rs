@@ -40,7 +40,7 @@ pub(crate) struct Content {
     pub(crate) mode: u32,
 }
 
-/// Why a file could not be read.
+/// The reason why a file could not be read.
 pub(crate) enum ReadError {
     /// There is no such file.
     Missing,

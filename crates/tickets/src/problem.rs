@@ -67,7 +67,7 @@ pub enum ProblemKind {
 }
 
 impl Problem {
-    /// What a person can do about it.
+    /// Advice for a person.
     pub fn hint(&self) -> &'static str {
         match &self.kind {
             ProblemKind::Empty | ProblemKind::Unclosed => {

@@ -39,7 +39,7 @@ impl Status {
     }
 
     /// The text in a file.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Status::Open => "open",
             Status::InProgress => "in_progress",
@@ -190,7 +190,7 @@ impl Ticket {
     }
 
     /// Whether the ticket is closed.
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.status == Status::Closed
     }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
@@ -74,19 +73,6 @@ impl Watch {
         }
         watch.renew()?;
         Ok(watch)
-    }
-
-    /// A watch with a channel that holds one notice at most, however many changes there were since it was
-    /// received.
-    ///
-    /// Errors: [`Error::Watch`].
-    pub fn channel(folder: &Folder) -> Result<(Watch, Receiver<()>), Error> {
-        let (sender, receiver) = sync_channel(1);
-        // Sending fails if a notice is waiting already, or if the receiver was dropped.
-        let watch = Watch::new(folder, move |_| {
-            let _ = sender.try_send(());
-        })?;
-        Ok((watch, receiver))
     }
 
     /// Watches the folder again if it was deleted and made again. To be called before every scan.

@@ -206,7 +206,7 @@ fn describe(error: &serde_saphyr::Error) -> String {
     }
     if first.contains("quoted scalar") {
         return if first.contains("trailing content") {
-            "something behind the closing quote".to_owned()
+            "text after the closing quote".to_owned()
         } else if first.contains("indentation") || first.contains("document indicator") {
             "a quote that is never closed".to_owned()
         } else {
@@ -287,7 +287,7 @@ mod tests {
         for (text, wanted) in [
             ("\"open", "a quote that is never closed"),
             ("'open", "a quote that is never closed"),
-            ("\"a\" b", "something behind the closing quote"),
+            ("\"a\" b", "text after the closing quote"),
             ("\"C:\\q\"", "an escape (`\\…`) that YAML does not have"),
         ] {
             let fault = parse(&format!("k: {text}\n"), &format!(" {text}"), 1).unwrap_err();

@@ -238,38 +238,6 @@ fn links_stand_on_both_sides() {
 }
 
 #[test]
-fn any_key_can_be_set_and_removed() {
-    let q = Queue::new();
-    let a = q.plain("ab-1", "open", "");
-    let before = q.text("ab-1");
-    q.folder
-        .set_key(&a, "assignee", Some("Jo: \"Smith\" # 1"))
-        .unwrap();
-    assert_eq!(
-        q.folder.read(&a).unwrap().assignee.as_deref(),
-        Some("Jo: \"Smith\" # 1")
-    );
-    q.folder.set_key(&a, "tags", Some("x, y z")).unwrap();
-    assert_eq!(q.folder.read(&a).unwrap().tags, ["x", "y z"]);
-    q.folder.set_key(&a, "assignee", None).unwrap();
-    q.folder.set_key(&a, "tags", None).unwrap();
-    assert_eq!(q.text("ab-1"), before);
-    for (key, value) in [
-        ("id", "x"),
-        ("", "x"),
-        ("a b", "x"),
-        ("-x", "x"),
-        ("a:\nb", "x"),
-        ("k", "two\nlines"),
-        ("priority", "9"),
-        ("status", "zzz"),
-    ] {
-        assert!(q.folder.set_key(&a, key, Some(value)).is_err(), "{key}");
-    }
-    assert_eq!(q.text("ab-1"), before);
-}
-
-#[test]
 fn listings_look_like_tk() {
     let q = Queue::new();
     q.ticket(
