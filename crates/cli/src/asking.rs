@@ -118,7 +118,7 @@ impl Asker {
             && !matches!(error, Error::NoAnswer { .. })
         {
             // Nobody is to carry it out later, when it is no longer expected. Should someone have done so by now, this fails.
-            let why = format!("it could not be carried out: {}", text::whole(error));
+            let why = format!("it could not be carried out: {}", text::with_causes(error));
             drop(ledger.answer(&id, &Outcome::Refused { why }, clock::now()).await);
         }
         let outcome = outcome?;

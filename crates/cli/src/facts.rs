@@ -15,7 +15,7 @@ use tickets::Folder;
 
 use crate::error::Result;
 use runtime::{Place, Reading};
-use tickets::What;
+use tickets::ProblemKind;
 
 /// What routing looks at.
 #[derive(Debug)]
@@ -182,8 +182,8 @@ fn bad(reading: &tickets::Reading) -> BadFile {
         Err(problem) => Some(problem),
         Ok(read) => read.problems.iter().find(|problem| {
             matches!(
-                problem.what,
-                What::NoStatus | What::UnknownStatus(_) | What::BadDependency(_)
+                problem.kind,
+                ProblemKind::NoStatus | ProblemKind::UnknownStatus(_) | ProblemKind::BadDependency(_)
             )
         }),
     };
@@ -191,7 +191,7 @@ fn bad(reading: &tickets::Reading) -> BadFile {
     let place = line.map_or_else(String::new, |line| format!(":{line}"));
     let what = fatal.map_or_else(
         || "what it recovers cannot be a ticket's id".to_owned(),
-        |problem| problem.what.to_string(),
+        |problem| problem.kind.to_string(),
     );
     BadFile {
         name: reading.name.clone(),

@@ -1,4 +1,5 @@
-//! A ticket's file comes back byte for byte, and a change of one key changes nothing else.
+//! Target `front-matter`: an unchanged ticket's file keeps every byte, and a change of one key changes
+//! nothing else.
 
 use std::path::Path;
 
@@ -20,13 +21,17 @@ pub(crate) fn check(bytes: &[u8]) {
             return;
         }
     };
-    assert_eq!(document.render(), bytes, "untouched, it is the same");
+    assert_eq!(
+        document.render(),
+        bytes,
+        "an unchanged document renders its bytes"
+    );
     let keys: Vec<(String, Value)> = document
         .keys()
         .map(|(key, value)| (key.to_owned(), value.clone()))
         .collect();
     for (key, value) in &keys {
-        untouched(&document, key, value);
+        setting_the_same_value(&document, key, value);
     }
     let texts = [
         "closed",
@@ -67,22 +72,23 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     let mut longer = document.clone();
     longer.append("\n**note**\n\nDONE\n---\nstatus: closed\n");
-    assert!(longer.render().starts_with(bytes), "what was there stays");
+    assert!(longer.render().starts_with(bytes), "the old text stays");
     other_keys(&document, &longer, "");
 }
 
-/// To set a key to what it is changes no byte.
-fn untouched(document: &Document, key: &str, value: &Value) {
+/// Panics unless setting a key to its current value changes no byte.
+fn setting_the_same_value(document: &Document, key: &str, value: &Value) {
     let mut same = document.clone();
     match value {
         Value::Text(text) => same.set_text(key, text),
         Value::List(items) => same.set_list(key, items),
         Value::Empty | Value::Other => return,
     }
-    assert_eq!(same, *document, "{key} set to what it is");
+    assert_eq!(same, *document, "{key} set to its own value");
 }
 
-/// Every other key, in its order, and its bytes; the body; and that it reads back as it is held.
+/// Panics unless all other keys and the body are unchanged, and the new document reads back as it is in
+/// memory.
 #[track_caller]
 fn other_keys(before: &Document, after: &Document, key: &str) {
     let others = |document: &Document| -> Vec<(String, Value)> {

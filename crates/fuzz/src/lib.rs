@@ -1,7 +1,7 @@
-//! What must hold of whatever bytes come: a property for every place where crew reads what others wrote.
+//! Fuzz targets: one property for every place where crew reads untrusted bytes.
 //!
-//! `cargo xtask fuzz` makes up bytes, guided by what they reach; the tests hold the properties against the inputs that are
-//! kept in `corpus/<target>/`, among them each that once broke one.
+//! `cargo xtask fuzz` makes up input, guided by code coverage. The tests check the properties for the
+//! inputs in `corpus/<target>/`, which include each input that once broke a property.
 
 mod front_matter;
 mod names;
@@ -11,16 +11,16 @@ mod settings;
 mod shown;
 mod stream;
 
-/// A place that reads what others wrote.
+/// A place in the code that reads untrusted bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    /// Its name, and that of its folder of inputs.
+    /// The name of the target and of its folder of inputs.
     pub name: &'static str,
-    /// Reads the bytes, and panics if what must hold does not.
+    /// Reads the bytes, and panics if the property does not hold.
     pub check: fn(&[u8]),
 }
 
-/// All of them.
+/// Every target.
 pub const TARGETS: [Target; 6] = [
     Target {
         name: "front-matter",

@@ -1,4 +1,5 @@
-//! Makes up input for the target that `FUZZ_TARGET` names, with libFuzzer's options on the command line.
+//! The fuzzer: makes up input for the target that `FUZZ_TARGET` names, with libFuzzer's options on the
+//! command line.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -9,7 +10,7 @@ static TARGET: OnceLock<fuzz::Target> = OnceLock::new();
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "libFuzzer reads the command line itself: the target comes beside it"
+    reason = "libFuzzer reads the command line itself, so the target comes in the environment"
 )]
 fn chosen() -> fuzz::Target {
     let name = std::env::var("FUZZ_TARGET").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What is a name here is one to git, is one part of a path, and never looks like an option.
+//! Target `names`: a valid name is valid to git, is one component of a path, and never looks like an option.
 
 use model::journal::Stream;
 use model::settings::branch_name;
@@ -17,7 +17,7 @@ pub(crate) fn check(bytes: &[u8]) {
     );
     match &ticket {
         Ok(id) => {
-            part(id.as_str());
+            check_component(id.as_str());
             let stream = Stream::Ticket(id.clone());
             assert_eq!(Stream::parse(&stream.to_string()), Some(stream));
         }
@@ -28,7 +28,7 @@ pub(crate) fn check(bytes: &[u8]) {
     }
     match AgentName::new(&*text) {
         Ok(name) => {
-            part(name.as_str());
+            check_component(name.as_str());
             ticket.unwrap_or_else(|why| panic!("an agent's name could be an id: {why}"));
         }
         Err(why) => shown::one_line(&why.to_string()),
@@ -42,19 +42,21 @@ pub(crate) fn check(bytes: &[u8]) {
     }
 }
 
-/// One part of a path and of a branch's name, and nothing to a shell.
+/// Panics unless a name is one component of a path and of a branch name, without characters that a shell
+/// interprets.
 #[track_caller]
-fn part(name: &str) {
+fn check_component(name: &str) {
     assert!(is_branch(&format!("agent/{name}")), "{name:?}");
     assert!(
         !name.starts_with(['-', '.']) && !name.contains('/') && name.is_ascii(),
         "{name:?}"
     );
-    let quiet = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    assert!(name.chars().all(quiet), "{name:?}");
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    assert!(name.chars().all(is_plain), "{name:?}");
 }
 
-/// The rules of git-check-ref-format(1) for `refs/heads/<name>`, and that no command takes it for an option.
+/// Whether a name follows the rules of git-check-ref-format(1) for `refs/heads/<name>`, and cannot be taken
+/// for an option.
 fn is_branch(name: &str) -> bool {
     let refused = [" ", "~", "^", ":", "?", "*", "[", "\\", "..", "@{", "//"];
     !name.is_empty()
@@ -67,5 +69,5 @@ fn is_branch(name: &str) -> bool {
         && name
             .split('/')
             .all(|part| !part.starts_with(['.', '-']) && !part.ends_with('.') && !part.ends_with(".lock"))
-        && !name.contains(|c: char| c.is_whitespace() || shown::acts(c))
+        && !name.contains(|c: char| c.is_whitespace() || shown::is_harmful(c))
 }

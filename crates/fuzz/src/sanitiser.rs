@@ -1,28 +1,28 @@
-//! Whatever text comes, what is made of it acts on no terminal, and making it fit again changes nothing.
+//! Target `sanitiser`: sanitised text controls no terminal, and sanitising it again changes nothing.
 
 use harness::sanitise;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::shown;
 
-type Make = fn(&str) -> String;
+type Sanitise = fn(&str) -> String;
 
 pub(crate) fn check(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let makers: [(&str, Make); 4] = [
+    let functions: [(&str, Sanitise); 4] = [
         ("line", sanitise::line),
         ("output_line", sanitise::output_line),
         ("text", sanitise::text),
         ("excerpt", sanitise::excerpt),
     ];
-    for (name, make) in makers {
-        let once = make(&text);
+    for (name, sanitise) in functions {
+        let once = sanitise(&text);
         shown::harmless(&once);
-        assert_eq!(make(&once), once, "{name} of what it made itself");
+        assert_eq!(sanitise(&once), once, "{name} of its own result");
     }
     shown::one_line(&sanitise::line(&text));
     shown::one_line(&sanitise::output_line(&text));
-    shown::harmless(&sanitise::told(&text).replace('\t', " "));
+    shown::harmless(&sanitise::prompt(&text).replace('\t', " "));
     assert!(
         sanitise::excerpt(&text).chars().count() <= sanitise::EXCERPT + 1,
         "an excerpt is short"

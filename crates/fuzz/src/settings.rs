@@ -1,4 +1,5 @@
-//! A settings file is read whole or refused at a place that it has; what is read is printed so that it reads the same.
+//! Target `settings`: a settings file is read as a whole, or refused at a position inside it; printed
+//! settings read back the same.
 
 use model::settings::{Diagnostic, Settings};
 
@@ -8,15 +9,15 @@ pub(crate) fn check(bytes: &[u8]) {
     match Settings::parse_bytes(bytes, "crew.toml") {
         Ok(settings) => {
             let printed = toml::to_string_pretty(&settings)
-                .unwrap_or_else(|error| panic!("what is in force can be printed: {error}"));
+                .unwrap_or_else(|error| panic!("settings can be printed: {error}"));
             let again = Settings::parse(&printed, "crew.toml")
                 .unwrap_or_else(|problems| panic!("{printed}\n{problems:#?}"));
             assert_eq!(again, settings, "{printed}");
         }
         Err(problems) => {
-            assert!(!problems.is_empty(), "refused without a reason");
+            assert!(!problems.is_empty(), "refused without a problem");
             for problem in &problems {
-                stands_in(&String::from_utf8_lossy(bytes), problem);
+                check_position(&String::from_utf8_lossy(bytes), problem);
                 shown::harmless(&problem.to_string());
                 assert!(!problem.message.is_empty(), "{problem:?}");
             }
@@ -24,8 +25,8 @@ pub(crate) fn check(bytes: &[u8]) {
     }
 }
 
-/// The place of a problem is one of the text, or its end.
-fn stands_in(text: &str, problem: &Diagnostic) {
+/// Panics unless the position of a problem is in the text or at its end.
+fn check_position(text: &str, problem: &Diagnostic) {
     let lines: Vec<&str> = text.split('\n').collect();
     let line = lines
         .get(problem.line.wrapping_sub(1))

@@ -1,36 +1,20 @@
-//! What an agent prints comes to the same however it is cut into pieces; what people are shown of it acts on no terminal; and
-//! no more than a line that says so makes it done.
+//! Target `stream`: the outcome of an agent's output does not depend on how it is cut into pieces, text for
+//! people is harmless, and only a line `DONE` makes a step done.
 
-use std::path::Path;
-
-use harness::claude::Options;
-use harness::environment::Environment;
-use harness::{Claude, Command, Event, Harness, Outcome, Readable, Session, Signal};
+use harness::{Event, KINDS, Kind, Outcome, Readable, Session, Signal};
 use process::{Captured, Exit, Reason, Stream};
 
 use crate::shown;
 
-/// The first byte says whose output the rest is, and how it is cut.
+/// The first byte selects the kind of client and the size of the pieces; the rest is the output.
 pub(crate) fn check(bytes: &[u8]) {
     let Some((first, output)) = bytes.split_first() else {
         return;
     };
-    let is_claude = first % 2 == 1;
-    let harness: Box<dyn Harness> = if is_claude {
-        Box::new(Claude::new(
-            "a",
-            Options::default(),
-            Path::new("/p"),
-            Environment::new(),
-        ))
-    } else {
-        Box::new(Command::new(
-            "a",
-            &["x".to_owned()],
-            &[],
-            Path::new("/p"),
-            Environment::new(),
-        ))
+    // An odd number selects `claude`, which the inputs in the corpus depend on.
+    let name = if first % 2 == 1 { "claude" } else { "command" };
+    let Some(kind) = harness::kind(name) else {
+        panic!("no kind {name} among {KINDS:?}");
     };
     let exit = Exit {
         reason: Reason::Exited,
@@ -42,26 +26,23 @@ pub(crate) fn check(bytes: &[u8]) {
         err: Captured::default(),
         survivors: 0,
     };
-    let whole = read(&*harness, output, output.len().max(1), &exit);
-    let pieces = read(&*harness, output, usize::from(first / 8) + 1, &exit);
-    assert_eq!(whole, pieces, "cut otherwise, it comes to something else");
-    if !is_claude && whole.result == Ok(Signal::Done) {
-        let says_so = |line: &[u8]| line.trim_ascii_end() == b"DONE";
-        assert!(
-            output.split(|byte| *byte == b'\n').any(says_so),
-            "nobody said DONE"
-        );
+    let whole = read(kind, output, output.len().max(1), &exit);
+    let pieces = read(kind, output, usize::from(first / 8) + 1, &exit);
+    assert_eq!(whole, pieces, "other pieces, another outcome");
+    if name == "command" && whole.result == Ok(Signal::Done) {
+        let is_done = |line: &[u8]| line.trim_ascii_end() == b"DONE";
+        assert!(output.split(|byte| *byte == b'\n').any(is_done), "no line DONE");
     }
     readable(output, usize::from(first / 8) + 1);
 }
 
-fn read(harness: &dyn Harness, output: &[u8], size: usize, exit: &Exit) -> Outcome {
-    let mut reader = harness.reader(&Session::default());
+fn read(kind: &Kind, output: &[u8], size: usize, exit: &Exit) -> Outcome {
+    let mut reader = kind.reader(&Session::default(), None);
     for piece in output.chunks(size) {
-        told(&reader.feed(Stream::Out, piece));
+        check_events(&reader.feed(Stream::Out, piece));
     }
     let (events, outcome) = reader.end(exit);
-    told(&events);
+    check_events(&events);
     match &outcome.result {
         Ok(Signal::Blocked { why } | Signal::Wakeup { why, .. }) => shown::harmless(why),
         Ok(Signal::Asked { question }) => shown::harmless(question),
@@ -74,8 +55,8 @@ fn read(harness: &dyn Harness, output: &[u8], size: usize, exit: &Exit) -> Outco
     outcome
 }
 
-/// What is told of a piece is bounded, and fit to be shown.
-fn told(events: &[Event]) {
+/// Panics unless the events of one piece are few, and their texts are fit to be shown.
+fn check_events(events: &[Event]) {
     assert!(events.len() <= 1_000, "{} events of one piece", events.len());
     for event in events {
         match event {
@@ -104,9 +85,5 @@ fn readable(output: &[u8], size: usize) {
         .flat_map(|piece| readable.feed(piece))
         .collect();
     shown.extend(readable.end());
-    assert_eq!(
-        shown,
-        harness::readable(output),
-        "cut otherwise, it reads otherwise"
-    );
+    assert_eq!(shown, harness::readable(output), "other pieces, another text");
 }

@@ -163,7 +163,7 @@ impl AgentRefs {
         match outcome {
             Ok(it) => Ok(Ok(it)),
             Err(error) if beneath::is_by_its_writer(&error) => {
-                Ok(Err(format!("cannot be read ({})", text::system(&error))))
+                Ok(Err(format!("cannot be read ({})", text::os_message(&error))))
             }
             Err(error) => Err(Error::io("read", path, error)),
         }

@@ -336,7 +336,7 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::RefBusy { .. } | Self::IndexBusy { .. } | Self::CheckBusy { .. } => true,
-            Self::Io { source, .. } | Self::Spawn { source, .. } => text::lacks(source),
+            Self::Io { source, .. } | Self::Spawn { source, .. } => text::is_exhausted(source),
             Self::Failed { status, lacking, .. } => *lacking || KILLED.contains(&status.as_str()),
             _ => false,
         }

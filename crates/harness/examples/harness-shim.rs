@@ -1,4 +1,4 @@
-//! A shim for the tests: they run clients as the engine does.
+//! The shim of the tests, which run clients as the engine does.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,76 +1,106 @@
-//! `claude`: Claude Code, a process for each step.
+//! The kind `claude`: Claude Code, one process for each step.
 //!
-//! The prompt is on its standard input, its standard output is a document in JSON on each line, and a session goes on
-//! by its id. What it says to crew, it says in its replies, in the same words as any program
+//! The client reads the prompt from standard input and prints one JSON document a line. A session is
+//! resumed by its id. The agent's directives stand in its replies, and are the same as those of any program
 //! (see [`Command`](crate::Command)).
 
-mod ended;
+mod failure;
 mod line;
-mod spent;
-mod stream;
-mod told;
+mod reader;
+mod transcript;
+mod usage;
 mod version;
 
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 
-use process::find_program;
-
-use crate::client::{Facts, Harness, Reader};
+use crate::client::{Harness, Installation, Reader};
 use crate::environment::Environment;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::kind::Kind;
 use crate::money::Price;
+use crate::product::Product;
+use crate::program::Program;
 use crate::step::{Launch, Session, StepRequest};
-use stream::Stream;
+use reader::ClaudeReader;
 
-/// The client's own variables that every step gets; the settings' `env` wins over them.
+/// The kind `claude`.
+pub(crate) const KIND: Kind = Kind {
+    name: "claude",
+    // The folder of the login belongs to `HOME`, which every client inherits.
+    pass_env: &[CONFIG_DIR],
+    client: |table, env| {
+        let options = Options {
+            command: table.command.clone(),
+            model: table.model.clone(),
+            args: table.args.clone(),
+            price: table.price,
+            is_root: table.is_root,
+        };
+        Box::new(Claude::new(&table.name, options, &table.root, env))
+    },
+    reader: |session, price| Box::new(ClaudeReader::new(session, price)),
+    describe_line: transcript::describe,
+};
+
+static PRODUCT: Product = Product {
+    name: "Claude Code",
+    program: "claude",
+    install: "npm install -g @anthropic-ai/claude-code",
+    update: "claude update",
+};
+
+/// The client's own variables, which every step gets. The `env` of the settings overrides them.
 ///
-/// An agent that nobody watches speaks to the model's service and to nobody else, does not replace its own program while
-/// others run it, leaves nothing in the user's home for the next ticket to remember, and leaves long waits to crew.
-const OWN: [(&str, &str); 4] = [
+/// An unattended agent contacts only the model's service. It does not replace its own program while other
+/// agents run it, it leaves no memory in the user's home that the next ticket would inherit, and it leaves
+/// long waits to crew.
+const OWN_ENV: [(&str, &str); 4] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("CLAUDE_CODE_DISABLE_AUTO_MEMORY", "1"),
     ("CLAUDE_CODE_MAX_RETRIES", "4"),
 ];
 
-/// Tools that would take it out of its workspace, or keep its process waiting for a time: for that there is `WAKEUP:`.
-const NOT_OFFERED: &str = "EnterWorktree,ExitWorktree,CronCreate,CronDelete,CronList,ScheduleWakeup";
+/// The tools that would take the agent out of its workspace, or keep its process waiting: agents use
+/// `WAKEUP:` to wait.
+const DISALLOWED_TOOLS: &str = "EnterWorktree,ExitWorktree,CronCreate,CronDelete,CronList,ScheduleWakeup";
 
-/// The variable that tells where the client's settings and its login are: it belongs to `HOME`, and passes with it.
+/// The variable with the path of the folder that holds the client's settings and login: a path, and no
+/// secret.
 pub const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
 /// The client Claude Code.
 #[derive(Clone, Debug)]
 pub struct Claude {
-    name: String,
-    command: Vec<String>,
+    program: Program,
     model: Option<String>,
     args: Vec<String>,
     price: Option<Price>,
-    root: PathBuf,
     env: Environment,
     is_root: bool,
 }
 
-/// The table `[harness.<name>]` of a [`Claude`].
+/// The keys of the table `[harness.<name>]` of a [`Claude`].
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The program and its first arguments; empty: `claude`.
+    /// The program and its first arguments; `claude` when empty.
     pub command: Vec<String>,
-    /// The model; `None`: the client's own choice.
+    /// The model; `None` leaves the choice to the client.
     pub model: Option<String>,
-    /// Appended to the arguments.
+    /// Further arguments, appended to those that crew gives.
     pub args: Vec<String>,
-    /// For what the client cannot tell: what a step cost that was killed.
+    /// The price of tokens, to estimate the cost of a step that was killed: the client states none.
     pub price: Option<Price>,
-    /// Whether crew runs as root: the client then wants to hear that this is meant.
+    /// Whether crew runs as root. The client refuses to skip permissions as root unless `IS_SANDBOX` is set.
     pub is_root: bool,
 }
 
 impl Claude {
-    /// From the table `[harness.<name>]`. `root`, absolute, is where a relative program begins (the folder of
-    /// `crew.toml`: in the workspace an agent could replace it). `env` is its base environment, from
+    /// Makes the client of the table `[harness.<name>]`.
+    ///
+    /// A relative path of a program begins at `root`, the absolute path of the folder of `crew.toml`: in
+    /// its workspace an agent could replace the program. `env` is the base environment, from
     /// [`assemble`](crate::environment::assemble).
     pub fn new(name: &str, options: Options, root: &Path, env: Environment) -> Self {
         let Options {
@@ -81,33 +111,20 @@ impl Claude {
             is_root,
         } = options;
         if command.is_empty() {
-            command.push("claude".to_owned());
+            command.push(PRODUCT.program.to_owned());
         }
         Self {
-            name: name.to_owned(),
-            command,
+            program: Program::new(name, command, root, Some(&PRODUCT)),
             model,
             args,
             price,
-            root: root.to_owned(),
             env,
             is_root,
         }
     }
 
-    fn program(&self) -> Result<(PathBuf, &[String])> {
-        match self.command.split_first() {
-            // A bare name is left to `PATH`.
-            Some((program, args)) if program.contains('/') => Ok((self.root.join(program), args)),
-            Some((program, args)) if !program.is_empty() => Ok((program.into(), args)),
-            _ => Err(Error::NoCommand {
-                name: self.name.clone(),
-            }),
-        }
-    }
-
     fn env(&self) -> Environment {
-        let mut env: Environment = OWN
+        let mut env: Environment = OWN_ENV
             .into_iter()
             .chain(self.is_root.then_some(("IS_SANDBOX", "1")))
             .map(|(name, value)| (name.into(), value.into()))
@@ -117,33 +134,23 @@ impl Claude {
     }
 }
 
-/// What a line of its stream tells people, in as many lines; `None`: it is no such line.
-pub(crate) fn told(bytes: &[u8]) -> Option<Vec<String>> {
-    line::is_one(bytes).then(|| line::read(bytes).map_or_else(Vec::new, told::lines))
-}
-
 impl Harness for Claude {
     fn kind(&self) -> &'static str {
-        "claude"
+        KIND.name
     }
 
-    fn check(&self) -> Result<Facts> {
-        let (program, args) = self.program()?;
-        let path = self.env.get(OsStr::new("PATH")).map(OsString::as_os_str);
-        let program = find_program(&program, path, &self.root).map_err(|source| Error::Client {
-            name: self.name.clone(),
-            source,
-        })?;
-        let version = version::of(&self.name, &program, args, &self.env())?;
-        Ok(Facts {
+    fn check(&self) -> Result<Installation> {
+        let (program, args) = self.program.find(&self.env)?;
+        let version = version::of(self.program.harness(), &program, args, &self.env(), &PRODUCT)?;
+        Ok(Installation {
             program,
             version: Some(version.to_string()),
         })
     }
 
     fn start(&self, step: &StepRequest) -> Result<Launch> {
-        let (program, first) = self.program()?;
-        let mut args: Vec<OsString> = first.iter().map(Into::into).collect();
+        let (program, first_args) = self.program.split()?;
+        let mut args: Vec<OsString> = first_args.iter().map(Into::into).collect();
         args.extend(
             [
                 "-p",
@@ -154,7 +161,7 @@ impl Harness for Claude {
                 "--permission-mode",
                 "bypassPermissions",
                 "--disallowedTools",
-                NOT_OFFERED,
+                DISALLOWED_TOOLS,
                 if step.session.is_new {
                     "--session-id"
                 } else {
@@ -184,6 +191,6 @@ impl Harness for Claude {
     }
 
     fn reader(&self, session: &Session) -> Box<dyn Reader> {
-        Box::new(Stream::new(session, self.price))
+        Box::new(ClaudeReader::new(session, self.price))
     }
 }

@@ -1,4 +1,4 @@
-//! What every agent client can do for crew.
+//! The interface of an agent client.
 
 use std::fmt::Debug;
 use std::path::PathBuf;
@@ -10,39 +10,45 @@ use crate::event::Event;
 use crate::outcome::Outcome;
 use crate::step::{Launch, Session, StepRequest};
 
-/// An agent client. Made from its table in the settings and the environment; holds no state of any step.
+/// An agent client, made from its table in the settings. It holds no state of any step.
 pub trait Harness: Debug + Send + Sync {
-    /// Its kind, as the settings call it: `command`, `claude` …
+    /// The name of its [`Kind`](crate::Kind), to be recorded for each run: the run is read by a reader of
+    /// that kind.
     fn kind(&self) -> &'static str;
 
-    /// Whether it can be used here: looks, starts no agent, touches no network. Errors have a hint.
-    fn check(&self) -> Result<Facts>;
+    /// Checks whether the client can be used here. Starts no agent and does not use the network. Errors
+    /// have a hint.
+    fn check(&self) -> Result<Installation>;
 
-    /// How to start a step. Pure: the same request gives the same launch, and nothing is written or started.
+    /// Describes how to start a step. Pure: the same request gives the same launch, and nothing is written
+    /// or started.
     fn start(&self, step: &StepRequest) -> Result<Launch>;
 
-    /// A reader for the output of one run that [`start`](Self::start) described, for a step of this session.
+    /// Makes a reader for the output of one run that [`start`](Self::start) described, for a step of this
+    /// session.
     fn reader(&self, session: &Session) -> Box<dyn Reader>;
 }
 
-/// What is known of a client.
+/// A client that was found on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct Installation {
     /// The program that would be started.
     pub program: PathBuf,
-    /// Its version, when it has one.
+    /// Its version, if it has one.
     pub version: Option<String>,
 }
 
-/// Makes sense of one run's output as it comes.
+/// Reads the output of one run as it comes.
 ///
-/// Deterministic, and independent of how the output is cut into pieces: an engine that adopts a run feeds a new reader
-/// from the beginning of the output files and comes to the same outcome. Memory is bounded whatever is fed, and
-/// nothing that is fed is an error: what makes no sense is noted or counts as text.
+/// The outcome does not depend on how the output is cut into pieces: an engine that adopts a run feeds a
+/// new reader from the beginning of the output files, and gets the same outcome. Memory is bounded whatever
+/// is fed. No input is an error: output that cannot be understood is noted, or counts as text.
 pub trait Reader: Send {
-    /// The next bytes of a stream: what they tell. The order of the two streams against each other does not matter.
+    /// Reads the next bytes of a stream, and returns the events in them. The order of the two streams
+    /// relative to each other does not matter.
     fn feed(&mut self, stream: Stream, bytes: &[u8]) -> Vec<Event>;
 
-    /// The run has ended and all its output was fed. What the last, unfinished lines tell, and what the step came to.
+    /// Ends the reading, after the run has ended and all its output was fed. Returns the events of the
+    /// last, unfinished lines, and the outcome of the step.
     fn end(&mut self, exit: &Exit) -> (Vec<Event>, Outcome);
 }

@@ -1,8 +1,9 @@
-//! How long to wait, as an agent says it: like a duration of `crew.toml`.
+//! Durations as an agent writes them, in the format of `crew.toml`.
 
 use std::time::Duration;
 
-/// The longest that an agent may sleep: who says more has made a slip, and its ticket would be lost from sight.
+/// The longest time that an agent may sleep. A longer one is a slip, and people would lose sight of its
+/// ticket.
 pub(crate) const LONGEST: Duration = Duration::from_hours(24 * 30);
 
 /// The units, largest first, in milliseconds.
@@ -14,7 +15,8 @@ const UNITS: [(&str, u64); 5] = [
     ("ms", 1),
 ];
 
-/// Reads `90s`, `10m`, `1h30m`: whole numbers, each with its unit, the largest first. `Err`: what is wrong with it.
+/// Parses `90s`, `10m`, `1h30m`: whole numbers, each with its unit, the largest unit first. The error is a
+/// predicate for people, as in "soon *is no duration*".
 pub(crate) fn parse(text: &str) -> Result<Duration, &'static str> {
     let mut rest = text;
     let (mut total, mut smallest) = (0_u64, u64::MAX);
@@ -74,7 +76,7 @@ mod tests {
             "99999999999999999999d",
             "9999999999999999d",
         ] {
-            assert!(parse(text).is_err(), "{text:?} was obeyed");
+            assert!(parse(text).is_err(), "{text:?} was accepted");
         }
     }
 }

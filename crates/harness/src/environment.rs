@@ -1,18 +1,20 @@
-//! What of crew's environment a client may see.
+//! The environment of a client.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 use crate::error::{Error, Result};
 
-/// Variables and their values, which need not be text.
+/// Variables and their values, which need not be UTF-8.
 pub type Environment = BTreeMap<OsString, OsString>;
 
-/// The variables that every client inherits; all others only when `pass_env` names them (security.md, R-9).
-pub const INHERITED: [&str; 7] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL"];
+/// The variables that every client inherits. All others are passed only when `pass_env` names them, because
+/// crew's own environment often holds secrets.
+pub(crate) const INHERITED: [&str; 7] = ["PATH", "HOME", "LANG", "TERM", "TMPDIR", "USER", "SHELL"];
 
-/// A client's base environment: of `ours` what is in [`INHERITED`] or `pass`, then `set`, which wins. A step's own
-/// variables come on top. Pure.
+/// Assembles the base environment of a client: those variables of `ours` that every client inherits or that
+/// `pass` names, overridden by `set`. The variables of a step are added later
+/// ([`StepRequest::variables`](crate::StepRequest::variables)).
 ///
 /// Errors: [`Error::Reserved`] when `set` has a variable that is crew's own (`CREW_…`, `TICKETS_DIR`);
 /// [`Error::BadVariable`] for a name that is empty or has `=` or NUL, or a value with NUL.

@@ -1,14 +1,16 @@
-//! Why a client cannot be used.
+//! The errors of clients.
 
 use std::path::PathBuf;
 
 use process::NotFound;
 
+use crate::product::Product;
+
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a client cannot be used, or a step not be started. A step that was started and failed is an
-/// [`Outcome`](crate::Outcome).
+/// Why a client cannot be used, or a step cannot be started. A step that was started and failed has an
+/// [`Outcome`](crate::Outcome) instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,38 +25,36 @@ pub enum Error {
     Program {
         /// The harness, as the settings call it.
         name: String,
-        /// What is wrong with which file.
+        /// The product that the program belongs to; `None` for a program of the user's own.
+        product: Option<&'static Product>,
+        /// Which file, and what is wrong with it.
         source: NotFound,
     },
-    /// A client is missing or not executable.
-    #[error("harness {} cannot be used", text::quoted(.name))]
-    Client {
-        /// The harness, as the settings call it.
-        name: String,
-        /// What is wrong with which file.
-        source: NotFound,
-    },
-    /// A client does not tell its version, or is another program.
+    /// A client does not print its version, or is another program.
     #[error("harness {} cannot be used: {}: {why}", text::quoted(.name), program.display())]
     Version {
         /// The harness, as the settings call it.
         name: String,
         /// The program.
         program: PathBuf,
-        /// What it did instead, in words.
+        /// The product that the program should be.
+        product: &'static Product,
+        /// What the program did, in words.
         why: String,
     },
     /// A client is too old.
-    #[error("harness {} cannot be used: Claude Code {version} is older than {oldest}", text::quoted(.name))]
+    #[error("harness {} cannot be used: {} {version} is older than {oldest}", text::quoted(.name), product.name)]
     TooOld {
         /// The harness, as the settings call it.
         name: String,
-        /// The version that is there.
+        /// The product.
+        product: &'static Product,
+        /// The version that is installed.
         version: String,
-        /// The oldest that would do.
+        /// The oldest version that crew can use.
         oldest: String,
     },
-    /// A path that must be absolute is not: the client works in another directory.
+    /// A path is relative, and the client works in another directory.
     #[error("{what} is not absolute: {}", path.display())]
     Relative {
         /// Which path, in words.
@@ -62,7 +62,7 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// The settings set a variable that is crew's own to set.
+    /// The settings set a variable that only crew may set.
     #[error("the variable {variable} is crew's own and cannot be set")]
     Reserved {
         /// The variable.
@@ -77,27 +77,36 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it.
+    /// Advice for a person.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoCommand { name } => Some(format!(
                 "set `command = [\"./agent.sh\"]` in [harness.{name}] of crew.toml"
             )),
-            Self::Program { name, source } if source.fault == process::Fault::Missing => Some(format!(
+            Self::Program {
+                name,
+                product: None,
+                source,
+            } if source.fault == process::Fault::Missing => Some(format!(
                 "install it, or correct `command` in [harness.{name}] of crew.toml; a relative path begins at the \
                  folder of crew.toml"
             )),
-            Self::Client { name, source } if source.fault == process::Fault::Missing => Some(format!(
-                "install Claude Code (npm install -g @anthropic-ai/claude-code), or say where it is with \
-                 `command = [\"/path/to/claude\"]` in [harness.{name}] of crew.toml"
+            Self::Program {
+                name,
+                product: Some(product),
+                source,
+            } if source.fault == process::Fault::Missing => Some(format!(
+                "install {} ({}), or say where it is with `command = [\"/path/to/{}\"]` in [harness.{name}] of crew.toml",
+                product.name, product.install, product.program
             )),
-            Self::Version { name, .. } => Some(format!(
-                "`command` in [harness.{name}] of crew.toml must be Claude Code: try it with --version"
-            )),
-            Self::TooOld { .. } => Some("update it with `claude update`".into()),
-            Self::Client { .. } | Self::Program { .. } => {
+            Self::Program { .. } => {
                 Some("it must be a file that may be executed: `chmod +x` makes one executable".into())
             }
+            Self::Version { name, product, .. } => Some(format!(
+                "`command` in [harness.{name}] of crew.toml must be {}: try it with --version",
+                product.name
+            )),
+            Self::TooOld { product, .. } => Some(format!("update it with `{}`", product.update)),
             Self::Reserved { .. } => Some("take it out of `env` in crew.toml".into()),
             Self::BadVariable { .. } => {
                 Some("correct `env` or `pass_env` in crew.toml: a name is not empty and has no `=`".into())

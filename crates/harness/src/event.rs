@@ -1,163 +1,101 @@
-//! What a client says while it works.
+//! The events of a step, as they are found in a client's output.
 
 use serde::{Deserialize, Serialize};
 
+use crate::mode::Mode;
 use crate::outcome::{Failure, Signal};
+use crate::usage::Usage;
 
-/// Something a client said. All text is sanitised and of bounded length: fit to be shown.
+/// An event of a step. All text is sanitised and of bounded length, fit to be shown.
 ///
-/// Events are for showing and for keeping time; what a step comes to is its [`Outcome`](crate::Outcome). One call of
-/// [`Reader::feed`](crate::Reader::feed) gives a bounded number of them, however much was fed.
+/// Events inform people and show that the client is alive; the result of a step is its
+/// [`Outcome`](crate::Outcome). One call of [`Reader::feed`](crate::Reader::feed) returns a bounded number
+/// of events, however much was fed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// The client named its session: the one it was given, or its own choice, to be kept for the next step.
+    /// The client named its session: the one that crew gave it, or one of its own, to be resumed in the
+    /// next step.
     Started {
         /// The session's id.
         session: String,
     },
-    /// The last line it printed.
+    /// The last line that the client printed.
     Text {
         /// The line.
         line: String,
     },
-    /// It began to use a tool.
+    /// The client began to use a tool.
     ToolStart {
         /// The client's id for this use.
         id: String,
-        /// The tool, and on what: for people.
+        /// The tool and its target, for people.
         name: String,
     },
-    /// A tool came back.
+    /// The use of a tool ended.
     ToolEnd {
-        /// As in [`Event::ToolStart`].
+        /// The id of the use, as in [`Event::ToolStart`].
         id: String,
-        /// The tool said that it worked.
+        /// Whether the tool reported success.
         ok: bool,
     },
-    /// What it used since the last of these: a delta.
+    /// The usage since the previous event of this kind: a delta.
     Usage(Usage),
-    /// Its service refused and it tries again by itself.
+    /// The service refused, and the client retries by itself.
     Retrying {
-        /// Why.
+        /// The reason of the refusal.
         why: String,
-        /// Milliseconds until it does, when it says so.
+        /// Milliseconds until the retry, if the client states them.
         delay_ms: Option<u64>,
     },
-    /// It was not permitted to do something.
+    /// The client was not permitted to use a tool.
     Denied {
-        /// What.
+        /// The tool, and the message of the refusal.
         what: String,
     },
-    /// It asks a person; the step's outcome says whether that still holds at its end.
+    /// The agent asks a person. The outcome of the step shows whether the question still stands at its end.
     Question {
         /// The question.
         text: String,
     },
-    /// It changed its task mode.
+    /// The agent changed its task mode.
     Mode {
-        /// To this.
+        /// The new mode.
         mode: Mode,
     },
-    /// It summed its work up.
+    /// The agent summed up its work.
     Summary {
         /// The summary.
         text: String,
     },
-    /// It asks to be woken later.
+    /// The agent asks to be woken later.
     Wakeup {
         /// Milliseconds from now.
         after_ms: u64,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The client tries again by itself what cannot succeed: stop it now, the step has failed like this.
+    /// The step has failed although the client still runs, since it retries in vain: the client should be
+    /// stopped now.
     GivenUp {
-        /// How.
+        /// The failure.
         failure: Failure,
     },
-    /// Something it said could not be understood, and was left out.
+    /// A part of the output could not be understood, and was ignored.
     Note {
-        /// What and why, for people.
+        /// A message about it, for people.
         text: String,
     },
 }
 
 impl Event {
-    /// The event that tells of a signal as it is said: a question or a wakeup. The others tell at the step's end.
+    /// The event for a signal at the moment it is printed: a question or a wakeup. The other signals matter
+    /// only at the end of the step.
     pub(crate) fn of_signal(signal: Signal) -> Option<Self> {
         match signal {
             Signal::None | Signal::Done | Signal::Blocked { .. } => None,
             Signal::Asked { question } => Some(Self::Question { text: question }),
             Signal::Wakeup { after_ms, why } => Some(Self::Wakeup { after_ms, why }),
         }
-    }
-}
-
-/// Tokens and money.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
-    /// Tokens read, those from the service's cache and those put into it included.
-    pub input_tokens: u64,
-    /// Tokens written.
-    pub output_tokens: u64,
-    /// US dollars, in millionths: sums stay exact.
-    pub cost_micro_usd: u64,
-}
-
-impl Usage {
-    /// Adds `other`, saturating.
-    pub fn add(&mut self, other: Self) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
-        self.cost_micro_usd = self.cost_micro_usd.saturating_add(other.cost_micro_usd);
-    }
-
-    /// Nothing was used.
-    pub fn is_zero(self) -> bool {
-        self == Self::default()
-    }
-}
-
-/// What a working agent is at (machines.md §3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Does the work.
-    Execute,
-    /// Gives it to others.
-    Delegate,
-    /// Plans it.
-    Plan,
-    /// Breaks it up.
-    BreakUp,
-    /// Brings parts together.
-    Unify,
-}
-
-impl Mode {
-    /// All of them.
-    pub const ALL: [Self; 5] = [
-        Self::Execute,
-        Self::Delegate,
-        Self::Plan,
-        Self::BreakUp,
-        Self::Unify,
-    ];
-
-    /// Its name, as clients say it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Execute => "execute",
-            Self::Delegate => "delegate",
-            Self::Plan => "plan",
-            Self::BreakUp => "break_up",
-            Self::Unify => "unify",
-        }
-    }
-
-    /// The mode of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }

@@ -1,35 +1,46 @@
-//! Agent clients: how each is started, and what its output means.
+//! Agent clients: how each is started, and how its output is read.
 //!
-//! A [`Harness`] is one client. It turns a [`StepRequest`] into a [`Launch`] (which the engine runs under a shim), and
-//! its [`Reader`] turns the run's output, as it comes, into [`Event`]s and at the end into an [`Outcome`].
+//! A [`Harness`] is one client, made by its [`Kind`]. It turns a [`StepRequest`] into a [`Launch`], which
+//! the engine runs under a shim. A [`Reader`] turns the output of that run into [`Event`]s as it comes, and
+//! into an [`Outcome`] at the end.
 //!
-//! * [`environment`] assembles what of crew's environment a client may see.
-//! * [`Readable`] turns what a client printed into what people can read.
-//! * [`sanitise`] makes untrusted text fit to be shown.
+//! To add a kind of client, write a file beside `claude.rs` that implements [`Harness`] and [`Reader`] and
+//! describes itself in a constant `KIND`. Then add that constant to the list [`KINDS`] in `kinds.rs`.
 
 pub mod claude;
 mod client;
 mod command;
-mod complaints;
+mod directive;
 mod duration;
 pub mod environment;
 mod error;
 mod event;
+mod kind;
+mod kinds;
 mod lines;
+mod mode;
 mod money;
 mod outcome;
+mod product;
+mod program;
 mod readable;
 pub mod sanitise;
+mod stderr;
 mod step;
-mod words;
+mod usage;
 
 pub use claude::Claude;
-pub use client::{Facts, Harness, Reader};
+pub use client::{Harness, Installation, Reader};
 pub use command::Command;
 pub use error::{Error, Result};
-pub use event::{Event, Mode, Usage};
+pub use event::Event;
+pub use kind::{Kind, Table};
+pub use kinds::{KINDS, kind};
 pub use lines::LINE_LIMIT;
+pub use mode::Mode;
 pub use money::Price;
 pub use outcome::{Class, Failure, Outcome, Signal};
+pub use product::Product;
 pub use readable::{Readable, readable};
 pub use step::{Launch, Role, Session, StepRequest};
+pub use usage::Usage;

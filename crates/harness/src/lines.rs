@@ -1,50 +1,51 @@
-//! Cutting a stream into lines, however long they are.
+//! Lines of a byte stream, of bounded length.
 
-/// Bytes of a line that are kept; what is longer is cut, and only its beginning can mean anything.
+/// The bytes of a line that are kept. A longer line is cut, and only its beginning can be understood.
 pub const LINE_LIMIT: usize = 64 * 1024;
 
-/// A stream's unfinished line.
+/// Cuts a byte stream into lines.
 #[derive(Debug)]
 pub(crate) struct Lines {
+    /// The line that is not finished.
     open: Vec<u8>,
-    /// Bytes of a line that are kept.
+    /// The bytes of a line that are kept.
     limit: usize,
-    /// Bytes of the open line that were not kept.
-    missing: u64,
+    /// The number of bytes of the open line that were not kept.
+    dropped: u64,
 }
 
 /// A whole line, without its newline.
 pub(crate) struct Line<'a> {
     pub(crate) bytes: &'a [u8],
-    /// It was longer than the limit.
-    pub(crate) cut: bool,
+    /// Whether the line was longer than the limit.
+    pub(crate) is_cut: bool,
 }
 
 impl Default for Lines {
     fn default() -> Self {
-        Self::limited(LINE_LIMIT)
+        Self::with_limit(LINE_LIMIT)
     }
 }
 
 impl Lines {
-    /// For a stream whose lines are whole documents: so many bytes of each are kept.
-    pub(crate) fn limited(limit: usize) -> Self {
+    /// With another limit than [`LINE_LIMIT`], in bytes, for a stream whose lines are whole documents.
+    pub(crate) fn with_limit(limit: usize) -> Self {
         Self {
             open: Vec::new(),
             limit,
-            missing: 0,
+            dropped: 0,
         }
     }
 
-    /// Gives each line that is finished by these bytes to `line`.
+    /// Calls `line` for each line that these bytes finish.
     pub(crate) fn feed(&mut self, mut bytes: &[u8], mut line: impl FnMut(Line<'_>)) {
         while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
             let (head, rest) = bytes.split_at(end);
             bytes = &rest[1..];
-            if self.open.is_empty() && self.missing == 0 && head.len() <= self.limit {
+            if self.open.is_empty() && self.dropped == 0 && head.len() <= self.limit {
                 line(Line {
                     bytes: head,
-                    cut: false,
+                    is_cut: false,
                 });
             } else {
                 self.keep(head);
@@ -54,9 +55,9 @@ impl Lines {
         self.keep(bytes);
     }
 
-    /// The stream is over: its last line may lack a newline.
+    /// Ends the stream, and calls `line` for a last line without a newline.
     pub(crate) fn finish(&mut self, mut line: impl FnMut(Line<'_>)) {
-        if !self.open.is_empty() || self.missing > 0 {
+        if !self.open.is_empty() || self.dropped > 0 {
             self.close(&mut line);
         }
     }
@@ -64,17 +65,17 @@ impl Lines {
     fn keep(&mut self, bytes: &[u8]) {
         let room = (self.limit - self.open.len()).min(bytes.len());
         self.open.extend_from_slice(&bytes[..room]);
-        self.missing += (bytes.len() - room) as u64;
+        self.dropped += (bytes.len() - room) as u64;
     }
 
     fn close(&mut self, line: &mut impl FnMut(Line<'_>)) {
         line(Line {
             bytes: &self.open,
-            cut: self.missing > 0,
+            is_cut: self.dropped > 0,
         });
         self.open.clear();
         self.open.shrink_to(LINE_LIMIT);
-        self.missing = 0;
+        self.dropped = 0;
     }
 }
 
@@ -86,9 +87,9 @@ mod tests {
         let mut lines = Lines::default();
         let mut found = Vec::new();
         for piece in pieces {
-            lines.feed(piece, |line| found.push((line.bytes.to_vec(), line.cut)));
+            lines.feed(piece, |line| found.push((line.bytes.to_vec(), line.is_cut)));
         }
-        lines.finish(|line| found.push((line.bytes.to_vec(), line.cut)));
+        lines.finish(|line| found.push((line.bytes.to_vec(), line.is_cut)));
         found
     }
 

@@ -1,13 +1,14 @@
-//! US dollars as millionths, and what a token costs.
+//! Money in millionths of a US dollar, and the price of tokens.
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Usage;
+use crate::usage::Usage;
 
-/// More tokens than any step can use, or dollars in millionths: who claims more is wrong.
+/// A bound for tokens and for millionths of a dollar that no step can reach: a greater figure is an error
+/// of the client.
 pub(crate) const IMPLAUSIBLE: u64 = 1_000_000_000_000;
 
-/// Dollars in millionths; `None` when it is no plausible price of anything.
+/// Dollars as millionths; `None` for a figure that is no plausible price.
 pub(crate) fn micro(usd: f64) -> Option<u64> {
     (0.0..=1e6).contains(&usd).then(|| {
         #[expect(
@@ -20,20 +21,20 @@ pub(crate) fn micro(usd: f64) -> Option<u64> {
     })
 }
 
-/// What tokens cost, in US dollars per million of them: so many millionths of a dollar each.
+/// The price of tokens, in US dollars per million, which is also millionths of a dollar per token.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Read.
+    /// Input that is not cached.
     pub input: f64,
-    /// Written.
+    /// Output.
     pub output: f64,
-    /// Read from the service's cache.
+    /// Input that is read from the service's cache.
     pub cache_read: f64,
-    /// Put into the service's cache.
+    /// Input that is written to the service's cache.
     pub cache_write: f64,
 }
 
-/// Tokens by what they cost.
+/// Numbers of tokens, by price.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tokens {
     pub(crate) input: u64,
@@ -50,22 +51,23 @@ impl Tokens {
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
     }
 
-    /// Read, from wherever.
-    pub(crate) fn read(self) -> u64 {
+    /// All input, cached or not.
+    pub(crate) fn all_input(self) -> u64 {
         self.input
             .saturating_add(self.cache_read)
             .saturating_add(self.cache_write)
     }
 
     fn all(self) -> u64 {
-        self.read().saturating_add(self.output)
+        self.all_input().saturating_add(self.output)
     }
 
     pub(crate) fn is_none(self) -> bool {
         self.all() == 0
     }
 
-    /// What they cost, where nobody says it: by the price, else as dear as the tokens `before` them. `None`: not known.
+    /// Estimates the cost in millionths of a dollar: by the price, else by the average cost of the usage
+    /// `before`. `None` when neither is known.
     pub(crate) fn estimate(self, price: Option<Price>, before: Usage) -> Option<u64> {
         if let Some(price) = price {
             #[expect(
@@ -83,8 +85,8 @@ impl Tokens {
         if tokens == 0 || before.cost_micro_usd == 0 {
             return None;
         }
-        let dear = u128::from(self.all()) * u128::from(before.cost_micro_usd) / u128::from(tokens);
-        u64::try_from(dear).ok()
+        let cost = u128::from(self.all()) * u128::from(before.cost_micro_usd) / u128::from(tokens);
+        u64::try_from(cost).ok()
     }
 }
 

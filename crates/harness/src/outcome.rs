@@ -1,104 +1,106 @@
-//! What a step came to.
+//! The outcome of a step.
 
 use process::{Exit, Reason};
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Mode, Usage};
+use crate::mode::Mode;
 use crate::sanitise;
+use crate::usage::Usage;
 
-/// What a step came to: known once the client has said its last word *and* its process has ended.
+/// The outcome of a step. It is known once the client's output *and* its process have ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What it asks for, or how it failed.
+    /// The signal of the agent, or the failure of the step.
     pub result: Result<Signal, Failure>,
-    /// All that was used, by a failed step too.
+    /// The usage of the whole step, also of a failed one.
     pub usage: Usage,
-    /// What the client itself calls the session's running total after this step, in millionths of a US dollar: to be
-    /// kept with the session ([`Session::total_micro_usd`](crate::Session::total_micro_usd)). `None`: it told none, and
-    /// what it told before stands. Never a price of the step: that is `usage`.
+    /// The session's running total after this step as the client states it, in millionths of a US dollar,
+    /// to be kept with the session ([`Session::total_micro_usd`](crate::Session::total_micro_usd)). `None`
+    /// when this step stated none, and the earlier total stays valid. The cost of the step itself is in
+    /// `usage`.
     #[serde(default)]
     pub total_micro_usd: Option<u64>,
-    /// Whether the cost in `usage` is an estimate of crew's: the client told no price, or was stopped before it did.
+    /// Whether the cost in `usage` is crew's estimate, since the client was stopped before it stated one.
     #[serde(default)]
     pub estimated: bool,
-    /// Its summary, when it gave one: sanitised.
+    /// The agent's summary of its work, sanitised; `None` when it gave none.
     pub summary: Option<String>,
-    /// The task mode it ended in, when it named one.
+    /// The last task mode that the agent named.
     pub mode: Option<Mode>,
-    /// The session to go on with, when the client named it.
+    /// The id of the session to resume in the next step, if the client named one.
     pub session: Option<String>,
 }
 
-/// What a step that ended well asks for. Texts are sanitised.
+/// The request of an agent at the end of a step that did not fail. Texts are sanitised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "signal", rename_all = "snake_case")]
 pub enum Signal {
-    /// Nothing: it is stepped again.
+    /// Nothing: the agent gets another step.
     None,
-    /// To be verified.
+    /// That its work is verified.
     Done,
-    /// It cannot go on.
+    /// Help: it cannot go on.
     Blocked {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It asks a person.
+    /// The answer of a person.
     Asked {
         /// The question.
         question: String,
     },
-    /// To be woken.
+    /// To be woken later.
     Wakeup {
         /// Milliseconds from the step's end.
         after_ms: u64,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// Why a step failed.
+/// The failure of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind, each with its own rule.
+    /// The class, which decides what crew does next.
     pub class: Class,
-    /// What happened, for people: sanitised.
+    /// A message for people, sanitised.
     pub message: String,
-    /// When the service lets it go on, in milliseconds since 1970, if it said so.
+    /// The time until which the service refuses, in milliseconds since 1970, if it is known.
     pub until_ms: Option<u64>,
 }
 
-/// The kinds of failure (machines.md §3) that can be told from a process and its output.
+/// The classes of failure that can be recognised from a process and its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Gone when tried again.
+    /// The service failed for a moment: a retry may succeed.
     Transient,
     /// The service asks to wait.
     RateLimited,
-    /// The service is full.
+    /// The service is overloaded.
     Overloaded,
     /// The credentials are refused.
     Auth,
-    /// Another process has the session.
+    /// Another process uses the session.
     SessionInUse,
     /// The client does not know the session.
     SessionMissing,
-    /// The hard limit of a step.
+    /// The step exceeded its time limit.
     Timeout,
-    /// Ended with an error, was killed after it had reported its work, or could not be started.
+    /// The client ended with an error, was killed after it had reported its work, or could not be started.
     Crash,
-    /// Killed from outside while it worked, or its shim vanished without a record.
+    /// The client was killed from outside while it worked, or its shim vanished without a record.
     Lost,
     /// crew stopped it.
     KilledByUs,
     /// The client's output could not be read.
     MalformedOutput,
-    /// Money or tokens are spent.
+    /// The budget for money or tokens is spent.
     Budget,
 }
 
 impl Failure {
-    /// A failure without a time to wait for; the message is sanitised.
+    /// A failure without an `until_ms`. The message is sanitised.
     pub fn new(class: Class, message: &str) -> Self {
         Self {
             class,
@@ -107,8 +109,9 @@ impl Failure {
         }
     }
 
-    /// The failure that the end of the process alone tells of; `None`: it exited 0, and what it said counts.
-    pub fn of_exit(exit: &Exit) -> Option<Self> {
+    /// The failure that the end of the process shows by itself; `None` when it exited with 0, and its
+    /// output decides.
+    pub(crate) fn of_exit(exit: &Exit) -> Option<Self> {
         let class = match &exit.reason {
             Reason::Exited => match (exit.code, exit.signal) {
                 (Some(0), _) => return None,
@@ -135,14 +138,14 @@ impl Failure {
     }
 }
 
-/// Whether a signal is a program's answer to what it did itself; others come from outside: from a person, or from a machine
-/// that has run out of memory.
+/// Whether a signal is the consequence of a fault in the program itself. The others are sent from outside:
+/// by a person, or by a system that has run out of memory.
 fn is_own_fault(number: i32) -> bool {
-    // ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS: the same on every system we run on.
+    // ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS have these numbers on every system that crew runs on.
     matches!(number, 4..=8 | 11 | 31)
 }
 
-/// The names of the signals that end programs, which are the same on every system we run on.
+/// The name of a signal that ends programs. The numbers are the same on every system that crew runs on.
 fn signal_name(number: i32) -> Option<&'static str> {
     Some(match number {
         1 => "HUP",

@@ -1,22 +1,24 @@
-//! What a client printed, for people to read: documents in JSON are turned into what they tell.
+//! Readable output: the JSON documents of a client, turned into text for people.
 
-use crate::claude;
+use crate::kinds::KINDS;
 
-/// Bytes of a line that are held back to see whether it is a document; of a longer one all is shown as it is.
-const HELD: usize = 4 << 20;
+/// The most bytes of a line that are held back until its end shows whether it is a document. A longer line
+/// is passed on unchanged.
+const MAX_HELD: usize = 4 << 20;
 
-/// Makes output readable as it comes. Lines of Claude Code's stream become what they say, whoever printed them; all
-/// other bytes pass as they are. Nothing is sanitised: that is for whoever shows it.
+/// Makes output readable as it comes. A line in the output format of one of the [`KINDS`] becomes text,
+/// whichever program printed it; all other bytes pass unchanged. Nothing is sanitised, so the caller must
+/// do that before it shows the text.
 #[derive(Debug, Default)]
 pub struct Readable {
-    /// A line that may be a document, unfinished.
+    /// An unfinished line that may be a document.
     held: Vec<u8>,
-    /// Within a line that is none.
+    /// Whether the current line is known not to be a document.
     passing: bool,
 }
 
 impl Readable {
-    /// The next bytes, and what there is to be shown of them.
+    /// Takes the next bytes, and returns the text to show.
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut shown = Vec::new();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -28,8 +30,8 @@ impl Readable {
             }
             self.held.extend_from_slice(piece);
             if ends {
-                self.tell(&mut shown);
-            } else if self.held.len() > HELD {
+                self.release(&mut shown);
+            } else if self.held.len() > MAX_HELD {
                 shown.append(&mut self.held);
                 self.passing = true;
             }
@@ -37,19 +39,19 @@ impl Readable {
         shown
     }
 
-    /// The output is over: what there is to be shown of its last, unfinished line.
+    /// Ends the output, and returns the text of its last, unfinished line.
     pub fn end(&mut self) -> Vec<u8> {
         let mut shown = Vec::new();
         if !self.held.is_empty() {
-            self.tell(&mut shown);
+            self.release(&mut shown);
         }
         shown
     }
 
-    fn tell(&mut self, shown: &mut Vec<u8>) {
-        match claude::told(&self.held) {
-            Some(told) => {
-                for line in told {
+    fn release(&mut self, shown: &mut Vec<u8>) {
+        match KINDS.iter().find_map(|kind| (kind.describe_line)(&self.held)) {
+            Some(lines) => {
+                for line in lines {
                     shown.extend_from_slice(line.as_bytes());
                     shown.push(b'\n');
                 }
@@ -60,7 +62,7 @@ impl Readable {
     }
 }
 
-/// All of an output at once.
+/// Makes a whole output readable, as [`Readable`] does.
 pub fn readable(output: &[u8]) -> Vec<u8> {
     let mut readable = Readable::default();
     let mut shown = readable.feed(output);
@@ -96,7 +98,7 @@ mod tests {
                          {\"crew\":\"usage\",\"input_tokens\":1}\n{ not json\n50 %\r60 %";
 
     #[test]
-    fn a_stream_is_read_as_what_it_tells_and_all_else_as_it_is() {
+    fn a_stream_of_json_becomes_text_and_all_else_stays_as_it_is() {
         assert_eq!(String::from_utf8(readable(OUT.as_bytes())).unwrap(), SHOWN);
         let mut pieces = Readable::default();
         let mut shown: Vec<u8> = OUT

@@ -1,25 +1,27 @@
-//! Making untrusted text fit to be shown.
+//! Sanitiser: makes untrusted text safe to show.
 //!
-//! Agents, tickets and tools can print what moves a cursor, sets a clipboard, renames a window, turns the reading order
-//! round or hides. Raw bytes stay raw in the files; whatever a face shows goes through here (security.md, R-15).
+//! Agents, tickets and tools can print sequences that move the cursor, set the clipboard, rename the
+//! window, reverse the reading order, or stay invisible. Files keep the raw bytes; every frontend passes
+//! untrusted text through this module.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// Characters of an excerpt.
+/// The most characters of an excerpt.
 pub const EXCERPT: usize = 4_000;
-/// Marks without a width that a character may carry: scripts need three or four, a joke needs hundreds.
-const MARKS: usize = 4;
+/// The combining marks that a character may carry: real scripts need up to four, prank text uses hundreds.
+const MAX_MARKS: usize = 4;
 
-/// One line of it: no control or escape sequence, no invisible or reordering character; line breaks and tabs are
-/// spaces, nothing at the edges.
+/// The text as one line without control sequences and without invisible or reordering characters. Line
+/// breaks and tabs become spaces; white space at both ends is removed.
 pub fn line(text: &str) -> String {
     strip(text, |_| Some(" ")).trim().to_owned()
 }
 
-/// As [`line()`], of a program's own output: of a line that overwrote itself (`10 %\r20 %`), what was seen last.
+/// As [`line()`], for a line of a program's output: of a line that overwrote itself (`10 %\r20 %`) the last
+/// part.
 pub fn output_line(text: &str) -> String {
     let shown = text
         .trim_end_matches(['\r', '\n'])
@@ -28,7 +30,7 @@ pub fn output_line(text: &str) -> String {
     line(shown.unwrap_or_default())
 }
 
-/// Several lines of it, as [`line()`], but line breaks stay (`\n` only) and a tab is four spaces.
+/// As [`line()`], but line breaks stay, as `\n`, and a tab becomes four spaces.
 pub fn text(text: &str) -> String {
     strip(&text.replace("\r\n", "\n"), |control| match control {
         '\t' => Some("    "),
@@ -36,17 +38,17 @@ pub fn text(text: &str) -> String {
     })
 }
 
-/// Several lines for a program to read, as [`text()`], but a tab stays one: it may be code.
-pub fn told(text: &str) -> String {
+/// As [`text()`], for a prompt: tabs stay, since the text may be code.
+pub fn prompt(text: &str) -> String {
     strip(&text.replace("\r\n", "\n"), |control| match control {
         '\t' => Some("\t"),
         _ => Some("\n"),
     })
 }
 
-/// [`text`] of at most [`EXCERPT`] characters, with `…` where it was cut, nothing at the edges.
+/// As [`text()`], cut to at most [`EXCERPT`] characters and a `…`; white space at both ends is removed.
 pub fn excerpt(source: &str) -> String {
-    // An escape sequence is never shown, so a long one may use up what is looked at; that is its author's loss.
+    // Bounds the work. An author who fills the text with escape sequences loses the rest of it.
     let head: String = source.chars().take(EXCERPT * 4).collect();
     let clean = text(&head);
     let clean = clean.trim();
@@ -56,7 +58,7 @@ pub fn excerpt(source: &str) -> String {
     }
 }
 
-/// Of sanitised text as much as fits in so many columns, ending in `…` when something is missing.
+/// Cuts sanitised text to a width in columns, with `…` at the end of a text that was cut.
 pub fn fit(text: &str, columns: usize) -> String {
     let width = |character: char| character.width().unwrap_or(0);
     if text.chars().map(width).sum::<usize>() <= columns {
@@ -77,7 +79,7 @@ pub fn fit(text: &str, columns: usize) -> String {
     shown
 }
 
-/// Strips; `blank` says what stands for a line break or tab.
+/// Removes everything unsafe. `blank` gives the replacement of a line break or tab.
 fn strip(text: &str, blank: impl Fn(char) -> Option<&'static str>) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -95,13 +97,14 @@ fn strip(text: &str, blank: impl Fn(char) -> Option<&'static str>) -> String {
             visible => {
                 let is_mark = visible.width() == Some(0);
                 marks = if is_mark { marks + 1 } else { 0 };
-                // A mark needs something to stand on: at an edge it would join what a face puts beside it.
-                let stands = !is_mark
+                // A mark at the start of a text would combine with the character that a frontend puts
+                // before it.
+                let has_base = !is_mark
                     || clean
                         .chars()
                         .next_back()
                         .is_some_and(|base| !base.is_whitespace());
-                if marks <= MARKS && stands {
+                if marks <= MAX_MARKS && has_base {
                     clean.push(visible);
                 }
             }
@@ -110,7 +113,7 @@ fn strip(text: &str, blank: impl Fn(char) -> Option<&'static str>) -> String {
     clean
 }
 
-/// What follows an ESC.
+/// Skips the rest of a sequence that began with ESC.
 fn escape(rest: &mut Peekable<Chars<'_>>) {
     match rest.peek().copied() {
         Some('[') => {
@@ -122,7 +125,7 @@ fn escape(rest: &mut Peekable<Chars<'_>>) {
             rest.next();
             string(rest);
         }
-        // Character sets and the like: intermediates, then one more.
+        // Character sets and the like: intermediates, then one final character.
         Some(' '..='/') => {
             while rest.next_if(|next| (' '..='/').contains(next)).is_some() {}
             rest.next_if(|next| ('0'..='~').contains(next));
@@ -130,27 +133,28 @@ fn escape(rest: &mut Peekable<Chars<'_>>) {
         Some('0'..='~') => {
             rest.next();
         }
-        // Another control: it is looked at by itself.
+        // Another control character is handled by itself.
         _ => {}
     }
 }
 
-/// What follows a CSI: parameters, intermediates, one final character. What does not belong ends it and is looked at
-/// by itself.
+/// Skips the rest of a control sequence: parameters, intermediates, one final character. Any other
+/// character ends the sequence and is handled by itself.
 fn control_sequence(rest: &mut Peekable<Chars<'_>>) {
     while rest.next_if(|next| ('0'..='?').contains(next)).is_some() {}
     while rest.next_if(|next| (' '..='/').contains(next)).is_some() {}
     rest.next_if(|next| ('@'..='~').contains(next));
 }
 
-/// What follows the beginning of a control string: all up to its end (ST or BEL), a cancel, or the end of the line,
-/// so that one left open hides no more than its line.
+/// Skips a control string up to its terminator (ST or BEL), a cancel, or the end of the line: an
+/// unterminated string hides no more than its line.
 fn string(rest: &mut Peekable<Chars<'_>>) {
     while let Some(next) = rest.next_if(|next| *next != '\n') {
         match next {
             '\u{7}' | '\u{18}' | '\u{1a}' | '\u{9c}' => return,
             '\u{1b}' => {
-                // ESC \ ends it; any other escape does too, and begins something of its own.
+                // ESC \ is the terminator. Any other escape ends the string too, and begins a sequence of
+                // its own.
                 if rest.next_if_eq(&'\\').is_none() {
                     escape(rest);
                 }

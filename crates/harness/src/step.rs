@@ -1,4 +1,4 @@
-//! A step to be started, and how.
+//! The request for a step, and the launch of its process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,32 +8,32 @@ use process::Spec;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
-use crate::event::Usage;
+use crate::usage::Usage;
 
-/// One step of one agent at one ticket.
+/// A request for one step of one agent on one ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepRequest {
-    /// The run that the step will be: its marker.
+    /// The id of the run that the step will be.
     pub run_id: String,
     /// The ticket's id.
     pub ticket: String,
     /// The agent's name.
     pub agent: String,
-    /// What it works as.
+    /// The agent's role.
     pub role: Role,
-    /// Counted from 1.
+    /// The number of the step, from 1.
     pub step: u32,
-    /// The session it goes on with, or opens.
+    /// The session to resume or to open.
     pub session: Session,
-    /// Its working directory, absolute.
+    /// The working directory, absolute.
     pub workspace: PathBuf,
-    /// What it is told.
+    /// The prompt.
     pub prompt: String,
-    /// What it reports to.
+    /// The name of the leader that the agent reports to.
     pub leader: String,
-    /// Whether crew's tools are within its reach.
+    /// Whether the agent can use crew's own tools.
     pub has_tools: bool,
-    /// The file with its standing instructions, absolute.
+    /// The file with the standing instructions, absolute.
     pub instructions: PathBuf,
     /// The folder of the tickets, absolute.
     pub tickets_dir: PathBuf,
@@ -44,30 +44,31 @@ pub struct StepRequest {
 /// The conversation that a step belongs to, as it stood before the step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Session {
-    /// Its id: of crew's making, or the client's own ([`Event::Started`](crate::Event::Started)).
+    /// Its id: one that crew made, or the client's own ([`Event::Started`](crate::Event::Started)).
     pub id: String,
-    /// Whether the step is its first.
+    /// Whether the step is the first of the session.
     pub is_new: bool,
-    /// What its earlier steps have used, estimates included.
+    /// The usage of the earlier steps, including estimates.
     pub used: Usage,
-    /// What the client itself last called the session's running total, in millionths of a US dollar
-    /// ([`Outcome::total_micro_usd`](crate::Outcome::total_micro_usd)): some clients report totals over the session.
+    /// The session's running total as the client last stated it, in millionths of a US dollar
+    /// ([`Outcome::total_micro_usd`](crate::Outcome::total_micro_usd)). Some clients only state totals of a
+    /// session.
     pub total_micro_usd: Option<u64>,
 }
 
-/// What an agent works as.
+/// The role of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Works at a ticket.
+    /// It works on a ticket.
     Worker,
-    /// Reviews what others did.
+    /// It reviews the work of others.
     Gatekeeper,
-    /// Resolves a conflict.
+    /// It resolves a conflict.
     Resolver,
 }
 
 impl Role {
-    /// Its name, as agents see it.
+    /// The name of the role, as agents see it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Worker => "worker",
@@ -78,8 +79,10 @@ impl Role {
 }
 
 impl StepRequest {
-    /// The variables that every client's process gets (cli.md, "What a worker's process gets"). `CREW_RUN_ID` is also
-    /// what the shim marks its processes with. Errors: a path is not absolute.
+    /// The variables that every client's process gets. The shim recognises the processes of a run by
+    /// `CREW_RUN_ID`.
+    ///
+    /// Errors: [`Error::Relative`].
     pub fn variables(&self) -> Result<Environment> {
         for (what, path) in [
             ("the workspace", &self.workspace),
@@ -115,7 +118,7 @@ impl StepRequest {
     }
 }
 
-/// A program to be run under a shim.
+/// A program to start under a shim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The run's id.
@@ -128,12 +131,12 @@ pub struct Launch {
     pub env: BTreeMap<OsString, OsString>,
     /// Its working directory.
     pub cwd: PathBuf,
-    /// What it can read from its standard input; `None`: nothing.
+    /// Its standard input; `None` for an empty one.
     pub stdin: Option<String>,
 }
 
 impl Launch {
-    /// The run to be made of it, with the default limits: set others on it.
+    /// The run as the shim takes it, with the default limits.
     pub fn spec(&self) -> Spec {
         let mut spec = Spec::new(&self.run_id, &self.program, &self.cwd);
         spec.args.clone_from(&self.args);

@@ -1,25 +1,25 @@
-//! When a client asks for a summary of the conversation, to go on from it.
+//! Compaction: the answer to a client that asks for a summary of its conversation and then continues from it.
 
 use serde_json::Value;
 
-use crate::cue::{Turn, Who};
 use crate::script::{Op, Script, Step};
+use crate::turn::{Speaker, Turn};
 
-/// How the clients ask.
-const ASKS: [&str; 2] = [
+/// The phrases by which clients ask for a summary.
+const PHRASES: [&str; 2] = [
     "create a detailed summary of the conversation",
     "CONTEXT CHECKPOINT COMPACTION",
 ];
 
-/// The conversation before the question, if the newest user text is one.
-pub(crate) fn asked(turns: &[Turn]) -> Option<&[Turn]> {
-    let place = turns.iter().rposition(|turn| turn.who == Who::User)?;
+/// The conversation before the request for a summary, if the newest user text is such a request.
+pub(crate) fn summarised(turns: &[Turn]) -> Option<&[Turn]> {
+    let place = turns.iter().rposition(|turn| turn.speaker == Speaker::User)?;
     let text = &turns.get(place)?.text;
-    let asks = ASKS.iter().any(|ask| text.contains(ask));
+    let asks = PHRASES.iter().any(|phrase| text.contains(phrase));
     if asks { turns.get(..place) } else { None }
 }
 
-/// A summary with the rest of the script, so that the run goes on where it was.
+/// A summary that contains the rest of the script, so that the run continues where it was.
 pub(crate) fn step(script: &Script, index: usize) -> Step {
     let rest = script.source.get(index..).unwrap_or_default();
     let rest = Value::Array(rest.to_vec());

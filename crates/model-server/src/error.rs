@@ -1,36 +1,37 @@
-//! What can go wrong.
+//! The errors of the service.
 
 use std::path::PathBuf;
 
-/// The result of what can fail here.
+/// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why the service cannot do what was asked.
+/// An error of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The port is taken, or there is no loopback.
+    /// The port is taken, or there is no loopback interface.
     #[error("cannot listen on 127.0.0.1:{port}")]
     Listen {
-        /// The port asked for; 0 for any.
+        /// The requested port; 0 for any.
         port: u16,
-        /// What the system said.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The log's file cannot be written.
+    /// The file of the log cannot be written.
     #[error("cannot write the log {}", path.display())]
     Log {
-        /// The log's file.
+        /// The file of the log.
         path: PathBuf,
-        /// What the system said.
+        /// The cause.
         source: std::io::Error,
     },
-    /// The service's thread cannot be had.
+    /// The thread of the service cannot be started.
     #[error("cannot start the service's thread")]
     Thread {
-        /// What the system said.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A prompt's script cannot be read: it is answered with status 400 and stands in the request's `problem`.
+    /// The script in a prompt is missing or invalid. The request is answered with status 400, and its
+    /// `problem` has the message.
     #[error("{0}")]
     Script(String),
 }

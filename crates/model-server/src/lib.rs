@@ -1,25 +1,25 @@
-//! A scripted model service on loopback, for tests with real agent clients: the client is real, what the model says
-//! is written in the prompt.
+//! A scripted model service on loopback, for tests with real agent clients: the client is real, and the
+//! prompt contains the answers of the model.
 //!
-//! The newest user text that holds `@@[ …JSON steps… ]@@` is the script, and the number of the model's turns after
-//! it is the step that is due. So the service keeps no conversation: it goes on rightly when a client is killed,
-//! resumes, or is a different process. What it was asked is kept in order ([`Server::requests`]) for a test to
-//! assert on.
+//! The newest user text that contains `@@[ …JSON steps… ]@@` is the script, and the number of the model's
+//! turns after it is the number of the step that is due. So the service keeps no conversation, and
+//! continues correctly when a client is killed, resumes, or is another process. It records the requests in
+//! order ([`Server::requests`]) for a test to check.
 //!
-//! [`script::Step`] tells what a step can be. A new wire format is one file in `wire`.
+//! `script.rs` describes the steps. A new wire format is one file in `wire`.
 
 mod compaction;
-mod cue;
+mod due;
 mod error;
 mod log;
 mod reply;
 mod respond;
 mod route;
-/// What a test writes into a prompt.
-pub mod script;
+mod script;
 mod server;
 mod stream;
 mod tool;
+mod turn;
 mod wire;
 
 pub use error::{Error, Result};

@@ -1,4 +1,4 @@
-//! What the service was asked, in order: what a test asserts on.
+//! The log of the requests, in order of arrival, which tests check.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,34 +10,36 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{Error, Result, Route};
+use crate::error::{Error, Result};
+use crate::route::Route;
 
-/// One request, and what came of it.
+/// One request and its answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Request {
     /// Its number, from 0, in the order of arrival.
     pub n: usize,
-    /// When it came, in milliseconds since the service began.
+    /// The time of its arrival, in milliseconds since the start of the service.
     pub at_ms: u64,
-    /// Its method.
+    /// The HTTP method.
     pub method: String,
-    /// Its path, with the query.
+    /// The path with the query.
     pub path: String,
-    /// What it is for.
+    /// The endpoint.
     pub route: Route,
-    /// The client's session, where the client says it (`x-claude-code-session-id`).
+    /// The client's session, if the client names it (`x-claude-code-session-id`).
     pub session: Option<String>,
-    /// The step of the script that is due, from 0; `None` where none is.
+    /// The number of the step that is due, from 0; `None` when none is.
     pub step: Option<usize>,
-    /// How often this step has been asked for, from 1; 0 where no step is due.
+    /// The number of requests for this step so far, from 1; 0 when no step is due.
     pub ask: u32,
-    /// The HTTP status of the answer; 0 while it is not decided.
+    /// The HTTP status of the answer; 0 until there is one.
     pub status: u16,
-    /// What is wrong with the request or its script. A good test has none.
+    /// What is wrong with the request or its script. A correct test has no problem.
     pub problem: Option<String>,
-    /// How it ended; `None` while it has not.
+    /// How it ended; `None` until it has.
     pub end: Option<End>,
-    /// The body; null where there was no JSON. It is not written to the log's file: it holds what is the vendor's.
+    /// The body; null when it was not JSON. It is not written to the file of the log, since it contains
+    /// prompts of the client's vendor.
     #[serde(skip)]
     pub body: Value,
 }
@@ -46,31 +48,31 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// All of the answer was sent.
-    Whole,
-    /// The script had the connection closed.
+    /// The whole answer was sent.
+    Complete,
+    /// The script closed the connection.
     Cut,
-    /// The client went away before its end.
-    HungUp,
+    /// The client closed the connection first.
+    ClientGone,
 }
 
 /// The log of one service.
 pub(crate) struct Log {
     begin: Instant,
-    kept: Mutex<Kept>,
+    entries: Mutex<Entries>,
     changed: Condvar,
     file: Option<(PathBuf, Mutex<File>)>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Entries {
     requests: Vec<Request>,
-    /// How often each step was asked for.
+    /// The number of requests for each step, by its key.
     asks: BTreeMap<String, u32>,
 }
 
 impl Request {
-    /// The texts of the user in the body, oldest first; what tools gave back is not among them.
+    /// The texts of the user in the body, oldest first, without the results of tools.
     #[must_use]
     pub fn user_texts(&self) -> Vec<String> {
         let Some(wire) = self.route.wire() else {
@@ -78,7 +80,7 @@ impl Request {
         };
         let turns = wire.read(&self.body).turns.into_iter();
         turns
-            .filter(|turn| turn.who == crate::cue::Who::User)
+            .filter(|turn| turn.speaker == crate::turn::Speaker::User)
             .map(|turn| turn.text)
             .collect()
     }
@@ -96,43 +98,43 @@ impl Log {
         });
         Ok(Self {
             begin: now(),
-            kept: Mutex::default(),
+            entries: Mutex::default(),
             changed: Condvar::new(),
             file: file.transpose()?,
         })
     }
 
-    /// A new request; what is told here about its number and time is not used.
-    pub(crate) fn arrived(&self, mut request: Request) -> usize {
-        let mut kept = self.kept();
-        request.n = kept.requests.len();
+    /// Adds a request, and returns its number. Its `n` and `at_ms` are set here.
+    pub(crate) fn add(&self, mut request: Request) -> usize {
+        let mut entries = self.entries();
+        request.n = entries.requests.len();
         request.at_ms = u64::try_from(self.begin.elapsed().as_millis()).unwrap_or(u64::MAX);
         let n = request.n;
-        kept.requests.push(request);
+        entries.requests.push(request);
         self.changed.notify_all();
         n
     }
 
-    /// Counts that a step is asked for, and says how often it was by now.
-    pub(crate) fn asked(&self, key: &str) -> u32 {
-        let mut kept = self.kept();
-        let asks = kept.asks.entry(key.to_owned()).or_default();
+    /// Counts a request for a step, and returns the number of requests for it so far.
+    pub(crate) fn count_ask(&self, key: &str) -> u32 {
+        let mut entries = self.entries();
+        let asks = entries.asks.entry(key.to_owned()).or_default();
         *asks += 1;
         *asks
     }
 
-    /// Notes something about a request, and writes it down as it then is.
-    pub(crate) fn note(&self, n: usize, change: impl FnOnce(&mut Request)) {
-        let mut kept = self.kept();
-        let Some(request) = kept.requests.get_mut(n) else {
+    /// Changes a request, and writes its new state to the file.
+    pub(crate) fn update(&self, n: usize, change: impl FnOnce(&mut Request)) {
+        let mut entries = self.entries();
+        let Some(request) = entries.requests.get_mut(n) else {
             return;
         };
         change(request);
-        // That a request came, and nothing yet of what it is, is no news.
-        let news = request.step.is_some() || request.end.is_some();
-        let line = news.then(|| json!(request));
+        // A request about which nothing is known yet is not worth a line.
+        let is_known = request.step.is_some() || request.end.is_some();
+        let line = is_known.then(|| json!(request));
         self.changed.notify_all();
-        drop(kept);
+        drop(entries);
         if let (Some((path, file)), Some(line)) = (&self.file, line) {
             let mut file = file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             if let Err(error) = writeln!(file, "{line}") {
@@ -142,29 +144,29 @@ impl Log {
     }
 
     pub(crate) fn requests(&self) -> Vec<Request> {
-        self.kept().requests.clone()
+        self.entries().requests.clone()
     }
 
-    /// Waits until the requests are as wanted; `false` when that takes longer than `patience`.
-    pub(crate) fn wait(&self, patience: Duration, mut so: impl FnMut(&[Request]) -> bool) -> bool {
-        let deadline = now() + patience;
-        let mut kept = self.kept();
+    /// Waits until `is_met` holds for the requests; `false` after `timeout`.
+    pub(crate) fn wait(&self, timeout: Duration, mut is_met: impl FnMut(&[Request]) -> bool) -> bool {
+        let deadline = now() + timeout;
+        let mut entries = self.entries();
         loop {
-            if so(&kept.requests) {
+            if is_met(&entries.requests) {
                 return true;
             }
             let left = deadline.saturating_duration_since(now());
             if left.is_zero() {
                 return false;
             }
-            let waited = self.changed.wait_timeout(kept, left);
-            kept = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
+            let waited = self.changed.wait_timeout(entries, left);
+            entries = waited.unwrap_or_else(std::sync::PoisonError::into_inner).0;
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        // A test's panic in its own predicate must not hide what was asked.
-        self.kept
+    fn entries(&self) -> MutexGuard<'_, Entries> {
+        // A predicate of a test may panic while the lock is held; the requests stay readable.
+        self.entries
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -172,7 +174,7 @@ impl Log {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "a wait needs a deadline, and the log says when"
+    reason = "a wait needs a deadline, and the log has times"
 )]
 fn now() -> Instant {
     Instant::now()

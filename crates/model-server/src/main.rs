@@ -1,4 +1,4 @@
-//! The scripted model service by hand: prints its address, and each request as a line of JSON.
+//! The scripted model service as a program: prints its address, and each request as a line of JSON.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,18 +1,18 @@
-//! One turn of the model, before it is put in a wire format.
+//! A reply of the model, independent of the wire format.
 
 use serde_json::Value;
 
 use crate::script::{Op, Step, Usage};
-use crate::tool::{self, Offered};
+use crate::tool::{self, OfferedTool};
 
-/// A turn of the model.
+/// A reply of the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
-    /// Unlike any other's, also of another service.
+    /// Unique, also among several services.
     pub(crate) id: String,
     pub(crate) model: String,
     pub(crate) blocks: Vec<Block>,
-    /// In the wire format's words; `None` for what the blocks mean.
+    /// The reason to stop, as the wire format names it; `None` for the one that follows from the blocks.
     pub(crate) stop: Option<String>,
     pub(crate) usage: Usage,
 }
@@ -25,8 +25,8 @@ pub(crate) enum Block {
 }
 
 impl Reply {
-    /// What a step says, by the tools that the client offers.
-    pub(crate) fn of(step: &Step, model: &str, offered: &[Offered]) -> Self {
+    /// The reply of a step, with calls of the tools that the client offers.
+    pub(crate) fn of(step: &Step, model: &str, offered: &[OfferedTool]) -> Self {
         let thinking = step.thinking.clone().map(Block::Thinking);
         let ops = step.ops.iter().map(|op| match op {
             Op::Text(text) => Block::Text(text.clone()),
@@ -35,7 +35,7 @@ impl Reply {
             Op::Tool { name, input } => call((name.clone(), input.clone())),
         });
         Self {
-            id: fresh(),
+            id: new_id(),
             model: model.to_owned(),
             blocks: thinking.into_iter().chain(ops).collect(),
             stop: step.stop.clone(),
@@ -43,8 +43,8 @@ impl Reply {
         }
     }
 
-    /// Whether it calls a tool.
-    pub(crate) fn calls(&self) -> bool {
+    /// Whether the reply calls a tool.
+    pub(crate) fn has_calls(&self) -> bool {
         self.blocks
             .iter()
             .any(|block| matches!(block, Block::Call { .. }))
@@ -53,16 +53,17 @@ impl Reply {
 
 fn call((name, input): (String, Value)) -> Block {
     Block::Call {
-        id: fresh(),
+        id: new_id(),
         name,
         input,
     }
 }
 
+/// A new unique id.
 #[expect(
     clippy::disallowed_methods,
-    reason = "a session outlives the service, so its ids must not come again"
+    reason = "a session outlives the service, so an id must never be used twice"
 )]
-pub(crate) fn fresh() -> String {
+pub(crate) fn new_id() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }

@@ -1,4 +1,4 @@
-//! One request, from its first byte to its answer.
+//! The answer to one request.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use hyper::body::{Bytes, Incoming};
 use hyper::{Response, StatusCode, header};
 use serde_json::{Value, json};
 
-use crate::cue::{self, Cue};
-use crate::log::Log;
-use crate::reply::{Reply, fresh};
+use crate::due::{self, Due};
+use crate::log::{End, Log, Request};
+use crate::reply::{Reply, new_id};
+use crate::route::Route;
 use crate::stream::{Cut, Stream};
-use crate::wire::{Asked, Frame, Wire};
-use crate::{End, Request, Route};
+use crate::wire::{Frame, TurnRequest, Wire};
 
-/// A client that asks for one step more often than this runs in a circle, and no test should run for ever.
-const MOST_ASKS: u32 = 60;
+/// The most requests for one step. A client that sends more is in a loop, and its test must end.
+const MAX_ASKS: u32 = 60;
 
 pub(crate) type Answer = Response<BoxBody<Bytes, Cut>>;
 
@@ -26,7 +26,7 @@ pub(crate) async fn respond(log: Arc<Log>, request: hyper::Request<Incoming>) ->
     let (parts, body) = request.into_parts();
     let route = Route::of(&parts.method, parts.uri.path());
     let session = parts.headers.get("x-claude-code-session-id");
-    let n = log.arrived(Request {
+    let n = log.add(Request {
         n: 0,
         at_ms: 0,
         method: parts.method.to_string(),
@@ -41,7 +41,7 @@ pub(crate) async fn respond(log: Arc<Log>, request: hyper::Request<Incoming>) ->
         body: Value::Null,
     });
     let Ok(body) = body.collect().await else {
-        log.note(n, |request| request.end = Some(End::HungUp));
+        log.update(n, |request| request.end = Some(End::ClientGone));
         return Ok(answer(StatusCode::BAD_REQUEST, &json!({})));
     };
     let body = body.to_bytes();
@@ -52,11 +52,11 @@ pub(crate) async fn respond(log: Arc<Log>, request: hyper::Request<Incoming>) ->
         if !is_json {
             return Ok(refused(&log, n, wire, "the body is no JSON"));
         }
-        let asked = wire.read(&value);
-        log.note(n, |request| request.body = value);
-        return Ok(turn(log, n, wire, &asked).await);
+        let turn = wire.read(&value);
+        log.update(n, |request| request.body = value);
+        return Ok(answer_turn(log, n, wire, &turn).await);
     }
-    let (status, said) = match route {
+    let (status, reply) = match route {
         Route::CountTokens => (StatusCode::OK, json!({ "input_tokens": body.len() / 4 })),
         Route::Models => (StatusCode::OK, json!({ "object": "list", "data": [] })),
         Route::Alive => (StatusCode::OK, json!({})),
@@ -65,56 +65,56 @@ pub(crate) async fn respond(log: Arc<Log>, request: hyper::Request<Incoming>) ->
             json!({ "type": "error", "error": { "type": "not_found_error", "message": "no such endpoint" } }),
         ),
     };
-    log.note(n, |request| {
+    log.update(n, |request| {
         request.body = value;
         request.status = status.as_u16();
-        request.end = Some(End::Whole);
+        request.end = Some(End::Complete);
         if route == Route::Unknown {
-            request.problem = Some("the service knows nothing of this kind".to_owned());
+            request.problem = Some("the service has no such endpoint".to_owned());
         }
     });
-    Ok(answer(status, &said))
+    Ok(answer(status, &reply))
 }
 
-/// A turn of the model.
-async fn turn(log: Arc<Log>, n: usize, wire: &'static dyn Wire, asked: &Asked) -> Answer {
-    let Cue { index, step, key } = match cue::of(&asked.turns) {
-        Ok(cue) => cue,
+/// Answers a request for a turn of the model.
+async fn answer_turn(log: Arc<Log>, n: usize, wire: &'static dyn Wire, request: &TurnRequest) -> Answer {
+    let Due { index, step, key } = match due::of(&request.turns) {
+        Ok(due) => due,
         Err(error) => return refused(&log, n, wire, &error.to_string()),
     };
-    let ask = log.asked(&key);
-    log.note(n, |request| {
+    let ask = log.count_ask(&key);
+    log.update(n, |request| {
         request.step = index;
         request.ask = ask;
     });
-    if ask > MOST_ASKS {
-        let why = format!("a step was asked for {ask} times: the client runs in a circle");
+    if ask > MAX_ASKS {
+        let why = format!("a step was asked for {ask} times: the client is in a loop");
         return refused(&log, n, wire, &why);
     }
     let step = step.at(ask);
     tokio::time::sleep(step.delay).await;
     if let Some(failure) = &step.failure {
         let status = StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut said = answer(status, &wire.failure(failure.status, &failure.message));
+        let mut response = answer(status, &wire.failure(failure.status, &failure.message));
         if let Some(seconds) = failure.retry_after {
-            said.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
-        log.note(n, |request| {
+        log.update(n, |request| {
             request.status = status.as_u16();
-            request.end = Some(End::Whole);
+            request.end = Some(End::Complete);
         });
-        return said;
+        return response;
     }
-    let reply = Reply::of(&step, &asked.model, &asked.tools);
-    log.note(n, |request| request.status = 200);
-    if !asked.streams {
-        log.note(n, |request| request.end = Some(End::Whole));
+    let reply = Reply::of(&step, &request.model, &request.tools);
+    log.update(n, |request| request.status = 200);
+    if !request.streams {
+        log.update(n, |request| request.end = Some(End::Complete));
         return answer(StatusCode::OK, &wire.whole(&reply));
     }
     let texts = |frames: Vec<Frame>| frames.iter().map(Frame::text).collect();
     let (opening, rest) = (texts(wire.opening(&reply)), texts(wire.rest(&reply)));
-    let mut said = Response::new(Stream::of(&step, opening, rest, log, n).boxed());
-    let headers = said.headers_mut();
+    let mut response = Response::new(Stream::start(&step, opening, rest, log, n).boxed());
+    let headers = response.headers_mut();
     headers.insert(
         header::CONTENT_TYPE,
         header::HeaderValue::from_static("text/event-stream"),
@@ -123,19 +123,20 @@ async fn turn(log: Arc<Log>, n: usize, wire: &'static dyn Wire, asked: &Asked) -
         header::CACHE_CONTROL,
         header::HeaderValue::from_static("no-cache"),
     );
-    if let Ok(id) = format!("req_{}", fresh()).parse() {
+    if let Ok(id) = format!("req_{}", new_id()).parse() {
         headers.insert("request-id", id);
     }
-    said
+    response
 }
 
-/// What a test got wrong: the clients do not ask again after this status, and the log has it.
+/// Answers a request that is wrong because of a mistake in the test. Clients do not retry after this
+/// status, and the log has the problem.
 fn refused(log: &Log, n: usize, wire: &dyn Wire, why: &str) -> Answer {
     let status = StatusCode::BAD_REQUEST;
-    log.note(n, |request| {
+    log.update(n, |request| {
         request.status = status.as_u16();
         request.problem = Some(why.to_owned());
-        request.end = Some(End::Whole);
+        request.end = Some(End::Complete);
     });
     answer(
         status,
@@ -143,8 +144,8 @@ fn refused(log: &Log, n: usize, wire: &dyn Wire, why: &str) -> Answer {
     )
 }
 
-fn answer(status: StatusCode, said: &Value) -> Answer {
-    let body = Full::new(Bytes::from(said.to_string())).map_err(Cut::from);
+fn answer(status: StatusCode, body: &Value) -> Answer {
+    let body = Full::new(Bytes::from(body.to_string())).map_err(Cut::from);
     let mut answer = Response::new(body.boxed());
     *answer.status_mut() = status;
     let json = header::HeaderValue::from_static("application/json");

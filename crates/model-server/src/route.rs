@@ -1,22 +1,22 @@
-//! What a path asks for.
+//! The endpoints of the service.
 
 use hyper::Method;
 
 use crate::wire::{Anthropic, Wire};
 
-/// What a request is for.
+/// An endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
-    /// A turn of the model, by Anthropic's Messages.
+    /// A turn of the model, in Anthropic's Messages format.
     Messages,
-    /// How many tokens a request has.
+    /// The number of tokens of a request.
     CountTokens,
-    /// Which models there are.
+    /// The list of models.
     Models,
-    /// Whether anybody is there.
+    /// The check whether the service is alive.
     Alive,
-    /// Nothing that the service knows: answered with 404.
+    /// An unknown endpoint, which is answered with 404.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ impl Route {
         }
     }
 
-    /// The wire format of a turn of the model; `None` for everything else.
+    /// The wire format, for an endpoint that answers with a turn of the model.
     pub(crate) fn wire(self) -> Option<&'static dyn Wire> {
         match self {
             Self::Messages => Some(&Anthropic),
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_clients_ask_for_is_known() {
+    fn every_request_of_the_clients_has_its_endpoint() {
         for (method, path, route) in [
             (Method::POST, "/v1/messages", Route::Messages),
             (Method::POST, "/a/v1/messages/count_tokens", Route::CountTokens),

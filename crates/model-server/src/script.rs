@@ -1,96 +1,96 @@
-//! Scripts: what the model does, step by step, as JSON in a prompt.
+//! Scripts: the steps of the model, as JSON in a prompt.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 const OPENS: &str = "@@[";
 const CLOSES: &str = "]@@";
 
-/// A script, read and checked whole: a mistake in its last step is told at its first.
+/// A script. It is checked as a whole, so that a mistake in the last step is found at the first request.
 #[derive(Clone, Debug)]
-pub struct Script {
-    /// The steps as they stand in the prompt: they are how often a step was asked is counted by.
+pub(crate) struct Script {
+    /// The steps as they stand in the prompt. Requests for a step are counted by this text.
     pub(crate) source: Vec<Value>,
     pub(crate) steps: Vec<Step>,
 }
 
 /// One turn of the model.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Step {
-    /// What it thinks first.
-    pub thinking: Option<String>,
-    /// What it says and calls, in order; several calls are parallel ones.
-    pub ops: Vec<Op>,
-    /// Before anything of the answer is sent.
-    pub delay: Duration,
-    /// Between two events of the stream.
-    pub chunk: Duration,
-    /// The fault happens only the first so many times that the step is asked for. Without it, every time.
-    pub times: Option<u32>,
-    /// A fault: silence after the stream's first event.
-    pub stall: Duration,
-    /// A fault: the connection is closed after the stream's first event.
-    pub cut: bool,
-    /// A fault: the service fails instead.
-    pub failure: Option<Failure>,
-    /// The reason to stop, in the wire format's own words; without it what the ops mean.
-    pub stop: Option<String>,
-    /// What the turn is said to have used.
-    pub usage: Usage,
+pub(crate) struct Step {
+    /// The thinking at the start of the turn.
+    pub(crate) thinking: Option<String>,
+    /// The texts and the calls of tools, in order. Several calls are parallel.
+    pub(crate) ops: Vec<Op>,
+    /// The wait before the first byte of the answer.
+    pub(crate) delay: Duration,
+    /// The wait between two events of the stream.
+    pub(crate) chunk: Duration,
+    /// The number of requests for this step that meet its fault; without it, every request does.
+    pub(crate) times: Option<u32>,
+    /// A fault: the wait after the first event of the stream.
+    pub(crate) stall: Duration,
+    /// A fault: the connection is closed after the first event of the stream.
+    pub(crate) cut: bool,
+    /// A fault: the service fails in place of an answer.
+    pub(crate) failure: Option<Failure>,
+    /// The reason to stop, as the wire format names it; without it, the one that follows from the operations.
+    pub(crate) stop: Option<String>,
+    /// The usage that the answer states.
+    pub(crate) usage: Usage,
 }
 
-/// Something the model says or calls.
+/// A text of the model, or a call of a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Op {
-    /// Text.
+pub(crate) enum Op {
+    /// A text.
     Text(String),
-    /// A command, by whatever tool the client offers for it.
+    /// A command, run by the shell tool that the client offers.
     Bash(String),
-    /// A file with this content, by whatever tool the client offers for it.
+    /// A file, object by the tool that the client offers for it.
     Write {
-        /// Where.
+        /// The path of the file.
         path: String,
-        /// What.
+        /// The content of the file.
         content: String,
     },
-    /// Any tool.
+    /// A call of a tool by its name.
     Tool {
-        /// Its name, as the client has it.
+        /// The name, as the client has it.
         name: String,
-        /// Its input.
+        /// The input.
         input: Value,
     },
 }
 
 /// A failure of the service.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// The HTTP status.
-    pub status: u16,
-    /// The header of this name, in seconds.
-    pub retry_after: Option<u64>,
-    /// What the error says.
-    pub message: String,
+    pub(crate) status: u16,
+    /// The header `retry-after`, in seconds.
+    pub(crate) retry_after: Option<u64>,
+    /// The message of the error.
+    pub(crate) message: String,
 }
 
-/// Tokens of one turn.
+/// The tokens of one turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Usage {
-    /// Read, and not from the cache.
+pub(crate) struct Usage {
+    /// Input that is not cached.
     #[serde(rename = "in")]
-    pub input: u64,
-    /// Written.
+    pub(crate) input: u64,
+    /// Output.
     #[serde(rename = "out")]
-    pub output: u64,
-    /// Read from the cache.
-    pub cache_read: u64,
-    /// Written to the cache.
-    pub cache_write: u64,
+    pub(crate) output: u64,
+    /// Input read from the cache.
+    pub(crate) cache_read: u64,
+    /// Input object to the cache.
+    pub(crate) cache_write: u64,
 }
 
 impl Default for Usage {
@@ -105,7 +105,7 @@ impl Default for Usage {
 }
 
 impl Step {
-    /// The step as it is played when it is asked for the n-th time, from 1: with its faults, or without.
+    /// The step for the n-th request for it, from 1: with its fault, or without.
     #[must_use]
     pub(crate) fn at(self, ask: u32) -> Self {
         if self.times.is_none_or(|times| ask <= times) {
@@ -120,10 +120,10 @@ impl Step {
     }
 }
 
-/// An object of a script, as it is written.
+/// One object of a script.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Written {
+struct Object {
     bash: Option<String>,
     write: Option<(String, String)>,
     tool: Option<String>,
@@ -142,12 +142,12 @@ struct Written {
     usage: Option<Usage>,
 }
 
-/// The last script in a text; `None` where the text has none.
+/// Finds the last script in a text; `None` when there is none.
 ///
 /// # Errors
 ///
-/// It is not closed, is no JSON, or has a step that says nothing or two things that cannot both be.
-pub fn find(text: &str) -> Option<Result<Script>> {
+/// [`Error::Script`] when the script is not closed, is not JSON, or has an empty or contradictory step.
+pub(crate) fn find(text: &str) -> Option<Result<Script>> {
     let (_, after) = text.rsplit_once(OPENS)?;
     let Some((inside, _)) = after.split_once(CLOSES) else {
         return Some(Err(Error::Script(format!(
@@ -171,8 +171,8 @@ fn read(json: &str) -> Result<Script> {
 
 fn step(value: &Value) -> Result<Step, String> {
     let mut objects = match value {
-        Value::Array(parallel) => parallel.iter().map(written).collect::<Result<Vec<_>, _>>()?,
-        one => vec![written(one)?],
+        Value::Array(parallel) => parallel.iter().map(object).collect::<Result<Vec<_>, _>>()?,
+        one => vec![object(one)?],
     }
     .into_iter();
     let Some(first) = objects.next() else {
@@ -189,12 +189,12 @@ fn step(value: &Value) -> Result<Step, String> {
         }
         ops.extend(also);
     }
-    let says_nothing = ops.is_empty() && first.thinking.is_none();
-    let fails = first.status.is_some() || first.cut || first.stall_ms.is_some();
-    if says_nothing && (!fails || first.times.is_some()) {
+    let is_empty = ops.is_empty() && first.thinking.is_none();
+    let has_fault = first.status.is_some() || first.cut || first.stall_ms.is_some();
+    if is_empty && (!has_fault || first.times.is_some()) {
         return Err("it has none of text, bash, write and tool".to_owned());
     }
-    if first.times.is_some() && !fails {
+    if first.times.is_some() && !has_fault {
         return Err("times belongs to a status, a cut or a stall".to_owned());
     }
     if first.status.is_none() && (first.retry_after.is_some() || first.message.is_some()) {
@@ -223,29 +223,29 @@ fn step(value: &Value) -> Result<Step, String> {
     })
 }
 
-fn written(value: &Value) -> Result<Written, String> {
+fn object(value: &Value) -> Result<Object, String> {
     if !value.is_object() {
         return Err("it is neither an object nor an array of objects".to_owned());
     }
-    Written::deserialize(value).map_err(|error| error.to_string())
+    Object::deserialize(value).map_err(|error| error.to_string())
 }
 
-/// What one object says and calls.
-fn operations(written: &Written) -> Result<Vec<Op>, String> {
+/// The texts and the calls of one object.
+fn operations(object: &Object) -> Result<Vec<Op>, String> {
     let mut ops = Vec::new();
-    ops.extend(written.text.clone().map(Op::Text));
+    ops.extend(object.text.clone().map(Op::Text));
     let texts = ops.len();
-    ops.extend(written.bash.clone().map(Op::Bash));
+    ops.extend(object.bash.clone().map(Op::Bash));
     ops.extend(
-        written
+        object
             .write
             .clone()
             .map(|(path, content)| Op::Write { path, content }),
     );
-    ops.extend(written.tool.clone().map(|name| {
+    ops.extend(object.tool.clone().map(|name| {
         Op::Tool {
             name,
-            input: written
+            input: object
                 .input
                 .clone()
                 .unwrap_or_else(|| Value::Object(serde_json::Map::new())),
@@ -254,13 +254,13 @@ fn operations(written: &Written) -> Result<Vec<Op>, String> {
     if ops.len() - texts > 1 {
         return Err("it has more than one of bash, write and tool; parallel calls are an array".to_owned());
     }
-    if written.input.is_some() && written.tool.is_none() {
+    if object.input.is_some() && object.tool.is_none() {
         return Err("input belongs to a tool".to_owned());
     }
     Ok(ops)
 }
 
-impl Written {
+impl Object {
     fn has_modifiers(&self) -> bool {
         let Self {
             bash: _,
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_the_step() {
+    fn an_error_names_its_step() {
         for (text, why) in [
             ("@@[{\"text\":\"a\"}", "never closed"),
             ("@@[{\"text\":}]@@", "no JSON"),
@@ -357,8 +357,8 @@ mod tests {
                 "only the first",
             ),
         ] {
-            let said = refusal(text);
-            assert!(said.contains(why), "{text}: {said}");
+            let refusal = refusal(text);
+            assert!(refusal.contains(why), "{text}: {refusal}");
         }
     }
 }

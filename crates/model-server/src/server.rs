@@ -1,4 +1,4 @@
-//! The service: a port on loopback, and a thread that serves it until it is dropped.
+//! The server: a port on loopback, and a thread that serves it until the server is dropped.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -12,13 +12,14 @@ use hyper_util::rt::TokioIo;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
-use crate::log::Log;
+use crate::error::{Error, Result};
+use crate::log::{Log, Request};
 use crate::respond::respond;
-use crate::{Error, Request, Result};
 
-/// A running service. Dropped, it ends, with all its connections.
+/// A running service. It ends when it is dropped, with all its connections.
 ///
-/// It has a thread and a runtime of its own, so that a test needs none, and one that blocks does not stop it.
+/// It has a thread and a runtime of its own: a test needs no runtime, and a test that blocks does not stop
+/// the service.
 pub struct Server {
     address: SocketAddr,
     log: Arc<Log>,
@@ -31,17 +32,17 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// There is no loopback, or no thread to be had.
+    /// [`Error::Listen`] when there is no loopback interface, [`Error::Thread`].
     pub fn start() -> Result<Self> {
         Self::start_at(0, None)
     }
 
-    /// Starts on a port, 0 for a free one, and appends to `log` a line of JSON for each thing that is noted of a
-    /// request.
+    /// Starts on a port, 0 for a free one, and appends the state of each request to `log` as a line of JSON
+    /// whenever it changes.
     ///
     /// # Errors
     ///
-    /// The port is taken, the log cannot be written, or there is no thread to be had.
+    /// [`Error::Listen`] when the port is taken, [`Error::Log`], [`Error::Thread`].
     pub fn start_at(port: u16, log: Option<&Path>) -> Result<Self> {
         let listen = |source| Error::Listen { port, source };
         let log = Arc::new(Log::new(log)?);
@@ -53,11 +54,11 @@ impl Server {
             .build()
             .map_err(|source| Error::Thread { source })?;
         let (stop, stopped) = oneshot::channel();
-        let kept = Arc::clone(&log);
+        let own_log = Arc::clone(&log);
         let serve = move || {
             runtime.block_on(async move {
                 tokio::select! {
-                    () = serve(listener, kept) => {}
+                    () = serve(listener, own_log) => {}
                     _ = stopped => {}
                 }
             });
@@ -74,19 +75,19 @@ impl Server {
         })
     }
 
-    /// Where it is, as clients want it: `http://127.0.0.1:PORT`.
+    /// The URL, `http://127.0.0.1:PORT`.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Everything it was asked so far, in the order of arrival.
+    /// All requests so far, in the order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         self.log.requests()
     }
 
-    /// What was wrong with requests and scripts so far. A good test has none of it.
+    /// The problems of requests and scripts so far. A correct test has none.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let requests = self.log.requests().into_iter();
@@ -100,12 +101,12 @@ impl Server {
             .collect()
     }
 
-    /// Waits until the requests are as wanted; `false` when that takes longer than `patience`.
+    /// Waits until `is_met` holds for the requests; `false` after `timeout`.
     ///
-    /// `so` is asked after every change, with the log locked: it must not call the service.
+    /// `is_met` is called after every change, with the log locked, so it must not call the server.
     #[must_use]
-    pub fn wait(&self, patience: Duration, so: impl FnMut(&[Request]) -> bool) -> bool {
-        self.log.wait(patience, so)
+    pub fn wait(&self, timeout: Duration, is_met: impl FnMut(&[Request]) -> bool) -> bool {
+        self.log.wait(timeout, is_met)
     }
 }
 
@@ -127,14 +128,15 @@ async fn serve(listener: TcpListener, log: Arc<Log>) {
         }
     };
     loop {
-        // A connection that fails before it is one concerns its client only.
+        // A connection that fails here concerns only its client.
         let Ok((connection, _)) = listener.accept().await else {
             continue;
         };
         let log = Arc::clone(&log);
         let service = service_fn(move |request| respond(Arc::clone(&log), request));
         tokio::spawn(async move {
-            // Clients go away, and scripts cut: neither is an error here, and the log has both.
+            // A client that closes the connection and a script that cuts it are no errors, and stand in the
+            // log.
             let _ = http1::Builder::new()
                 .serve_connection(TokioIo::new(connection), service)
                 .await;

@@ -1,4 +1,4 @@
-//! Bodies that come bit by bit, and what becomes of them.
+//! Streamed answers.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -9,21 +9,27 @@ use std::time::Duration;
 use hyper::body::{Body, Bytes, Frame};
 use tokio::sync::mpsc;
 
-use crate::End;
-use crate::log::Log;
+use crate::log::{End, Log};
 use crate::script::Step;
 
-/// A body that is sent as it is made. When its client goes away it is dropped, and whoever makes it hears of that.
+/// A body that is sent while it is made. It is dropped when its client closes the connection, which closes
+/// the channel.
 pub(crate) struct Stream(mpsc::Receiver<Result<Bytes, Cut>>);
 
-/// The script has the connection closed: to the client it breaks off.
+/// The error that makes the server break the connection off, since the script says so.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("cut by the script")]
 pub(crate) struct Cut;
 
 impl Stream {
-    /// Sends the opening, does what the step says of silence and cutting, and sends the rest.
-    pub(crate) fn of(step: &Step, opening: Vec<String>, rest: Vec<String>, log: Arc<Log>, n: usize) -> Self {
+    /// Starts to send the opening and then the rest, with the waits and the cut of the step.
+    pub(crate) fn start(
+        step: &Step,
+        opening: Vec<String>,
+        rest: Vec<String>,
+        log: Arc<Log>,
+        n: usize,
+    ) -> Self {
         let (sender, receiver) = mpsc::channel(1);
         let (chunk, stall, cut) = (step.chunk, step.stall, step.cut);
         tokio::spawn(async move {
@@ -31,14 +37,15 @@ impl Stream {
                 send(&sender, opening, chunk).await?;
                 pause(&sender, stall).await?;
                 if cut {
-                    return Ok::<End, HungUp>(End::Cut);
+                    return Ok::<End, ClientGone>(End::Cut);
                 }
                 send(&sender, rest, chunk).await?;
-                Ok(End::Whole)
+                Ok(End::Complete)
             };
-            let end = sent.await.unwrap_or(End::HungUp);
-            // Told before the last of it is sent: whoever has all of the answer finds it in the log.
-            log.note(n, |request| request.end = Some(end));
+            let end = sent.await.unwrap_or(End::ClientGone);
+            // The log is updated before the client can see the end: a test that has the whole answer finds
+            // it there.
+            log.update(n, |request| request.end = Some(end));
             if end == End::Cut {
                 let _ = sender.send(Err(Cut)).await;
             }
@@ -47,24 +54,24 @@ impl Stream {
     }
 }
 
-/// The client went away.
-struct HungUp;
+/// The client closed the connection.
+struct ClientGone;
 
 async fn send(
     sender: &mpsc::Sender<Result<Bytes, Cut>>,
     texts: Vec<String>,
     chunk: Duration,
-) -> Result<(), HungUp> {
+) -> Result<(), ClientGone> {
     for text in texts {
-        sender.send(Ok(Bytes::from(text))).await.map_err(|_| HungUp)?;
+        sender.send(Ok(Bytes::from(text))).await.map_err(|_| ClientGone)?;
         pause(sender, chunk).await?;
     }
     Ok(())
 }
 
-async fn pause(sender: &mpsc::Sender<Result<Bytes, Cut>>, pause: Duration) -> Result<(), HungUp> {
+async fn pause(sender: &mpsc::Sender<Result<Bytes, Cut>>, pause: Duration) -> Result<(), ClientGone> {
     tokio::select! {
-        () = sender.closed() => Err(HungUp),
+        () = sender.closed() => Err(ClientGone),
         () = tokio::time::sleep(pause) => Ok(()),
     }
 }

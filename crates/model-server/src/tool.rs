@@ -1,10 +1,10 @@
-//! What the clients call the tools that a script names by what they do.
+//! The tools of the clients, for operations that a script names by their purpose.
 
 use serde_json::{Map, Value, json};
 
 /// A tool that a client offers.
 #[derive(Clone, Debug)]
-pub(crate) struct Offered {
+pub(crate) struct OfferedTool {
     pub(crate) name: String,
     /// The JSON schema of its input.
     pub(crate) schema: Value,
@@ -14,7 +14,7 @@ const SHELLS: [&str; 5] = ["Bash", "bash", "exec_command", "shell", "run_shell_c
 const WRITERS: [&str; 3] = ["Write", "write", "write_file"];
 
 /// The call that runs a command.
-pub(crate) fn bash(command: &str, offered: &[Offered]) -> (String, Value) {
+pub(crate) fn bash(command: &str, offered: &[OfferedTool]) -> (String, Value) {
     let tool = first(&SHELLS, offered);
     let key = tool
         .and_then(|tool| tool.key(&["command", "cmd"]))
@@ -30,8 +30,8 @@ pub(crate) fn bash(command: &str, offered: &[Offered]) -> (String, Value) {
     (name.to_owned(), Value::Object(input))
 }
 
-/// The call that writes a file: by the shell where a client has no tool for it.
-pub(crate) fn write(path: &str, content: &str, offered: &[Offered]) -> (String, Value) {
+/// The call that writes a file, with the shell when a client has no tool for it.
+pub(crate) fn write(path: &str, content: &str, offered: &[OfferedTool]) -> (String, Value) {
     let Some(tool) = first(&WRITERS, offered) else {
         let (path, content) = (quoted(path), quoted(content));
         let command = format!("mkdir -p -- \"$(dirname -- {path})\" && printf %s {content} > {path}");
@@ -41,7 +41,7 @@ pub(crate) fn write(path: &str, content: &str, offered: &[Offered]) -> (String, 
     (tool.name.clone(), json!({ key: path, "content": content }))
 }
 
-fn first<'o>(names: &[&str], offered: &'o [Offered]) -> Option<&'o Offered> {
+fn first<'o>(names: &[&str], offered: &'o [OfferedTool]) -> Option<&'o OfferedTool> {
     names
         .iter()
         .find_map(|name| offered.iter().find(|tool| tool.name == *name))
@@ -51,7 +51,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-impl Offered {
+impl OfferedTool {
     fn key<'k>(&self, keys: &[&'k str]) -> Option<&'k str> {
         let properties = self.schema.get("properties")?;
         keys.iter().copied().find(|key| properties.get(key).is_some())
@@ -67,8 +67,8 @@ impl Offered {
 mod tests {
     use super::*;
 
-    fn tool(name: &str, key: &str, required: &[&str]) -> Offered {
-        Offered {
+    fn tool(name: &str, key: &str, required: &[&str]) -> OfferedTool {
+        OfferedTool {
             name: name.to_owned(),
             schema: json!({ "properties": { key: {}, "content": {} }, "required": required }),
         }

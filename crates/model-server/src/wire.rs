@@ -1,49 +1,49 @@
-//! The wire formats: one file each, values in and values out.
+//! The wire formats, one file each.
 
 mod anthropic;
 
 use serde_json::Value;
 
-use crate::cue::Turn;
 use crate::reply::Reply;
-use crate::tool::Offered;
+use crate::tool::OfferedTool;
+use crate::turn::Turn;
 
 pub(crate) use anthropic::Anthropic;
 
-/// How a kind of client asks, and how it is answered.
+/// A wire format: how the requests of a kind of client are read, and how replies are written.
 pub(crate) trait Wire: Send + Sync {
-    /// What a request's body says.
-    fn read(&self, body: &Value) -> Asked;
-    /// The answer as one body, for a client that asks for no stream.
+    /// Reads the body of a request.
+    fn read(&self, body: &Value) -> TurnRequest;
+    /// The reply as one body, for a client that wants no stream.
     fn whole(&self, reply: &Reply) -> Value;
-    /// What opens the stream, before anything is said.
+    /// The events that open the stream, before any content.
     fn opening(&self, reply: &Reply) -> Vec<Frame>;
-    /// The rest of the stream.
+    /// The other events of the stream.
     fn rest(&self, reply: &Reply) -> Vec<Frame>;
     /// The body of a failure.
     fn failure(&self, status: u16, message: &str) -> Value;
 }
 
-/// A request, as far as the script needs it.
+/// A request for a turn of the model.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct TurnRequest {
     pub(crate) model: String,
     pub(crate) streams: bool,
-    /// The conversation, oldest first. A row of messages by the model is one turn.
+    /// The conversation, oldest first. Successive messages of the model are one turn.
     pub(crate) turns: Vec<Turn>,
-    pub(crate) tools: Vec<Offered>,
+    pub(crate) tools: Vec<OfferedTool>,
 }
 
 /// One server-sent event.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    /// Its name, in formats that have them.
+    /// The name of the event, in formats that have one.
     pub(crate) event: Option<&'static str>,
     pub(crate) data: Value,
 }
 
 impl Frame {
-    /// As it is sent.
+    /// The event as it is sent.
     pub(crate) fn text(&self) -> String {
         let event = self
             .event
@@ -53,7 +53,7 @@ impl Frame {
     }
 }
 
-/// The parts of at most so many characters; one empty part of nothing.
+/// Cuts a text into pieces of at most this many characters; an empty text is one empty piece.
 pub(crate) fn pieces(text: &str, characters: usize) -> Vec<String> {
     let all: Vec<char> = text.chars().collect();
     if all.is_empty() {

@@ -39,7 +39,7 @@ pub fn ask(
         .process_group(0);
     let mut child = command
         .spawn()
-        .map_err(|error| format!("cannot start {}: {}", program.display(), text::system(&error)))?;
+        .map_err(|error| format!("cannot start {}: {}", program.display(), text::os_message(&error)))?;
     let group = rustix::process::Pid::from_child(&child);
     let (tell, told) = mpsc::channel();
     if let Some(out) = child.stdout.take() {
@@ -56,7 +56,7 @@ pub fn ask(
     drop(child.wait());
     match answer {
         Ok(Ok(answer)) => Ok(String::from_utf8_lossy(&answer).into_owned()),
-        Ok(Err(error)) => Err(format!("its answer cannot be read: {}", text::system(&error))),
+        Ok(Err(error)) => Err(format!("its answer cannot be read: {}", text::os_message(&error))),
         Err(_) => Err(format!("it did not answer within {} s", limit.as_secs())),
     }
 }

@@ -72,7 +72,7 @@ impl Capture {
                     bytes = &bytes[count..];
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) if text::lacks(&error) && wait() => {}
+                Err(error) if text::is_exhausted(&error) && wait() => {}
                 Ok(0) | Err(_) => break,
             }
         }

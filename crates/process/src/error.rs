@@ -53,7 +53,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The shim started and gave up before the run began. Nothing runs; the run may be started again.
-    #[error("the shim of {} gave up: {}", dir.display(), text::without_number(said))]
+    #[error("the shim of {} gave up: {}", dir.display(), text::without_os_code(said))]
     ShimGaveUp {
         /// The run's directory.
         dir: PathBuf,
@@ -115,7 +115,7 @@ impl Error {
     pub fn is_passing(&self) -> bool {
         match self {
             Self::File { source, .. } | Self::SpawnShim { source, .. } | Self::System { source, .. } => {
-                text::lacks(source)
+                text::is_exhausted(source)
             }
             // Its own words for one of these.
             Self::ShimGaveUp { said, .. } => says_lacking(said),
@@ -144,7 +144,7 @@ pub(crate) fn says_lacking(text: &str) -> bool {
         .strip_suffix(')')
         .and_then(|rest| rest.rsplit_once("(os error "))
         .and_then(|(_, number)| number.parse().ok());
-    number.is_some_and(|number| text::lacks(&io::Error::from_raw_os_error(number)))
+    number.is_some_and(|number| text::is_exhausted(&io::Error::from_raw_os_error(number)))
 }
 
 #[cfg(test)]

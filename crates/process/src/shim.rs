@@ -158,7 +158,7 @@ fn told(reason: Reason) -> Reason {
     match reason {
         Reason::SpawnFailed { fault, error } => Reason::SpawnFailed {
             fault,
-            error: text::without_number(&error).to_owned(),
+            error: text::without_os_code(&error).to_owned(),
         },
         other => other,
     }
@@ -190,7 +190,7 @@ fn record(run: &Run, exit: &Exit) -> Result<()> {
     loop {
         match files::replace(run.dir(), files::EXIT, exit, Sync::Disk) {
             // A step is paid for, and its record is what is left of it: a full disk is waited for, for as long as it takes.
-            Err(Error::File { source, .. }) if text::lacks(&source) && is_waited_for(run) => {
+            Err(Error::File { source, .. }) if text::is_exhausted(&source) && is_waited_for(run) => {
                 let _ = linux::poll(&mut [], Duration::from_secs(1));
             }
             Err(_) if tries < RECORD_TRIES && run.dir().exists() => {

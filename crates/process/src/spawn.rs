@@ -128,8 +128,8 @@ fn look(path: &Path) -> Result<(), NotFound> {
             ),
         },
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            not(Fault::NotExecutable, text::system(&error))
+            not(Fault::NotExecutable, text::os_message(&error))
         }
-        Err(error) => not(Fault::Missing, text::system(&error)),
+        Err(error) => not(Fault::Missing, text::os_message(&error)),
     }
 }

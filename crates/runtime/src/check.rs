@@ -45,7 +45,7 @@ impl<E: Into<Error>> From<E> for Trouble {
     fn from(error: E) -> Self {
         let error = error.into();
         Self {
-            why: text::whole(&error),
+            why: text::with_causes(&error),
             passing: error.is_passing(),
         }
     }

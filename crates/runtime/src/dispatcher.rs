@@ -505,7 +505,7 @@ impl Dispatcher {
         }
         tracing::warn!(
             "a decision was refused, and crew starts over from the journal: {}",
-            text::whole(&error)
+            text::with_causes(&error)
         );
         self.refusals.note(error)?;
         Ok(Recorded::Refused)

@@ -189,7 +189,7 @@ impl Error {
                  TICKETS_DIR as it was",
                 known.display()
             )),
-            Error::Io { source, .. } if text::lacks(source) => {
+            Error::Io { source, .. } if text::is_exhausted(source) => {
                 Some("see that its disk has room and can be written; nothing was begun".to_owned())
             }
             Error::SettingsFile { .. } => {
@@ -233,7 +233,7 @@ impl Error {
             Error::Process(error) => error.is_passing(),
             Error::Io { source, .. }
             | Error::SettingsFile { source, .. }
-            | Error::WorkspacesElsewhere { source, .. } => text::lacks(source),
+            | Error::WorkspacesElsewhere { source, .. } => text::is_exhausted(source),
             Error::Disputed { .. }
             | Error::Tickets(_)
             | Error::Harness(_)

@@ -48,7 +48,7 @@ pub(crate) async fn watch(
                     break failed(&id, Class::Lost, &error.to_string());
                 }
                 // As long as something of it may be alive it has not ended: the next step would be the second at work.
-                let error = text::whole(&error);
+                let error = text::with_causes(&error);
                 tracing::warn!("step {id} cannot be watched, and is looked at again: {error}");
                 if tell.is_closed() {
                     return;

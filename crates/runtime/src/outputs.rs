@@ -73,7 +73,7 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
                 tracing::warn!(
                     "the old output {} cannot be removed: {}",
                     run.dir.display(),
-                    text::system(&error)
+                    text::os_message(&error)
                 );
             }
         }
@@ -109,7 +109,7 @@ pub fn finish_taking_away(folder: &Path) {
             tracing::warn!(
                 "{}, which is left of an old output, cannot be removed: {}",
                 left.display(),
-                text::system(&error)
+                text::os_message(&error)
             );
         }
     }

@@ -36,7 +36,10 @@ impl Place {
     #[must_use]
     pub fn refuses_files(&self) -> Option<String> {
         let folder = tickets::Folder::at(&self.tickets_dir).ok()?;
-        folder.refuses().map(|error| text::whole(&error))
+        folder
+            .check_writable()
+            .err()
+            .map(|error| text::with_causes(&error))
     }
 
     fn refuses_work_with(&self, workspaces: Option<&PathBuf>) -> Option<String> {
@@ -78,7 +81,7 @@ fn refusal(place: &Path) -> Option<String> {
     Some(format!(
         "{} cannot be written ({}): nothing new begins before it can",
         place.display(),
-        text::system(&why.into())
+        text::os_message(&why.into())
     ))
 }
 

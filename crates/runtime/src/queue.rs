@@ -48,10 +48,10 @@ pub(crate) enum Unwritten {
 
 impl From<tickets::Error> for Unwritten {
     fn from(error: tickets::Error) -> Self {
-        let why = text::whole(&error);
+        let why = text::with_causes(&error);
         match &error {
             tickets::Error::NotFound { .. } => Self::Missing,
-            tickets::Error::Io { source, .. } if text::lacks(source) => Self::Passing(why),
+            tickets::Error::Io { source, .. } if text::is_exhausted(source) => Self::Passing(why),
             tickets::Error::Locked { .. } => Self::Passing(why),
             _ => Self::Failed(why),
         }
@@ -168,7 +168,7 @@ fn serve(
         let looked = if all {
             scan.rescan_each(Timestamp::now(), |change| seen.push(change))
         } else {
-            scan.look_at(&named, Timestamp::now())
+            scan.rescan_files(&named, Timestamp::now())
                 .map(|changes| changes.into_iter().for_each(|change| seen.push(change)))
         };
         match looked {
@@ -181,7 +181,7 @@ fn serve(
                 seen.end(first);
                 first = false;
             }
-            Err(error) => tracing::warn!("the ticket folder cannot be read: {}", text::whole(&error)),
+            Err(error) => tracing::warn!("the ticket folder cannot be read: {}", text::with_causes(&error)),
         }
         for (reply, outcome) in replies {
             reply(outcome);
@@ -211,7 +211,7 @@ impl Aside {
         if self.settled {
             return;
         }
-        match folder.settle() {
+        match folder.finish_interrupted_write() {
             Ok(kept) => {
                 self.settled = true;
                 self.tell(folder, &kept);
@@ -225,7 +225,7 @@ impl Aside {
     fn watching<R>(&self, folder: &Folder, id: &TicketId, write: impl FnOnce() -> R) -> R {
         let kept = || -> Vec<String> {
             let id = tickets::Id::new(id.as_str()).ok().filter(|_| self.tells);
-            id.map(|id| folder.kept(&id)).unwrap_or_default()
+            id.map(|id| folder.conflict_copies_of(&id)).unwrap_or_default()
         };
         let before = kept();
         let written = write();
@@ -297,7 +297,7 @@ fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
             Unwritten::Failed(format!(
                 "cannot look for {}: {}",
                 path.display(),
-                text::system(&error)
+                text::os_message(&error)
             ))
         };
         path.try_exists().map_err(failed)
@@ -345,7 +345,7 @@ fn write(folder: &Folder, id: &TicketId, filing: &Filing) -> Result<(), Unwritte
         .map(String::as_str)
         .filter(|tag| !filing.tags.contains(*tag))
         .collect();
-    Ok(folder.mark(&id, Some(status), &set, &unset)?)
+    Ok(folder.set_status_and_tags(&id, Some(status), &set, &unset)?)
 }
 
 fn sighting(change: Change) -> Option<Observation> {
@@ -361,7 +361,7 @@ fn sighting(change: Change) -> Option<Observation> {
                 spec,
                 status,
                 tags,
-                changed_at: Time(read.still_since.as_millisecond()),
+                changed_at: Time(read.stable_since.as_millisecond()),
             },
         },
     })

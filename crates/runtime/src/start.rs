@@ -144,7 +144,7 @@ pub fn client(
     settings: &settings::Settings,
     options: &Options,
     name: &str,
-) -> Result<harness::Facts> {
+) -> Result<harness::Installation> {
     let options = Options {
         harness: Some(name.to_owned()),
         ..options.clone()

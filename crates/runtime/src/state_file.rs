@@ -143,7 +143,7 @@ impl StateFile {
             tracing::warn!(
                 "{} cannot be written: {}",
                 self.path.display(),
-                text::whole(&error)
+                text::with_causes(&error)
             );
         }
     }

@@ -1,18 +1,18 @@
-//! What an error says to a person: its words and those of its causes, without the system's numbers.
+//! Error messages for people: the message of an error and of its causes, without the system's error numbers.
 
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
-/// What the system says of an error, without the number that only a program needs.
+/// The message of an I/O error, without the error number, which only programs need.
 #[must_use]
-pub fn system(error: &io::Error) -> String {
-    without_number(&error.to_string()).to_owned()
+pub fn os_message(error: &io::Error) -> String {
+    without_os_code(&error.to_string()).to_owned()
 }
 
-/// A text without the ` (os error 2)` that it ends with, if it does.
+/// The text without an ` (os error 2)` at its end.
 #[must_use]
-pub fn without_number(text: &str) -> &str {
+pub fn without_os_code(text: &str) -> &str {
     let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit());
     text.strip_suffix(')')
         .and_then(|rest| rest.rsplit_once(" (os error "))
@@ -20,41 +20,43 @@ pub fn without_number(text: &str) -> &str {
         .map_or(text, |(words, _)| words)
 }
 
-/// Whether the system has no more of something: room, descriptors, memory, processes.
+/// Whether an error of the system means that a resource is exhausted: disk space, file descriptors, memory,
+/// processes. A read-only disk counts too.
 #[must_use]
-pub fn lacks(error: &io::Error) -> bool {
+pub fn is_exhausted(error: &io::Error) -> bool {
     use io::ErrorKind::{OutOfMemory, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WouldBlock};
-    // `ENFILE` and `EMFILE` are of no kind.
+    // `ENFILE` and `EMFILE` have no `ErrorKind` of their own.
     let descriptors = [23, 24];
-    let of_a_kind = matches!(
+    let has_such_kind = matches!(
         error.kind(),
         StorageFull | QuotaExceeded | ReadOnlyFilesystem | OutOfMemory | WouldBlock
     );
     let number = error.raw_os_error();
-    number.is_some_and(|number| of_a_kind || descriptors.contains(&number))
+    number.is_some_and(|number| has_such_kind || descriptors.contains(&number))
 }
 
-/// What each cause of an error says, the nearest first. One that only says again what the one before ends with is left out.
+/// The messages of the causes of an error, the nearest first. A cause is left out if the message before it
+/// ends with the same words.
 #[must_use]
 pub fn causes(error: &(dyn Error + 'static)) -> Vec<String> {
-    let mut before = said(error);
+    let mut before = message(error);
     let mut causes = Vec::new();
     let mut next = error.source();
     while let Some(cause) = next {
-        let says = said(cause);
-        if !before.ends_with(&says) {
-            causes.push(says.clone());
-            before = says;
+        let own = message(cause);
+        if !before.ends_with(&own) {
+            causes.push(own.clone());
+            before = own;
         }
         next = cause.source();
     }
     causes
 }
 
-/// An error and its causes in one line.
+/// The message of an error and of its causes, in one line.
 #[must_use]
-pub fn whole(error: &(dyn Error + 'static)) -> String {
-    let mut line = said(error);
+pub fn with_causes(error: &(dyn Error + 'static)) -> String {
+    let mut line = message(error);
     for cause in causes(error) {
         line.push_str(": ");
         line.push_str(&cause);
@@ -62,12 +64,13 @@ pub fn whole(error: &(dyn Error + 'static)) -> String {
     line
 }
 
-/// The words of one error. Only the system's own lose what they end with: others may end with a name, which may be anything.
-fn said(error: &(dyn Error + 'static)) -> String {
-    let of_the_system = error
+/// The message of one error. The number is removed only from errors of the system: any other message may
+/// end with a name, which can contain such a text.
+fn message(error: &(dyn Error + 'static)) -> String {
+    let io_error = error
         .downcast_ref::<io::Error>()
         .or_else(|| error.downcast_ref::<Arc<io::Error>>().map(AsRef::as_ref));
-    of_the_system.map_or_else(|| error.to_string(), system)
+    io_error.map_or_else(|| error.to_string(), os_message)
 }
 
 #[cfg(test)]
@@ -96,41 +99,41 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_number_is_left_out_and_a_name_is_not_touched() {
+    fn the_error_number_is_left_out_and_a_name_is_not_changed() {
         let error = Cannot("cannot read x (os error 2)", missing());
         assert_eq!(
-            whole(&error),
+            with_causes(&error),
             "cannot read x (os error 2): No such file or directory"
         );
         assert_eq!(causes(&error), ["No such file or directory"]);
-        assert_eq!(system(&missing()), "No such file or directory");
-        assert_eq!(system(&io::Error::other("odd")), "odd");
+        assert_eq!(os_message(&missing()), "No such file or directory");
+        assert_eq!(os_message(&io::Error::other("odd")), "odd");
     }
 
     #[test]
-    fn a_lack_is_the_systems_and_not_a_programs() {
+    fn only_an_error_of_the_system_means_exhaustion() {
         let (again, nomem, nfile, mfile, nospc, rofs, dquot) = (11, 12, 23, 24, 28, 30, 122);
         for number in [again, nomem, nfile, mfile, nospc, rofs, dquot] {
-            assert!(lacks(&io::Error::from_raw_os_error(number)), "{number}");
+            assert!(is_exhausted(&io::Error::from_raw_os_error(number)), "{number}");
         }
         let (noent, acces) = (2, 13);
         for number in [noent, acces] {
-            assert!(!lacks(&io::Error::from_raw_os_error(number)), "{number}");
+            assert!(!is_exhausted(&io::Error::from_raw_os_error(number)), "{number}");
         }
-        assert!(!lacks(&io::ErrorKind::WouldBlock.into()));
+        assert!(!is_exhausted(&io::ErrorKind::WouldBlock.into()));
     }
 
     #[test]
-    fn a_cause_that_was_said_is_not_said_again() {
+    fn a_cause_that_the_message_contains_is_not_repeated() {
         let error = Cannot("it says: No such file or directory", missing());
-        assert_eq!(whole(&error), "it says: No such file or directory");
+        assert_eq!(with_causes(&error), "it says: No such file or directory");
     }
 
     #[test]
-    fn only_a_number_at_the_end_is_one() {
-        assert_eq!(without_number("a (os error 28)"), "a");
+    fn only_a_number_at_the_end_is_removed() {
+        assert_eq!(without_os_code("a (os error 28)"), "a");
         for text in ["a (os error )", "a (os error x)", "a (os error 2) b", "a", ""] {
-            assert_eq!(without_number(text), text);
+            assert_eq!(without_os_code(text), text);
         }
     }
 }

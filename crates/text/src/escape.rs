@@ -1,23 +1,23 @@
-//! Text of others in a message: what hides in it is written out.
+//! Quoting: untrusted text in a message, with invisible and harmful characters escaped.
 
 use std::fmt::Debug;
 
 use crate::hides;
 
-/// A text, a path or a part of one as it is written in code: in quotation marks, with escapes for what has no place in a line
-/// and for what hides, which `{:?}` alone lets through where it counts as a letter (the Hangul fillers do).
+/// A text or a path in quotation marks, escaped as in code. Unlike `{:?}` alone, this also escapes
+/// invisible characters that count as letters, such as the Hangul fillers.
 #[must_use]
 pub fn quoted(text: &(impl Debug + ?Sized)) -> String {
-    written_out(format!("{text:?}").chars())
+    with_hidden_escaped(format!("{text:?}").chars())
 }
 
-/// As [`quoted`], without the quotation marks around it.
+/// As [`quoted`], without the quotation marks.
 #[must_use]
 pub fn escaped(text: &str) -> String {
-    written_out(text.chars().flat_map(char::escape_debug))
+    with_hidden_escaped(text.chars().flat_map(char::escape_debug))
 }
 
-fn written_out(characters: impl Iterator<Item = char>) -> String {
+fn with_hidden_escaped(characters: impl Iterator<Item = char>) -> String {
     let mut out = String::new();
     for character in characters {
         if hides(character) {
@@ -38,13 +38,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_seen_stays() {
+    fn visible_text_stays() {
         assert_eq!(quoted("it's é日👍"), "\"it's é日👍\"");
         assert_eq!(escaped("é日👍"), "é日👍");
     }
 
     #[test]
-    fn nothing_that_hides_passes() {
+    fn every_hidden_character_is_escaped() {
         for character in ('\0'..=char::MAX).filter(|c| hides(*c)) {
             let text = format!("a{character}b");
             for shown in [quoted(&text), quoted(Path::new(&text)), escaped(&text)] {
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_any_bytes_is_told_from_others() {
+    fn paths_that_differ_in_bytes_differ_when_quoted() {
         let path = Path::new(OsStr::from_bytes(b"a\xffb"));
         assert_eq!(quoted(path), r#""a\xFFb""#);
     }

@@ -1,7 +1,7 @@
-//! Characters that are there without being seen, or change what is seen around them.
+//! Hidden characters: invisible ones, and ones that change the look of their surroundings.
 
-/// Whether a character acts on a terminal, is there without being seen, or changes what is seen around it. White space with a
-/// width does not; line breaks and tabs do, being controls.
+/// Whether a character controls a terminal, is invisible, or changes the look of the text around it. Spaces
+/// with a width do not count; line breaks and tabs count as control characters.
 #[must_use]
 pub fn hides(character: char) -> bool {
     matches!(
@@ -14,8 +14,8 @@ pub fn hides(character: char) -> bool {
         | '\u{200b}'..='\u{200f}'                  // zero-width space and joiners, direction marks
         | '\u{2028}'..='\u{202e}'                  // line and paragraph ends, embeddings and overrides
         | '\u{2060}'..='\u{206f}'                  // word joiner, invisible operators, isolates
-        | '\u{2800}'                               // empty Braille: an ink-less letter
-        | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' // variation selectors: bytes can be smuggled in them
+        | '\u{2800}'                               // blank Braille pattern
+        | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' // variation selectors: can carry data
         | '\u{feff}' | '\u{fff0}'..='\u{fffb}'     // byte order mark, annotations
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' // shorthand and musical formatting
         | '\u{e0000}'..='\u{e0fff}'                // tags
@@ -27,12 +27,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_seen_does_not_hide() {
+    fn visible_characters_do_not_hide() {
         assert_eq!("aé日👍 \u{a0}\u{3000}_-".chars().find(|c| hides(*c)), None);
     }
 
     #[test]
-    fn every_control_hides() {
+    fn every_control_character_hides() {
         assert!(('\0'..=char::MAX).filter(|c| c.is_control()).all(hides));
     }
 }

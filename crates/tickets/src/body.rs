@@ -1,24 +1,24 @@
-//! What a ticket's body says: title, description, sections, notes.
+//! The body of a ticket's file: title, description, sections, notes.
 
 use jiff::Timestamp;
 
 /// A note, as tk appends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// When it was written.
+    /// The time when it was written.
     pub at: Timestamp,
     /// Its text, without the blank lines around it.
     pub text: String,
 }
 
-/// The first `# ` line, or nothing.
+/// The text of the first line that begins with `# `.
 pub(crate) fn title(body: &str) -> Option<&str> {
     body.lines()
         .find_map(|line| line.strip_prefix("# "))
         .map(str::trim)
 }
 
-/// What stands between the title and the first section.
+/// The text between the title and the first section.
 pub(crate) fn description(body: &str) -> &str {
     let after_title = body
         .split_inclusive('\n')
@@ -41,14 +41,15 @@ pub(crate) fn section<'a>(body: &'a str, name: &str) -> Option<&'a str> {
     Some(body[headings[at].end..end].trim())
 }
 
-/// The section `## Acceptance Criteria`, if something stands in it.
+/// The section `## Acceptance Criteria`, unless it is empty.
 pub(crate) fn acceptance(body: &str) -> Option<String> {
     section(body, "Acceptance Criteria")
         .filter(|text| !text.is_empty())
         .map(str::to_owned)
 }
 
-/// The notes in the file's order: tk appends them to the end of the file, whatever section stands last.
+/// The notes, in the order of the file. tk appends them to the end of the file, whichever section is the
+/// last.
 pub(crate) fn notes(body: &str) -> Vec<Note> {
     let Some(start) = headings(body)
         .into_iter()
@@ -77,14 +78,15 @@ pub(crate) fn notes(body: &str) -> Vec<Note> {
     notes
 }
 
-/// The time that a note begins with, if the line is that.
+/// The time in the first line of a note; `None` for any other line.
 fn dated(line: &str) -> Option<Timestamp> {
     let stamp = line.trim_end().strip_prefix("**")?.strip_suffix("**")?;
     stamp.parse().ok()
 }
 
-/// The body as it is without those notes of one line that `is_own` knows, and without a section for notes in which nothing is
-/// left. What stands below such a line is no part of the note: somebody else wrote it there.
+/// The body without the notes of one line that `is_own` accepts, and without a section `## Notes` that is
+/// empty then. A text below such a line is not a part of the note, but was added by somebody else, and
+/// stays.
 pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String {
     let Some(heading) = headings(body).into_iter().find(|heading| heading.name == "Notes") else {
         return body.to_owned();
@@ -119,7 +121,7 @@ pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String
     above_that.unwrap_or(above).to_owned()
 }
 
-/// Whether the body has a section for notes.
+/// Whether the body has a section `## Notes`.
 pub(crate) fn has_notes(body: &str) -> bool {
     headings(body).iter().any(|heading| heading.name == "Notes")
 }
@@ -130,7 +132,7 @@ struct Heading<'a> {
     end: usize,
 }
 
-/// The `## ` headings that do not stand in a fenced block.
+/// The `## ` headings outside of fenced blocks.
 fn headings(body: &str) -> Vec<Heading<'_>> {
     let mut found = Vec::new();
     let mut fence: Option<&str> = None;
@@ -155,15 +157,15 @@ fn headings(body: &str) -> Vec<Heading<'_>> {
             }
         }
     }
-    // A fence that is never closed hides nothing.
+    // A fence that is never closed is not a fence.
     if fence.is_some() {
-        plain_headings(body)
+        headings_ignoring_fences(body)
     } else {
         found
     }
 }
 
-fn plain_headings(body: &str) -> Vec<Heading<'_>> {
+fn headings_ignoring_fences(body: &str) -> Vec<Heading<'_>> {
     let mut at = 0;
     body.split_inclusive('\n')
         .filter_map(|line| {

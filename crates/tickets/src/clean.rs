@@ -1,14 +1,15 @@
-//! Untrusted text made harmless for a terminal. Nothing is hidden: what could act is shown as what it is.
+//! Cleaning: untrusted text made harmless for a terminal, with a visible replacement of every harmful
+//! character.
 
 use std::fmt::Write;
 
-/// `text` with every control, direction and zero-width character replaced by a visible stand-in; newlines and tabs stay.
-pub fn clean(text: &str) -> String {
+/// Replaces every control, direction and zero-width character by a visible one; newlines and tabs stay.
+pub(crate) fn clean(text: &str) -> String {
     replaced(text, |c| matches!(c, '\n' | '\t'))
 }
 
 /// As [`clean`], for text that must stay on one line: newlines and tabs are replaced too.
-pub fn clean_line(text: &str) -> String {
+pub(crate) fn clean_line(text: &str) -> String {
     replaced(text, |_| false)
 }
 
@@ -17,8 +18,8 @@ fn replaced(text: &str, keep: impl Fn(char) -> bool) -> String {
     for c in text.chars() {
         let code = u32::from(c);
         match c {
-            _ if keep(c) || !acts(c) => out.push(c),
-            // The block "Control Pictures" has one for each of these.
+            _ if keep(c) || !is_harmful(c) => out.push(c),
+            // The Unicode block "Control Pictures" has a character for each of these.
             '\0'..='\x1f' => out.push(char::from_u32(0x2400 + code).unwrap_or('\u{fffd}')),
             '\x7f' => out.push('\u{2421}'),
             _ => {
@@ -30,8 +31,8 @@ fn replaced(text: &str, keep: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// What says whether the character before it is drawn as a text or as a picture hides nothing.
-fn acts(c: char) -> bool {
+/// Whether a character can deceive. A variation selector for text or picture style is harmless.
+fn is_harmful(c: char) -> bool {
     text::hides(c) && !matches!(c, '\u{fe0e}' | '\u{fe0f}')
 }
 
@@ -40,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_acts_on_a_terminal_passes() {
+    fn no_character_that_a_terminal_obeys_passes() {
         let corpus = [
             "\x1b[31mred",
             "\x1b]0;title\x07",
@@ -64,7 +65,7 @@ mod tests {
         ];
         for text in corpus {
             for shown in [clean(text), clean_line(text)] {
-                assert!(!shown.chars().any(acts), "{text:?} → {shown:?}");
+                assert!(!shown.chars().any(is_harmful), "{text:?} → {shown:?}");
             }
         }
         assert_eq!(clean("a\n\tb é 日本 👍 ⚠\u{fe0f}"), "a\n\tb é 日本 👍 ⚠\u{fe0f}");

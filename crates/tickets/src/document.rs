@@ -1,22 +1,24 @@
-//! One ticket's file, taken apart without losing a byte.
+//! A ticket's file as a document, which keeps every byte that is not changed.
 
 use std::ops::Range;
 use std::path::Path;
 
-use crate::problem::{Problem, What};
+use crate::front_matter::{self, Lines, RawEntry};
+use crate::problem::{Problem, ProblemKind};
 use crate::yaml::{self, Value};
 
-/// The largest file that is read, in bytes.
+/// The largest ticket's file, in bytes.
 pub(crate) const MAX_BYTES: u64 = 1 << 20;
 
-/// A ticket's file: the text as it is, and where its keys stand. Rendering an untouched one gives the bytes it was read from.
+/// A ticket's file: its text, and the positions of its keys. An unchanged document renders to the bytes it
+/// was parsed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     text: String,
     entries: Vec<Entry>,
-    /// Where the line that closes the front matter begins.
+    /// The start of the line that closes the front matter.
     close: usize,
-    /// Where the body begins.
+    /// The start of the body.
     body: usize,
 }
 
@@ -24,76 +26,73 @@ pub struct Document {
 struct Entry {
     key: String,
     value: Value,
-    /// From 1.
+    /// The line number of the key, from 1.
     line: usize,
-    /// The lines of the key and its value, with their ends.
+    /// The lines of the key and its value, with their line ends.
     span: Range<usize>,
-    /// What stands after the colon on its first line, without the line's end.
+    /// The rest of the first line after the colon, without the line end.
     first: Range<usize>,
 }
 
 impl Document {
-    /// Takes `bytes` apart. `path` is only for the problem's sake.
+    /// Parses the bytes of a file. `path` is only used for the problem.
     pub fn parse(path: &Path, bytes: &[u8]) -> Result<Document, Problem> {
-        Document::from_bytes(bytes).map_err(|(line, what)| Problem {
+        Document::from_bytes(bytes).map_err(|(line, kind)| Problem {
             path: path.to_owned(),
             line,
-            what,
+            kind,
         })
     }
 
-    fn from_bytes(bytes: &[u8]) -> Result<Document, (Option<usize>, What)> {
+    fn from_bytes(bytes: &[u8]) -> Result<Document, (Option<usize>, ProblemKind)> {
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if size > MAX_BYTES {
-            return Err((None, What::Huge { bytes: size }));
+            return Err((None, ProblemKind::TooLarge { bytes: size }));
         }
         let line_of = |at: usize| bytes[..at].iter().filter(|b| **b == b'\n').count() + 1;
         if let Some(at) = bytes.iter().position(|b| *b == 0) {
-            return Err((Some(line_of(at)), What::Binary));
+            return Err((Some(line_of(at)), ProblemKind::Binary));
         }
-        let text = std::str::from_utf8(bytes).map_err(|e| (Some(line_of(e.valid_up_to())), What::NotUtf8))?;
+        let text =
+            std::str::from_utf8(bytes).map_err(|e| (Some(line_of(e.valid_up_to())), ProblemKind::NotUtf8))?;
         if text.trim_start_matches('\u{feff}').trim().is_empty() {
-            return Err((None, What::Empty));
+            return Err((None, ProblemKind::Empty));
         }
         Document::from_text(text.to_owned())
     }
 
-    fn from_text(text: String) -> Result<Document, (Option<usize>, What)> {
+    fn from_text(text: String) -> Result<Document, (Option<usize>, ProblemKind)> {
         let start = if text.starts_with('\u{feff}') {
             '\u{feff}'.len_utf8()
         } else {
             0
         };
-        let mut lines = Lines {
-            text: &text,
-            at: start,
-            number: 0,
-        };
+        let mut lines = Lines::new(&text, start);
         if lines.next().is_none_or(|line| line.content.trim_end() != "---") {
-            return Err((Some(1), What::NoFrontMatter));
+            return Err((Some(1), ProblemKind::NoFrontMatter));
         }
-        let mut raw: Vec<Raw> = Vec::new();
+        let mut raw: Vec<RawEntry> = Vec::new();
         let closing = loop {
             let Some(line) = lines.next() else {
-                return Err((Some(1), What::NeverClosed));
+                return Err((Some(1), ProblemKind::Unclosed));
             };
             if line.content.trim_end() == "---" {
                 break line;
             }
-            take(&mut raw, &line)?;
+            front_matter::add_line(&mut raw, &line)?;
         };
         let mut entries: Vec<Entry> = Vec::with_capacity(raw.len());
         let mut seen = std::collections::BTreeMap::new();
         for raw in raw {
             if let Some(first) = seen.insert(raw.key.clone(), raw.line) {
-                return Err((Some(raw.line), What::DuplicateKey { key: raw.key, first }));
+                return Err((Some(raw.line), ProblemKind::DuplicateKey { key: raw.key, first }));
             }
             yaml::check_key(&text[raw.span.start..raw.first.start])
-                .map_err(|fault| (Some(raw.line), fault.what))?;
+                .map_err(|fault| (Some(raw.line), fault.kind))?;
             let value = yaml::parse(&text[raw.span.clone()], &text[raw.first.clone()], raw.lines).map_err(
                 |fault| {
                     let line = raw.line + fault.line.min(raw.lines - 1);
-                    (Some(line), fault.what)
+                    (Some(line), fault.kind)
                 },
             )?;
             entries.push(Entry {
@@ -113,47 +112,47 @@ impl Document {
         })
     }
 
-    /// The file's bytes.
+    /// The bytes of the file.
     pub fn render(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
-    /// The file's text, the same as [`Document::render`].
+    /// The text of the file: [`Document::render`] as a string.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What stands after the front matter.
+    /// The text after the front matter.
     pub fn body(&self) -> &str {
         &self.text[self.body..]
     }
 
-    /// The keys in the file's order.
+    /// The keys and their values, in the order of the file.
     pub fn keys(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.entries
             .iter()
             .map(|entry| (entry.key.as_str(), &entry.value))
     }
 
-    /// The value of `key`, if the file has it.
+    /// The value of a key, if the file has the key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The line of `key`, from 1.
-    pub fn line(&self, key: &str) -> Option<usize> {
+    /// The line number of a key, from 1.
+    pub(crate) fn line(&self, key: &str) -> Option<usize> {
         self.entry(key).map(|entry| entry.line)
     }
 
-    /// Sets `key` to a text. Only its own lines change; a comment behind the value stays. A new key goes to the end of the
-    /// front matter.
+    /// Sets a key to a text. Only the lines of the key change, and a comment after the value stays. A new
+    /// key is added at the end of the front matter.
     pub fn set_text(&mut self, key: &str, text: &str) {
         if self.get(key) != Some(&Value::Text(text.to_owned())) {
             self.put(key, &yaml::scalar(text));
         }
     }
 
-    /// Sets `key` to a list, as [`Document::set_text`] does.
+    /// Sets a key to a list, as [`Document::set_text`] does.
     pub fn set_list<T: AsRef<str>>(&mut self, key: &str, items: &[T]) {
         let wanted = Value::List(items.iter().map(|item| item.as_ref().to_owned()).collect());
         if self.get(key) != Some(&wanted) {
@@ -161,7 +160,7 @@ impl Document {
         }
     }
 
-    /// Removes `key`. Whether it was there.
+    /// Removes a key; `false` when the file does not have it.
     pub fn remove(&mut self, key: &str) -> bool {
         let Some(span) = self.entry(key).map(|entry| entry.span.clone()) else {
             return false;
@@ -170,7 +169,8 @@ impl Document {
         true
     }
 
-    /// Appends to the body, in the file's own line ends; the body's last line is ended first.
+    /// Appends to the body, with the line ends of the file. A line end is added first if the body's last
+    /// line has none.
     pub fn append(&mut self, text: &str) {
         let end = self.line_end();
         let mut added = String::new();
@@ -217,7 +217,8 @@ impl Document {
         self.parse_again();
     }
 
-    /// What was written by us reads back; should it not, the text stands and the check before a write refuses it.
+    /// Finds the keys again after a change of the text. A text that cannot be parsed, which crew should
+    /// never make, is kept: the check before a write refuses it.
     fn parse_again(&mut self) {
         if let Ok(fresh) = Document::from_text(self.text.clone()) {
             *self = fresh;
@@ -229,7 +230,7 @@ impl Document {
         if text.ends_with("\r\n") { "\r\n" } else { "\n" }
     }
 
-    /// What its lines end with.
+    /// The line end of the file's first line.
     pub(crate) fn line_end(&self) -> &'static str {
         let first = self.text.find('\n').unwrap_or(0);
         if self.text[..first].ends_with('\r') {
@@ -238,128 +239,6 @@ impl Document {
             "\n"
         }
     }
-}
-
-struct Line<'a> {
-    /// Without its end.
-    content: &'a str,
-    start: usize,
-    /// Behind its end.
-    end: usize,
-    /// From 1.
-    number: usize,
-}
-
-struct Lines<'a> {
-    text: &'a str,
-    at: usize,
-    number: usize,
-}
-
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
-
-    fn next(&mut self) -> Option<Line<'a>> {
-        let start = self.at;
-        let rest = &self.text[start..];
-        if rest.is_empty() {
-            return None;
-        }
-        let length = rest.find('\n').map_or(rest.len(), |at| at + 1);
-        self.at = start + length;
-        self.number += 1;
-        let content = rest[..length].trim_end_matches('\n');
-        let content = content.strip_suffix('\r').unwrap_or(content);
-        Some(Line {
-            content,
-            start,
-            end: self.at,
-            number: self.number,
-        })
-    }
-}
-
-struct Raw {
-    key: String,
-    line: usize,
-    lines: usize,
-    span: Range<usize>,
-    first: Range<usize>,
-    /// Whether a list or a closing bracket may stand at the left edge.
-    open: Open,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
-    Nothing,
-    List,
-    Flow,
-}
-
-/// Gives one line of the front matter to the entry it belongs to. Blank lines and comments belong to an entry only when more
-/// of its value follows.
-fn take(raw: &mut Vec<Raw>, line: &Line<'_>) -> Result<(), (Option<usize>, What)> {
-    let text = line.content;
-    if text.trim().is_empty() || text.starts_with('#') {
-        return Ok(());
-    }
-    let malformed = |what: &str| (Some(line.number), What::Malformed(what.to_owned()));
-    let more = match raw.last().map(|entry| entry.open) {
-        None => text.starts_with([' ', '\t']),
-        Some(open) => {
-            text.starts_with([' ', '\t'])
-                || (open == Open::List && (text == "-" || text.starts_with("- ")))
-                || (open == Open::Flow && text.starts_with([']', '}']))
-        }
-    };
-    if more {
-        // An indented comment is no value.
-        if text.trim_start().starts_with('#') {
-            return Ok(());
-        }
-        let Some(entry) = raw.last_mut() else {
-            return Err(malformed("an indented line before the first key"));
-        };
-        entry.span.end = line.end;
-        entry.lines = line.number - entry.line + 1;
-        return Ok(());
-    }
-    let (key, value) = key_of(text).ok_or_else(|| malformed("expected `key: value`"))?;
-    let first = line.start + (text.len() - value.len())..line.start + text.len();
-    let open = match yaml::split_comment(value).0.trim() {
-        "" => Open::List,
-        bare if bare.starts_with(['[', '{']) => Open::Flow,
-        _ => Open::Nothing,
-    };
-    raw.push(Raw {
-        key: key.to_owned(),
-        line: line.number,
-        lines: 1,
-        span: line.start..line.end,
-        first,
-        open,
-    });
-    Ok(())
-}
-
-/// Splits `key: value`; the value keeps the white space before it.
-fn key_of(text: &str) -> Option<(&str, &str)> {
-    let at = text.match_indices(':').map(|(at, _)| at).find(|at| {
-        let rest = &text[at + 1..];
-        rest.is_empty() || rest.starts_with([' ', '\t'])
-    })?;
-    let key = text[..at].trim_end();
-    let bare = [('"', '"'), ('\'', '\'')]
-        .iter()
-        .find_map(|(open, close)| key.strip_prefix(*open).and_then(|rest| rest.strip_suffix(*close)))
-        .unwrap_or(key);
-    let legal = !bare.is_empty()
-        && !key.starts_with([
-            '?', '[', ']', '{', '}', '&', '*', '!', '|', '>', '%', '@', '`', ',',
-        ])
-        && !bare.contains(['"', '\'', '#'])
-        && !bare.chars().any(char::is_control);
-    legal.then(|| (bare, &text[at + 1..]))
 }
 
 #[cfg(test)]

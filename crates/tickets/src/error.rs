@@ -1,92 +1,93 @@
-//! What can go wrong with the queue, each with what to do next.
+//! The errors of the queue.
 
 use std::io;
 use std::path::PathBuf;
 
-use crate::{Id, Problem};
+use crate::problem::Problem;
 
-/// An error of the queue. `Display` is a lowercase fragment without the source; [`Error::hint`] says what to do.
+/// An error of the queue. `Display` is a lowercase fragment without the source; [`Error::hint`] is advice
+/// for a person.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No `.tickets` here or above.
+    /// There is no folder `.tickets` in a folder or above it.
     #[error("no .tickets folder in {} or above it", from.display())]
     NoFolder {
-        /// Where the search began.
+        /// The folder where the search began.
         from: PathBuf,
     },
-    /// The tickets folder is something else, or gone.
+    /// The path of the tickets folder is not a folder, or does not exist.
     #[error("{} is not a folder", path.display())]
     NotAFolder {
-        /// The path that was given or found.
+        /// The path.
         path: PathBuf,
     },
-    /// A text that cannot be an id.
+    /// A text is not a valid id.
     #[error("'{text}' cannot be a ticket's id: {why}")]
     BadId {
-        /// The text, without control characters.
+        /// The text, made harmless for a terminal.
         text: String,
-        /// The rule it breaks.
+        /// The rule that it breaks, as a sentence about it.
         why: &'static str,
     },
-    /// No ticket of that id.
+    /// There is no ticket of that id.
     #[error("ticket '{asked}' not found")]
     NotFound {
-        /// What was asked for.
+        /// The id or partial id.
         asked: String,
     },
-    /// Several tickets of that partial id.
+    /// Several tickets match a partial id.
     #[error("ambiguous ID '{asked}' matches multiple tickets")]
     Ambiguous {
-        /// What was asked for.
+        /// The id or partial id.
         asked: String,
-        /// All tickets whose id contains it.
-        matches: Vec<Id>,
+        /// The ids that contain it.
+        matches: Vec<String>,
     },
-    /// The ticket's file cannot be used.
+    /// The ticket's file cannot be read as a ticket.
     #[error("{0}")]
     Unreadable(Problem),
-    /// The change would leave a file that crew cannot read; nothing was written.
+    /// A change would make the file unreadable for crew; nothing was written.
     #[error("the change would spoil the ticket: {0}")]
     WouldSpoil(Problem),
-    /// A status that tk does not know.
+    /// A status is not one of tk's.
     #[error("invalid status '{0}'. Must be one of: open in_progress closed")]
     BadStatus(String),
-    /// A value that cannot be stored.
+    /// A value cannot be stored.
     #[error("the {what} cannot be used: {why}")]
     BadValue {
-        /// Which value (`title`, `priority`, …).
+        /// The name of the value (`title`, `priority`, …).
         what: String,
-        /// The rule it breaks.
+        /// The rule that it breaks, as a sentence about it.
         why: &'static str,
     },
-    /// A ticket made to depend on itself.
+    /// A ticket cannot depend on itself.
     #[error("{0} cannot depend on itself")]
-    SelfDependency(Id),
-    /// A dependency that would close a cycle; nothing was written.
+    SelfDependency(String),
+    /// A new dependency would close a cycle; nothing was written.
     #[error("that would make a dependency cycle: {}", path.join(" -> "))]
     Cycle {
-        /// The cycle, its first id repeated at the end.
+        /// The ids of the cycle; the first one is repeated at the end.
         path: Vec<String>,
     },
-    /// `undep` of a dependency that is not there.
+    /// The dependency to remove does not exist.
     #[error("Dependency not found")]
     DependencyNotFound,
-    /// `unlink` of a link that is not there.
+    /// The link to remove does not exist.
     #[error("Link not found")]
     LinkNotFound,
-    /// Someone holds the folder's lock for too long.
+    /// Another program held the folder's lock for too long.
     #[error("another program has held the lock {} for {seconds} s", path.display())]
     Locked {
         /// The lock file.
         path: PathBuf,
-        /// How long it was waited for.
+        /// The length of the wait, in seconds.
         seconds: u64,
     },
     /// Every id that was tried is taken.
     #[error("no free ticket id after {tries} tries")]
     NoFreeId {
-        /// How many were tried.
+        /// The number of ids that were tried.
         tries: u32,
     },
     /// Another program keeps changing the file.
@@ -109,12 +110,12 @@ pub enum Error {
         /// The cause.
         source: notify::Error,
     },
-    /// The file system refused.
+    /// An operation of the file system failed.
     #[error("cannot {doing} {}", path.display())]
     Io {
-        /// What was tried.
+        /// The operation, as a verb.
         doing: &'static str,
-        /// On what.
+        /// The path of its object.
         path: PathBuf,
         /// The cause.
         source: io::Error,
@@ -122,7 +123,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it, where there is something.
+    /// Advice for a person, if there is any.
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Error::NoFolder { .. } => {
@@ -134,7 +135,7 @@ impl Error {
             Error::BadId { .. } => "rename the file to an id such as `abc-1x2y`".to_owned(),
             Error::NotFound { .. } => "`crew ticket ls` lists the ids".to_owned(),
             Error::Ambiguous { matches, .. } => {
-                let shown: Vec<&str> = matches.iter().take(10).map(Id::as_str).collect();
+                let shown: Vec<&str> = matches.iter().take(10).map(String::as_str).collect();
                 let more = matches.len().saturating_sub(shown.len());
                 let rest = if more > 0 {
                     format!(" and {more} more")

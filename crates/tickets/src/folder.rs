@@ -1,63 +1,40 @@
-//! The folder of tickets: found, listed, read.
+//! The folder of tickets: finding it, listing it, reading it.
 
-use std::fs::Metadata;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::beneath::{self, Failure};
-use crate::problem::{Problem, What};
-use crate::{Document, Error, Id, Ticket, id};
+use crate::document::Document;
+use crate::error::Error;
+use crate::id;
+use crate::id::Id;
+use crate::openat::{self, ReadError};
+use crate::problem::{Problem, ProblemKind};
+use crate::ticket::Ticket;
 
-/// What the folder is called in a repository.
+/// The name of the folder in a repository.
 const NAME: &str = ".tickets";
 
-/// A folder of tickets. A cheap value: nothing is held open between calls, so the folder may be deleted and made again.
+/// A folder of tickets. Nothing stays open between calls, so the folder may be deleted and made again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folder {
     path: PathBuf,
 }
 
-/// A file's state, to see a change without reading it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
-    /// Last change of the content, nanoseconds since 1970.
-    pub mtime_ns: i128,
-    /// Last change of content or attributes, nanoseconds since 1970.
-    pub ctime_ns: i128,
-    /// Bytes.
-    pub size: u64,
-    /// Which file it is: a rename over it changes this.
-    pub inode: u64,
-}
-
-impl Stamp {
-    pub(crate) fn of(metadata: &Metadata) -> Stamp {
-        let nanoseconds = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
-        Stamp {
-            mtime_ns: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
-            ctime_ns: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
-            size: metadata.size(),
-            inode: metadata.ino(),
-        }
-    }
-}
-
-/// One file of the folder: a ticket, or what is wrong with it.
+/// The result of reading one file of the folder: a ticket, or the problem with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The file's name without `.md`; the ticket's id unless the name is no id.
+    /// The name of the file without `.md`, which is the ticket's id if it is a valid one.
     pub name: String,
-    /// The ticket, or why there is none.
+    /// The ticket, or the problem.
     pub outcome: Result<Ticket, Problem>,
 }
 
-/// Every ticket file of a folder, in the order of the file names.
+/// The results of reading every file of a folder, in the order of the file names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readings(pub Vec<Reading>);
 
 impl Reading {
-    /// Everything wrong with it.
+    /// All problems with the file.
     pub fn problems(&self) -> &[Problem] {
         match &self.outcome {
             Ok(ticket) => ticket.problems.as_slice(),
@@ -72,12 +49,12 @@ impl Readings {
         self.0.iter().filter_map(|reading| reading.outcome.as_ref().ok())
     }
 
-    /// Everything wrong: unreadable files, and what is wrong in readable ones.
+    /// All problems: unreadable files, and problems in readable ones.
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.0.iter().flat_map(Reading::problems)
     }
 
-    /// The ticket of that very id, if it could be read.
+    /// The ticket of exactly this id, if it could be read.
     pub fn get(&self, id: &str) -> Option<&Ticket> {
         let at = self
             .0
@@ -89,6 +66,8 @@ impl Readings {
 
 impl Folder {
     /// The existing folder at `path`.
+    ///
+    /// Errors: [`Error::NotAFolder`].
     pub fn at(path: &Path) -> Result<Folder, Error> {
         if path.is_dir() {
             Ok(Folder {
@@ -101,7 +80,10 @@ impl Folder {
         }
     }
 
-    /// The folder that `TICKETS_DIR` names (`given`, relative to `start`), else the nearest `.tickets` from `start` up.
+    /// The folder that `TICKETS_DIR` names (`given`, relative to `start`), else the nearest `.tickets` in
+    /// `start` or above it.
+    ///
+    /// Errors: [`Error::NotAFolder`], [`Error::NoFolder`].
     pub fn find(given: Option<&Path>, start: &Path) -> Result<Folder, Error> {
         match given {
             Some(given) => Folder::at(&start.join(given)),
@@ -117,7 +99,10 @@ impl Folder {
         }
     }
 
-    /// As [`Folder::find`], making `given`, or `.tickets` in `start`, where there is none. Only creating a ticket may do this.
+    /// As [`Folder::find`], but makes `given`, or `.tickets` in `start`, when there is none. Only for
+    /// creating a ticket.
+    ///
+    /// Errors: [`Error::Io`].
     pub fn find_or_create(given: Option<&Path>, start: &Path) -> Result<Folder, Error> {
         match Folder::find(given, start) {
             Err(Error::NoFolder { .. } | Error::NotAFolder { .. }) => {
@@ -133,17 +118,19 @@ impl Folder {
         }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where the file of `id` is.
+    /// The path of the file of `id`.
     pub fn file(&self, id: &Id) -> PathBuf {
         self.path.join(id.file_name())
     }
 
-    /// The ids of all ticket files, readable or not, in order.
+    /// The ids of all ticket files, readable or not, sorted.
+    ///
+    /// Errors: [`Error::Io`].
     pub fn ids(&self) -> Result<Vec<Id>, Error> {
         Ok(self
             .names()?
@@ -152,7 +139,9 @@ impl Folder {
             .collect())
     }
 
-    /// The ticket that a person means by `asked`: its exact id, else the only id that contains it.
+    /// The ticket that a person means by `asked`: the one of that id, else the only one whose id contains it.
+    ///
+    /// Errors: [`Error::NotFound`], [`Error::Ambiguous`], [`Error::Io`].
     pub fn resolve(&self, asked: &str) -> Result<Id, Error> {
         let trimmed = asked.trim();
         if let Ok(id) = Id::new(trimmed)
@@ -164,6 +153,8 @@ impl Folder {
     }
 
     /// Reads one ticket.
+    ///
+    /// Errors: [`Error::NotFound`], [`Error::Unreadable`], [`Error::Io`], [`Error::NotAFolder`].
     pub fn read(&self, id: &Id) -> Result<Ticket, Error> {
         let dir = self.open()?;
         match self.read_in(dir.as_fd(), id) {
@@ -175,13 +166,15 @@ impl Folder {
         }
     }
 
-    /// Reads every ticket file. A bad file is a problem in its place; only a folder that cannot be listed is an error.
+    /// Reads every ticket file. A bad file is a problem in its place.
+    ///
+    /// Errors: [`Error::Io`] or [`Error::NotAFolder`] when the folder cannot be listed.
     pub fn load(&self) -> Result<Readings, Error> {
         Ok(Readings(self.each()?.collect()))
     }
 
-    /// As [`Folder::load`], one file at a time: nothing of a long queue need be in memory at once.
-    pub fn each(&self) -> Result<impl Iterator<Item = Reading>, Error> {
+    /// As [`Folder::load`], one file at a time, so that a long queue is never in memory as a whole.
+    pub(crate) fn each(&self) -> Result<impl Iterator<Item = Reading>, Error> {
         let dir = self.open()?;
         let names = self.names()?;
         Ok(names
@@ -189,7 +182,7 @@ impl Folder {
             .filter_map(move |name| self.reading(dir.as_fd(), name)))
     }
 
-    /// Reads the file of that name; `None` when it is gone.
+    /// Reads the file of that name; `None` when there is none.
     pub(crate) fn reading(&self, dir: BorrowedFd<'_>, name: String) -> Option<Reading> {
         let outcome = match Id::new(&name) {
             Err(_) => {
@@ -197,7 +190,7 @@ impl Folder {
                 Err(Problem {
                     path,
                     line: None,
-                    what: What::BadName(name.clone()),
+                    kind: ProblemKind::BadName(name.clone()),
                 })
             }
             Ok(id) => match self.read_in(dir, &id) {
@@ -211,24 +204,24 @@ impl Folder {
 
     fn read_in(&self, dir: BorrowedFd<'_>, id: &Id) -> Result<Ticket, Option<Problem>> {
         let path = self.file(id);
-        let content = beneath::read(dir, &id.file_name()).map_err(|failure| match failure {
-            Failure::Missing => None,
-            Failure::Bad(what) => Some(what),
-            Failure::Refused(source) => Some(What::Refused(text::system(&source))),
+        let content = openat::read(dir, &id.file_name()).map_err(|failure| match failure {
+            ReadError::Missing => None,
+            ReadError::Bad(kind) => Some(kind),
+            ReadError::Io(source) => Some(ProblemKind::ReadFailed(text::os_message(&source))),
         });
-        let content = content.map_err(|what| {
-            what.map(|what| Problem {
+        let content = content.map_err(|kind| {
+            kind.map(|kind| Problem {
                 path: path.clone(),
                 line: None,
-                what,
+                kind,
             })
         })?;
         let document = Document::parse(&path, &content.bytes).map_err(Some)?;
         Ok(Ticket::read(id.clone(), &path, document, content.stamp))
     }
 
-    /// The names of all `*.md` files without the ending, sorted. Hidden files are none of ours; a name that is not UTF-8 is
-    /// given with replacement characters, so that it is never an id.
+    /// The names of all `*.md` files without the ending, sorted. Hidden files are no tickets. A name that
+    /// is not UTF-8 gets replacement characters, so that it is never a valid id.
     pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
         let failed = |source| Error::Io {
             doing: "list",
@@ -250,7 +243,7 @@ impl Folder {
     }
 
     pub(crate) fn open(&self) -> Result<OwnedFd, Error> {
-        beneath::folder(&self.path).map_err(|source| {
+        openat::folder(&self.path).map_err(|source| {
             if source.kind() == std::io::ErrorKind::NotADirectory {
                 Error::NotAFolder {
                     path: self.path.clone(),

@@ -1,27 +1,30 @@
-//! Checked ticket ids: safe as a file name, as part of a path and as part of a git ref.
+//! Ticket ids, which are safe as a file name, in a path and in a git ref.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::Error;
+use crate::error::Error;
 
-/// The longest id in bytes: with a suffix it still fits a file name (255) and a ref.
-const MAX: usize = 128;
+/// The longest id in bytes: with a suffix it still fits into a file name (255) and a ref.
+const MAX_BYTES: usize = 128;
 
-/// How many random characters follow the prefix, as in tk.
-const RANDOM: usize = 4;
+/// The number of random characters after the prefix, as in tk.
+const RANDOM_CHARS: usize = 4;
 
-/// A ticket's id: 1 to 128 of `A-Z a-z 0-9 . _ -`, without a leading `-` or `.`, a trailing `.`, a `..` or a trailing `.lock`.
+/// A ticket's id: 1 to 128 of `A-Z a-z 0-9 . _ -`, without a leading `-` or `.`, a trailing `.`, a `..` or
+/// a trailing `.lock`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(String);
 
 impl Id {
-    /// Checks `text`. [`Error::BadId`] says which rule it breaks.
+    /// Checks that a text is a valid id.
+    ///
+    /// Errors: [`Error::BadId`].
     pub fn new(text: &str) -> Result<Id, Error> {
-        match fault(text) {
+        match broken_rule(text) {
             None => Ok(Id(text.to_owned())),
             Some(why) => Err(Error::BadId {
-                text: crate::clean_line(text),
+                text: crate::clean::clean_line(text),
                 why,
             }),
         }
@@ -32,17 +35,18 @@ impl Id {
         &self.0
     }
 
-    /// The name of its file in the folder.
+    /// The name of the ticket's file in the folder.
     pub(crate) fn file_name(&self) -> String {
         format!("{}.md", self.0)
     }
 }
 
-fn fault(text: &str) -> Option<&'static str> {
+/// The rule that a text breaks as an id, as a sentence about it.
+fn broken_rule(text: &str) -> Option<&'static str> {
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if text.is_empty() {
         Some("it is empty")
-    } else if text.len() > MAX {
+    } else if text.len() > MAX_BYTES {
         Some("it is longer than 128 characters")
     } else if !text.chars().all(legal) {
         Some("only letters, digits, `.`, `_` and `-` are allowed")
@@ -79,8 +83,8 @@ impl AsRef<str> for Id {
     }
 }
 
-/// Finds the id that `asked` means among `ids`: the exact one, else the only one that contains it. White space around `asked`
-/// does not count.
+/// Finds the id that a person means by `asked`: the equal one, else the only one that contains it. White
+/// space around `asked` is ignored.
 pub(crate) fn resolve(asked: &str, ids: &[Id]) -> Result<Id, Error> {
     let asked = asked.trim();
     if let Some(id) = ids.iter().find(|id| id.as_str() == asked) {
@@ -96,21 +100,22 @@ pub(crate) fn resolve(asked: &str, ids: &[Id]) -> Result<Id, Error> {
     };
     match found.len() {
         0 => Err(Error::NotFound {
-            asked: crate::clean_line(asked),
+            asked: crate::clean::clean_line(asked),
         }),
         1 => Ok(found
             .into_iter()
             .next()
             .unwrap_or_else(|| unreachable!("one was found"))),
         _ => Err(Error::Ambiguous {
-            asked: crate::clean_line(asked),
-            matches: found,
+            asked: crate::clean::clean_line(asked),
+            matches: found.iter().map(Id::to_string).collect(),
         }),
     }
 }
 
-/// The prefix of new ids in a repository whose folder is called `folder`: the first letters of its `-` or `_` separated parts,
-/// or its first three characters where that gives fewer than two (tk's rule). Characters that an id cannot hold are left out.
+/// The prefix of new ids in a repository whose folder has this name, by tk's rule: the first letters of the
+/// parts between `-` and `_`, or the first three characters if there is only one part. Characters that an
+/// id cannot have are left out.
 pub fn prefix(folder: &str) -> String {
     let letters = |text: &str| -> String { text.chars().filter(char::is_ascii_alphanumeric).collect() };
     let initials: String = folder
@@ -125,17 +130,19 @@ pub fn prefix(folder: &str) -> String {
     if prefix.is_empty() {
         "t".to_owned()
     } else {
-        prefix.chars().take(MAX / 2).collect()
+        prefix.chars().take(MAX_BYTES / 2).collect()
     }
 }
 
-/// Four random characters of `a-z0-9` from the system's generator, for [`crate::Lock::create`].
+/// Four random characters of `a-z0-9` from the system's generator, for [`crate::Folder::create`].
+///
+/// Errors: [`Error::Random`].
 pub fn random() -> Result<String, Error> {
     const ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-    // Bytes at or above this would favour the first letters.
+    // Bytes at or above this bound would make the first letters more probable.
     let fair = 256 / ALPHABET.len() * ALPHABET.len();
-    let mut text = String::with_capacity(RANDOM);
-    while text.len() < RANDOM {
+    let mut text = String::with_capacity(RANDOM_CHARS);
+    while text.len() < RANDOM_CHARS {
         let mut bytes = [0_u8; 16];
         let filled = rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty()).map_err(
             |source| Error::Random {
@@ -148,7 +155,7 @@ pub fn random() -> Result<String, Error> {
             .map(|b| usize::from(*b))
             .filter(|b| *b < fair)
         {
-            if text.len() < RANDOM {
+            if text.len() < RANDOM_CHARS {
                 text.push(char::from(ALPHABET[byte % ALPHABET.len()]));
             }
         }

@@ -1,4 +1,4 @@
-//! The folder's lock: one writer of crew at a time, among all processes.
+//! The folder's lock, which admits one writer at a time among all processes of crew.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -8,99 +8,101 @@ use rustix::event::Timespec;
 use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::{Error, Folder, beneath};
+use crate::error::Error;
+use crate::folder::Folder;
+use crate::openat;
 
-/// The file that is locked. Hidden and without `.md`, so that tk never takes it for a ticket.
+/// The lock file. It is hidden and has no `.md`, so that tk never takes it for a ticket.
 const FILE: &str = ".lock";
 
-/// How long a write waits for another's.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest wait for another writer.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The folder's lock, held until dropped. The kernel frees it when its holder dies.
 ///
-/// tk and editors do not know it: against those, a write checks what it displaced (see [`Lock::edit`]).
+/// tk and editors do not use it. Therefore a write checks the content that it displaced (see [`Lock::edit`]).
 #[derive(Debug)]
 pub struct Lock<'a> {
     pub(crate) folder: &'a Folder,
     pub(crate) dir: OwnedFd,
-    /// Holds the lock by being open.
+    /// The open file, which holds the lock.
     _file: OwnedFd,
 }
 
 impl Folder {
-    /// Takes the folder's lock, waiting at most 30 s ([`Error::Locked`]).
+    /// Takes the folder's lock, and finishes a write that was interrupted.
+    ///
+    /// Errors: [`Error::Locked`] after 30 s, [`Error::Io`], [`Error::NotAFolder`].
     pub fn lock(&self) -> Result<Lock<'_>, Error> {
-        self.lock_within(PATIENCE)
+        self.lock_within(TIMEOUT)
     }
 
-    /// Takes the folder's lock unless another has it.
+    /// As [`Folder::lock`], without waiting.
     pub(crate) fn try_lock(&self) -> Result<Lock<'_>, Error> {
         self.lock_within(Duration::ZERO)
     }
 
-    /// Why nothing could be written in the folder at this moment: it, or the lock in it, cannot be. Changes nothing.
-    #[must_use]
-    pub fn refuses(&self) -> Option<Error> {
+    /// Checks whether a write in the folder could succeed at this moment, without changing anything.
+    ///
+    /// Errors: [`Error::Io`] where the folder, or the lock in it, is not writable; [`Error::NotAFolder`].
+    pub fn check_writable(&self) -> Result<(), Error> {
         let failed = |doing, path: PathBuf, source: Errno| Error::Io {
             doing,
             path,
             source: source.into(),
         };
-        let dir = match self.open() {
-            Ok(dir) => dir,
-            Err(error) => return Some(error),
-        };
+        let dir = self.open()?;
         let access = Access::WRITE_OK | Access::EXEC_OK;
         let may = rustix::fs::accessat(&dir, ".", access, AtFlags::EACCESS);
-        // A system that cannot be asked leaves it to the lock.
+        // Where the system cannot answer, opening the lock below shows more.
         if let Err(source @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) = may {
-            return Some(failed("write in", self.path().to_owned(), source));
+            return Err(failed("write in", self.path().to_owned(), source));
         }
-        match beneath::open(dir.as_fd(), FILE, OFlags::RDWR, Mode::empty()) {
-            Ok(_) | Err(Errno::NOENT) => None,
-            Err(source) => Some(failed("open the lock", self.path().join(FILE), source)),
+        match openat::open(dir.as_fd(), FILE, OFlags::RDWR, Mode::empty()) {
+            Ok(_) | Err(Errno::NOENT) => Ok(()),
+            Err(source) => Err(failed("open the lock", self.path().join(FILE), source)),
         }
     }
 
-    fn lock_within(&self, patience: Duration) -> Result<Lock<'_>, Error> {
+    fn lock_within(&self, timeout: Duration) -> Result<Lock<'_>, Error> {
         let path = self.path().join(FILE);
         let failed = |doing, source: Errno| Error::Io {
             doing,
             path: path.clone(),
             source: source.into(),
         };
-        let mut wait = Wait::new(patience);
+        let mut backoff = Backoff::new(timeout);
         loop {
             let dir = self.open()?;
             let flags = OFlags::RDWR | OFlags::CREATE;
-            let file = beneath::open(dir.as_fd(), FILE, flags, Mode::from_raw_mode(0o666))
+            let file = openat::open(dir.as_fd(), FILE, flags, Mode::from_raw_mode(0o666))
                 .map_err(|source| failed("open the lock", source))?;
             loop {
                 match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                     Ok(()) => break,
-                    Err(Errno::WOULDBLOCK | Errno::INTR) if wait.again() => {}
+                    Err(Errno::WOULDBLOCK | Errno::INTR) if backoff.pause() => {}
                     Err(Errno::WOULDBLOCK | Errno::INTR) => {
                         return Err(Error::Locked {
                             path: path.clone(),
-                            seconds: patience.as_secs(),
+                            seconds: timeout.as_secs(),
                         });
                     }
                     Err(source) => return Err(failed("lock", source)),
                 }
             }
-            // Deleted by someone in the meantime, it would no longer keep the next one out.
+            // A lock file that was deleted in the meantime would not keep the next writer out.
             if same_file(&file, &self.path().join(FILE)) {
                 let lock = Lock {
                     folder: self,
                     dir,
                     _file: file,
                 };
-                return lock.settle().map(|()| lock);
+                return lock.finish_interrupted_write().map(|()| lock);
             }
-            if !wait.again() {
+            if !backoff.pause() {
                 return Err(Error::Locked {
                     path,
-                    seconds: patience.as_secs(),
+                    seconds: timeout.as_secs(),
                 });
             }
         }
@@ -114,20 +116,20 @@ fn same_file(file: &OwnedFd, path: &std::path::Path) -> bool {
     }
 }
 
-/// Short waits that grow, until the patience is spent.
-struct Wait {
+/// Pauses that grow, until a timeout.
+struct Backoff {
     until: Instant,
     milliseconds: i64,
 }
 
-impl Wait {
+impl Backoff {
     #[expect(
         clippy::disallowed_methods,
         reason = "a lock that another program holds is waited for with a deadline"
     )]
-    fn new(patience: Duration) -> Wait {
-        Wait {
-            until: Instant::now() + patience,
+    fn new(timeout: Duration) -> Backoff {
+        Backoff {
+            until: Instant::now() + timeout,
             milliseconds: 1,
         }
     }
@@ -136,7 +138,8 @@ impl Wait {
         clippy::disallowed_methods,
         reason = "a lock that another program holds is waited for with a deadline"
     )]
-    fn again(&mut self) -> bool {
+    /// Pauses; `false` when the timeout has passed.
+    fn pause(&mut self) -> bool {
         if Instant::now() >= self.until {
             return false;
         }
@@ -144,7 +147,7 @@ impl Wait {
             tv_sec: 0,
             tv_nsec: self.milliseconds * 1_000_000,
         };
-        // An interrupted wait is a shorter one.
+        // An interrupted pause is only shorter.
         let _ = rustix::event::poll(&mut [], Some(&pause));
         self.milliseconds = (self.milliseconds * 2).min(8);
         true

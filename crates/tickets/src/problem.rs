@@ -1,142 +1,144 @@
-//! What is wrong with one ticket's file, as a value that is shown and acted on.
+//! Problems of a ticket's file, as values that are shown and acted on.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Something wrong with one file. A reading that fails has one; a good reading may carry some that do not stop it.
+/// A problem of one file. A file that cannot be read has one; a readable one may have several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file.
     pub path: PathBuf,
-    /// The line, from 1, where one is to blame.
+    /// The line number, from 1, if the problem is in one line.
     pub line: Option<usize>,
-    /// What is wrong.
-    pub what: What,
+    /// The kind of the problem.
+    pub kind: ProblemKind,
 }
 
-/// What is wrong with a file.
+/// The kinds of problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum What {
-    /// No bytes at all.
+pub enum ProblemKind {
+    /// The file is empty.
     Empty,
-    /// Larger than a ticket may be (1 MiB).
-    Huge {
-        /// Its size.
+    /// The file is larger than 1 MiB.
+    TooLarge {
+        /// Its size in bytes.
         bytes: u64,
     },
-    /// It holds NUL bytes.
+    /// The file contains NUL bytes.
     Binary,
-    /// It is not UTF-8.
+    /// The file is not UTF-8.
     NotUtf8,
-    /// A symbolic link, folder, pipe or device.
-    NotAFile,
-    /// The system refused to read it.
-    Refused(String),
-    /// Its name without `.md` is not an id.
+    /// It is a symbolic link, folder, pipe or device.
+    NotRegularFile,
+    /// The system failed to read it, with this message.
+    ReadFailed(String),
+    /// Its name without `.md` is not a valid id.
     BadName(String),
     /// The first line is not `---`.
     NoFrontMatter,
-    /// The front matter has no second `---`: half-written.
-    NeverClosed,
-    /// A key twice.
+    /// The front matter has no second `---`, so the file is half-written.
+    Unclosed,
+    /// A key is given twice.
     DuplicateKey {
         /// The key.
         key: String,
         /// The line of the first one.
         first: usize,
     },
-    /// The front matter is not YAML that crew reads.
+    /// The front matter is not YAML that crew can read.
     Malformed(String),
-    /// The front matter has a character that no YAML may hold as it is.
+    /// The front matter has a character that YAML does not permit.
     Unprintable(char),
-    /// The key `id` differs from the file's name. The name is the id.
+    /// The key `id` differs from the file's name, which is the id.
     IdDiffers(String),
-    /// No status.
+    /// There is no status.
     NoStatus,
-    /// A status that is none of open, in_progress, closed, done.
+    /// The status is none of open, in_progress, closed, done.
     UnknownStatus(String),
-    /// A priority that is not 0 to 4. Taken as 2.
+    /// The priority is not 0 to 4, and is read as 2.
     BadPriority(String),
-    /// A time of creation that is not one. Taken as none.
+    /// The time of creation is not a time, and is ignored.
     BadCreated(String),
-    /// A key that should be a list or a text and is not. Taken as none.
+    /// A key should be a list or a text and is not, and is ignored.
     WrongShape(String),
-    /// A dependency that cannot be an id; the ticket stays blocked by it.
+    /// A dependency is not a valid id; the ticket stays blocked by it.
     BadDependency(String),
 }
 
 impl Problem {
-    /// What a person can do about it.
+    /// Advice for a person.
     pub fn hint(&self) -> &'static str {
-        match &self.what {
-            What::Empty | What::NeverClosed => {
+        match &self.kind {
+            ProblemKind::Empty | ProblemKind::Unclosed => {
                 "if a program is still writing it, this passes; else complete or delete it"
             }
-            What::Huge { .. } => "a ticket is at most 1 MiB: move attachments elsewhere",
-            What::Binary | What::NotUtf8 => "save it as UTF-8 text",
-            What::NotAFile => "put the file itself in the folder",
-            What::Refused(_) => "check its permissions",
-            What::BadName(_) => {
+            ProblemKind::TooLarge { .. } => "a ticket is at most 1 MiB: move attachments elsewhere",
+            ProblemKind::Binary | ProblemKind::NotUtf8 => "save it as UTF-8 text",
+            ProblemKind::NotRegularFile => "put the file itself in the folder",
+            ProblemKind::ReadFailed(_) => "check its permissions",
+            ProblemKind::BadName(_) => {
                 "rename it: letters, digits, `.`, `_`, `-`, no leading dash or dot, then `.md`"
             }
-            What::NoFrontMatter => "a ticket starts with `---`, keys, `---`",
-            What::DuplicateKey { .. } => "delete one of the two lines",
-            What::Malformed(_) => "correct that line; texts with special characters go in double quotes",
-            What::Unprintable(_) => {
+            ProblemKind::NoFrontMatter => "a ticket starts with `---`, keys, `---`",
+            ProblemKind::DuplicateKey { .. } => "delete one of the two lines",
+            ProblemKind::Malformed(_) => {
+                "correct that line; texts with special characters go in double quotes"
+            }
+            ProblemKind::Unprintable(_) => {
                 "delete it; in double quotes it can be written as an escape such as \"\\u0007\""
             }
-            What::IdDiffers(_) => "the file's name counts: correct the `id:` line",
-            What::NoStatus | What::UnknownStatus(_) => "use open, in_progress or closed",
-            What::BadPriority(_) => "use 0 (first) to 4 (last)",
-            What::BadCreated(_) => "use a time such as 2026-01-31T12:00:00Z",
-            What::WrongShape(_) => "lists are written [a, b], texts on one line",
-            What::BadDependency(_) => "name the other ticket by its id",
+            ProblemKind::IdDiffers(_) => "the file's name counts: correct the `id:` line",
+            ProblemKind::NoStatus | ProblemKind::UnknownStatus(_) => "use open, in_progress or closed",
+            ProblemKind::BadPriority(_) => "use 0 (first) to 4 (last)",
+            ProblemKind::BadCreated(_) => "use a time such as 2026-01-31T12:00:00Z",
+            ProblemKind::WrongShape(_) => "lists are written [a, b], texts on one line",
+            ProblemKind::BadDependency(_) => "name the other ticket by its id",
         }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", crate::clean_line(&self.path.to_string_lossy()))?;
+        write!(f, "{}", crate::clean::clean_line(&self.path.to_string_lossy()))?;
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        write!(f, ": {}", self.what)
+        write!(f, ": {}", self.kind)
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let clean = |text: &str| crate::clean_line(&text.chars().take(120).collect::<String>());
+        let clean = |text: &str| crate::clean::clean_line(&text.chars().take(120).collect::<String>());
         match self {
-            What::Empty => f.write_str("the file is empty"),
-            What::Huge { bytes } => write!(f, "the file has {bytes} bytes"),
-            What::Binary => f.write_str("the file is binary"),
-            What::NotUtf8 => f.write_str("the file is not UTF-8"),
-            What::NotAFile => f.write_str("not a regular file"),
-            What::Refused(why) => write!(f, "cannot be read: {}", clean(why)),
-            What::BadName(name) => write!(f, "'{}' cannot be a ticket's id", clean(name)),
-            What::NoFrontMatter => f.write_str("no front matter"),
-            What::NeverClosed => f.write_str("the front matter is never closed: half-written"),
-            What::DuplicateKey { key, first } => {
+            ProblemKind::Empty => f.write_str("the file is empty"),
+            ProblemKind::TooLarge { bytes } => write!(f, "the file has {bytes} bytes"),
+            ProblemKind::Binary => f.write_str("the file is binary"),
+            ProblemKind::NotUtf8 => f.write_str("the file is not UTF-8"),
+            ProblemKind::NotRegularFile => f.write_str("not a regular file"),
+            ProblemKind::ReadFailed(why) => write!(f, "cannot be read: {}", clean(why)),
+            ProblemKind::BadName(name) => write!(f, "'{}' cannot be a ticket's id", clean(name)),
+            ProblemKind::NoFrontMatter => f.write_str("no front matter"),
+            ProblemKind::Unclosed => f.write_str("the front matter is never closed: half-written"),
+            ProblemKind::DuplicateKey { key, first } => {
                 write!(f, "key '{}' again, first on line {first}", clean(key))
             }
-            What::Malformed(why) => write!(f, "malformed front matter: {}", clean(why)),
-            What::Unprintable(c) => {
+            ProblemKind::Malformed(why) => write!(f, "malformed front matter: {}", clean(why)),
+            ProblemKind::Unprintable(c) => {
                 write!(
                     f,
                     "malformed front matter: an unprintable character (U+{:04X})",
                     u32::from(*c)
                 )
             }
-            What::IdDiffers(id) => write!(f, "the file says id '{}'", clean(id)),
-            What::NoStatus => f.write_str("no status"),
-            What::UnknownStatus(status) => write!(f, "unknown status '{}'", clean(status)),
-            What::BadPriority(priority) => write!(f, "priority '{}' is not 0 to 4", clean(priority)),
-            What::BadCreated(text) => write!(f, "'{}' is not a time", clean(text)),
-            What::WrongShape(key) => write!(f, "key '{}' has the wrong shape", clean(key)),
-            What::BadDependency(text) => write!(f, "'{}' cannot be a dependency's id", clean(text)),
+            ProblemKind::IdDiffers(id) => write!(f, "the file says id '{}'", clean(id)),
+            ProblemKind::NoStatus => f.write_str("no status"),
+            ProblemKind::UnknownStatus(status) => write!(f, "unknown status '{}'", clean(status)),
+            ProblemKind::BadPriority(priority) => write!(f, "priority '{}' is not 0 to 4", clean(priority)),
+            ProblemKind::BadCreated(text) => write!(f, "'{}' is not a time", clean(text)),
+            ProblemKind::WrongShape(key) => write!(f, "key '{}' has the wrong shape", clean(key)),
+            ProblemKind::BadDependency(text) => write!(f, "'{}' cannot be a dependency's id", clean(text)),
         }
     }
 }

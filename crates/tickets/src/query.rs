@@ -1,12 +1,13 @@
-//! The front matter as JSON lines.
+//! The output of `query`: the front matter of tickets as JSON.
 
 use serde_json::Value as Json;
 
-use crate::Ticket;
+use crate::ticket::Ticket;
 use crate::yaml::Value;
 
-/// `query`: one JSON object a ticket, its keys in the file's order, every scalar a string as in tk. `id` is always the file's
-/// name; keys whose value crew does not read are left out.
+/// `query`: one JSON object a ticket, on a line of its own, with the keys in the order of the file and
+/// every scalar as a string, as in tk. `id` is always the name of the file. Keys whose value crew does not
+/// read are left out.
 pub fn render_query(tickets: &[&Ticket]) -> String {
     let mut out = String::new();
     for ticket in tickets {
@@ -24,7 +25,7 @@ pub fn render_query(tickets: &[&Ticket]) -> String {
                 };
                 Some((key.to_owned(), value))
             });
-        // Written by hand for the order of the keys; each part is the library's.
+        // The library would sort the keys, so the object is put together here.
         let members: Vec<String> = id
             .into_iter()
             .chain(rest)

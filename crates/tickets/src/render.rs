@@ -1,9 +1,11 @@
-//! What tk prints, as text. Titles and names are made harmless for a terminal; nothing is printed here.
+//! The output of the commands of tk, as text. Titles and names are made harmless for a terminal.
 
 use crate::clean::{clean, clean_line};
-use crate::operate::{Dependency, Linked};
-use crate::ticket::Status;
-use crate::{Graph, Id, Readings, Ticket};
+use crate::edit::{Dependency, Linked};
+use crate::folder::Readings;
+use crate::graph::Graph;
+use crate::id::Id;
+use crate::ticket::{Status, Ticket};
 
 /// `status`, `start`, `close`, `reopen`.
 pub fn render_status(id: &Id, status: Status) -> String {
@@ -70,8 +72,8 @@ pub fn render_blocked(tickets: &[&Ticket], graph: &Graph) -> String {
     })
 }
 
-/// `show`: the file, the parent's title on its line, and what the other tickets say of it. Only for a `terminal` is the file's
-/// text made harmless; elsewhere it is given as it is.
+/// `show`: the file, with the parent's title on the line of the parent, and the related tickets. The text
+/// of the file is made harmless only for a terminal.
 pub fn render_show(readings: &Readings, graph: &Graph, ticket: &Ticket, terminal: bool) -> String {
     let mut out = file(readings, ticket);
     if !out.ends_with('\n') {
@@ -125,22 +127,22 @@ pub fn render_cycles(readings: &Readings, graph: &Graph) -> String {
             cycle.join(" -> ")
         ));
         for id in cycle {
-            let (status, title) = said(readings, id);
+            let (status, title) = status_and_title(readings, id);
             out.push_str(&format!("  {id:<8} [{status}] {title}\n"));
         }
     }
     out
 }
 
-/// `id [status] title`, also for what is missing or unreadable.
+/// `id [status] title`, also for a ticket that is missing or unreadable.
 pub(crate) fn titled(readings: &Readings, id: &str) -> String {
-    let (status, title) = said(readings, id);
+    let (status, title) = status_and_title(readings, id);
     format!("{} [{status}] {title}", clean_line(id))
         .trim_end()
         .to_owned()
 }
 
-fn said(readings: &Readings, id: &str) -> (String, String) {
+fn status_and_title(readings: &Readings, id: &str) -> (String, String) {
     match readings.get(id) {
         Some(ticket) => (clean_line(&ticket.status_text), clean_line(&ticket.title)),
         None => {
@@ -156,6 +158,7 @@ fn said(readings: &Readings, id: &str) -> (String, String) {
     }
 }
 
+/// The text of the file, with the title of the parent.
 fn file(readings: &Readings, ticket: &Ticket) -> String {
     let text = ticket.document.text();
     let title = ticket
@@ -200,6 +203,7 @@ fn priority_line(ticket: &Ticket) -> String {
     format!("{:<8} [P{}][{status}] - {title}", ticket.id, ticket.priority)
 }
 
+/// The dependencies in brackets.
 fn waits(deps: &[String]) -> String {
     if deps.is_empty() {
         String::new()

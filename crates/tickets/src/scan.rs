@@ -1,4 +1,4 @@
-//! What changed in the folder since it was looked at last.
+//! Scans of the folder: the changes since the last scan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,15 +6,17 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use jiff::Timestamp;
 
-use crate::folder::{Folder, Stamp};
-use crate::{Error, Reading, Ticket};
+use crate::error::Error;
+use crate::folder::{Folder, Reading};
+use crate::stamp::Stamp;
+use crate::ticket::Ticket;
 
-/// A file whose last change is not older than this when it is read may change again within the same tick of the file
-/// system's clock, and look the same.
+/// The resolution of the file system's clock, as a safe bound. A file that changed more recently than this
+/// when it was read may change again without a new time.
 const TICK_NS: i128 = 100_000_000;
 
-/// The folder as it was seen last. Not itself a source of truth: a new one starts from nothing. Of a file it keeps what it
-/// takes to see a change; what the file says is in the change.
+/// The state of the folder at the last scan. It is a cache, and a new one starts empty. It keeps of each
+/// file only what is needed to notice a change; the content is in the change that is returned.
 #[derive(Debug)]
 pub struct Scan {
     folder: Folder,
@@ -22,56 +24,57 @@ pub struct Scan {
     started: bool,
 }
 
-/// A file as it was seen last.
+/// A file at the last scan.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// Whether it could be read.
+    /// Whether the ticket could be read.
     readable: bool,
-    /// Whether it ever could.
+    /// Whether the ticket could be read at any scan.
     was_readable: bool,
     changed_at: Timestamp,
     stamp: Stamp,
     digest: u64,
-    /// Whether it could change without a new stamp, and must be read again.
-    fresh: bool,
+    /// Whether the file could change without a new stamp, so that the next scan must read it again.
+    is_recent: bool,
 }
 
-/// One file's difference since the last look.
+/// A change of one file since the last scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The file's name without `.md`.
+    /// The name of the file without `.md`.
     pub name: String,
-    /// What happened to it.
+    /// The kind of the change.
     pub kind: Kind,
 }
 
-/// What happened to a file.
+/// The kinds of changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A readable ticket that was not there, or could not be read before.
+    /// A readable ticket is new, or could not be read before.
     Added(Read),
-    /// A readable ticket with other content.
+    /// A readable ticket has other content.
     Changed(Read),
-    /// The file is gone.
+    /// The file was removed.
     Removed,
-    /// It cannot be read now; new, or readable before: the last good reading stands.
+    /// The file is new or was readable, and cannot be read now. The last readable content still counts.
     Unreadable,
-    /// Its content is other than before, and still cannot be read.
+    /// The content has changed, and still cannot be read.
     StillUnreadable,
 }
 
 /// A ticket that could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// What it says.
+    /// The ticket.
     pub ticket: Box<Ticket>,
-    /// Since when the file is still: when a change of it was noticed, or its own time at the first look. Compare with the
-    /// `debounce` setting before the ticket is given out.
-    pub still_since: Timestamp,
+    /// The time since when the file has not changed: when its last change was noticed, or its own time at
+    /// the first scan. The caller waits for a while after this time before it uses the ticket, since a
+    /// person may still be writing.
+    pub stable_since: Timestamp,
 }
 
 impl Scan {
-    /// A look at `folder` that has seen nothing yet.
+    /// A scan of `folder` that has seen no file yet.
     pub fn new(folder: Folder) -> Scan {
         Scan {
             folder,
@@ -80,8 +83,10 @@ impl Scan {
         }
     }
 
-    /// Looks again, reading only what may have changed, and gives the differences in the order of the names. A folder that
-    /// does not exist is an empty one, so that it may be deleted and made again.
+    /// Scans the folder, reads the files that may have changed, and returns the changes, ordered by name. A
+    /// folder that does not exist counts as empty, so that it may be deleted and made again.
+    ///
+    /// Errors: [`Error::Io`], [`Error::NotAFolder`].
     pub fn rescan(&mut self, now: Timestamp) -> Result<Vec<Change>, Error> {
         let mut changes = Vec::new();
         self.rescan_each(now, |change| changes.push(change))?;
@@ -89,8 +94,8 @@ impl Scan {
         Ok(changes)
     }
 
-    /// As [`Scan::rescan`], one difference at a time: those that are gone come first. Nothing of a long queue's first look
-    /// need be in memory at once.
+    /// As [`Scan::rescan`], but calls `each` for one change at a time, removed files first, so that the
+    /// first scan of a long queue is never in memory as a whole.
     pub fn rescan_each(&mut self, now: Timestamp, mut each: impl FnMut(Change)) -> Result<(), Error> {
         let (dir, names) = match self.folder.open().and_then(|dir| Ok((dir, self.folder.names()?))) {
             Ok((dir, names)) => (Some(dir), names),
@@ -99,20 +104,21 @@ impl Scan {
             }
             Err(error) => return Err(error),
         };
-        let there: BTreeSet<&String> = names.iter().collect();
-        let gone: Vec<String> = self
+        let existing: BTreeSet<&String> = names.iter().collect();
+        let removed: Vec<String> = self
             .files
             .keys()
-            .filter(|name| !there.contains(name))
+            .filter(|name| !existing.contains(name))
             .cloned()
             .collect();
-        drop(there);
-        gone.into_iter()
+        drop(existing);
+        removed
+            .into_iter()
             .filter_map(|name| self.removed(name))
             .for_each(&mut each);
         if let Some(dir) = dir {
             for name in names {
-                if let Some(change) = self.look(dir.as_fd(), name, now) {
+                if let Some(change) = self.scan_file(dir.as_fd(), name, now) {
                     each(change);
                 }
             }
@@ -121,10 +127,10 @@ impl Scan {
         Ok(())
     }
 
-    /// Looks at these files only, as [`Scan::rescan`] does at all: names without `.md`. For whoever was told which files
-    /// changed; nothing is done for the others, however many there are. The first look must be at everything.
-    pub fn look_at(&mut self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<Change>, Error> {
-        let odd = |name: &String| crate::Id::new(name).is_err();
+    /// As [`Scan::rescan`], for the files of these names (without `.md`) only. The time this takes does not
+    /// depend on the number of other files. The first scan always covers the whole folder.
+    pub fn rescan_files(&mut self, names: &BTreeSet<String>, now: Timestamp) -> Result<Vec<Change>, Error> {
+        let odd = |name: &String| crate::id::Id::new(name).is_err();
         if !self.started || names.iter().any(odd) {
             return self.rescan(now);
         }
@@ -137,21 +143,21 @@ impl Scan {
         };
         let changes = names
             .iter()
-            .filter_map(|name| self.look(dir.as_fd(), name.clone(), now));
+            .filter_map(|name| self.scan_file(dir.as_fd(), name.clone(), now));
         Ok(changes.collect())
     }
 
-    /// How many files were there at the last look, readable or not.
+    /// The number of files at the last scan, readable or not.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether no file was there at the last look.
+    /// Whether the folder had no file at the last scan.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
-    /// The folder that is looked at.
+    /// The folder.
     pub fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -163,18 +169,18 @@ impl Scan {
         })
     }
 
-    /// Looks at one file, unless its stamp says that nothing can have changed.
-    fn look(&mut self, dir: BorrowedFd<'_>, name: String, now: Timestamp) -> Option<Change> {
+    /// Reads one file, unless its stamp shows that it cannot have changed.
+    fn scan_file(&mut self, dir: BorrowedFd<'_>, name: String, now: Timestamp) -> Option<Change> {
         let path = self.folder.path().join(format!("{name}.md"));
         let stamp = std::fs::symlink_metadata(path)
             .map(|metadata| Stamp::of(&metadata))
             .unwrap_or_default();
         let before = self.files.get(&name).copied();
-        if before.is_some_and(|before| before.stamp == stamp && !before.fresh) {
+        if before.is_some_and(|before| before.stamp == stamp && !before.is_recent) {
             return None;
         }
         let Some(reading) = self.folder.reading(dir, name.clone()) else {
-            // Gone, perhaps since it was listed: the next look would find the same.
+            // The file may have been removed since the folder was listed.
             return self.removed(name);
         };
         let (seen, kind) = compare(before, reading, stamp, now, self.started);
@@ -190,7 +196,7 @@ fn compare(
     now: Timestamp,
     started: bool,
 ) -> (Seen, Option<Kind>) {
-    // What was read counts, should the file have changed since the look at its stamp: then the next look reads it again.
+    // If the file has changed since its stamp was taken, the next scan reads it again.
     let digest = match &reading.outcome {
         Ok(ticket) => digest(ticket.document.text()),
         Err(problem) => digest(&(problem.to_string(), stamp.size, stamp.mtime_ns)),
@@ -198,14 +204,14 @@ fn compare(
     let own_time = Timestamp::from_nanosecond(stamp.mtime_ns).unwrap_or(now).min(now);
     let changed_at = match &before {
         Some(before) if before.digest == digest && before.stamp == stamp => before.changed_at,
-        // At the first look nothing is known to have just changed.
+        // At the first scan, a file is not known to have just changed.
         None if !started => own_time,
         _ => now,
     };
     let readable = reading.outcome.is_ok();
     let read = |ticket| Read {
         ticket: Box::new(ticket),
-        still_since: changed_at,
+        stable_since: changed_at,
     };
     let kind = match (&before, reading.outcome) {
         (None, Ok(ticket)) => Some(Kind::Added(read(ticket))),
@@ -224,7 +230,7 @@ fn compare(
         changed_at,
         stamp,
         digest,
-        fresh: now.as_nanosecond() - stamp.mtime_ns.max(stamp.ctime_ns) < TICK_NS,
+        is_recent: now.as_nanosecond() - stamp.mtime_ns.max(stamp.ctime_ns) < TICK_NS,
     };
     (seen, kind)
 }
@@ -249,7 +255,7 @@ mod tests {
         let mut scan = Scan::new(Folder::at(root.path()).unwrap());
         scan.rescan(now).unwrap();
         std::fs::write(&path, "---\nstatus: open\npriority: 1\n---\n").unwrap();
-        // As if the file system's clock had not moved between the two writes.
+        // This is the state that a clock which did not move between the two writes would leave.
         if let Some(seen) = scan.files.get_mut("ab-1") {
             seen.stamp = stamp(&path);
         }

@@ -1,4 +1,4 @@
-//! A ticket as crew sees it: the typed reading of a document.
+//! A ticket: the typed content of a document.
 
 use std::fmt;
 use std::path::Path;
@@ -6,36 +6,40 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::body::{self, Note};
-use crate::folder::Stamp;
-use crate::problem::{Problem, What};
+use crate::document::Document;
+use crate::error::Error;
+use crate::id::Id;
+use crate::problem::{Problem, ProblemKind};
+use crate::stamp::Stamp;
 use crate::yaml::Value;
-use crate::{Document, Error, Id};
 
-/// What a ticket's status means.
+/// The meaning of a ticket's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// `open`.
     Open,
     /// `in_progress`.
     InProgress,
-    /// `closed`, or `done` as bd says it.
+    /// `closed`, or `done` as in bd.
     Closed,
-    /// Anything else; such a ticket is neither given out nor does it satisfy a dependency.
+    /// Any other text. Such a ticket is not worked on, and does not satisfy a dependency.
     Unknown,
 }
 
 impl Status {
-    /// Reads a status that a person gives: only the three of tk.
+    /// Parses a status that a person gives, which must be one of tk's three.
+    ///
+    /// Errors: [`Error::BadStatus`].
     pub fn from_command(text: &str) -> Result<Status, Error> {
         match Status::read(text) {
-            Status::Unknown => Err(Error::BadStatus(crate::clean_line(text))),
-            Status::Closed if text != "closed" => Err(Error::BadStatus(crate::clean_line(text))),
+            Status::Unknown => Err(Error::BadStatus(crate::clean::clean_line(text))),
+            Status::Closed if text != "closed" => Err(Error::BadStatus(crate::clean::clean_line(text))),
             status => Ok(status),
         }
     }
 
-    /// The word in the file.
-    pub fn as_str(self) -> &'static str {
+    /// The text in a file.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Status::Open => "open",
             Status::InProgress => "in_progress",
@@ -63,93 +67,94 @@ impl fmt::Display for Status {
 /// A ticket that could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ticket {
-    /// The file's name without `.md`.
+    /// The name of the file without `.md`.
     pub id: Id,
-    /// What its status means.
+    /// The meaning of its status.
     pub status: Status,
     /// The status as the file has it.
     pub status_text: String,
-    /// The ids of the tickets it waits for, as written: some may not exist, some may not even be ids.
+    /// The ids of the tickets that it waits for, as the file has them. Some may not exist or not even be
+    /// valid ids.
     pub deps: Vec<String>,
     /// The ids of related tickets.
     pub links: Vec<String>,
-    /// When it was created.
+    /// The time of its creation.
     pub created: Option<Timestamp>,
-    /// `bug`, `feature`, `task`, `epic`, `chore` or anything else; `task` where the file has none.
+    /// `bug`, `feature`, `task`, `epic`, `chore` or any other text; `task` if the file has none.
     pub kind: String,
-    /// 0 (first) to 4; 2 where the file has none or a bad one.
+    /// The priority, from 0 (first) to 4; 2 if the file has no valid one.
     pub priority: u8,
-    /// Who is to do it.
+    /// The person or agent that is to do it.
     pub assignee: Option<String>,
-    /// Its name in another tracker.
+    /// Its id in another tracker.
     pub external_ref: Option<String>,
-    /// The ticket it is a part of.
+    /// The id of the ticket that it is a part of.
     pub parent: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
-    /// The ticket whose failure this one repairs.
+    /// The id of the ticket whose failure this one repairs.
     pub recovers: Option<String>,
     /// The first `# ` line of the body, else `Untitled`.
     pub title: String,
-    /// What stands between the title and the first section.
+    /// The text between the title and the first section.
     pub description: String,
     /// The section `## Acceptance Criteria`, else the key `acceptance_test`.
     pub acceptance: Option<String>,
-    /// Its notes in the file's order.
+    /// Its notes, in the order of the file.
     pub notes: Vec<Note>,
-    /// What is wrong with it without making it unreadable.
+    /// The problems that do not make it unreadable.
     pub problems: Vec<Problem>,
-    /// The file.
+    /// The file's document.
     pub document: Document,
-    /// The file's state when it was read.
+    /// The state of the file when it was read.
     pub stamp: Stamp,
 }
 
-/// What a ticket asks for.
+/// The text of a ticket that describes the work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// The body without its front matter. Its last line is ended.
+    /// The text after the front matter; its last line has a line end.
     pub body: String,
     /// The section `## Acceptance Criteria`, else the key `acceptance_test`.
     pub acceptance: Option<String>,
 }
 
 impl Ticket {
-    /// Reads `document`, which is the file at `path` of the ticket `id`.
+    /// Reads the ticket `id` from its document, the file at `path`.
     pub fn read(id: Id, path: &Path, document: Document, stamp: Stamp) -> Ticket {
         let mut view = View {
             document: &document,
             path,
             problems: Vec::new(),
         };
-        let says = view.text("id");
-        if let Some(says) = says.filter(|says| says != id.as_str()) {
-            view.report("id", What::IdDiffers(says));
+        let key = view.text("id");
+        if let Some(key) = key.filter(|key| key != id.as_str()) {
+            view.report("id", ProblemKind::IdDiffers(key));
         }
         let status_text = view.text("status").unwrap_or_default();
         let status = Status::read(&status_text);
         if status_text.is_empty() {
-            view.report("status", What::NoStatus);
+            view.report("status", ProblemKind::NoStatus);
         } else if status == Status::Unknown {
-            view.report("status", What::UnknownStatus(status_text.clone()));
+            view.report("status", ProblemKind::UnknownStatus(status_text.clone()));
         }
         let priority = view.text("priority").map_or(2, |text| match text.as_str() {
             "0" | "1" | "2" | "3" | "4" => text.as_bytes()[0] - b'0',
             _ => {
-                view.report("priority", What::BadPriority(text));
+                view.report("priority", ProblemKind::BadPriority(text));
                 2
             }
         });
         let created = view.text("created").and_then(|text| {
             let at = text.parse().ok();
             if at.is_none() {
-                view.report("created", What::BadCreated(text));
+                view.report("created", ProblemKind::BadCreated(text));
             }
             at
         });
         let deps = view.list("deps");
         for bad in deps.iter().filter(|dep| Id::new(dep).is_err()) {
-            view.report("deps", What::BadDependency(bad.clone()));
+            view.report("deps", ProblemKind::BadDependency(bad.clone()));
         }
         let body = document.body();
         let acceptance = body::acceptance(body).or_else(|| view.text("acceptance_test"));
@@ -184,21 +189,21 @@ impl Ticket {
         }
     }
 
-    /// Whether it is closed.
-    pub fn is_closed(&self) -> bool {
+    /// Whether the ticket is closed.
+    pub(crate) fn is_closed(&self) -> bool {
         self.status == Status::Closed
     }
 
-    /// The body without its front matter, as the file has it.
+    /// The text after the front matter.
     pub fn body(&self) -> &str {
         self.document.body()
     }
 
-    /// What it says but for those notes of one line that `is_own` knows: the same before and after one is added.
+    /// The text without the notes of one line that `is_own` accepts. Adding such a note does not change it.
     pub fn without_notes(&self, is_own: impl Fn(&str) -> bool) -> Text {
         let mut body = body::without_notes(self.body(), is_own);
         if !body.is_empty() && !body.ends_with('\n') {
-            // As it is ended before something is appended.
+            // A line end would also be added before a note.
             body.push_str(self.document.line_end());
         }
         let acceptance = match body::acceptance(self.body()) {
@@ -209,6 +214,7 @@ impl Ticket {
     }
 }
 
+/// Reads the keys of a document, and collects the problems.
 struct View<'a> {
     document: &'a Document,
     path: &'a Path,
@@ -216,12 +222,12 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn report(&mut self, key: &str, what: What) {
+    fn report(&mut self, key: &str, kind: ProblemKind) {
         let line = self.document.line(key);
         self.problems.push(Problem {
             path: self.path.to_owned(),
             line,
-            what,
+            kind,
         });
     }
 
@@ -230,21 +236,21 @@ impl View<'_> {
             Value::Empty => None,
             Value::Text(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
             Value::List(_) | Value::Other => {
-                self.report(key, What::WrongShape(key.to_owned()));
+                self.report(key, ProblemKind::WrongShape(key.to_owned()));
                 None
             }
         }
     }
 
-    /// A list; a text is one too, split at its commas, as tk takes it.
+    /// Reads a list. A text counts as a list that is separated by commas, as tk takes it.
     fn list(&mut self, key: &str) -> Vec<String> {
         let mut items: Vec<String> = match self.document.get(key) {
             None | Some(Value::Empty) => Vec::new(),
             Some(Value::List(items)) => items.clone(),
             Some(Value::Text(text)) => text.split(',').map(str::trim).map(str::to_owned).collect(),
             Some(Value::Other) => {
-                self.report(key, What::WrongShape(key.to_owned()));
-                // A dependency that cannot be read must not vanish: the ticket would become ready.
+                self.report(key, ProblemKind::WrongShape(key.to_owned()));
+                // Without this item an unreadable list of dependencies would make the ticket ready.
                 if key == "deps" {
                     vec!["(unreadable)".to_owned()]
                 } else {

@@ -1,20 +1,23 @@
-//! The tree of what a ticket waits for.
+//! The tree of a ticket's dependencies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::folder::Readings;
+use crate::graph::Graph;
+use crate::id::Id;
 use crate::render::titled;
-use crate::{Graph, Id, Readings};
 
-/// A tree is cut beyond this many bytes: repeated subtrees double with every level.
+/// The most bytes of a tree: repeated subtrees can double its size with every level.
 const MAX_BYTES: usize = 4 << 20;
 
-/// `dep tree`: the ticket and, below it, what it waits for, one `id [status] title` a line. Each ticket stands once, at its
-/// greatest depth; with `full`, wherever it is named. Cycles are cut, missing tickets hidden.
+/// `dep tree`: the ticket and its dependencies below it, one `id [status] title` a line. Each ticket is
+/// printed once, at its greatest depth; with `full`, wherever it is a dependency. Cycles are cut, and
+/// missing tickets are left out.
 pub fn render_tree(readings: &Readings, graph: &Graph, root: &Id, full: bool) -> String {
     let tree = Tree::of(graph, root.as_str());
     let mut out = format!("{}\n", titled(readings, root.as_str()));
     let mut printed = BTreeSet::from([root.as_str()]);
-    // The way to what is printed next: on it nothing is repeated.
+    // The path to the next ticket. No ticket is repeated on it, so that a cycle ends.
     let mut path: Vec<&str> = vec![root.as_str()];
     let mut on_path = BTreeSet::from([root.as_str()]);
     let mut rails = String::new();
@@ -65,18 +68,19 @@ pub fn render_tree(readings: &Readings, graph: &Graph, root: &Id, full: bool) ->
     out
 }
 
+/// A ticket on the path whose children are being printed.
 struct Level<'a> {
     children: Vec<&'a str>,
     next: usize,
-    /// The bytes of rails that stand before its lines and go with it.
+    /// The number of bytes that this level adds to the lines' prefix.
     rail: usize,
 }
 
-/// The depths of everything below a root, with the edges that close a cycle left out.
+/// The depths of the tickets below a root. Edges that close a cycle are left out.
 struct Tree<'a> {
-    /// The longest way from the root.
+    /// The length of the longest path from the root to a ticket.
     depth: BTreeMap<&'a str, usize>,
-    /// The longest way from the root to anything below.
+    /// The length of the longest path from the root to any ticket below a ticket.
     subtree: BTreeMap<&'a str, usize>,
 }
 
@@ -106,7 +110,7 @@ impl<'a> Tree<'a> {
         Tree { depth, subtree }
     }
 
-    /// The children of `id`, printed at `depth`, by the depth of what is below them and by id.
+    /// The children of `id`, which is printed at `depth`, ordered by the depth of their subtrees and by id.
     fn children(&self, graph: &'a Graph, id: &str, depth: usize, full: bool) -> Vec<&'a str> {
         let mut children = graph.deps(id);
         children.retain(|child| full || self.depth.get(child) == Some(&(depth + 1)));
@@ -121,11 +125,11 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Everything below `root` after what is below it, and the edges that do not lead back up.
+/// All tickets below `root`, each after those below it, and the edges that do not close a cycle.
 fn walk<'a>(graph: &'a Graph, root: &'a str) -> (Vec<&'a str>, BTreeMap<&'a str, Vec<&'a str>>) {
     let mut order = Vec::new();
     let mut edges: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    // Whether everything below is known; absent: not seen yet.
+    // Whether all tickets below a ticket have been visited; absent for one that was not reached yet.
     let mut done: BTreeMap<&str, bool> = BTreeMap::from([(root, false)]);
     let mut stack = vec![(root, graph.deps(root), 0)];
     while let Some((at, deps, next)) = stack.last_mut() {

@@ -1,53 +1,56 @@
-//! Being told that files of the folder may have changed. Only a reason to look: what changed, [`crate::Scan`] says.
+//! A watch on the folder, which notices that files may have changed. [`crate::Scan`] then finds the changes.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
 
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
-use crate::{Error, Folder};
+use crate::error::Error;
+use crate::folder::Folder;
 
-/// A watch on a folder and, for the day it is deleted and made again, on the folder it stands in. Ends when dropped.
+/// A watch on a folder and on its parent, in case the folder is deleted and made again. Ends when dropped.
 #[derive(Debug)]
 pub struct Watch {
     watcher: RecommendedWatcher,
     folder: PathBuf,
-    /// Set when the folder itself came or went: the watch on it is then one on nothing.
+    /// Whether the folder itself was made or removed, so that the watch on it is no longer valid.
     stale: Arc<AtomicBool>,
 }
 
-/// What may have changed.
+/// The files that may have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hint {
     /// The files of these names, without `.md`.
     Files(BTreeSet<String>),
-    /// Anything.
+    /// Any file.
     Anything,
 }
 
 impl Watch {
-    /// Calls `changed` after every change, from a thread of its own and more often than needed; it must be quick.
+    /// Calls `changed` after every change, from a thread of its own, and sometimes without a change. It
+    /// must return quickly.
+    ///
+    /// Errors: [`Error::Watch`].
     pub fn new(folder: &Folder, changed: impl Fn(Hint) + Send + 'static) -> Result<Watch, Error> {
-        // The paths of events are built from the path that is watched.
+        // The library builds the paths of its events from the watched path.
         let path = folder.path().to_owned();
         let failed = |source| Error::Watch {
             path: path.clone(),
             source,
         };
         let stale = Arc::new(AtomicBool::new(true));
-        let (told, watched) = (Arc::clone(&stale), path.clone());
+        let (is_stale, watched) = (Arc::clone(&stale), path.clone());
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
             let hint = match &event {
-                // Whatever was lost, a look finds it.
+                // Events may have been lost.
                 Err(_) => Some(Hint::Anything),
                 Ok(event) if event.need_rescan() => Some(Hint::Anything),
                 Ok(event) => {
-                    if event.paths.contains(&watched) && comes_or_goes(event.kind) {
-                        told.store(true, Ordering::SeqCst);
+                    if event.paths.contains(&watched) && is_made_or_removed(event.kind) {
+                        is_stale.store(true, Ordering::SeqCst);
                     }
                     hint(event, &watched)
                 }
@@ -72,23 +75,15 @@ impl Watch {
         Ok(watch)
     }
 
-    /// A watch that keeps one notice waiting, however many changes there were since it was taken.
-    pub fn channel(folder: &Folder) -> Result<(Watch, Receiver<()>), Error> {
-        let (sender, receiver) = sync_channel(1);
-        // Full: one is waiting already. Closed: nobody listens any more.
-        let watch = Watch::new(folder, move |_| {
-            let _ = sender.try_send(());
-        })?;
-        Ok((watch, receiver))
-    }
-
-    /// To be called before every look: watches the folder again when it was deleted and made again. Cheap otherwise.
+    /// Watches the folder again if it was deleted and made again. To be called before every scan.
+    ///
+    /// Errors: [`Error::Watch`].
     pub fn renew(&mut self) -> Result<(), Error> {
         if !self.stale.load(Ordering::SeqCst) || !self.folder.is_dir() {
             return Ok(());
         }
         self.stale.store(false, Ordering::SeqCst);
-        // Not there any more: then there is nothing to take away.
+        // The old watch is gone if its folder is.
         let _ = self.watcher.unwatch(&self.folder);
         self.watcher
             .watch(&self.folder, RecursiveMode::NonRecursive)
@@ -102,7 +97,8 @@ impl Watch {
     }
 }
 
-fn comes_or_goes(kind: EventKind) -> bool {
+/// Whether an event means that a file or folder was made, removed or renamed.
+fn is_made_or_removed(kind: EventKind) -> bool {
     use notify::event::ModifyKind;
     matches!(
         kind,
@@ -110,8 +106,8 @@ fn comes_or_goes(kind: EventKind) -> bool {
     )
 }
 
-/// What an event is a reason to look at. Reading is no change: else a look would cause the next. Hidden files are the lock
-/// and half-written content.
+/// The files that an event concerns. Reading is not a change: otherwise a scan would cause the next one.
+/// Hidden files are the lock and temporary files.
 fn hint(event: &Event, folder: &Path) -> Option<Hint> {
     let change = match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => true,

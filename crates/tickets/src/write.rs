@@ -1,4 +1,4 @@
-//! Writing a ticket's file: whole, durable, and on top of what it holds at that moment.
+//! Atomic, durable writes of a ticket's file, based on its content at that moment.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -7,32 +7,36 @@ use std::os::fd::AsFd;
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use crate::beneath::{self, Failure};
-use crate::problem::{Problem, What};
-use crate::{Document, Error, Id, Lock};
+use crate::document::Document;
+use crate::error::Error;
+use crate::id::Id;
+use crate::lock::Lock;
+use crate::openat::{self, ReadError};
+use crate::problem::{Problem, ProblemKind};
 
-/// Where the new content is put together. Hidden and without `.md`; only the holder of the lock uses it, so a fixed name
-/// leaves at most one behind after a crash, and the next write removes it.
-pub(crate) const NEW: &str = ".crew.tmp";
+/// The temporary file for the new content. It is hidden and has no `.md`. Only the holder of the lock uses
+/// it, so with a fixed name a crash leaves at most one behind, which the next write removes.
+pub(crate) const TEMPORARY: &str = ".crew.tmp";
 
-/// How often a write starts again because another program wrote in between.
+/// The most attempts of one edit, which starts again when another program has written in between.
 const TRIES: u32 = 16;
 
-/// How putting the new content in place went.
-enum Swapped {
-    /// It stands, and replaced what was expected.
+/// The result of an exchange.
+enum Swap {
+    /// The new content has replaced the expected content.
     Done,
-    /// Another program has written there.
-    NotYet,
+    /// Another program had written into the file.
+    Conflict,
 }
 
 impl Lock<'_> {
-    /// Changes the file of `id` by `change`, which sees what the file holds now and must do nothing else: it is called again,
-    /// with a count from 0, when a program that does not know the lock replaced the file at the same moment. That program's
-    /// content is then the base, so nothing of it is lost. A `change` that changes nothing writes nothing.
+    /// Changes the file of `id` with `change`, which gets the current document. `change` must have no other
+    /// effect, since it is called again, with a count from 0, when a program that does not know the lock
+    /// has replaced the file at the same moment. That program's content is then the base, so nothing of it
+    /// is lost. Nothing is written if `change` makes no difference.
     ///
-    /// Errors: those of `change`, [`Error::NotFound`], [`Error::Unreadable`], [`Error::WouldSpoil`], [`Error::Busy`],
-    /// [`Error::Io`]; after each the file is as it was.
+    /// Errors: those of `change`, [`Error::NotFound`], [`Error::Unreadable`], [`Error::WouldSpoil`],
+    /// [`Error::Busy`], [`Error::Io`]. After an error the file is unchanged.
     pub fn edit<R>(
         &self,
         id: &Id,
@@ -49,33 +53,33 @@ impl Lock<'_> {
                 return Ok(result);
             }
             Document::parse(&path, document.render()).map_err(Error::WouldSpoil)?;
-            self.put(document.render(), Some(current.mode))?;
-            self.note(id, &base, document.render())?;
+            self.write_temporary(document.render(), Some(current.mode))?;
+            self.write_note(id, &base, document.render())?;
             let swapped = self.swap(id, &name, &base);
-            if let Ok(Swapped::Done) = swapped {
+            if let Ok(Swap::Done) = swapped {
                 self.discard();
                 return self.sync().map(|()| result);
             }
-            // What was displaced may be another program's, and goes back.
-            self.settle()?;
+            // The displaced content may be an edit of another program, which must be put back.
+            self.finish_interrupted_write()?;
             swapped?;
             base = self.content(id, &name)?.bytes;
         }
         Err(Error::Busy { path })
     }
 
-    /// Creates the file of `id` with `text`. `false`, and nothing written, when the id is taken.
+    /// Creates the file of `id` with `text`. Returns `false` and writes nothing when the id is taken.
     pub(crate) fn create_file(&self, id: &Id, text: &str) -> Result<bool, Error> {
         Document::parse(&self.folder.file(id), text.as_bytes()).map_err(Error::WouldSpoil)?;
-        self.put(text.as_bytes(), None)?;
+        self.write_temporary(text.as_bytes(), None)?;
         let name = id.file_name();
-        let moved = match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, &name, RenameFlags::NOREPLACE)
-        {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                rustix::fs::linkat(&self.dir, NEW, &self.dir, &name, AtFlags::empty())
-            }
-            other => other,
-        };
+        let moved =
+            match rustix::fs::renameat_with(&self.dir, TEMPORARY, &self.dir, &name, RenameFlags::NOREPLACE) {
+                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                    rustix::fs::linkat(&self.dir, TEMPORARY, &self.dir, &name, AtFlags::empty())
+                }
+                other => other,
+            };
         self.discard();
         match moved {
             Ok(()) => self.sync().map(|()| true),
@@ -84,48 +88,48 @@ impl Lock<'_> {
         }
     }
 
-    /// Whether there is a file of that id.
+    /// Whether the id has a file.
     pub(crate) fn has(&self, id: &Id) -> bool {
         rustix::fs::statat(&self.dir, id.file_name(), AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
-    fn content(&self, id: &Id, name: &str) -> Result<beneath::Content, Error> {
-        beneath::read(self.dir.as_fd(), name).map_err(|failure| match failure {
-            Failure::Missing => Error::NotFound {
+    fn content(&self, id: &Id, name: &str) -> Result<openat::Content, Error> {
+        openat::read(self.dir.as_fd(), name).map_err(|failure| match failure {
+            ReadError::Missing => Error::NotFound {
                 asked: id.to_string(),
             },
-            Failure::Bad(what) => self.bad(id, what),
-            // That is about the file; anything else is the machine's moment.
-            Failure::Refused(source) if source.kind() == io::ErrorKind::PermissionDenied => {
-                self.bad(id, What::Refused(text::system(&source)))
+            ReadError::Bad(kind) => self.bad(id, kind),
+            // A missing permission is a property of the file; other errors may pass.
+            ReadError::Io(source) if source.kind() == io::ErrorKind::PermissionDenied => {
+                self.bad(id, ProblemKind::ReadFailed(text::os_message(&source)))
             }
-            Failure::Refused(source) => self.failed("read", name, source),
+            ReadError::Io(source) => self.failed("read", name, source),
         })
     }
 
-    fn bad(&self, id: &Id, what: What) -> Error {
+    fn bad(&self, id: &Id, kind: ProblemKind) -> Error {
         Error::Unreadable(Problem {
             path: self.folder.file(id),
             line: None,
-            what,
+            kind,
         })
     }
 
-    /// Puts the new content under the ticket's name, where `expected` should stand.
+    /// Gives the new content the ticket's name, in place of the `expected` content.
     ///
-    /// The two files change places in one step, so what another program wrote since it was read is not overwritten but in our
-    /// hands.
-    fn swap(&self, id: &Id, name: &str, expected: &[u8]) -> Result<Swapped, Error> {
+    /// The two files are exchanged in one step. So content that another program wrote since the last read
+    /// is not overwritten, but stands under the temporary name.
+    fn swap(&self, id: &Id, name: &str, expected: &[u8]) -> Result<Swap, Error> {
         if self.content(id, name)?.bytes != expected {
-            return Ok(Swapped::NotYet);
+            return Ok(Swap::Conflict);
         }
-        match rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE) {
+        match rustix::fs::renameat_with(&self.dir, TEMPORARY, &self.dir, name, RenameFlags::EXCHANGE) {
             Ok(()) => {}
-            // A file system without the exchange: the look just now must do.
+            // Without support for the exchange in the file system, the check above must suffice.
             Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                let renamed = rustix::fs::renameat(&self.dir, NEW, &self.dir, name);
+                let renamed = rustix::fs::renameat(&self.dir, TEMPORARY, &self.dir, name);
                 return renamed
-                    .map(|()| Swapped::Done)
+                    .map(|()| Swap::Done)
                     .map_err(|source| self.failed("replace", name, source.into()));
             }
             Err(Errno::NOENT) => {
@@ -136,24 +140,26 @@ impl Lock<'_> {
             Err(source) => return Err(self.failed("replace", name, source.into())),
         }
         crash::point("file.exchanged");
-        let displaced = beneath::read(self.dir.as_fd(), NEW);
+        let displaced = openat::read(self.dir.as_fd(), TEMPORARY);
         if displaced.is_ok_and(|displaced| displaced.bytes == expected) {
-            return Ok(Swapped::Done);
+            return Ok(Swap::Done);
         }
-        Ok(Swapped::NotYet)
+        Ok(Swap::Conflict)
     }
 
+    /// Exchanges the temporary file with the file of that name.
     pub(crate) fn exchange(&self, name: &str) -> Result<(), Error> {
-        rustix::fs::renameat_with(&self.dir, NEW, &self.dir, name, RenameFlags::EXCHANGE)
+        rustix::fs::renameat_with(&self.dir, TEMPORARY, &self.dir, name, RenameFlags::EXCHANGE)
             .map_err(|source| self.failed("restore", name, source.into()))
     }
 
-    /// Makes the new content durable under its passing name, with the permissions of the file it replaces.
-    fn put(&self, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
+    /// Writes the new content durably to the temporary file, with the permissions of the file that it will
+    /// replace.
+    fn write_temporary(&self, bytes: &[u8], mode: Option<u32>) -> Result<(), Error> {
         self.discard();
-        let failed = |source| self.failed("write", NEW, source);
+        let failed = |source| self.failed("write", TEMPORARY, source);
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let fd = beneath::open(self.dir.as_fd(), NEW, flags, Mode::from_raw_mode(0o666))
+        let fd = openat::open(self.dir.as_fd(), TEMPORARY, flags, Mode::from_raw_mode(0o666))
             .map_err(|source| failed(io::Error::from(source)))?;
         if let Some(mode) = mode {
             rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode))
@@ -163,7 +169,7 @@ impl Lock<'_> {
         file.write_all(bytes)
             .and_then(|()| file.sync_all())
             .map_err(|source| {
-                // Half of it is nobody's, and on a full disk it is in the way.
+                // Half of the content is useless, and takes space on a disk that may be full.
                 self.discard();
                 failed(source)
             })?;
@@ -171,11 +177,11 @@ impl Lock<'_> {
         Ok(())
     }
 
-    /// Removes the leftover of this write or of one that was killed.
+    /// Removes what this write, or one that was killed, has left behind.
     pub(crate) fn discard(&self) {
-        self.forget_note();
-        // It is not there, or the creation after this says why it cannot go.
-        let _ = rustix::fs::unlinkat(&self.dir, NEW, AtFlags::empty());
+        self.remove_note();
+        // A file that cannot be removed is reported when the next write creates it.
+        let _ = rustix::fs::unlinkat(&self.dir, TEMPORARY, AtFlags::empty());
     }
 
     fn sync(&self) -> Result<(), Error> {

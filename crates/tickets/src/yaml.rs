@@ -1,20 +1,25 @@
-//! The YAML of one key: the only place that knows the YAML library.
+//! The YAML value of one key: reading it. Only this module uses the YAML library.
 //!
-//! tk writes texts as they are (`assignee: Jo: Smith`), which strict YAML refuses. A text on one line that does not begin like
-//! a YAML structure is therefore taken as tk takes it, without the characters that YAML has no place for; everything else
-//! goes through the parser, with anchors, aliases and merge keys refused.
+//! tk writes texts unquoted (`assignee: Jo: Smith`), which YAML does not permit. Therefore a text on one
+//! line that does not begin like a YAML structure is read as tk reads it, except for characters that YAML
+//! does not permit at all. Every other value is parsed as YAML, and anchors, aliases and merge keys are
+//! refused.
+
+mod write;
 
 use std::collections::BTreeMap;
 
 use serde::de::IgnoredAny;
 use serde_saphyr::options::MergeKeyPolicy;
 
-use crate::problem::What;
+use crate::problem::ProblemKind;
 
-/// The most items a list may have.
+pub(crate) use write::{list, scalar};
+
+/// The most items of a list.
 const MAX_ITEMS: usize = 20_000;
 
-/// How deep a value may be nested.
+/// The deepest nesting of a value.
 const MAX_DEPTH: usize = 16;
 
 /// The value of a key of the front matter.
@@ -26,30 +31,30 @@ pub enum Value {
     Text(String),
     /// A list of scalars.
     List(Vec<String>),
-    /// Anything deeper, which crew keeps and does not read.
+    /// A structure that crew keeps and does not read.
     Other,
 }
 
-/// Where and why a value is not YAML; the line counts from 0, at the key's.
+/// The reason why a value is not valid, and the line, counted from 0 at the line of the key.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) line: usize,
-    pub(crate) what: What,
+    pub(crate) kind: ProblemKind,
 }
 
 impl Fault {
     fn malformed(line: usize, message: impl Into<String>) -> Self {
         Self {
             line,
-            what: What::Malformed(message.into()),
+            kind: ProblemKind::Malformed(message.into()),
         }
     }
 }
 
-/// Reads the value of one entry. `entry` is its whole text from the key on, `first` what stands after the colon on its first
-/// line, `lines` how many lines it has.
+/// Parses the value of one entry. `entry` is its whole text from the key on, `first` the rest of its first
+/// line after the colon, `lines` the number of its lines.
 pub(crate) fn parse(entry: &str, first: &str, lines: usize) -> Result<Value, Fault> {
-    all_of_yaml(entry)?;
+    check_characters(entry)?;
     let simple = if lines == 1 {
         simple(split_comment(first).0.trim())
     } else {
@@ -62,15 +67,15 @@ pub(crate) fn parse(entry: &str, first: &str, lines: usize) -> Result<Value, Fau
     }
 }
 
-/// Refuses, in the value or a comment, what no YAML may hold: once the key is written anew, its line is read as YAML, and must
-/// be readable still.
-fn all_of_yaml(entry: &str) -> Result<(), Fault> {
+/// Refuses characters that YAML does not permit, in the value and in a comment: a value that tk accepts as
+/// it is may later be written as YAML, on the same line as the comment.
+fn check_characters(entry: &str) -> Result<(), Fault> {
     for (number, line) in entry.split_terminator('\n').enumerate() {
         let line = line.trim_end_matches('\r');
-        if let Some(c) = line.chars().find(|c| !is_taken(*c)) {
+        if let Some(c) = line.chars().find(|c| !is_printable(*c)) {
             return Err(Fault {
                 line: number,
-                what: What::Unprintable(c),
+                kind: ProblemKind::Unprintable(c),
             });
         }
     }
@@ -81,30 +86,33 @@ fn too_long() -> Fault {
     Fault::malformed(0, format!("a list of more than {MAX_ITEMS} items"))
 }
 
-/// Refuses a key, given with its colon, that is none to YAML: however its value is read now, one day it is written as YAML.
+/// Refuses a key, given with its colon, that is not valid YAML: its value may later be written as YAML.
 pub(crate) fn check_key(written: &str) -> Result<(), Fault> {
-    let usual = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let is_usual = written.starts_with(usual) && written.chars().all(|c| usual(c) || matches!(c, '-' | ':'));
+    let is_usual_char = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_usual = written.starts_with(is_usual_char)
+        && written
+            .chars()
+            .all(|c| is_usual_char(c) || matches!(c, '-' | ':'));
     if is_usual {
         return Ok(());
     }
     let entry = format!("{written} 1\n");
     read::<IgnoredAny>(&entry)
         .map(|_| ())
-        .map_err(|fault| match fault.what {
-            What::Malformed(why) if why.contains("merge keys") => Fault::malformed(0, why),
+        .map_err(|fault| match fault.kind {
+            ProblemKind::Malformed(why) if why.contains("merge keys") => Fault::malformed(0, why),
             _ => Fault::malformed(0, "expected `key: value`"),
         })
 }
 
-/// YAML's c-printable, without the ends of lines.
-fn is_taken(c: char) -> bool {
+/// Whether a character is printable to YAML (c-printable), line ends excluded.
+fn is_printable(c: char) -> bool {
     matches!(c, '\t' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// What readers of YAML take differently, or not at all, where it stands as it is.
+/// Whether YAML readers disagree on a character that is not escaped.
 fn is_doubtful(c: char) -> bool {
-    c.is_control() || !is_taken(c) || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}')
+    c.is_control() || !is_printable(c) || matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}')
 }
 
 fn simple(text: &str) -> Option<Value> {
@@ -172,14 +180,14 @@ fn read<T: serde::de::DeserializeOwned>(entry: &str) -> Result<T, Fault> {
             let line = error
                 .location()
                 .map_or(0, |at| usize::try_from(at.line()).unwrap_or(1).saturating_sub(1));
-            Err(Fault::malformed(line, told(error.without_snippet())))
+            Err(Fault::malformed(line, describe(error.without_snippet())))
         }
     }
 }
 
-/// What is wrong, in words for whoever wrote the ticket. The library counts lines and columns within the entry; the problem
-/// names the file's line instead.
-fn told(error: &serde_saphyr::Error) -> String {
+/// Describes an error to the author of the ticket. The library's position is left out, since it is relative
+/// to the entry; the problem has the line of the file.
+fn describe(error: &serde_saphyr::Error) -> String {
     use serde_saphyr::budget::BudgetBreach;
     if let serde_saphyr::Error::Budget { breach, .. } = error {
         return match breach {
@@ -198,7 +206,7 @@ fn told(error: &serde_saphyr::Error) -> String {
     }
     if first.contains("quoted scalar") {
         return if first.contains("trailing content") {
-            "something behind the closing quote".to_owned()
+            "text after the closing quote".to_owned()
         } else if first.contains("indentation") || first.contains("document indicator") {
             "a quote that is never closed".to_owned()
         } else {
@@ -211,7 +219,7 @@ fn told(error: &serde_saphyr::Error) -> String {
         .to_owned()
 }
 
-/// Splits what stands after the colon into the value and its comment, the comment with the white space before it.
+/// Splits the text after the colon into the value and its comment, which keeps the white space before it.
 pub(crate) fn split_comment(text: &str) -> (&str, &str) {
     let mut quote = None;
     let mut before = ' ';
@@ -236,59 +244,9 @@ pub(crate) fn split_comment(text: &str) -> (&str, &str) {
     (value, &text[value.len()..])
 }
 
-/// Quotes mean something only in a value that is a quoted text or a flow collection.
+/// Whether quotes have a meaning in a value: only in a quoted text and in a flow collection.
 fn may_quote(text: &str) -> bool {
     text.trim_start().starts_with(['"', '\'', '[', '{'])
-}
-
-/// Writes a scalar: as it is where it reads back the same, else in double quotes.
-pub(crate) fn scalar(text: &str) -> String {
-    let plain = strict(text)
-        && !text.contains(": ")
-        && !text.ends_with(':')
-        && simple(text) == Some(Value::Text(text.to_owned()))
-        && split_comment(&format!(" {text}")).0.trim() == text;
-    if plain { text.to_owned() } else { quoted(text) }
-}
-
-/// Writes a list on one line, as tk does: `[a, b]`.
-pub(crate) fn list<T: AsRef<str>>(items: &[T]) -> String {
-    let written: Vec<String> = items
-        .iter()
-        .map(AsRef::as_ref)
-        .map(|item| {
-            let plain = strict(item)
-                && !item.contains([',', '[', ']', '{', '}', '"', '\'', '#', ':'])
-                && !is_null(item);
-            if plain { item.to_owned() } else { quoted(item) }
-        })
-        .collect();
-    format!("[{}]", written.join(", "))
-}
-
-/// Whether every YAML reader would take it as the same plain text.
-fn strict(text: &str) -> bool {
-    !text.is_empty()
-        && text.trim() == text
-        && !text.starts_with([
-            '-', '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`',
-            '=', '~',
-        ])
-        && !text.chars().any(is_doubtful)
-}
-
-fn quoted(text: &str) -> String {
-    // JSON's strings are YAML's double-quoted ones, but for these characters, which YAML wants escaped.
-    let json = serde_json::Value::from(text).to_string();
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        if is_doubtful(c) {
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -325,15 +283,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_quoted_text_is_told_in_words() {
+    fn a_wrong_quoted_text_is_described_in_words() {
         for (text, wanted) in [
             ("\"open", "a quote that is never closed"),
             ("'open", "a quote that is never closed"),
-            ("\"a\" b", "something behind the closing quote"),
+            ("\"a\" b", "text after the closing quote"),
             ("\"C:\\q\"", "an escape (`\\…`) that YAML does not have"),
         ] {
             let fault = parse(&format!("k: {text}\n"), &format!(" {text}"), 1).unwrap_err();
-            assert_eq!(fault.what, What::Malformed(wanted.to_owned()), "{text}");
+            assert_eq!(fault.kind, ProblemKind::Malformed(wanted.to_owned()), "{text}");
         }
     }
 
@@ -353,13 +311,13 @@ mod tests {
             let first = entry.lines().next().unwrap().strip_prefix("k:").unwrap();
             let fault = parse(entry, first, entry.lines().count()).unwrap_err();
             assert!(fault.line >= line, "{entry:?} {fault:?}");
-            assert!(matches!(fault.what, What::Malformed(why) if !why.is_empty()));
+            assert!(matches!(fault.kind, ProblemKind::Malformed(why) if !why.is_empty()));
         }
     }
 
-    /// What is taken as tk takes it is rewritten as YAML one day, with the comment that it had.
+    /// A value that is read as tk reads it may later be written as YAML, with the comment that it had.
     #[test]
-    fn a_character_that_is_taken_is_one_to_yaml_too() {
+    fn a_character_that_is_accepted_is_valid_yaml_too() {
         let few = ('\0'..'\u{300}')
             .chain('\u{2000}'..'\u{2070}')
             .chain([
@@ -378,7 +336,7 @@ mod tests {
             let strict = parsed(&format!("k: \"a\" #b{c}c\n"));
             assert_eq!(taken.is_ok(), strict.is_ok(), "{c:?} {strict:?}");
             if let Err(fault) = taken {
-                assert_eq!(fault.what, What::Unprintable(c));
+                assert_eq!(fault.kind, ProblemKind::Unprintable(c));
             }
             let inside = parse(&format!("k: a{c}b\n"), &format!(" a{c}b"), 1);
             assert_eq!(inside.is_ok(), strict.is_ok(), "{c:?}");

@@ -1,4 +1,4 @@
-//! The dashboard's state, and how it takes in what it is told.
+//! The state of the dashboard, and how messages change it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,49 +14,50 @@ use store::Fold;
 use crate::choose::Choice;
 use crate::dialog::Dialog;
 use crate::log::Log;
-use crate::message::{Action, Engine, Files, Msg, Told};
+use crate::message::{Action, CommandResult, Engine, Files, Msg};
 use crate::pane::Pane;
-use crate::past::Past;
+use crate::past::History;
 use crate::plan::{Plan, Wanted};
 use crate::queue;
 use crate::theme::{Theme, Tone};
 
-/// What is fixed while a dashboard is open.
+/// The options of a dashboard, which are fixed while it is open.
 #[derive(Clone, Debug)]
-pub struct Setting {
-    /// The repository, in a word.
+pub struct Options {
+    /// The name of the repository.
     pub repository: String,
-    /// Whether colours are wanted.
+    /// Whether colours are used.
     pub colour: bool,
 }
 
-/// The dashboard's state.
+/// The state of the dashboard.
 #[derive(Clone, Debug)]
 pub struct App {
     pub(crate) repository: String,
     pub(crate) theme: Theme,
     pub(crate) now: Time,
     pub(crate) size: (u16, u16),
-    /// The view, and the tickets that only have a file yet.
+    /// The view of the journal, with the tickets that only have a file so far.
     pub(crate) crew: Snapshot,
     pub(crate) files: Files,
     pub(crate) engine: Option<Engine>,
     pub(crate) focus: Pane,
     pub(crate) side: Pane,
     pub(crate) detail: Pane,
-    /// The list that the others look at.
+    /// The list whose chosen row the other panes show.
     pub(crate) list: Pane,
     pub(crate) zoomed: bool,
     pub(crate) filter: String,
     pub(crate) dialog: Option<Dialog>,
-    /// What was said last.
-    pub(crate) said: Option<(Tone, String)>,
-    /// What was asked and is not answered yet.
-    pub(crate) asking: Vec<String>,
+    /// The text of the status line.
+    pub(crate) status: Option<(Tone, String)>,
+    /// The commands that were submitted and have no result yet, in words.
+    pub(crate) pending: Vec<String>,
     pub(crate) log: Log,
-    pub(crate) past: Past,
-    /// Lines that output and history are scrolled up from their ends, and cost down from its top.
-    pub(crate) away: BTreeMap<Pane, usize>,
+    pub(crate) history: History,
+    /// The number of lines by which a pane is scrolled: output and history up from their ends, cost down
+    /// from its top.
+    pub(crate) scroll: BTreeMap<Pane, usize>,
     pub(crate) agents: Vec<Agent>,
     pub(crate) queue: Vec<TicketId>,
     pub(crate) train: Vec<TicketId>,
@@ -68,21 +69,21 @@ pub struct App {
     pub(crate) in_queue: Choice<TicketId>,
     pub(crate) in_train: Choice<TicketId>,
     pub(crate) in_inbox: Choice<String>,
-    /// Each agent's latest run, and the ticket it was for.
+    /// The latest run of each agent, and its ticket.
     runs: BTreeMap<AgentName, (RunId, TicketId)>,
-    /// What was last said of the work on each ticket, by whoever did it: not sanitised.
+    /// The latest summary of the work on each ticket by its agent, not sanitised.
     pub(crate) summaries: BTreeMap<TicketId, String>,
 }
 
 impl App {
-    /// An empty one, at this moment, on a terminal of so many columns and lines.
+    /// An empty dashboard, on a terminal of this size in columns and lines.
     #[must_use]
-    pub fn new(setting: &Setting, now: Time, (columns, lines): (u16, u16)) -> Self {
+    pub fn new(options: &Options, now: Time, (columns, lines): (u16, u16)) -> Self {
         let nothing = Snapshot::default().costs(By::Agent, &Filter::default());
         Self {
-            repository: harness::sanitise::line(&setting.repository),
+            repository: harness::sanitise::line(&options.repository),
             theme: Theme {
-                colour: setting.colour,
+                colour: options.colour,
             },
             now,
             size: (columns, lines),
@@ -96,11 +97,11 @@ impl App {
             zoomed: false,
             filter: String::new(),
             dialog: None,
-            said: None,
-            asking: Vec::new(),
+            status: None,
+            pending: Vec::new(),
             log: Log::default(),
-            past: Past::default(),
-            away: BTreeMap::new(),
+            history: History::default(),
+            scroll: BTreeMap::new(),
             agents: Vec::new(),
             queue: Vec::new(),
             train: Vec::new(),
@@ -117,7 +118,7 @@ impl App {
         }
     }
 
-    /// Takes in what it is told at this moment; gives what is to be done about it, in order.
+    /// Takes a message at the time `now`, and returns the actions that it leads to, in order.
     pub fn update(&mut self, msg: Msg, now: Time) -> Vec<Action> {
         self.now = now;
         let mut actions = Vec::new();
@@ -129,12 +130,12 @@ impl App {
                 for row in &rows {
                     self.row(row);
                 }
-                self.add_up();
-                self.list_all();
+                self.sum_costs();
+                self.rebuild_lists();
             }
             Msg::Files(files) => {
                 self.take_files(files);
-                self.list_all();
+                self.rebuild_lists();
             }
             Msg::Engine(engine) => self.engine = engine,
             Msg::Output { run, error, bytes } => {
@@ -143,23 +144,23 @@ impl App {
                 }
             }
             Msg::History { ticket, rows } => {
-                if self.past.ticket.as_ref() == Some(&ticket) {
-                    self.past.read(&rows);
+                if self.history.ticket.as_ref() == Some(&ticket) {
+                    self.history.read(&rows);
                 }
             }
-            Msg::Told(told) => self.told(&told),
+            Msg::CommandResult(result) => self.take_result(&result),
             Msg::Tick => {}
         }
         self.follow_choice(&mut actions);
         actions
     }
 
-    /// Whether something on the screen counts the seconds.
+    /// Whether the screen shows a duration that changes every second.
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.agents.iter().any(|agent| agent.ticket.is_some())
             || !self.inbox.is_empty()
-            || self.bar().is_some()
+            || self.pause_line().is_some()
     }
 
     fn row(&mut self, row: &Fold) {
@@ -171,7 +172,7 @@ impl App {
             after: &row.after,
         });
         if let Stream::Ticket(id) = &row.stream {
-            // The journal knows it from now on.
+            // From now on the ticket is in the journal.
             self.files.unseen.remove(id);
         }
         if let (
@@ -193,10 +194,10 @@ impl App {
         {
             self.summaries.insert(id.clone(), summary.clone());
         }
-        self.past.add(row);
+        self.history.add(row);
     }
 
-    fn add_up(&mut self) {
+    fn sum_costs(&mut self) {
         let by = |by| self.crew.costs(by, &Filter::default());
         (self.by_ticket, self.by_agent, self.by_day) = (by(By::Ticket), by(By::Agent), by(By::Day));
     }
@@ -214,32 +215,32 @@ impl App {
             .extend(unseen.map(|(id, ticket)| (id.clone(), ticket.clone())));
     }
 
-    fn told(&mut self, told: &Told) {
-        if let Some(at) = self.asking.iter().position(|asked| *asked == told.asked) {
-            self.asking.remove(at);
+    fn take_result(&mut self, result: &CommandResult) {
+        if let Some(at) = self.pending.iter().position(|request| *request == result.request) {
+            self.pending.remove(at);
         }
-        let (tone, what) = match &told.outcome {
+        let (tone, what) = match &result.outcome {
             Ok(Outcome::Accepted { message }) => (Tone::Good, format!("✓ {message}")),
-            Ok(Outcome::Refused { why }) => (Tone::Wrong, format!("✗ {} refused: {why}", told.asked)),
-            Err(why) => (Tone::Wrong, format!("✗ {} failed: {why}", told.asked)),
+            Ok(Outcome::Refused { why }) => (Tone::Wrong, format!("✗ {} refused: {why}", result.request)),
+            Err(why) => (Tone::Wrong, format!("✗ {} failed: {why}", result.request)),
         };
-        self.say(tone, &what);
+        self.set_status(tone, &what);
     }
 
-    /// Says something in the status line.
-    pub(crate) fn say(&mut self, tone: Tone, what: &str) {
-        self.said = Some((tone, harness::sanitise::line(what)));
+    /// Sets the status line.
+    pub(crate) fn set_status(&mut self, tone: Tone, what: &str) {
+        self.status = Some((tone, harness::sanitise::line(what)));
     }
 
-    /// Makes the lists anew: the rows or the filter changed.
-    pub(crate) fn list_all(&mut self) {
+    /// Makes the lists again, after a change of the rows or the filter.
+    pub(crate) fn rebuild_lists(&mut self) {
         let (filter, now) = (self.filter.as_str(), self.now);
         self.agents = self.crew.agents();
         if !filter.is_empty() {
             self.agents.retain(|agent| {
                 let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
                 let title = agent.title.as_deref().unwrap_or_default();
-                queue::has(
+                queue::contains_words(
                     &format!("{} {} {ticket} {title}", agent.name, agent.status.name()),
                     filter,
                 )
@@ -257,15 +258,15 @@ impl App {
         self.inbox = view::inbox(tickets, &self.files.beside);
         self.inbox.retain(|item| {
             item.ticket.as_ref().is_some_and(matches)
-                || queue::has(&format!("{} {}", item.kind.name(), item.title), filter)
+                || queue::contains_words(&format!("{} {}", item.kind.name(), item.title), filter)
         });
-        self.agent.settle(self.agents.iter().map(|agent| &agent.name));
-        self.in_queue.settle(self.queue.iter());
-        self.in_train.settle(self.train.iter());
-        self.in_inbox.settle(self.inbox.iter().map(|item| &item.id));
+        self.agent.refresh(self.agents.iter().map(|agent| &agent.name));
+        self.in_queue.refresh(self.queue.iter());
+        self.in_train.refresh(self.train.iter());
+        self.in_inbox.refresh(self.inbox.iter().map(|item| &item.id));
     }
 
-    /// The screen, divided.
+    /// The layout of a screen.
     pub(crate) fn plan(&self, area: Rect) -> Plan {
         Plan::of(
             area,
@@ -274,23 +275,23 @@ impl App {
                 side: self.side,
                 detail: self.detail,
                 zoomed: self.zoomed,
-                bar: self.bar().is_some(),
+                has_pause: self.pause_line().is_some(),
                 agents: self.agents.len(),
             },
         )
     }
 
-    /// The screen as it is now, divided.
+    /// The layout of the current screen.
     pub(crate) fn plan_now(&self) -> Plan {
         self.plan(Rect::new(0, 0, self.size.0, self.size.1))
     }
 
-    /// A ticket, by its id.
+    /// The ticket of this id.
     pub(crate) fn ticket(&self, id: &TicketId) -> Option<&Ticket> {
         self.crew.tickets.get(id).map(AsRef::as_ref)
     }
 
-    /// The list whose choice is looked at: where it is empty, the agents.
+    /// The list whose chosen row the other panes show; the agents, if that list is empty.
     fn chosen_in(&self) -> Pane {
         let some = match self.list {
             Pane::Queue => !self.queue.is_empty(),
@@ -301,21 +302,21 @@ impl App {
         if some { self.list } else { Pane::Agents }
     }
 
-    /// What waits for a person and is looked at, where the inbox is.
+    /// The chosen item of the inbox, if the other panes show it.
     pub(crate) fn chosen_item(&self) -> Option<&Item> {
         let looks = self.chosen_in() == Pane::Inbox;
         let key = self.in_inbox.key().filter(|_| looks)?;
         self.inbox.iter().find(|item| item.id == *key)
     }
 
-    /// What was done for a ticket: what was last said of it, else what git says.
+    /// A summary of the work on a ticket: its agent's, else one of its commits.
     pub(crate) fn summary(&self, ticket: &TicketId) -> Option<&str> {
-        let told = || self.files.deeds.get(ticket);
-        self.summaries.get(ticket).or_else(told).map(String::as_str)
+        let from_git = || self.files.commit_summaries.get(ticket);
+        self.summaries.get(ticket).or_else(from_git).map(String::as_str)
     }
 
-    /// Why no step is started, on a harness or at all, in a line; sanitised.
-    pub(crate) fn bar(&self) -> Option<String> {
+    /// The reason why no step is started, on one harness or on all, in one line; sanitised.
+    pub(crate) fn pause_line(&self) -> Option<String> {
         let mut bars = self.crew.pauses(self.now);
         let pause = self.crew.project.pause.filter(|pause| pause.until > self.now);
         bars.extend(pause.map(|pause| pause.to_string()));
@@ -327,7 +328,7 @@ impl App {
         Some(harness::sanitise::line(&format!("! {first}{more}")))
     }
 
-    /// The ticket that is looked at.
+    /// The chosen ticket, or that of the chosen agent.
     pub(crate) fn chosen_ticket(&self) -> Option<&TicketId> {
         match self.chosen_in() {
             Pane::Queue => self.in_queue.key(),
@@ -336,7 +337,7 @@ impl App {
             Pane::Agents | Pane::Output | Pane::History | Pane::Cost => {
                 let name = self.agent.key()?;
                 let agent = self.agents.iter().find(|agent| agent.name == *name)?;
-                // Of an agent without one, its latest.
+                // An agent without a ticket shows its latest one.
                 agent
                     .ticket
                     .as_ref()
@@ -345,7 +346,7 @@ impl App {
         }
     }
 
-    /// The agent that is looked at: the chosen one, or the chosen ticket's.
+    /// The chosen agent, or that of the chosen ticket.
     pub(crate) fn chosen_agent(&self) -> Option<&AgentName> {
         match self.chosen_in() {
             Pane::Queue | Pane::Train | Pane::Inbox => {
@@ -360,7 +361,7 @@ impl App {
         }
     }
 
-    /// The run that is looked at: the chosen ticket's latest, or the chosen agent's.
+    /// The latest run of the chosen ticket or agent.
     fn chosen_run(&self) -> Option<RunId> {
         match self.chosen_in() {
             Pane::Queue | Pane::Train | Pane::Inbox => {
@@ -383,18 +384,18 @@ impl App {
         }
     }
 
-    /// Output and history are those of what is chosen.
+    /// Makes output and history follow the chosen row.
     fn follow_choice(&mut self, actions: &mut Vec<Action>) {
         let run = self.chosen_run();
         if run != self.log.run {
             self.log.begin(run.clone());
-            self.away.remove(&Pane::Output);
+            self.scroll.remove(&Pane::Output);
             actions.push(Action::Watch(run));
         }
         let ticket = self.chosen_ticket().cloned();
-        if ticket != self.past.ticket {
-            self.past.begin(ticket.clone());
-            self.away.remove(&Pane::History);
+        if ticket != self.history.ticket {
+            self.history.begin(ticket.clone());
+            self.scroll.remove(&Pane::History);
             actions.extend(ticket.map(Action::Read));
         }
     }

@@ -1,4 +1,4 @@
-//! Rows of cells, set in columns: as many columns as fit, the last one taking what is left.
+//! Tables: as many columns as fit, the last of which takes the rest of the line.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::theme::{Theme, Tone};
 
-/// A piece of a row, sanitised when it is made.
+/// A text in a row, sanitised when it is made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cell {
     pub(crate) text: String,
@@ -34,17 +34,18 @@ impl From<String> for Cell {
     }
 }
 
-/// A column but the last.
+/// A column other than the last one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
-    /// Its content is set to the right.
+    /// Whether its content is aligned to the right.
     pub(crate) right: bool,
-    /// Columns with the greatest number go first when there is no room; 0 stays.
-    pub(crate) goes: u8,
+    /// Columns with the greatest number are left out first when there is no room; a column with 0 is never
+    /// left out.
+    pub(crate) drop_order: u8,
 }
 
-/// A row: its cells, the last of which is what is left of the line: pieces one after the other.
+/// A row of a table. The last column holds several texts, one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) cells: Vec<Cell>,
@@ -52,10 +53,10 @@ pub(crate) struct Row {
     pub(crate) chosen: bool,
 }
 
-/// The least that the last column wants.
-const LAST: usize = 12;
+/// The least width of the last column.
+const LAST_WIDTH: usize = 12;
 
-/// A table's rows, of which only those that are seen are made.
+/// A table with its visible rows.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     pub(crate) columns: &'a [Column],
@@ -65,7 +66,7 @@ pub(crate) struct Table<'a> {
 }
 
 impl Table<'_> {
-    /// Draws it, a heading first where there are three lines or more.
+    /// Draws the table, with a heading if there are three lines or more.
     pub(crate) fn draw(&self, buffer: &mut Buffer, area: Rect, theme: Theme) {
         let mut area = area;
         let widths = self.widths(usize::from(area.width).saturating_sub(1));
@@ -92,7 +93,7 @@ impl Table<'_> {
         }
     }
 
-    /// Each column's width; none where it has no room.
+    /// The width of each column; `None` for a column that is empty or left out.
     fn widths(&self, room: usize) -> Vec<Option<usize>> {
         let content = |at: usize| self.rows.iter().filter_map(move |row| row.cells.get(at));
         let mut widths: Vec<Option<usize>> = (0..self.columns.len())
@@ -105,10 +106,10 @@ impl Table<'_> {
         loop {
             let taken: usize = widths.iter().flatten().map(|width| width + 1).sum();
             let next = (0..widths.len())
-                .filter(|at| widths[*at].is_some() && self.columns[*at].goes > 0)
-                .max_by_key(|at| self.columns[*at].goes);
+                .filter(|at| widths[*at].is_some() && self.columns[*at].drop_order > 0)
+                .max_by_key(|at| self.columns[*at].drop_order);
             match next {
-                Some(at) if taken + LAST > room => widths[at] = None,
+                Some(at) if taken + LAST_WIDTH > room => widths[at] = None,
                 Some(_) | None => return widths,
             }
         }
@@ -136,7 +137,7 @@ impl Table<'_> {
     }
 }
 
-/// How many rows fit, and whether a heading stands above them.
+/// The number of rows that fit into an area below the heading.
 pub(crate) fn room(area: Rect) -> usize {
     usize::from(area.height) - usize::from(has_heading(area))
 }
@@ -145,7 +146,8 @@ fn has_heading(area: Rect) -> bool {
     area.height >= 3
 }
 
-/// Sanitised text at a column of an area's first line, ending in `…` where it does not fit; gives the column behind.
+/// Draws sanitised text at a column of an area's first line, with `…` if it does not fit. Returns the
+/// column after it.
 pub(crate) fn put(buffer: &mut Buffer, area: Rect, x: usize, text: &str, theme: Theme, tone: Tone) -> usize {
     let room = usize::from(area.width).saturating_sub(x);
     let shown = harness::sanitise::fit(text, room);

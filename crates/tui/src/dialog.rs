@@ -1,4 +1,4 @@
-//! What stands in front of the panes: a question to the person, or help.
+//! Dialogs in front of the panes: a question to the person, or help.
 
 use model::command::{Command, OnStop, Question};
 use model::{AgentName, TicketId};
@@ -6,61 +6,61 @@ use model::{AgentName, TicketId};
 use crate::choose::Choice;
 use crate::input::Input;
 
-/// A question to the person, or help.
+/// A dialog.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Dialog {
-    /// The keys; scrolled down so far.
+    /// The list of keys, scrolled down by this number of lines.
     Help(usize),
-    /// What to look for.
+    /// The words to filter by.
     Filter(Input),
-    /// The answer to an agent's question.
+    /// An answer to an agent's question.
     Answer {
         agent: AgentName,
         question: String,
-        /// Which question it is: an answer is to that one and no other.
-        asked: Option<Question>,
+        /// The identity of the question, so that the answer cannot go to a later one.
+        about: Option<Question>,
         input: Input,
     },
-    /// A yes or no.
+    /// A confirmation, yes or no.
     Confirm {
-        /// What is asked.
+        /// The question.
         question: String,
-        /// What will follow.
+        /// The consequences.
         follows: String,
-        asked: String,
+        request: String,
         command: Command,
     },
-    /// A reason, for the record.
+    /// A reason, for the journal.
     Reason {
-        what: Why,
+        what: Purpose,
         ticket: TicketId,
         input: Input,
-        /// Whether none was given, and it was asked for again.
+        /// Whether an empty reason was refused.
         refused: bool,
     },
-    /// What becomes of running steps.
+    /// The choice of what happens to running steps when the engine stops.
     Stop,
-    /// Which ticket an agent gets, or which agent a ticket.
+    /// The choice of a ticket for an agent, or of an agent for a ticket.
     Assign {
-        /// What is given or taken.
+        /// The title.
         head: String,
         choices: Vec<(AgentName, TicketId, String)>,
         at: Choice<usize>,
     },
-    /// The name of one more agent, or how many.
+    /// The name of a new agent, or the number of new agents.
     Spawn(Input),
 }
 
-/// What a reason is for.
+/// The purpose of a reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
-    /// To give a ticket up.
+pub(crate) enum Purpose {
+    /// To drop a ticket.
     Drop,
-    /// To let a ticket pass.
+    /// To waive the hold of a ticket.
     Waive,
 }
 
-/// Ways to stop: key, what it does, what is asked.
+/// The ways to stop the engine: the key, its description, the argument of the command.
 pub(crate) const STOPS: [(char, &str, OnStop); 3] = [
     ('f', "finish: running steps are waited for", OnStop::Finish),
     (
@@ -75,7 +75,7 @@ pub(crate) const STOPS: [(char, &str, OnStop); 3] = [
     ),
 ];
 
-/// Every key, with what it does, in groups.
+/// Every key with its description, in groups.
 pub(crate) const KEYS: [(&str, &[(&str, &str)]); 3] = [
     (
         "look",
@@ -90,13 +90,13 @@ pub(crate) const KEYS: [(&str, &[(&str, &str)]); 3] = [
         ],
     ),
     (
-        "act on what is chosen",
+        "act on the chosen row",
         &[
             ("a", "answer the agent's question"),
             ("s", "assign: a ticket to the agent, an agent to the ticket"),
             ("r", "retry a held ticket, its attempts fresh"),
             ("m", "merge the ticket, through the same checks"),
-            ("w", "waive what holds it: it passes, with a reason"),
+            ("w", "waive the hold, with a reason: it passes"),
             ("p", "approve the sensitive paths it touches"),
             ("W", "wake the agent that sleeps before its time"),
             ("K", "kill the agent: its ticket goes back, held"),

@@ -1,4 +1,4 @@
-//! How the state looks: a function of it, and of nothing else.
+//! Drawing the state: a function of the state alone.
 
 mod details;
 mod front;
@@ -14,13 +14,13 @@ use ratatui::widgets::{Block, BorderType, Widget as _};
 
 use crate::app::App;
 use crate::cell::put;
-use crate::keys::offered;
+use crate::keys::remedies;
 use crate::pane::Pane;
 use crate::theme::Tone;
 
-pub(crate) use details::most_away;
+pub(crate) use details::max_scroll;
 
-/// Draws the dashboard on the whole of a frame.
+/// Draws the dashboard on a whole frame.
 pub fn draw(app: &App, frame: &mut Frame<'_>) {
     let area = frame.area();
     on(app, frame.buffer_mut(), area);
@@ -29,12 +29,12 @@ pub fn draw(app: &App, frame: &mut Frame<'_>) {
     }
 }
 
-/// Draws it on a part of a buffer.
+/// Draws the dashboard on a part of a buffer.
 fn on(app: &App, buffer: &mut Buffer, area: Rect) {
     let plan = app.plan(area);
     head(app, buffer, plan.head);
-    if let Some(bar) = app.bar() {
-        put(buffer, plan.bar, 0, &bar, app.theme, Tone::Wrong);
+    if let Some(line) = app.pause_line() {
+        put(buffer, plan.pause, 0, &line, app.theme, Tone::Wrong);
     }
     for (pane, place) in &plan.panes {
         let content = plan.inner(*place);
@@ -58,7 +58,7 @@ fn on(app: &App, buffer: &mut Buffer, area: Rect) {
     front::draw(app, buffer, area);
 }
 
-/// A pane's name with its number, and what there is to say beside it.
+/// The title of a pane: its number, its name, and a short state.
 fn title(app: &App, pane: Pane) -> String {
     let count = |shown: usize, what: &str| match shown {
         0 => String::new(),
@@ -92,7 +92,7 @@ fn title(app: &App, pane: Pane) -> String {
             .unwrap_or_default(),
         Pane::Cost => String::new(),
     };
-    let up = app.away.get(&pane).copied().unwrap_or(0);
+    let up = app.scroll.get(&pane).copied().unwrap_or(0);
     let up = if up > 0 && pane != Pane::Cost {
         format!(", {up} lines up")
     } else {
@@ -140,7 +140,7 @@ fn titled(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
     put(buffer, line, x + 2, "Tab next pane", app.theme, Tone::Dim);
 }
 
-/// The engine and the queue in a line.
+/// Draws the engine's state and the figures of the queue in one line.
 fn head(app: &App, buffer: &mut Buffer, area: Rect) {
     let theme = app.theme;
     let mut x = put(buffer, area, 0, "crew ", theme, Tone::Bold);
@@ -171,7 +171,7 @@ fn words(counts: &Counts) -> Vec<String> {
     some.map(|(n, what)| format!("{n} {what}")).collect()
 }
 
-/// What the engine is at, in words.
+/// The state of the engine, in words.
 pub(crate) fn engine(app: &App) -> (Tone, String) {
     let Some(engine) = &app.engine else {
         let left = app.agents.iter().any(|agent| agent.running);
@@ -191,13 +191,14 @@ pub(crate) fn engine(app: &App) -> (Tone, String) {
         project::State::Initializing => (Tone::Moving, "◐ starting"),
         project::State::Busy => (Tone::Good, "● at work"),
         project::State::Ready => (Tone::Plain, "● idle"),
-        // The lock is taken, and the journal has not heard of it yet: a command is being carried out, or an engine starts.
+        // The lock is taken, but the journal has no event of it yet: an engine starts, or a command is
+        // carried out.
         project::State::Uninitialized | project::State::Closed => (Tone::Moving, "◐ starting"),
     };
     (tone, format!("{what}{since}"))
 }
 
-/// What was said last, or the filter.
+/// Draws the filter, and the status or the pending command.
 fn status(app: &App, buffer: &mut Buffer, area: Rect) {
     let mut x = 0;
     if !app.filter.is_empty() {
@@ -211,15 +212,15 @@ fn status(app: &App, buffer: &mut Buffer, area: Rect) {
             Tone::Waiting,
         ) + 2;
     }
-    if let Some(asked) = app.asking.last() {
-        let asked = harness::sanitise::line(&format!("… {asked}"));
-        put(buffer, area, x, &asked, app.theme, Tone::Moving);
-    } else if let Some((tone, said)) = &app.said {
-        put(buffer, area, x, said, app.theme, *tone);
+    if let Some(request) = app.pending.last() {
+        let request = harness::sanitise::line(&format!("… {request}"));
+        put(buffer, area, x, &request, app.theme, Tone::Moving);
+    } else if let Some((tone, text)) = &app.status {
+        put(buffer, area, x, text, app.theme, *tone);
     }
 }
 
-/// What can be pressed here.
+/// Draws the keys that can be pressed in the focused pane.
 fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
     let inbox;
     let acts = match app.focus {
@@ -227,14 +228,14 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
         Pane::Queue => "s assign  r retry  m merge  D drop  / filter",
         Pane::Train => "m merge  D drop  / filter",
         Pane::Inbox => {
-            inbox = app.chosen_item().map(offered).unwrap_or_default();
+            inbox = app.chosen_item().map(remedies).unwrap_or_default();
             inbox.as_str()
         }
         Pane::Output | Pane::History => "↑↓ scroll  G end",
         Pane::Cost => "↑↓ scroll",
     };
     let text = format!("? help  q quit  Tab pane  Enter zoom  {acts}");
-    // What is done by hand is told in words of others.
+    // A remedy by hand may contain untrusted text.
     let text = harness::sanitise::line(&text);
     put(buffer, area, 0, &text, app.theme, Tone::Dim);
 }

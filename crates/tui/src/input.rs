@@ -1,11 +1,11 @@
-//! A line of text that a person types.
+//! A line of text that a person edits.
 
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::message::Key;
 
-/// Characters that a line may have.
-const MOST: usize = 4_000;
+/// The most characters of a line.
+const MAX_CHARS: usize = 4_000;
 
 /// A line with a cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,35 +16,35 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// With this text, the cursor behind it.
+    /// A line with this text, and the cursor at its end.
     pub(crate) fn of(text: &str) -> Self {
         let mut input = Self::default();
         input.paste(text);
         input
     }
 
-    /// What was typed.
+    /// The text of the line.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     /// Inserts text, made harmless and on one line.
     pub(crate) fn paste(&mut self, text: &str) {
-        // Space at its edges is what a person typed between two words.
+        // Spaces at both ends stay, since a person types them between words.
         for character in text.chars() {
             let clean = match character {
                 '\n' | '\t' | '\r' => ' ',
                 other => other,
             };
             let harmless = clean == ' ' || !harness::sanitise::line(&format!("x{clean}")).eq("x");
-            if harmless && self.text.chars().count() < MOST {
+            if harmless && self.text.chars().count() < MAX_CHARS {
                 self.text.insert(self.at, clean);
                 self.at += clean.len_utf8();
             }
         }
     }
 
-    /// Takes a key; `false` when it means nothing to a line.
+    /// Handles a key; `false` when it has no meaning for a line.
     pub(crate) fn key(&mut self, key: Key) -> bool {
         match key {
             Key::Char(character) => self.paste(&character.to_string()),
@@ -85,7 +85,7 @@ impl Input {
         true
     }
 
-    /// What is shown of it in so many columns, and the cursor's column in it: its end is seen while one types.
+    /// The part of the line that is visible in this number of columns, and the column of the cursor in it.
     pub(crate) fn shown(&self, columns: usize) -> (String, usize) {
         let room = columns.saturating_sub(1);
         let mut from = 0;
@@ -148,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_cannot_be_typed_nor_pasted() {
+    fn hidden_characters_cannot_be_typed_or_pasted() {
         let mut input = typed("a\u{202e}b");
         input.paste("\u{1b}[2J c\nd");
         assert_eq!(input.text(), "ab[2J c d");
     }
 
     #[test]
-    fn the_cursor_is_always_seen() {
+    fn the_cursor_is_always_visible() {
         let input = typed("長い答えです");
         assert_eq!(input.shown(5), ("です".to_owned(), 4));
         assert_eq!(input.shown(0), (String::new(), 0));

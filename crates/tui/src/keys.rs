@@ -1,4 +1,4 @@
-//! What each key does.
+//! The meaning of each key.
 
 use model::attempt;
 use model::command::{Command, Question};
@@ -10,7 +10,7 @@ use model::{AgentName, TicketId};
 use crate::app::App;
 use crate::cell;
 use crate::choose::Choice;
-use crate::dialog::{Dialog, STOPS, Why};
+use crate::dialog::{Dialog, Purpose, STOPS};
 use crate::draw;
 use crate::input::Input;
 use crate::message::{Action, Key};
@@ -18,7 +18,7 @@ use crate::pane::Pane;
 use crate::theme::Tone;
 
 impl App {
-    /// Takes a key.
+    /// Handles a key.
     pub(crate) fn key(&mut self, key: Key, actions: &mut Vec<Action>) {
         match key {
             Key::Ctrl('c') => actions.push(Action::Quit),
@@ -30,7 +30,7 @@ impl App {
         }
     }
 
-    /// Takes pasted text: only a line that is being typed wants any.
+    /// Handles pasted text, which only a line in a dialog takes.
     pub(crate) fn pasted(&mut self, text: &str) {
         match &mut self.dialog {
             Some(
@@ -62,25 +62,25 @@ impl App {
                     self.zoomed = false;
                 } else if !self.filter.is_empty() {
                     self.filter.clear();
-                    self.list_all();
+                    self.rebuild_lists();
                 } else {
-                    self.said = None;
+                    self.status = None;
                 }
             }
-            Key::Up | Key::Char('k') => self.go_on(-1),
-            Key::Down | Key::Char('j') => self.go_on(1),
-            Key::PageUp | Key::Ctrl('b' | 'u') => self.go_on(-page),
-            Key::PageDown | Key::Ctrl('f' | 'd') | Key::Char(' ') => self.go_on(page),
-            Key::Home | Key::Char('g') => self.go_on(isize::MIN / 2),
-            Key::End | Key::Char('G') => self.go_on(isize::MAX / 2),
+            Key::Up | Key::Char('k') => self.move_by(-1),
+            Key::Down | Key::Char('j') => self.move_by(1),
+            Key::PageUp | Key::Ctrl('b' | 'u') => self.move_by(-page),
+            Key::PageDown | Key::Ctrl('f' | 'd') | Key::Char(' ') => self.move_by(page),
+            Key::Home | Key::Char('g') => self.move_by(isize::MIN / 2),
+            Key::End | Key::Char('G') => self.move_by(isize::MAX / 2),
             Key::Char('a') => self.ask_answer(),
             Key::Char('s') => self.ask_assign(),
             Key::Char('n') => self.dialog = Some(Dialog::Spawn(Input::default())),
             Key::Char('S') => self.ask_stop(),
             Key::Char('K') => self.ask_kill(),
             Key::Char('W') => self.wake(actions),
-            Key::Char('D') => self.ask_reason(Why::Drop),
-            Key::Char('w') => self.ask_reason(Why::Waive),
+            Key::Char('D') => self.ask_reason(Purpose::Drop),
+            Key::Char('w') => self.ask_reason(Purpose::Waive),
             Key::Char('r') => self.submit_ticket("retry", actions, |ticket| Command::Retry { ticket }),
             Key::Char('m') => self.submit_ticket("merge", actions, |ticket| Command::Merge { ticket }),
             Key::Char('p') => self.submit_ticket("approve", actions, |ticket| Command::Approve { ticket }),
@@ -88,7 +88,7 @@ impl App {
         }
     }
 
-    /// Goes to a pane.
+    /// Moves the focus to a pane.
     fn go(&mut self, pane: Pane) {
         self.focus = pane;
         if pane.chooses() {
@@ -101,28 +101,28 @@ impl App {
         }
     }
 
-    /// Chooses, or scrolls, so many further.
-    fn go_on(&mut self, by: isize) {
+    /// Moves the choice of the focused pane, or scrolls it, by a number of rows.
+    fn move_by(&mut self, by: isize) {
         match self.focus {
             Pane::Agents => self.agent.step(self.agents.iter().map(|agent| &agent.name), by),
             Pane::Queue => self.in_queue.step(self.queue.iter(), by),
             Pane::Train => self.in_train.step(self.train.iter(), by),
             Pane::Inbox => self.in_inbox.step(self.inbox.iter().map(|item| &item.id), by),
             Pane::Output | Pane::History | Pane::Cost => {
-                let most = draw::most_away(self, self.focus);
-                // Costs are read from the top, the others from their ends.
+                let max = draw::max_scroll(self, self.focus);
+                // Costs are scrolled from the top, output and history from their ends.
                 let by = if self.focus == Pane::Cost {
                     by
                 } else {
                     by.saturating_neg()
                 };
-                let away = self.away.entry(self.focus).or_default();
-                *away = away.saturating_add_signed(by).min(most);
+                let scroll = self.scroll.entry(self.focus).or_default();
+                *scroll = scroll.saturating_add_signed(by).min(max);
             }
         }
     }
 
-    /// Lines of the pane that is looked at.
+    /// The number of lines of a page in the focused pane.
     fn page(&self) -> usize {
         let content = self.plan_now().content(self.focus);
         content.map_or(1, |area| cell::room(area).max(2) - 1)
@@ -132,7 +132,7 @@ impl App {
         if key == Key::Escape {
             if let Dialog::Filter(_) = dialog {
                 self.filter.clear();
-                self.list_all();
+                self.rebuild_lists();
             }
             return None;
         }
@@ -150,13 +150,13 @@ impl App {
                 }
                 input.key(key);
                 self.filter = input.text().trim().to_owned();
-                self.list_all();
+                self.rebuild_lists();
                 Some(Dialog::Filter(input))
             }
             Dialog::Answer {
                 agent,
                 question,
-                asked,
+                about,
                 mut input,
             } => {
                 let text = input.text().trim().to_owned();
@@ -166,7 +166,7 @@ impl App {
                         Command::Answer {
                             agent,
                             text,
-                            question: asked,
+                            question: about,
                         },
                         actions,
                     );
@@ -176,25 +176,25 @@ impl App {
                 Some(Dialog::Answer {
                     agent,
                     question,
-                    asked,
+                    about,
                     input,
                 })
             }
             Dialog::Confirm {
                 question,
                 follows,
-                asked,
+                request,
                 command,
             } => match key {
                 Key::Char('y' | 'Y') => {
-                    self.submit(asked, command, actions);
+                    self.submit(request, command, actions);
                     None
                 }
                 Key::Char('n' | 'N' | 'q') => None,
                 _ => Some(Dialog::Confirm {
                     question,
                     follows,
-                    asked,
+                    request,
                     command,
                 }),
             },
@@ -206,11 +206,11 @@ impl App {
             } => {
                 let reason = input.text().trim().to_owned();
                 if key == Key::Enter && !reason.is_empty() {
-                    let (asked, command) = match what {
-                        Why::Drop => (format!("drop {ticket}"), Command::Drop { ticket, reason }),
-                        Why::Waive => (format!("waive {ticket}"), Command::Waive { ticket, reason }),
+                    let (request, command) = match what {
+                        Purpose::Drop => (format!("drop {ticket}"), Command::Drop { ticket, reason }),
+                        Purpose::Waive => (format!("waive {ticket}"), Command::Waive { ticket, reason }),
                     };
-                    self.submit(asked, command, actions);
+                    self.submit(request, command, actions);
                     return None;
                 }
                 if key == Key::Enter {
@@ -254,8 +254,8 @@ impl App {
                     Key::Char('q') => return None,
                     Key::Enter => {
                         if let Some((agent, ticket, _)) = choices.into_iter().nth(at.at()) {
-                            let asked = format!("assign {ticket} to {agent}");
-                            self.submit(asked, Command::Assign { agent, ticket }, actions);
+                            let request = format!("assign {ticket} to {agent}");
+                            self.submit(request, Command::Assign { agent, ticket }, actions);
                         }
                         return None;
                     }
@@ -269,12 +269,12 @@ impl App {
                     return Some(Dialog::Spawn(input));
                 }
                 match spawn(input.text().trim()) {
-                    Ok((asked, command)) => {
-                        self.submit(asked, command, actions);
+                    Ok((request, command)) => {
+                        self.submit(request, command, actions);
                         None
                     }
                     Err(why) => {
-                        self.say(Tone::Wrong, &why);
+                        self.set_status(Tone::Wrong, &why);
                         Some(Dialog::Spawn(input))
                     }
                 }
@@ -282,18 +282,18 @@ impl App {
         }
     }
 
-    /// What is typed at the filter counts at once, when it was pasted too.
+    /// Applies the text in the filter's dialog at once.
     fn refilter(&mut self) {
         if let Some(Dialog::Filter(input)) = &self.dialog {
             self.filter = input.text().trim().to_owned();
-            self.list_all();
+            self.rebuild_lists();
         }
     }
 
-    fn submit(&mut self, asked: String, command: Command, actions: &mut Vec<Action>) {
-        self.said = None;
-        self.asking.push(asked.clone());
-        actions.push(Action::Submit { asked, command });
+    fn submit(&mut self, request: String, command: Command, actions: &mut Vec<Action>) {
+        self.status = None;
+        self.pending.push(request.clone());
+        actions.push(Action::Submit { request, command });
     }
 
     fn submit_ticket(
@@ -304,7 +304,7 @@ impl App {
     ) {
         match self.chosen_ticket().cloned() {
             Some(ticket) => self.submit(format!("{verb} {ticket}"), command(ticket), actions),
-            None => self.say(Tone::Waiting, &format!("no ticket is chosen to {verb}")),
+            None => self.set_status(Tone::Waiting, &format!("no ticket is chosen to {verb}")),
         }
     }
 
@@ -320,11 +320,11 @@ impl App {
             }
         };
         match self.chosen_ticket().and_then(asking) {
-            Some((agent, question, asked)) => {
+            Some((agent, question, about)) => {
                 self.dialog = Some(Dialog::Answer {
                     agent,
                     question,
-                    asked,
+                    about,
                     input: Input::default(),
                 });
             }
@@ -336,44 +336,44 @@ impl App {
                     .count();
                 let hint = match others {
                     0 => "nobody has asked anything",
-                    _ => "what is chosen has asked nothing: the questions are in the inbox (4)",
+                    _ => "the chosen row asks nothing: the questions are in the inbox (4)",
                 };
-                self.say(Tone::Waiting, hint);
+                self.set_status(Tone::Waiting, hint);
             }
         }
     }
 
-    /// The agent that is looked at and its ticket, if it has one.
-    fn busy(&self) -> Option<(AgentName, TicketId)> {
+    /// The chosen agent and its ticket, if it has one.
+    fn chosen_busy_agent(&self) -> Option<(AgentName, TicketId)> {
         let name = self.chosen_agent()?;
         let ticket = self.crew.agent(name)?.ticket?;
         Some((name.clone(), ticket))
     }
 
     fn wake(&mut self, actions: &mut Vec<Action>) {
-        match self.busy() {
+        match self.chosen_busy_agent() {
             Some((agent, _)) => self.submit(format!("wake {agent}"), Command::Wake { agent }, actions),
-            None => self.say(Tone::Waiting, "no agent with a ticket is chosen to wake"),
+            None => self.set_status(Tone::Waiting, "no agent with a ticket is chosen to wake"),
         }
     }
 
     fn ask_kill(&mut self) {
-        match self.busy() {
+        match self.chosen_busy_agent() {
             Some((agent, ticket)) => {
                 self.dialog = Some(Dialog::Confirm {
                     question: format!("Kill {agent}?"),
                     follows: format!(
                         "Its step is stopped, and {ticket} goes back to the queue, held. Its work is kept."
                     ),
-                    asked: format!("kill {agent}"),
+                    request: format!("kill {agent}"),
                     command: Command::Kill { agent },
                 });
             }
-            None => self.say(Tone::Waiting, "no agent with a ticket is chosen to kill"),
+            None => self.set_status(Tone::Waiting, "no agent with a ticket is chosen to kill"),
         }
     }
 
-    fn ask_reason(&mut self, what: Why) {
+    fn ask_reason(&mut self, what: Purpose) {
         let open = |id: &&TicketId| self.ticket(id).is_some_and(|ticket| !ticket.is_done());
         match self.chosen_ticket().filter(open).cloned() {
             Some(ticket) => {
@@ -384,7 +384,7 @@ impl App {
                     refused: false,
                 });
             }
-            None => self.say(Tone::Waiting, "no ticket that is not over is chosen"),
+            None => self.set_status(Tone::Waiting, "no unfinished ticket is chosen"),
         }
     }
 
@@ -392,7 +392,7 @@ impl App {
         if self.engine.is_some() {
             self.dialog = Some(Dialog::Stop);
         } else {
-            self.say(Tone::Waiting, "no engine runs here; `crew run` starts one");
+            self.set_status(Tone::Waiting, "no engine runs here; `crew run` starts one");
         }
     }
 
@@ -402,15 +402,16 @@ impl App {
             Pane::Agents | Pane::Output | Pane::History | Pane::Cost => self.tickets_for_agent(),
         };
         if choices.is_empty() {
-            self.say(Tone::Waiting, &head);
+            self.set_status(Tone::Waiting, &head);
             return;
         }
         let mut at = Choice::default();
-        at.settle((0..choices.len()).collect::<Vec<usize>>().iter());
+        at.refresh((0..choices.len()).collect::<Vec<usize>>().iter());
         self.dialog = Some(Dialog::Assign { head, choices, at });
     }
 
-    /// The idle agents that the chosen ticket could go to; where there are none, why.
+    /// The title and the choices of a dialog that assigns the chosen ticket to an idle agent. Without
+    /// choices the text is the reason.
     fn agents_for_ticket(&self) -> (String, Vec<(AgentName, TicketId, String)>) {
         let Some(ticket) = self.chosen_ticket().and_then(|id| self.ticket(id)) else {
             return ("no ticket is chosen to assign".to_owned(), Vec::new());
@@ -432,7 +433,8 @@ impl App {
         (format!("Who gets {}?", ticket.id), choices)
     }
 
-    /// The tickets in the queue that the chosen agent could get; where there are none, why.
+    /// The title and the choices of a dialog that assigns an open ticket to the chosen agent. Without
+    /// choices the text is the reason.
     fn tickets_for_agent(&self) -> (String, Vec<(AgentName, TicketId, String)>) {
         let Some(name) = self.agent.key() else {
             return ("no agent is chosen to assign a ticket to".to_owned(), Vec::new());
@@ -456,9 +458,9 @@ impl App {
     }
 }
 
-/// What can be done about something that waits: keys with what they do, else lines to type and words; not sanitised.
-pub(crate) fn offered(item: &Item) -> String {
-    let offered = item.acts.iter().map(|act| match act {
+/// The remedies for an item of the inbox: keys with their names, or command lines and texts; not sanitised.
+pub(crate) fn remedies(item: &Item) -> String {
+    let remedies = item.acts.iter().map(|act| match act {
         Act::Answer { .. } => "a answer".to_owned(),
         Act::Approve { .. } => "p approve".to_owned(),
         Act::Retry { .. } => "r retry".to_owned(),
@@ -470,7 +472,7 @@ pub(crate) fn offered(item: &Item) -> String {
         Act::Undep { .. } | Act::ByHand { .. } => act.typed(),
     });
     let mut words = String::new();
-    for one in offered {
+    for one in remedies {
         if !words.is_empty() {
             words.push_str(if words.ends_with("then") { " " } else { ", " });
         }
@@ -479,7 +481,7 @@ pub(crate) fn offered(item: &Item) -> String {
     words
 }
 
-/// What is to be spawned: nothing said is one more.
+/// The command that spawns agents, with its description: an empty text spawns one.
 fn spawn(text: &str) -> Result<(String, Command), String> {
     if text.is_empty() {
         return Ok(("spawn an agent".to_owned(), Command::SpawnMany { count: 1 }));

@@ -1,8 +1,8 @@
-//! The dashboard: what happens as values, a state that takes them in, and how that state is drawn.
+//! The dashboard: its messages, its state, and how the state is drawn.
 //!
-//! [`App::update`] takes a [`Msg`] and gives [`Action`]s; [`draw`] is a function of the [`App`] alone. Neither reads a
-//! clock, a file or a terminal: the program around them does, and [`Terminal`] is the one piece of that which lives
-//! here, so that nobody else needs to know the library it is made with.
+//! [`App::update`] takes a [`Msg`] and returns [`Action`]s; [`draw`] is a function of the [`App`] alone.
+//! Neither reads a clock, a file or a terminal, which the program around them does. Only [`Terminal`] and
+//! [`Keyboard`] do I/O here, so that no other crate needs to know the terminal library.
 
 mod app;
 mod cell;
@@ -20,8 +20,7 @@ mod queue;
 mod terminal;
 mod theme;
 
-pub use app::{App, Setting};
+pub use app::{App, Options};
 pub use draw::draw;
-pub use message::{Action, Engine, Files, Key, Msg, Told};
-pub use pane::Pane;
+pub use message::{Action, CommandResult, Engine, Files, Key, Msg};
 pub use terminal::{Keyboard, Terminal};

@@ -1,4 +1,4 @@
-//! What a run printed, as lines.
+//! The output of a run, as lines.
 
 use std::collections::VecDeque;
 
@@ -6,28 +6,28 @@ use model::RunId;
 
 use crate::theme::Tone;
 
-/// Lines that are kept.
-const LINES: usize = 2_000;
-/// Bytes of a line that are looked at.
-const LONG: usize = 64 << 10;
-/// Characters of a line that are kept.
-const SHOWN: usize = 2_000;
+/// The most lines that are kept.
+const MAX_LINES: usize = 2_000;
+/// The most bytes of a line that are read.
+const MAX_BYTES: usize = 64 << 10;
+/// The most characters of a line that are kept.
+const MAX_CHARS: usize = 2_000;
 
-/// A run's output.
+/// The output of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    /// Whose.
+    /// The run.
     pub(crate) run: Option<RunId>,
-    /// Its latest lines, sanitised.
+    /// The latest lines, sanitised.
     pub(crate) lines: VecDeque<(Tone, String)>,
-    /// What was read of lines that are not whole yet: output, errors.
+    /// The unfinished lines of standard output and standard error.
     rest: [Vec<u8>; 2],
-    /// The unfinished line of the output, as it is so far.
+    /// The unfinished line of standard output, sanitised.
     pub(crate) open: String,
 }
 
 impl Log {
-    /// Of another run, of which nothing is known yet.
+    /// Starts with another run, of which no output was read.
     pub(crate) fn begin(&mut self, run: Option<RunId>) {
         *self = Self {
             run,
@@ -35,11 +35,11 @@ impl Log {
         };
     }
 
-    /// Takes more of it in.
+    /// Takes more of the output.
     pub(crate) fn feed(&mut self, error: bool, bytes: &[u8]) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let rest = &mut self.rest[usize::from(error)];
-            let room = LONG.saturating_sub(rest.len());
+            let room = MAX_BYTES.saturating_sub(rest.len());
             rest.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
                 let line = std::mem::take(rest);
@@ -63,14 +63,14 @@ impl Log {
 
     fn push(&mut self, tone: Tone, line: &str) {
         self.lines.push_back((tone, short(line)));
-        if self.lines.len() > LINES {
+        if self.lines.len() > MAX_LINES {
             self.lines.pop_front();
         }
     }
 }
 
 fn short(line: &str) -> String {
-    line.chars().take(SHOWN).collect()
+    line.chars().take(MAX_CHARS).collect()
 }
 
 #[cfg(test)]
@@ -101,11 +101,15 @@ mod tests {
     fn what_is_kept_is_bounded() {
         let mut log = Log::default();
         for _ in 0..3 {
-            log.feed(false, "line\n".repeat(LINES).as_bytes());
-            log.feed(false, &vec![b'x'; 2 * LONG]);
+            log.feed(false, "line\n".repeat(MAX_LINES).as_bytes());
+            log.feed(false, &vec![b'x'; 2 * MAX_BYTES]);
             log.feed(false, b"\n");
         }
-        assert_eq!(log.lines.len(), LINES);
-        assert!(log.lines.iter().all(|(_, line)| line.chars().count() <= SHOWN));
+        assert_eq!(log.lines.len(), MAX_LINES);
+        assert!(
+            log.lines
+                .iter()
+                .all(|(_, line)| line.chars().count() <= MAX_CHARS)
+        );
     }
 }

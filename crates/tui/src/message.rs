@@ -1,4 +1,4 @@
-//! What the dashboard is told, and what it wants done.
+//! Messages to the dashboard, and its actions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,49 +9,49 @@ use model::view::Context;
 use model::{RunId, TicketId, Time};
 use store::Fold;
 
-/// Something that the dashboard is told.
+/// A message to the dashboard.
 #[derive(Clone, Debug)]
 pub enum Msg {
     /// A key was pressed.
     Key(Key),
     /// Text was pasted.
     Pasted(String),
-    /// The terminal has this size now: columns, lines.
+    /// The terminal has a new size: columns, lines.
     Resized(u16, u16),
-    /// The journal's next rows, in order.
+    /// The next rows of the journal, in order.
     Rows(Vec<Fold>),
-    /// What the queue's files say besides.
+    /// The state of the tickets' files.
     Files(Files),
-    /// Who runs here; none when no engine does.
+    /// The engine that runs here; `None` when there is none.
     Engine(Option<Engine>),
-    /// More of what a run printed.
+    /// More output of a run.
     Output {
         /// The run.
         run: RunId,
-        /// Whether it came on standard error.
+        /// Whether it is from standard error.
         error: bool,
-        /// The bytes, as they are.
+        /// The bytes, not sanitised.
         bytes: Vec<u8>,
     },
-    /// Everything that happened to a ticket so far.
+    /// The whole history of a ticket.
     History {
-        /// Which.
+        /// The ticket.
         ticket: TicketId,
         /// Its rows, in order.
         rows: Vec<Fold>,
     },
-    /// What became of a command.
-    Told(Told),
-    /// Time passed.
+    /// A command has a result.
+    CommandResult(CommandResult),
+    /// Time has passed.
     Tick,
 }
 
-/// A key, as far as the dashboard tells them apart.
+/// A key that the dashboard knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A character, shifted as typed.
+    /// A character, as typed with Shift.
     Char(char),
-    /// A letter with Ctrl, in lower case.
+    /// Ctrl with a letter, in lower case.
     Ctrl(char),
     /// Enter.
     Enter,
@@ -83,51 +83,51 @@ pub enum Key {
     End,
 }
 
-/// What the queue's files say that the journal does not.
+/// Facts about the tickets that are not in the journal.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// Tickets that no engine has seen yet.
+    /// The tickets that no engine has seen yet.
     pub unseen: BTreeMap<TicketId, Arc<Ticket>>,
-    /// Why the tickets that are not given out are not, and the files that are no tickets.
+    /// The reasons why tickets are not worked on, and the files that are not valid tickets.
     pub beside: Context,
-    /// What git says of the work on tickets of which no agent said anything, in a line: not sanitised.
-    pub deeds: BTreeMap<TicketId, String>,
+    /// A line from the commits of each ticket that no agent has summarised, not sanitised.
+    pub commit_summaries: BTreeMap<TicketId, String>,
 }
 
 /// An engine that runs here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Engine {
-    /// Its process, when it is known.
+    /// The id of its process, if it is known.
     pub pid: Option<u32>,
-    /// Since when.
+    /// The time of its start, if it is known.
     pub since: Option<Time>,
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// What was asked for, in words.
-    pub asked: String,
-    /// What became of it; where it could not even be asked, why.
+pub struct CommandResult {
+    /// The command, in words.
+    pub request: String,
+    /// The outcome, or the reason why the command could not be submitted.
     pub outcome: Result<Outcome, String>,
 }
 
-/// Something that the dashboard wants done.
+/// An action that the dashboard orders.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Ask this of the engine, and tell what became of it.
+    /// Submit this command to the engine, and send a [`Msg::CommandResult`].
     Submit {
-        /// What is asked for, in words.
-        asked: String,
+        /// The command, in words.
+        request: String,
         /// The command.
         command: Command,
     },
-    /// Tell what this run printed and prints, and of no other any more.
+    /// Send the past and future output of this run, and of no other run.
     Watch(Option<RunId>),
-    /// Tell this ticket's history.
+    /// Send the history of this ticket.
     Read(TicketId),
-    /// Put the program into the background.
+    /// Suspend the program to the shell.
     Suspend,
-    /// End.
+    /// End the program.
     Quit,
 }

@@ -1,27 +1,27 @@
-//! The panes of the dashboard.
+//! The panes.
 
-/// A pane.
+/// A pane of the dashboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pane {
-    /// The roster, and what each is doing.
+pub(crate) enum Pane {
+    /// The agents, and the work of each.
     Agents,
-    /// The tickets, what is nearest to the target first, then what landed.
+    /// The tickets: first the unfinished ones, the closest to landing first, then the others.
     Queue,
-    /// What is submitted, in the order in which it is checked and landed.
+    /// The submitted tickets, in the order in which they are checked and landed.
     Train,
-    /// What waits for a person.
+    /// The items that wait for a person.
     Inbox,
-    /// What the chosen agent prints.
+    /// The output of the chosen agent.
     Output,
-    /// What happened to the chosen ticket.
+    /// The events of the chosen ticket.
     History,
     /// Tokens and money.
     Cost,
 }
 
 impl Pane {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 7] = [
+    /// Every pane, in the order of the numbers.
+    pub(crate) const ALL: [Self; 7] = [
         Self::Agents,
         Self::Queue,
         Self::Train,
@@ -31,9 +31,8 @@ impl Pane {
         Self::Cost,
     ];
 
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    /// The name of the pane.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Agents => "Agents",
             Self::Queue => "Queue",
@@ -45,13 +44,12 @@ impl Pane {
         }
     }
 
-    /// The key that goes to it, from 1.
-    #[must_use]
-    pub fn number(self) -> usize {
+    /// The number key that moves the focus to the pane, from 1.
+    pub(crate) fn number(self) -> usize {
         Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0) + 1
     }
 
-    /// Whether something is chosen in it, on which the others look.
+    /// Whether the pane is a list, whose chosen row other panes show.
     pub(crate) fn chooses(self) -> bool {
         match self {
             Self::Agents | Self::Queue | Self::Train | Self::Inbox => true,
@@ -59,7 +57,7 @@ impl Pane {
         }
     }
 
-    /// The pane that is so many further, round and round.
+    /// The pane that follows by this number of panes, in a circle.
     pub(crate) fn turned(self, by: isize) -> Self {
         let count = Self::ALL.len();
         let at = self.number() - 1;

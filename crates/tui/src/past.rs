@@ -1,4 +1,4 @@
-//! What happened to the chosen ticket.
+//! The history of the chosen ticket.
 
 use model::TicketId;
 use model::journal::{Fact, State, Stream};
@@ -9,29 +9,29 @@ use crate::theme::Tone;
 
 /// A ticket's history.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Past {
-    /// Whose.
+pub(crate) struct History {
+    /// The ticket.
     pub(crate) ticket: Option<TicketId>,
-    /// Its rows, as they are shown.
+    /// Its events, as they are shown.
     pub(crate) lines: Vec<Event>,
-    /// The last row that is among them.
+    /// The number of the last row among them.
     seq: u64,
-    /// Whether its beginning was told already.
-    read: bool,
+    /// Whether the rows up to now have been read.
+    is_read: bool,
 }
 
-/// A row, as it is shown.
+/// An event, as it is shown.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
-    /// When, to the second.
+    /// The time, to the second.
     pub(crate) at: String,
-    /// What happened, sanitised.
-    pub(crate) says: String,
+    /// A description, sanitised.
+    pub(crate) text: String,
     pub(crate) tone: Tone,
 }
 
-impl Past {
-    /// Of another ticket, of which nothing was told yet.
+impl History {
+    /// Starts with another ticket, of which no row was read.
     pub(crate) fn begin(&mut self, ticket: Option<TicketId>) {
         *self = Self {
             ticket,
@@ -39,17 +39,17 @@ impl Past {
         };
     }
 
-    /// Takes what was read of it.
+    /// Takes all rows of the ticket.
     pub(crate) fn read(&mut self, rows: &[Fold]) {
-        self.read = true;
+        self.is_read = true;
         self.lines.clear();
         self.seq = 0;
         rows.iter().for_each(|row| self.push(row));
     }
 
-    /// Takes a new row, if it is one of its.
+    /// Takes a new row of the journal, if it concerns the ticket.
     pub(crate) fn add(&mut self, row: &Fold) {
-        if self.read
+        if self.is_read
             && let Stream::Ticket(id) = &row.stream
             && Some(id) == self.ticket.as_ref()
         {
@@ -68,13 +68,13 @@ impl Past {
             (fact, _) if view::matters(fact) => Tone::Plain,
             (Fact::Ticket(_) | Fact::Project(_), _) => Tone::Dim,
         };
-        let mut says = view::describe(&row.fact);
+        let mut text = view::describe(&row.fact);
         if !row.cause.is_empty() && view::matters(&row.fact) {
-            says = format!("{says} (because: {})", row.cause);
+            text = format!("{text} (because: {})", row.cause);
         }
         self.lines.push(Event {
             at: view::clock(row.at),
-            says: harness::sanitise::line(&says),
+            text: harness::sanitise::line(&text),
             tone,
         });
     }

@@ -1,56 +1,57 @@
-//! Which pane stands where, by the terminal's size.
+//! The layout of the panes, which depends on the size of the terminal.
 
 use ratatui::layout::{Constraint, Layout, Rect};
 
 use crate::pane::Pane;
 
-/// From so many columns on, panes stand side by side.
+/// The least number of columns at which lists and details stand side by side.
 const WIDE: u16 = 140;
-/// Below these, one pane is shown at a time, without a frame.
+/// The least number of columns at which several panes are shown, with frames.
 const NARROW: u16 = 70;
+/// The least number of lines at which several panes are shown, with frames.
 const LOW: u16 = 16;
 
-/// What is known when the screen is divided.
+/// The facts that the layout depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) focus: Pane,
-    /// Of train and inbox, the one that is shown where there is room for one.
+    /// The one of train and inbox that is shown when there is room for one.
     pub(crate) side: Pane,
-    /// Of output, history and cost, the same.
+    /// The one of output, history and cost that is shown when there is room for one.
     pub(crate) detail: Pane,
     pub(crate) zoomed: bool,
-    /// Whether a harness is paused.
-    pub(crate) bar: bool,
-    /// How many agents there are.
+    /// Whether a pause must be shown.
+    pub(crate) has_pause: bool,
+    /// The number of agents.
     pub(crate) agents: usize,
 }
 
-/// The screen, divided.
+/// The layout of a screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) head: Rect,
-    /// Why nothing moves on a harness.
-    pub(crate) bar: Rect,
-    /// The panes that are shown, each with its area, frame included.
+    /// The line with the reason why no step is started.
+    pub(crate) pause: Rect,
+    /// The visible panes, each with its area, including the frame.
     pub(crate) panes: Vec<(Pane, Rect)>,
-    /// Whether panes have frames; else they have a line with their name.
+    /// Whether panes have frames; otherwise a line with their title.
     pub(crate) framed: bool,
-    /// What was said last.
+    /// The status line.
     pub(crate) status: Rect,
-    /// What can be pressed.
+    /// The line with the keys.
     pub(crate) keys: Rect,
 }
 
 impl Plan {
-    /// For an area.
+    /// The layout of an area.
     pub(crate) fn of(area: Rect, wanted: Wanted) -> Self {
-        let bars = u16::from(area.height >= 4);
-        let [head, bar, body, status, keys] = Layout::vertical([
+        let keys_height = u16::from(area.height >= 4);
+        let [head, pause, body, status, keys] = Layout::vertical([
             Constraint::Length(u16::from(area.height >= 2)),
-            Constraint::Length(u16::from(wanted.bar && area.height >= 6)),
+            Constraint::Length(u16::from(wanted.has_pause && area.height >= 6)),
             Constraint::Min(0),
             Constraint::Length(u16::from(area.height >= 3)),
-            Constraint::Length(bars),
+            Constraint::Length(keys_height),
         ])
         .areas(area);
         let one = area.width < NARROW || area.height < LOW;
@@ -63,7 +64,7 @@ impl Plan {
         };
         Self {
             head,
-            bar,
+            pause,
             panes,
             framed: !one,
             status,
@@ -71,7 +72,7 @@ impl Plan {
         }
     }
 
-    /// What a pane's content has: its area without the frame.
+    /// The area of a pane without its frame or title.
     pub(crate) fn inner(&self, area: Rect) -> Rect {
         if self.framed {
             Rect {
@@ -89,14 +90,14 @@ impl Plan {
         }
     }
 
-    /// A pane's content, if it is shown.
+    /// The area of a pane's content, if the pane is visible.
     pub(crate) fn content(&self, pane: Pane) -> Option<Rect> {
         let found = self.panes.iter().find(|(shown, _)| *shown == pane);
         found.map(|(_, area)| self.inner(*area))
     }
 }
 
-/// Agents above, queue beside train or inbox, details below.
+/// The layout with agents at the top, queue and train or inbox in the middle, details at the bottom.
 fn stacked(body: Rect, wanted: Wanted) -> Vec<(Pane, Rect)> {
     let agents = u16::try_from(wanted.agents).unwrap_or(u16::MAX).saturating_add(3);
     let most = (body.height / 3).max(4);
@@ -114,7 +115,7 @@ fn stacked(body: Rect, wanted: Wanted) -> Vec<(Pane, Rect)> {
     ]
 }
 
-/// Lists on the left, what they are about on the right.
+/// The layout with lists on the left and details on the right.
 fn wide(body: Rect, wanted: Wanted) -> Vec<(Pane, Rect)> {
     let [left, right] =
         Layout::horizontal([Constraint::Percentage(50), Constraint::Percentage(50)]).areas(body);

@@ -1,4 +1,4 @@
-//! Where the tickets stand: the queue's order and the train's.
+//! The order of the tickets in the queue and in the train, and the filter.
 
 use model::ticket::{Stage, State, Ticket};
 use model::view::{Context, Sign, Snapshot};
@@ -6,8 +6,8 @@ use model::{TicketId, Time};
 
 use crate::theme::Tone;
 
-/// A standing's symbol and looks.
-pub(crate) fn looks(sign: Sign) -> (&'static str, Tone) {
+/// The symbol and the tone of a ticket's standing.
+pub(crate) fn symbol_and_tone(sign: Sign) -> (&'static str, Tone) {
     match sign {
         Sign::Wrong => ("!", Tone::Wrong),
         Sign::Asks => ("?", Tone::Waiting),
@@ -27,8 +27,8 @@ pub(crate) fn looks(sign: Sign) -> (&'static str, Tone) {
     }
 }
 
-/// Everything there is to choose from in the queue: what is not over, nearest to the target first; then what is over,
-/// latest first.
+/// The order of the queue: first the unfinished tickets, the closest to landing first; then the finished
+/// ones, the latest first.
 pub(crate) fn order(crew: &Snapshot) -> Vec<TicketId> {
     let mut over: Vec<&Ticket> = crew.tickets.values().map(AsRef::as_ref).collect();
     over.retain(|ticket| ticket.is_done());
@@ -40,8 +40,8 @@ pub(crate) fn order(crew: &Snapshot) -> Vec<TicketId> {
         .collect()
 }
 
-/// What is submitted, in the order in which it comes to the target: what is being landed or checked, then the line,
-/// oldest first, then what is held.
+/// The submitted tickets in the order in which they will land: those that land or are checked, then the
+/// waiting ones, the oldest first, then the held ones.
 pub(crate) fn train(crew: &Snapshot) -> Vec<TicketId> {
     let mut train: Vec<_> = crew
         .tickets
@@ -64,7 +64,7 @@ pub(crate) fn train(crew: &Snapshot) -> Vec<TicketId> {
     train.into_iter().map(|(.., id)| id.clone()).collect()
 }
 
-/// Whether a ticket has all the words that are looked for, in its id, title, state, agent, tags.
+/// Whether a ticket has all words of a filter in its id, title, state, agent, priority, type or tags.
 pub(crate) fn matches(ticket: &Ticket, beside: &Context, filter: &str, now: Time) -> bool {
     if filter.is_empty() {
         return true;
@@ -82,11 +82,11 @@ pub(crate) fn matches(ticket: &Ticket, beside: &Context, filter: &str, now: Time
         ticket.spec.kind,
         tags.join(" ")
     );
-    has(&all, filter)
+    contains_words(&all, filter)
 }
 
-/// Whether a text has all of a filter's words, whatever their case.
-pub(crate) fn has(text: &str, filter: &str) -> bool {
+/// Whether a text contains all words of a filter, ignoring case.
+pub(crate) fn contains_words(text: &str, filter: &str) -> bool {
     let text = text.to_lowercase();
     filter
         .to_lowercase()

@@ -1,4 +1,4 @@
-//! The terminal: taken over, given back, drawn on, listened to.
+//! The terminal: taking it over, giving it back, drawing on it, reading its keyboard.
 
 use std::io::{self, Stdout, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,18 +16,18 @@ use ratatui::crossterm::{cursor, execute};
 use crate::app::App;
 use crate::message::{Key, Msg};
 
-/// Whether the terminal is taken over now: it is given back once, whoever comes first.
+/// Whether the terminal is taken over. Several places give it back, and only the first one has an effect.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// The terminal, taken over. Given back when it is dropped, and when the program panics.
+/// The terminal, taken over. It is given back when this is dropped, and when the program panics.
 #[derive(Debug)]
 pub struct Terminal(ratatui::Terminal<CrosstermBackend<Stdout>>);
 
 impl Terminal {
-    /// Takes it over.
+    /// Takes the terminal over.
     ///
     /// # Errors
-    /// When it cannot be: it is none, or is gone.
+    /// When standard output is not a terminal, or the terminal is gone.
     pub fn take() -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -45,19 +45,19 @@ impl Terminal {
         terminal.map(Self)
     }
 
-    /// Its size: columns, lines.
+    /// The size: columns, lines.
     ///
     /// # Errors
-    /// When it is gone.
+    /// When the terminal is gone.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.0.size()?;
         Ok((size.width, size.height))
     }
 
-    /// Draws the state: what changed since it was drawn last.
+    /// Draws the changes of the state since the last call.
     ///
     /// # Errors
-    /// When it is gone, or was given back by a panic of another thread.
+    /// When the terminal is gone, or was given back by a panic of another thread.
     pub fn draw(&mut self, app: &App) -> io::Result<()> {
         if !TAKEN.load(Ordering::SeqCst) {
             return Err(io::Error::other(
@@ -68,16 +68,16 @@ impl Terminal {
         Ok(())
     }
 
-    /// Gives it back for as long as `away` takes, then takes it over again and draws everything anew.
+    /// Gives the terminal back while `body` runs, then takes it over again. The next drawing is complete.
     ///
     /// # Errors
-    /// When it is gone.
-    pub fn lend(&mut self, away: impl FnOnce()) -> io::Result<()> {
+    /// When the terminal is gone.
+    pub fn lend(&mut self, body: impl FnOnce()) -> io::Result<()> {
         give_back();
-        away();
+        body();
         enter()?;
-        // A new one knows nothing of what was drawn. To clear the old one would ask the terminal where its cursor is, and
-        // the keyboard's thread has taken the ear that the answer needs.
+        // A new terminal has no memory of earlier drawings. Clearing the old one would ask for the position
+        // of the cursor, and the thread of the keyboard would read the answer.
         self.0 = ratatui::Terminal::new(CrosstermBackend::new(io::stdout()))?;
         Ok(())
     }
@@ -110,7 +110,7 @@ fn give_back() {
     if !TAKEN.swap(false, Ordering::SeqCst) {
         return;
     }
-    // One that is gone cannot be given back.
+    // Nothing can be done if the terminal is gone.
     let _ = execute!(
         io::stdout(),
         DisableBracketedPaste,
@@ -121,26 +121,26 @@ fn give_back() {
     let _ = io::stdout().flush();
 }
 
-/// What is typed, on a thread of its own: reading a terminal blocks.
+/// The keyboard, which a thread of its own reads, since reading a terminal blocks.
 #[derive(Debug)]
 pub struct Keyboard(Arc<AtomicBool>);
 
 impl Keyboard {
-    /// Tells of everything from now on, until told that nobody listens (`false`); nothing, once, when the terminal is
-    /// gone.
-    pub fn listen(mut tell: impl FnMut(Option<Msg>) -> bool + Send + 'static) -> Self {
-        let quiet = Arc::new(AtomicBool::new(false));
-        let until = Arc::clone(&quiet);
+    /// Calls `send` for every message of the terminal from now on, until it returns `false`; with `None`,
+    /// once, when the terminal is gone.
+    pub fn listen(mut send: impl FnMut(Option<Msg>) -> bool + Send + 'static) -> Self {
+        let stopped = Arc::new(AtomicBool::new(false));
+        let thread_stopped = Arc::clone(&stopped);
         std::thread::spawn(move || {
             while let Ok(event) = event::read() {
-                let heard = msgs(event).into_iter().all(|msg| tell(Some(msg)));
-                if !heard || until.load(Ordering::SeqCst) {
+                let is_wanted = msgs(event).into_iter().all(|msg| send(Some(msg)));
+                if !is_wanted || thread_stopped.load(Ordering::SeqCst) {
                     return;
                 }
             }
-            tell(None);
+            send(None);
         });
-        Self(quiet)
+        Self(stopped)
     }
 }
 
@@ -154,7 +154,7 @@ fn msgs(event: Event) -> Vec<Msg> {
     match event {
         Event::Key(event) if event.kind == KeyEventKind::Release => Vec::new(),
         Event::Key(event) => {
-            // Esc and a key right after it reach us as that key with Alt.
+            // A terminal sends Esc and a key right after it as that key with Alt.
             let escape = Some(Key::Escape).filter(|_| event.modifiers.contains(KeyModifiers::ALT));
             escape.into_iter().chain(key(event)).map(Msg::Key).collect()
         }

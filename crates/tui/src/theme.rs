@@ -1,30 +1,31 @@
-//! Colours; and what stands for them where there are none.
+//! Colours, and their replacement on terminals without colours.
 
 use model::view::Status;
 use ratatui::style::{Color, Modifier, Style};
 
-/// What a piece of text means, for its looks. Symbols and words say it too: looks are never alone.
+/// The meaning of a text, which decides its style. The style is never the only sign: symbols and words show
+/// the meaning too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
-    /// As it is.
+    /// Normal text.
     #[default]
     Plain,
-    /// Beside the point.
+    /// Less important text.
     Dim,
-    /// A heading, or at work.
+    /// A heading, or work in progress.
     Bold,
-    /// Good.
+    /// A success.
     Good,
-    /// Waiting.
+    /// Something that waits.
     Waiting,
-    /// Wrong.
+    /// An error.
     Wrong,
-    /// On its way.
+    /// A transition.
     Moving,
 }
 
 impl Tone {
-    /// A status's.
+    /// The tone of an agent's status.
     pub(crate) fn of(status: Status) -> Self {
         match status {
             Status::Idle => Self::Dim,
@@ -37,7 +38,7 @@ impl Tone {
     }
 }
 
-/// The looks of everything.
+/// The theme: the style of everything that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Theme {
     /// Whether there are colours.
@@ -45,7 +46,7 @@ pub(crate) struct Theme {
 }
 
 impl Theme {
-    /// A tone's looks.
+    /// The style of a tone.
     pub(crate) fn of(self, tone: Tone) -> Style {
         let plain = Style::new();
         let coloured = |colour| if self.colour { plain.fg(colour) } else { plain };
@@ -61,7 +62,7 @@ impl Theme {
         }
     }
 
-    /// The looks of the chosen row, over those of its text.
+    /// The style of the chosen row, applied over that of its text.
     pub(crate) fn chosen(self, focused: bool) -> Style {
         if focused {
             Style::new().add_modifier(Modifier::REVERSED)
@@ -70,7 +71,7 @@ impl Theme {
         }
     }
 
-    /// The looks of a pane's frame.
+    /// The style of a pane's frame.
     pub(crate) fn frame(self, focused: bool) -> Style {
         if focused {
             self.of(Tone::Moving)

@@ -251,7 +251,7 @@ fn reopen_files(place: &Place, crew: &Snapshot) -> Result<()> {
             continue;
         }
         let status = ticket.attempt().map(|_| Status::Open);
-        match folder.mark(&id, status, &[], &tags) {
+        match folder.set_status_and_tags(&id, status, &[], &tags) {
             // A file that cannot be read is its author's, and stays as it is.
             Ok(()) | Err(tickets::Error::Unreadable(_) | tickets::Error::NotFound { .. }) => {}
             Err(error) => return Err(error.into()),

@@ -47,7 +47,7 @@ impl Dashboard {
             ));
         }
         let place = context.there()?;
-        let setting = tui::Setting {
+        let options = tui::Options {
             repository: place
                 .root
                 .file_name()
@@ -58,7 +58,7 @@ impl Dashboard {
         context.out.flush()?;
         let asker = Asker::new(context, place.clone());
         let terminal = Terminal::take().doing("take over", "the terminal")?;
-        let mut shown = shown::Shown::new(place, asker, terminal, &setting)?;
+        let mut shown = shown::Shown::new(place, asker, terminal, &options)?;
         shown.until_left().await
     }
 }

@@ -91,9 +91,10 @@ async fn mend(context: &Context, deep: bool, found: &mut Vec<Finding>) -> Result
             Ok(()) => finding.fixed = true,
             Err(error) => {
                 finding.level = Level::Wrong;
-                finding
-                    .says
-                    .push_str(&format!("\nit could not be mended: {}", text::whole(&error)));
+                finding.says.push_str(&format!(
+                    "\nit could not be mended: {}",
+                    text::with_causes(&error)
+                ));
                 finding.hint = error.hint().or(finding.hint.take());
             }
         }

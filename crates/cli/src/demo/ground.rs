@@ -42,7 +42,7 @@ impl Ground {
             }
         }
         let why = refused.map_or_else(String::new, |(parent, error)| {
-            format!(" ({}: {})", parent.display(), text::system(&error))
+            format!(" ({}: {})", parent.display(), text::os_message(&error))
         });
         Err(Error::refused(
             format!("there is no room for the demonstration{why}"),

@@ -90,7 +90,7 @@ impl Finding {
 
     /// Not as it should be, by an error that has its own hint.
     pub(crate) fn error(area: Area, error: &crate::error::Error) -> Self {
-        Self::new(area, Level::Wrong, text::whole(error), error.hint())
+        Self::new(area, Level::Wrong, text::with_causes(error), error.hint())
     }
 
     /// `--fix` can mend it.

@@ -137,7 +137,7 @@ fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
                 format!(
                     "{}: the commit its work stands on is not in the repository: {}",
                     ticket.id,
-                    text::whole(&error)
+                    text::with_causes(&error)
                 ),
                 format!(
                     "bring it back from a clone that has it: git fetch --refetch <clone>; if {} is held, then crew retry {}",

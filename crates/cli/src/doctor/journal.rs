@@ -154,7 +154,7 @@ pub(super) async fn look(
     } = match read {
         Ok(read) => read,
         Err(Error::Store(error)) => {
-            damaged(text::whole(&error), found);
+            damaged(text::with_causes(&error), found);
             return Ok(None);
         }
         Err(error) => return Err(error),
@@ -190,7 +190,7 @@ pub(super) async fn look(
     let failing = match ledger.failing().await {
         Ok(failing) => failing,
         Err(error) => {
-            damaged(text::whole(&error), found);
+            damaged(text::with_causes(&error), found);
             Vec::new()
         }
     };

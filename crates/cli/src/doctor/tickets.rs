@@ -43,7 +43,7 @@ pub(super) fn look(place: &Place, found: &mut Vec<Finding>) {
             &runtime::Error::OtherTickets { known, given }.into(),
         ));
     }
-    match folder.all_kept() {
+    match folder.conflict_copies() {
         Err(error) => found.push(Finding::error(AREA, &Error::Tickets(error))),
         Ok(kept) => found.extend(kept.into_iter().map(|name| {
             Finding::note(

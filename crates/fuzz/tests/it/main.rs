@@ -1,4 +1,4 @@
-//! Every input that is kept holds to its target's property, among them those that once did not; and so does what is made up.
+//! Every input in the corpus, including each that once broke a property, fulfils the property of its target.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

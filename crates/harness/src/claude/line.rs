@@ -1,7 +1,7 @@
-//! A line of the client's output: what of it concerns crew.
+//! One line of the client's output (`--output-format stream-json`), parsed.
 //!
-//! Fields are looked up by name in whatever order they come, what is missing or of another type is as if it were not
-//! there, and what is not known is nothing.
+//! Fields are looked up by name, in any order. A field of an unexpected type counts as missing, and a line
+//! of an unknown type is [`Line::Other`], so that a newer client can be read too.
 
 use std::path::Path;
 
@@ -11,87 +11,90 @@ use crate::event::Event;
 use crate::money::{IMPLAUSIBLE, Tokens, micro};
 use crate::sanitise;
 
-/// What a line tells.
+/// The meaning of one line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line {
-    /// A turn begins.
-    Init { session: String, cwd: String },
+    /// A turn begins, in this session and this working directory.
+    TurnStarted { session: String, cwd: String },
     /// A finished part of a reply.
     Reply(Reply),
-    /// Tools came back: their ids, and whether each worked.
-    Tools(Vec<(String, bool)>),
-    /// A reply begins: what it reads.
-    Begun(Tokens),
-    /// What the reply that is being written has used so far.
-    Grown(Tokens),
-    /// The service refused, and it tries again by itself.
+    /// The results of tools: the id of each use, and whether it worked.
+    ToolResults(Vec<(String, bool)>),
+    /// A reply begins, which has used these tokens so far.
+    ReplyStarted(Tokens),
+    /// The reply that is being written has used these tokens so far.
+    ReplyUsage(Tokens),
+    /// The service refused, and the client retries by itself.
     Retry(Retry),
-    /// It was not permitted.
+    /// The client was not permitted to use a tool.
     Denied { what: String },
-    /// A limit of the user's plan is reached; when it ends, in milliseconds since 1970.
+    /// A limit of the user's plan is reached, which ends at this time, in milliseconds since 1970.
     Limited { until_ms: Option<u64> },
     /// A turn has ended.
-    Result(Box<Ended>),
-    /// Nothing for crew.
+    TurnEnded(Box<TurnResult>),
+    /// A line that does not concern crew.
     Other,
 }
 
-/// A part of a reply: of one message there are several.
+/// A part of a reply: one message comes in several.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Reply {
     /// The message's id.
     pub(super) message: String,
-    /// The use of a tool by which the agent that speaks was started; `None`: the session's own.
+    /// The id of the tool use that started the subagent which replies; `None` for the session's own agent.
     pub(super) parent: Option<String>,
     pub(super) text: Vec<String>,
     pub(super) tools: Vec<Tool>,
     pub(super) tokens: Tokens,
-    /// It is no reply, but the client's word for a failure of its service: of this kind.
+    /// The kind of a service failure, when the client put a message about one in place of a reply.
     pub(super) error: Option<String>,
 }
 
-/// A tool that is used.
+/// One use of a tool.
 #[derive(Debug, PartialEq)]
 pub(super) struct Tool {
     pub(super) id: String,
     pub(super) name: String,
-    /// On what.
-    pub(super) on: Option<String>,
+    /// The part of the input that people recognise the use by: a command, a path, a pattern.
+    pub(super) target: Option<String>,
 }
 
+/// A request that the service refused, and that the client will send again.
 #[derive(Debug, PartialEq)]
 pub(super) struct Retry {
+    /// Counted from 1.
     pub(super) attempt: u64,
+    /// The HTTP status of the refusal; `None` when there was no answer.
     pub(super) status: Option<u64>,
     pub(super) kind: String,
     pub(super) delay_ms: Option<u64>,
 }
 
-/// How a turn has ended.
+/// How a turn ended.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ended {
+pub(super) struct TurnResult {
     pub(super) is_error: bool,
     pub(super) subtype: String,
-    /// Why it stopped: `completed`, `api_error`, `max_turns` …
+    /// The reason for its end: `completed`, `api_error`, `max_turns` …
     pub(super) reason: String,
-    /// The service's, when it refused.
+    /// The HTTP status of the service, when it refused.
     pub(super) status: Option<u64>,
-    /// Its last words, or the failure's.
+    /// The text of the last reply, or of the failure.
     pub(super) text: String,
-    /// What it used since the last of these, as far as it is told.
+    /// The tokens used since the previous result, as far as they are stated.
     pub(super) tokens: Tokens,
-    /// What that cost, when the client tells it by itself.
+    /// The cost of those, in millionths of a US dollar, when the client states it.
     pub(super) micro_usd: Option<u64>,
-    /// The session's running total.
+    /// The session's running total, in millionths of a US dollar.
     pub(super) total_micro_usd: Option<u64>,
 }
 
-/// Reads a line; `None`: it is no document.
-pub(super) fn read(bytes: &[u8]) -> Option<Line> {
+/// Parses a line; `None` when it is not a JSON object.
+pub(super) fn parse(bytes: &[u8]) -> Option<Line> {
     let value: Value = serde_json::from_slice(bytes).ok()?;
     value.as_object()?;
     Some(match (text(&value, "type"), text(&value, "subtype")) {
-        ("system", "init") => Line::Init {
+        ("system", "init") => Line::TurnStarted {
             session: text(&value, "session_id").to_owned(),
             cwd: text(&value, "cwd").to_owned(),
         },
@@ -105,16 +108,16 @@ pub(super) fn read(bytes: &[u8]) -> Option<Line> {
             what: denied(text(&value, "tool_name"), text(&value, "message")),
         },
         ("assistant", _) => Line::Reply(reply(&value)),
-        ("user", _) => Line::Tools(tool_results(&value)),
+        ("user", _) => Line::ToolResults(tool_results(&value)),
         ("stream_event", _) => streamed(&value),
         ("rate_limit_event", _) => limited(&value["rate_limit_info"]),
-        ("result", subtype) => Line::Result(Box::new(ended(&value, subtype))),
+        ("result", subtype) => Line::TurnEnded(Box::new(turn_result(&value, subtype))),
         _ => Line::Other,
     })
 }
 
-/// Whether it is a line of the client's stream: each has its session, or is a piece of a reply.
-pub(super) fn is_one(bytes: &[u8]) -> bool {
+/// Whether a line is one of the client's stream: a document of a known type that names its session.
+pub(super) fn is_of_stream(bytes: &[u8]) -> bool {
     const TYPES: [&str; 6] = [
         "system",
         "assistant",
@@ -135,11 +138,11 @@ fn items(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Milliseconds, whole or not.
+/// Reads a number of milliseconds, which may have a fraction.
 fn millis(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let millis = value.as_f64().filter(|millis| (0.0..=1e12).contains(millis))?;
-        // `micro` of thousandths of what is counted in thousandths: rounded.
+        // A million times a millionth: `micro` only rounds.
         micro(millis / 1e6)
     })
 }
@@ -151,7 +154,7 @@ fn count(usage: &Value, key: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// As the service counts them.
+/// Reads the tokens of a `usage` object of the service.
 fn tokens(usage: &Value) -> Tokens {
     Tokens {
         input: count(usage, "input_tokens"),
@@ -179,7 +182,7 @@ fn reply(value: &Value) -> Reply {
             "tool_use" => reply.tools.push(Tool {
                 id: text(block, "id").to_owned(),
                 name: text(block, "name").to_owned(),
-                on: on(&block["input"]),
+                target: target(&block["input"]),
             }),
             _ => {}
         }
@@ -187,9 +190,9 @@ fn reply(value: &Value) -> Reply {
     reply
 }
 
-/// What of a tool's input tells a person on what it is used.
-fn on(input: &Value) -> Option<String> {
-    const TELLING: [&str; 11] = [
+/// The part of a tool's input that people recognise the use by.
+fn target(input: &Value) -> Option<String> {
+    const KEYS: [&str; 11] = [
         "command",
         "file_path",
         "notebook_path",
@@ -202,8 +205,7 @@ fn on(input: &Value) -> Option<String> {
         "name",
         "prompt",
     ];
-    TELLING
-        .into_iter()
+    KEYS.into_iter()
         .map(|key| text(input, key))
         .find(|value| !value.trim().is_empty())
         .map(|value| value.chars().take(sanitise::EXCERPT).collect())
@@ -223,8 +225,8 @@ fn tool_results(value: &Value) -> Vec<(String, bool)> {
 fn streamed(value: &Value) -> Line {
     let event = &value["event"];
     match text(event, "type") {
-        "message_start" => Line::Begun(tokens(&event["message"]["usage"])),
-        "message_delta" => Line::Grown(tokens(&event["usage"])),
+        "message_start" => Line::ReplyStarted(tokens(&event["message"]["usage"])),
+        "message_delta" => Line::ReplyUsage(tokens(&event["usage"])),
         _ => Line::Other,
     }
 }
@@ -242,16 +244,16 @@ fn limited(info: &Value) -> Line {
 }
 
 fn denied(tool: &str, message: &str) -> String {
-    let said = sanitise::fit(&sanitise::line(message), 200);
-    match (sanitise::line(tool), said.is_empty()) {
+    let message = sanitise::fit(&sanitise::line(message), 200);
+    match (sanitise::line(tool), message.is_empty()) {
         (tool, true) => tool,
-        (tool, false) => format!("{tool}: {said}"),
+        (tool, false) => format!("{tool}: {message}"),
     }
 }
 
-fn ended(value: &Value, subtype: &str) -> Ended {
-    let mut ended = Ended {
-        // Missing, it is not to be trusted.
+fn turn_result(value: &Value, subtype: &str) -> TurnResult {
+    let mut result = TurnResult {
+        // A result that does not say whether it is an error is not to be trusted.
         is_error: value["is_error"].as_bool().unwrap_or(true),
         subtype: subtype.to_owned(),
         reason: text(value, "terminal_reason").to_owned(),
@@ -259,17 +261,17 @@ fn ended(value: &Value, subtype: &str) -> Ended {
         text: text(value, "result").to_owned(),
         tokens: tokens(&value["usage"]),
         micro_usd: None,
-        // A run that came to nothing says 0, whatever the session has cost.
+        // A run that failed at once states 0, whatever the session has cost.
         total_micro_usd: value["total_cost_usd"]
             .as_f64()
             .and_then(micro)
             .filter(|total| *total > 0),
     };
-    if ended.text.is_empty() {
+    if result.text.is_empty() {
         let errors: Vec<&str> = items(&value["errors"]).iter().filter_map(Value::as_str).collect();
-        ended.text = errors.join("; ");
+        result.text = errors.join("; ");
     }
-    // By model, and with what the agents below it used, which `usage` leaves out.
+    // These figures are by model, and include the subagents, which `usage` leaves out.
     if let Some(models) = value["model_usage_since_last_result"].as_object() {
         let (mut all, mut usd) = (Tokens::default(), 0.0);
         for used in models.values() {
@@ -281,33 +283,34 @@ fn ended(value: &Value, subtype: &str) -> Ended {
             });
             usd += used["costUSD"].as_f64().unwrap_or(0.0);
         }
-        (ended.tokens, ended.micro_usd) = (all, micro(usd));
+        (result.tokens, result.micro_usd) = (all, micro(usd));
     }
-    ended
+    result
 }
 
 impl Tool {
-    /// For people: the tool, and on what; a path inside the workspace is told from there.
-    pub(super) fn start(&self, cwd: &str) -> Event {
+    /// The event of this use, with a name for people: the tool and its target. A path inside `cwd` is shown
+    /// relative.
+    pub(super) fn event(&self, cwd: &str) -> Event {
         let name = sanitise::fit(&sanitise::line(&self.name), 60);
-        let on = self.on.as_deref().unwrap_or_default();
+        let target = self.target.as_deref().unwrap_or_default();
         let inside = (!cwd.is_empty())
-            .then(|| Path::new(on).strip_prefix(cwd).ok()?.to_str())
+            .then(|| Path::new(target).strip_prefix(cwd).ok()?.to_str())
             .flatten()
             .filter(|inside| !inside.is_empty());
-        let on = sanitise::fit(&sanitise::line(inside.unwrap_or(on)), 200);
+        let target = sanitise::fit(&sanitise::line(inside.unwrap_or(target)), 200);
         Event::ToolStart {
-            id: id(&self.id),
-            name: if on.is_empty() {
+            id: shown_id(&self.id),
+            name: if target.is_empty() {
                 name
             } else {
-                format!("{name}: {on}")
+                format!("{name}: {target}")
             },
         }
     }
 }
 
-/// An id as it may be shown.
-pub(super) fn id(id: &str) -> String {
+/// An id that is fit to be shown.
+pub(super) fn shown_id(id: &str) -> String {
     sanitise::fit(&sanitise::line(id), 100)
 }

@@ -1,4 +1,4 @@
-//! Which Claude Code it is.
+//! The version of Claude Code, and the oldest that crew can use.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use crate::environment::Environment;
 use crate::error::{Error, Result};
+use crate::product::Product;
 use crate::sanitise;
 
-/// The oldest that tells what a run of a resumed session cost (`model_usage_since_last_result`).
+/// The oldest version that states the cost of a run of a resumed session (`model_usage_since_last_result`).
 pub(super) const OLDEST: Version = Version(2, 1, 316);
 
-/// It answers in well under a second; a machine under load gets its time.
-const LIMIT: Duration = Duration::from_secs(20);
+/// The client prints its version in well under a second; a machine under load needs longer.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version(u32, u32, u32);
@@ -24,8 +25,16 @@ impl fmt::Display for Version {
     }
 }
 
-/// The version of a program, which `--version` prints without starting anything or asking anybody.
-pub(super) fn of(name: &str, program: &Path, args: &[String], env: &Environment) -> Result<Version> {
+/// The version of a program, from `--version`, which neither starts an agent nor uses the network.
+///
+/// Errors: [`Error::Version`] when the program is not Claude Code, [`Error::TooOld`].
+pub(super) fn of(
+    name: &str,
+    program: &Path,
+    args: &[String],
+    env: &Environment,
+    product: &'static Product,
+) -> Result<Version> {
     let args: Vec<OsString> = args
         .iter()
         .map(OsString::from)
@@ -34,19 +43,21 @@ pub(super) fn of(name: &str, program: &Path, args: &[String], env: &Environment)
     let unusable = |why: String| Error::Version {
         name: name.to_owned(),
         program: program.to_owned(),
+        product,
         why,
     };
-    let answer = process::ask(program, &args, env, LIMIT).map_err(unusable)?;
-    let version = read(&answer).ok_or_else(|| {
-        let said = sanitise::fit(&sanitise::line(&answer), 60);
+    let answer = process::ask(program, &args, env, TIMEOUT).map_err(unusable)?;
+    let version = parse(&answer).ok_or_else(|| {
+        let shown = sanitise::fit(&sanitise::line(&answer), 60);
         unusable(format!(
             "`--version` says {}, which is no version of Claude Code",
-            text::quoted(&said)
+            text::quoted(&shown)
         ))
     })?;
     if version < OLDEST {
         return Err(Error::TooOld {
             name: name.to_owned(),
+            product,
             version: version.to_string(),
             oldest: OLDEST.to_string(),
         });
@@ -54,13 +65,13 @@ pub(super) fn of(name: &str, program: &Path, args: &[String], env: &Environment)
     Ok(version)
 }
 
-/// `2.1.330 (Claude Code)`.
-fn read(answer: &str) -> Option<Version> {
+/// Parses `2.1.330 (Claude Code)`.
+fn parse(answer: &str) -> Option<Version> {
     let (number, what) = answer.trim().split_once(' ')?;
     if what != "(Claude Code)" {
         return None;
     }
-    // What may follow the number, such as `-beta.1`, changes nothing for us.
+    // A suffix such as `-beta.1` does not matter here.
     let mut parts = number.split(['-', '+']).next()?.split('.').map(str::parse);
     let version = Version(parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
     parts.next().is_none().then_some(version)
@@ -72,10 +83,10 @@ mod tests {
 
     #[test]
     fn versions_are_read_and_compared_as_numbers() {
-        assert_eq!(read("2.1.330 (Claude Code)\n"), Some(Version(2, 1, 330)));
-        assert_eq!(read("2.1.330-beta.2 (Claude Code)"), Some(Version(2, 1, 330)));
-        assert!(read("2.1.99 (Claude Code)") < Some(OLDEST));
-        assert!(read("10.0.0 (Claude Code)") > Some(OLDEST));
+        assert_eq!(parse("2.1.330 (Claude Code)\n"), Some(Version(2, 1, 330)));
+        assert_eq!(parse("2.1.330-beta.2 (Claude Code)"), Some(Version(2, 1, 330)));
+        assert!(parse("2.1.99 (Claude Code)") < Some(OLDEST));
+        assert!(parse("10.0.0 (Claude Code)") > Some(OLDEST));
         for other in [
             "",
             "2.1.330",
@@ -84,7 +95,7 @@ mod tests {
             "v2.1.3 (Claude Code)",
             "2.1.3.4 (Claude Code)",
         ] {
-            assert_eq!(read(other), None, "{other}");
+            assert_eq!(parse(other), None, "{other}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the lines of Claude Code mean, and how it is started.
+//! The kind `claude`: the meaning of the lines of output, and the start of the client.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ fn claude(options: Options) -> Claude {
     Claude::new("claude", options, Path::new("/project"), Environment::new())
 }
 
-/// A run's output, line by line.
+/// The output of a run, line by line.
 #[derive(Clone, Default)]
 struct Said(Vec<Value>);
 
@@ -54,7 +54,7 @@ impl Said {
         self
     }
 
-    /// A streamed message's beginning and end, as its tokens tell.
+    /// The start and the end of a streamed message, with its tokens.
     fn streams(self, read: u64, written: u64) -> Self {
         self.line(json!({"type": "stream_event", "event": {"type": "message_start", "message": {"usage":
                 {"input_tokens": read, "output_tokens": 1, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}}}}))
@@ -93,7 +93,7 @@ impl Said {
         )
     }
 
-    /// A turn's end that went well: its tokens and dollars, and the session's total.
+    /// The result of a turn that ended well: its tokens and dollars, and the session's total.
     fn result(self, text: &str, used: (u64, u64, f64), total: f64) -> Self {
         self.line(json!({
             "stop_reason": "end_turn", "total_cost_usd": total, "is_error": false, "result": text,
@@ -103,7 +103,8 @@ impl Said {
         }))
     }
 
-    /// As the client tells a failure of its service: a message of its own, and a result that calls itself a success.
+    /// A failure of the service as the client prints it: a synthetic message, and a result of the subtype
+    /// `success`.
     fn refused(self, kind: &str, status: &Value, text: &str) -> Self {
         self.line(json!({"type": "assistant", "error": kind, "message": {"id": "s", "model": "<synthetic>",
             "content": [{"type": "text", "text": text}], "usage": {"input_tokens": 0, "output_tokens": 0}}}))
@@ -167,7 +168,7 @@ fn told(events: &[Event]) -> Usage {
     sum
 }
 
-/// A whole step: a tool, its result, a last word.
+/// A whole step: the use of a tool, its result, a last reply.
 fn step() -> Said {
     Said::new()
         .streams(1_000, 50)
@@ -230,7 +231,7 @@ fn live_usage_comes_before_the_end_and_only_the_price_at_it() {
 #[test]
 fn only_the_last_reply_speaks() {
     let tool = json!({"command": "true"});
-    // It went on after it.
+    // The client went on after the signal.
     let on = Said::new()
         .text(
             "m1",
@@ -246,7 +247,7 @@ fn only_the_last_reply_speaks() {
         (outcome.summary.as_deref(), outcome.mode),
         (Some("a plan"), Some(Mode::Plan))
     );
-    // Neither what a tool gave back, nor what was asked, nor what an agent below answers, is its word.
+    // The result of a tool, the prompt and the reply of a subagent contain no directives.
     let others = Said::new()
         .came_back("t", "DONE", false)
         .line(json!({"type": "user", "message": {"role": "user", "content": "DONE"}}))
@@ -257,7 +258,7 @@ fn only_the_last_reply_speaks() {
         .text("m4", "not done yet: DONE is near")
         .result("DONE", (1, 1, 0.0), 0.0);
     assert_eq!(others.outcome().result, Ok(Signal::None));
-    // Several parts of one reply are one.
+    // Several parts of one reply count as one reply.
     let parts = Said::new()
         .text("m1", "QUESTION: which one?")
         .text("m1", "I stop here.")
@@ -445,7 +446,7 @@ fn each_failure_has_its_class_and_plain_words() {
     let budget = json!({"type": "result", "subtype": "error_max_budget_usd", "is_error": true,
         "terminal_reason": "budget_exhausted", "errors": ["Reached maximum budget ($1)"]});
     assert_eq!(ended(budget, 1).unwrap_err().class, Class::Budget);
-    // Interrupted, it exits 0.
+    // A client that is interrupted exits with 0.
     let aborted = json!({"type": "result", "subtype": "error_during_execution", "is_error": true,
         "terminal_reason": "aborted_tools"});
     assert_eq!(ended(aborted, 0).unwrap_err().class, Class::Crash);
@@ -479,10 +480,10 @@ fn a_result_counts_only_with_the_exit_that_belongs_to_it() {
     assert_eq!(failure.class, Class::Crash);
     assert!(failure.message.contains("code 3"), "{failure:?}");
     for (exit, class) in [
-        // From outside each time after its turn had ended, it would be paid for again and again.
+        // A client that is killed each time after its turn has ended would be paid for without end.
         (killed(), Class::Crash),
         (exit(Reason::Stopped, Some(143), None), Class::KilledByUs),
-        // It won the race against the signal: it was stopped all the same.
+        // A client that ended by itself just before the signal still counts as stopped.
         (exit(Reason::Stopped, Some(0), None), Class::KilledByUs),
         (exit(Reason::TimedOut, None, Some(9)), Class::Timeout),
         (exit(Reason::Lost, None, None), Class::Lost),
@@ -519,7 +520,7 @@ fn a_limit_tells_until_when() {
         failure.until_ms
     };
     assert_eq!(until(Said::new()), None);
-    // The last wait that it kept, after the end.
+    // The time is the last delay that the client kept, after the end of the run.
     let tried = Said::new()
         .retry(1, &json!(429), 7_000)
         .retry(2, &json!(429), 30_000);
@@ -561,9 +562,9 @@ fn what_cannot_succeed_is_given_up_once() {
         .collect();
     assert_eq!(given_up.len(), 1);
     assert_eq!(given_up[0].class, Class::Auth);
-    // Stopped for that, it failed of that.
+    // When crew stops the client because of that, that is the failure.
     assert_eq!(&outcome.result.unwrap_err(), given_up[0]);
-    // It was let in after all.
+    // The service accepted the credentials after all.
     let (_, outcome) = thrice
         .text("m", "hello")
         .read(&exit(Reason::Stopped, Some(143), None));
@@ -583,7 +584,7 @@ fn a_session_pays_for_each_step_once_whatever_its_total_contains() {
         cache_read: 0.3,
         cache_write: 3.75,
     });
-    // Ended by TERM the client keeps the cost of the run that was cut off, killed it does not.
+    // After TERM the client's total includes the cost of the turn that was cut off; after KILL it does not.
     for kept in [0.0, 0.006] {
         let mut session = Session::default();
         let mut ledger = |said: Said, exit: &Exit| {
@@ -629,10 +630,10 @@ fn what_was_cut_off_is_priced_by_what_is_known() {
     let (events, outcome) = cut.read(&killed());
     assert_eq!(outcome.usage, used(1_000, 100, 0));
     assert_eq!(notes(&events), 1);
-    // Nothing was used: nothing is missing.
+    // When nothing was used, no cost is missing.
     let (events, outcome) = Said::new().read(&killed());
     assert_eq!((outcome.usage, notes(&events)), (Usage::default(), 0));
-    // A turn was settled, the next one was cut off.
+    // A turn has a result, and the next one was cut off.
     let second = step()
         .line(json!({"type": "system", "subtype": "init"}))
         .streams(1_000, 100);
@@ -658,7 +659,7 @@ fn a_client_that_tells_only_a_total_is_asked_for_the_difference() {
     assert_eq!(outcome.total_micro_usd, Some(500_000));
     assert_eq!(told(0.3, &session).usage, used(15, 2, 300_000));
     assert_eq!(told(0.5, &Session::default()).usage, used(15, 2, 500_000));
-    // A run that came to nothing says 0: the total that was told before stands.
+    // A run that failed at once states 0, and the earlier total stays valid.
     assert_eq!(told(0.0, &session).total_micro_usd, None);
 }
 
@@ -730,7 +731,7 @@ fn a_flood_is_a_few_events_and_bounded_memory() {
     let mut reader = harness.reader(&Session::default());
     let events = reader.feed(Stream::Out, &bytes);
     assert!(events.len() < 120, "{}", events.len());
-    // A line without an end.
+    // A line that never ends.
     let piece = vec![b'x'; 1 << 20];
     for _ in 0..64 {
         assert!(reader.feed(Stream::Out, &piece).is_empty());
@@ -740,7 +741,7 @@ fn a_flood_is_a_few_events_and_bounded_memory() {
     assert_eq!(reader.end(&code(0)).1.result, Ok(Signal::Done));
 }
 
-/// Every kind of line there is.
+/// Output with every type of line.
 fn everything() -> (Vec<u8>, Vec<u8>) {
     let said = step()
         .line(json!({"type": "system", "subtype": "init", "session_id": ID, "cwd": "/w"}))
@@ -931,6 +932,6 @@ fn the_program_is_looked_at_before_anything_is_started() {
         "{error}"
     );
     let error = check(None).unwrap_err();
-    assert!(matches!(error, Error::Client { .. }));
+    assert!(matches!(error, Error::Program { .. }));
     assert!(error.hint().unwrap().contains("install"));
 }

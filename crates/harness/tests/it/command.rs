@@ -1,4 +1,4 @@
-//! What the lines of a `command` program mean.
+//! The kind `command`: the meaning of the lines of output.
 
 use std::path::Path;
 
@@ -39,7 +39,7 @@ fn harness(command: &[&str]) -> Command {
     )
 }
 
-/// What comes of output in pieces.
+/// The events and the outcome of output in pieces.
 fn read(pieces: &[(Stream, &[u8])], exit: &Exit) -> (Vec<Event>, Outcome) {
     let mut reader = harness(&["x"]).reader(&Session::default());
     let mut events: Vec<Event> = pieces
@@ -119,12 +119,12 @@ fn done_is_done_only_alone_on_a_line() {
         read(&[(Stream::Out, b"DONE\xff\n")], &well()).1.result,
         Ok(Signal::None)
     );
-    // What it says to standard error has no meaning.
+    // Lines on standard error are not directives.
     assert_eq!(
         read(&[(Stream::Err, b"DONE\n")], &well()).1.result,
         Ok(Signal::None)
     );
-    // Nor do two streams make one line.
+    // Pieces of two streams do not form one line.
     assert_eq!(
         read(
             &[
@@ -216,7 +216,7 @@ fn the_last_signal_counts() {
     assert_eq!(signal("DONE\nQUESTION: q\n"), asked());
     assert_eq!(signal("QUESTION: q\nBLOCKED: b\nDONE\n"), Signal::Done);
     assert_eq!(signal("QUESTION: x\nQUESTION: q\n"), asked());
-    // What is no signal takes none back.
+    // A line that is not a signal does not take one back.
     assert_eq!(
         signal("DONE\nMODE: plan\nSUMMARY: s\nnot done yet\nBLOCKED:\n"),
         Signal::Done
@@ -291,10 +291,10 @@ fn usage_that_cannot_be_is_noted_and_does_not_count() {
         );
         assert_eq!(notes(&events).len(), 1, "{bad}: {events:?}");
     }
-    // Deep nesting overflows no stack.
+    // Deep nesting does not overflow the stack.
     let deep = format!("{{\"crew\":\"usage\",\"x\":{}\n", "[".repeat(60_000));
     assert_eq!(said(&deep).usage, Usage::default());
-    // An agent's own JSON is text, and says nothing wrong.
+    // An agent's own JSON is text, and leads to no note.
     let (events, outcome) = read(
         &[(Stream::Out, b"{\"type\":\"usage\",\"n\":1}\n{\"broken\n")],
         &well(),
@@ -313,14 +313,14 @@ fn the_exit_decides_whether_a_step_ended_well() {
         let failure = outcome.result.unwrap_err();
         assert_eq!(failure.class, class, "{failure:?}");
         assert!(failure.message.contains(part), "{failure:?}");
-        // What was used was used.
+        // The usage of a failed step counts.
         assert_eq!(
             (outcome.usage.input_tokens, outcome.summary.as_deref()),
             (3, Some("s"))
         );
     };
     fails(exit(Reason::Exited, Some(3), None), Class::Crash, "code 3");
-    // From outside each time after the work was reported, it would be paid for again and again.
+    // A program that is killed each time after it has reported its work would be paid for without end.
     let reported = "it said DONE, but signal 9 (KILL)";
     fails(exit(Reason::Exited, None, Some(9)), Class::Crash, reported);
     fails(exit(Reason::Exited, None, Some(11)), Class::Crash, "SEGV");
@@ -360,7 +360,7 @@ fn a_crash_tells_the_last_complaint() {
         panic!()
     };
     assert_eq!(message, "it exited with code 1: KeyError: 'x'");
-    // A stop is no complaint's fault.
+    // The last line on standard error is not the reason of a stop.
     let (_, outcome) = read(&[(Stream::Err, err)], &exit(Reason::Stopped, Some(1), None));
     assert_eq!(outcome.result.unwrap_err().message, "it was stopped");
 }
@@ -378,7 +378,7 @@ fn a_program_says_how_it_failed_as_soon_as_it_knows() {
         assert_eq!(outcome.result.unwrap_err(), wanted, "whatever its exit code");
         assert!(events.contains(&Event::GivenUp { failure: wanted }), "{events:?}");
     }
-    // What crew did to it is crew's to say.
+    // A program may not report a failure that only crew can know.
     for (reason, class) in [
         (Reason::Stopped, Class::KilledByUs),
         (Reason::TimedOut, Class::Timeout),
@@ -620,7 +620,7 @@ fn a_client_that_cannot_be_used_says_so_with_a_hint() {
 }
 
 proptest! {
-    /// An adopting engine reads in other pieces than the first one did.
+    /// An engine that adopts a run reads the output in other pieces than the first engine did.
     #[test]
     fn pieces_make_no_difference(
         lines in proptest::collection::vec(proptest::sample::select(vec![

@@ -1,4 +1,4 @@
-//! Clients: what is started, what their output means, what of it is shown.
+//! Tests of the clients: how they are started, how their output is read, and how it is shown.
 
 #![expect(clippy::unwrap_used, reason = "a helper of a test fails the test")]
 #![expect(
@@ -8,5 +8,6 @@
 
 mod claude;
 mod command;
+mod kinds;
 mod sanitise;
 mod whole;

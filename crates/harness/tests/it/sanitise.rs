@@ -1,10 +1,10 @@
-//! A corpus of what must never reach a terminal, and properties over all text.
+//! The sanitiser: a corpus of dangerous text, and properties of all text.
 
 use harness::sanitise::{EXCERPT, excerpt, fit, line, output_line, text};
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
 
-/// (what it is, what is printed, what is shown of it on one line)
+/// A description, the printed text, and the text that is shown in one line.
 const CORPUS: &[(&str, &str, &str)] = &[
     ("plain", "plain text", "plain text"),
     ("accents", "Grüße, naïve café", "Grüße, naïve café"),
@@ -179,7 +179,7 @@ fn text_is_cut_to_columns_not_characters() {
     );
 }
 
-/// Text with many of the characters that matter.
+/// Text with many of the characters that the sanitiser handles.
 fn hostile() -> impl Strategy<Value = String> {
     let bit = prop_oneof![
         3 => any::<char>().prop_map(String::from),
@@ -204,7 +204,7 @@ proptest! {
         prop_assert!(one.chars().all(is_harmless), "{one:?}");
         let several = text(&printed);
         prop_assert!(several.chars().all(|character| character == '\n' || is_harmless(character)), "{several:?}");
-        // Done twice it is the same: nothing comes together that was apart.
+        // Sanitising again changes nothing: removing a part never joins the rest to something harmful.
         prop_assert_eq!(line(&one), one.clone());
         prop_assert_eq!(text(&several), several.clone());
     }

@@ -1,4 +1,4 @@
-//! A step as the engine does it: a launch, a shim, the output read back.
+//! A whole step as the engine runs it: a launch, a shim, and the reading of the output.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,37 +1,37 @@
-//! Anthropic's Messages: what Claude Code speaks.
+//! Anthropic's Messages format, which Claude Code uses.
 
 use serde_json::{Value, json};
 
-use super::{Asked, Frame, Wire, pieces};
-use crate::cue::{Turn, Who};
-use crate::reply::{Block, Reply, fresh};
-use crate::tool::Offered;
+use super::{Frame, TurnRequest, Wire, pieces};
+use crate::reply::{Block, Reply, new_id};
+use crate::tool::OfferedTool;
+use crate::turn::{Speaker, Turn};
 
 pub(crate) struct Anthropic;
 
 impl Wire for Anthropic {
-    fn read(&self, body: &Value) -> Asked {
+    fn read(&self, body: &Value) -> TurnRequest {
         let mut turns: Vec<Turn> = Vec::new();
         for message in body["messages"].as_array().into_iter().flatten() {
-            let who = match message["role"].as_str() {
-                Some("assistant") => Who::Model,
-                Some("user") => Who::User,
+            let speaker = match message["role"].as_str() {
+                Some("assistant") => Speaker::Model,
+                Some("user") => Speaker::User,
                 _ => continue,
             };
             let text = text(&message["content"]);
-            let again = turns.last().is_some_and(|last| last.who == Who::Model);
-            if who == Who::Model && (again || text == FILLER) {
+            let again = turns.last().is_some_and(|last| last.speaker == Speaker::Model);
+            if speaker == Speaker::Model && (again || text == FILLER) {
                 continue;
             }
-            turns.push(Turn { who, text });
+            turns.push(Turn { speaker, text });
         }
         let tools = body["tools"].as_array().into_iter().flatten();
-        Asked {
+        TurnRequest {
             model: body["model"].as_str().unwrap_or_default().to_owned(),
             streams: body["stream"] == true,
             turns,
             tools: tools
-                .map(|tool| Offered {
+                .map(|tool| OfferedTool {
                     name: tool["name"].as_str().unwrap_or_default().to_owned(),
                     schema: tool["input_schema"].clone(),
                 })
@@ -56,8 +56,8 @@ impl Wire for Anthropic {
 
     fn rest(&self, reply: &Reply) -> Vec<Frame> {
         let mut frames = Vec::new();
-        for (index, said) in reply.blocks.iter().enumerate() {
-            let (begins, deltas) = streamed(said);
+        for (index, content) in reply.blocks.iter().enumerate() {
+            let (begins, deltas) = streamed(content);
             let begin = json!({ "index": index, "content_block": begins });
             frames.push(frame("content_block_start", begin));
             for delta in deltas {
@@ -92,15 +92,15 @@ impl Wire for Anthropic {
         json!({
             "type": "error",
             "error": { "type": kind, "message": message },
-            "request_id": format!("req_{}", fresh()),
+            "request_id": format!("req_{}", new_id()),
         })
     }
 }
 
-/// What Claude Code itself puts in the model's place when it resumes a conversation that was broken off.
+/// The text that Claude Code puts in the place of a reply when it resumes a conversation that broke off.
 const FILLER: &str = "No response requested.";
 
-/// The text of a message's content, without what tools gave back.
+/// The text of a message's content, without the results of tools.
 fn text(content: &Value) -> String {
     if let Some(text) = content.as_str() {
         return text.to_owned();
@@ -110,7 +110,7 @@ fn text(content: &Value) -> String {
     texts.join("\n")
 }
 
-/// The message as a stream begins it: its real output is told at the end.
+/// The message at the start of a stream. The number of output tokens follows at its end.
 fn message(reply: &Reply) -> Value {
     json!({
         "id": format!("msg_{}", reply.id),
@@ -141,10 +141,10 @@ fn block(block: &Block) -> Value {
     }
 }
 
-/// A block as a stream begins it, and what comes after.
-fn streamed(said: &Block) -> (Value, Vec<Value>) {
-    let mut begins = block(said);
-    match said {
+/// A block at its start in a stream, and the deltas that complete it.
+fn streamed(content: &Block) -> (Value, Vec<Value>) {
+    let mut begins = block(content);
+    match content {
         Block::Thinking(thinking) => {
             begins["thinking"] = "".into();
             begins["signature"] = "".into();
@@ -169,12 +169,12 @@ fn streamed(said: &Block) -> (Value, Vec<Value>) {
     }
 }
 
-/// The clients send it back as it came, and nobody reads it.
+/// The signature of thinking. Clients send it back unchanged, and nobody checks it here.
 const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
 fn stop(reply: &Reply) -> String {
-    let meant = if reply.calls() { "tool_use" } else { "end_turn" };
-    reply.stop.clone().unwrap_or_else(|| meant.to_owned())
+    let implied = if reply.has_calls() { "tool_use" } else { "end_turn" };
+    reply.stop.clone().unwrap_or_else(|| implied.to_owned())
 }
 
 fn frame(event: &'static str, mut data: Value) -> Frame {
@@ -211,12 +211,15 @@ mod tests {
             ],
         });
         let asked = Anthropic.read(&body);
-        let turns: Vec<(Who, &str)> = asked
+        let turns: Vec<(Speaker, &str)> = asked
             .turns
             .iter()
-            .map(|turn| (turn.who, turn.text.as_str()))
+            .map(|turn| (turn.speaker, turn.text.as_str()))
             .collect();
-        assert_eq!(turns, [(Who::User, "a\nb"), (Who::Model, ""), (Who::User, "")]);
+        assert_eq!(
+            turns,
+            [(Speaker::User, "a\nb"), (Speaker::Model, ""), (Speaker::User, "")]
+        );
         assert!(asked.streams);
         assert_eq!(asked.tools[0].name, "Bash");
     }

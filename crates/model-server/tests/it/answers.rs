@@ -1,4 +1,4 @@
-//! What a script says is what the client gets.
+//! Answers: the client gets what the script says.
 
 use model_server::{End, Route, Server};
 use serde_json::json;
@@ -51,7 +51,10 @@ fn a_script_is_played_step_by_step() {
         .collect();
     assert_eq!(
         steps,
-        [(Some(0), 1, Some(End::Whole)), (Some(1), 1, Some(End::Whole))]
+        [
+            (Some(0), 1, Some(End::Complete)),
+            (Some(1), 1, Some(End::Complete))
+        ]
     );
     assert_eq!(asked[1].session.as_deref(), Some("s-1"));
     assert_eq!(asked[1].user_texts().len(), 2);
@@ -116,6 +119,6 @@ fn the_log_is_also_a_file() {
     let last: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(
         (&last["step"], &last["end"], &last["body"]),
-        (&json!(0), &json!("whole"), &json!(null))
+        (&json!(0), &json!("complete"), &json!(null))
     );
 }

@@ -1,4 +1,4 @@
-//! A client that shows every byte: plain HTTP/1.1, one request a connection.
+//! A plain HTTP/1.1 client with one request a connection, which shows every byte.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,16 +6,16 @@ use std::net::TcpStream;
 use model_server::Server;
 use serde_json::{Value, json};
 
-/// An answer, whole or not.
+/// An answer, complete or not.
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: String,
-    /// Whether the body came to its end.
+    /// Whether the body is complete.
     pub(crate) whole: bool,
 }
 
-/// Sends a request, and gives the connection to read from.
+/// Sends a request, and returns the connection to read from.
 pub(crate) fn send(server: &Server, method: &str, path: &str, body: &str) -> TcpStream {
     let address = server.url().trim_start_matches("http://").to_owned();
     let mut connection = TcpStream::connect(&address).unwrap();
@@ -29,10 +29,10 @@ pub(crate) fn send(server: &Server, method: &str, path: &str, body: &str) -> Tcp
     connection
 }
 
-/// Sends a request and reads all of its answer.
+/// Sends a request and reads its whole answer.
 pub(crate) fn ask(server: &Server, method: &str, path: &str, body: &str) -> Answer {
     let mut text = Vec::new();
-    // A connection that is cut may also be reset.
+    // A cut connection may also be reset.
     let _ = send(server, method, path, body).read_to_end(&mut text);
     let text = String::from_utf8(text).unwrap();
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
@@ -46,7 +46,7 @@ pub(crate) fn ask(server: &Server, method: &str, path: &str, body: &str) -> Answ
     }
 }
 
-/// Asks for a turn of the model.
+/// Requests a turn of the model.
 pub(crate) fn turn(server: &Server, messages: &Value) -> Answer {
     ask(server, "POST", "/v1/messages?beta=true", &request(messages))
 }

@@ -1,4 +1,4 @@
-//! What a service does to a client when it fails.
+//! Faults of the service, as the client meets them.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -60,7 +60,7 @@ fn a_client_that_leaves_a_stalled_stream_is_seen_to_leave() {
     connection.read_exact(&mut first).unwrap();
     assert_eq!(server.requests()[0].end, None);
     drop(connection);
-    assert!(server.wait(PATIENCE, |requests| requests[0].end == Some(End::HungUp)));
+    assert!(server.wait(PATIENCE, |requests| requests[0].end == Some(End::ClientGone)));
 }
 
 #[test]

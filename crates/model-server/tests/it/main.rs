@@ -1,4 +1,4 @@
-//! The service over its own port, as a client meets it.
+//! Tests of the service through its port, as a client uses it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 

@@ -78,7 +78,7 @@ impl Dispatcher {
         match self.state_file.finish(&self.ledger).await {
             // It is for people to look at, and the next engine writes it.
             Err(Error::Store(error)) if error.is_passing() => {
-                tracing::warn!("state.json is not up to date: {}", text::whole(&error));
+                tracing::warn!("state.json is not up to date: {}", text::with_causes(&error));
             }
             finished => finished?,
         }
@@ -87,7 +87,7 @@ impl Dispatcher {
         if let Err(error) = self.executor.repository.clear_spares(&self.executor.workspaces) {
             tracing::warn!(
                 "checkouts that nobody needs take room: {}\n  the next engine tries to remove them again",
-                text::whole(&error)
+                text::with_causes(&error)
             );
         }
         self.executor.clear_undeletable();

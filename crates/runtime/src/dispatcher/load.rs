@@ -24,7 +24,7 @@ impl Dispatcher {
         if let Err(error) = executor.repository.clear_half_spares(&executor.workspaces) {
             tracing::warn!(
                 "a checkout that was half put aside takes room for nothing: {}",
-                text::whole(&error)
+                text::with_causes(&error)
             );
         }
         executor.clear_undeletable();
@@ -95,7 +95,7 @@ impl Dispatcher {
         if let Duty::Drain = self.duty
             && let Err(error) = self.executor.repository.release_locks()
         {
-            tracing::warn!("a killed git's lock may stay: {}", text::whole(&error));
+            tracing::warn!("a killed git's lock may stay: {}", text::with_causes(&error));
         }
         let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
         if self.duty == Duty::Drain && !is_landing {
@@ -104,7 +104,9 @@ impl Dispatcher {
                 // Room comes again, and this is begun again then.
                 Err(error) if error.is_passing() => return Err(error.into()),
                 // Where a checkout's own git directory forbids it, the rest of the work need not stand still.
-                Err(error) => tracing::warn!("a killed engine's lock may stay: {}", text::whole(&error)),
+                Err(error) => {
+                    tracing::warn!("a killed engine's lock may stay: {}", text::with_causes(&error))
+                }
                 Ok(()) => {}
             }
             crash::point("recover.released");

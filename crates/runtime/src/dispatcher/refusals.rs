@@ -53,7 +53,7 @@ mod tests {
             refusals.note(conflict(7)).unwrap();
         }
         let error = refusals.note(conflict(7)).unwrap_err();
-        assert!(text::whole(&error).contains("ticket/t-1"), "{error}");
+        assert!(text::with_causes(&error).contains("ticket/t-1"), "{error}");
         assert!(!error.is_passing() && error.hint().is_some());
     }
 }

@@ -29,7 +29,7 @@ impl Dispatcher {
     ) -> Result<()> {
         let is_news = self.health.note_trouble(clock::now());
         if is_news {
-            let why = text::whole(&error);
+            let why = text::with_causes(&error);
             let hint = error.hint().unwrap_or_default();
             tracing::warn!(
                 "nothing new begins until the journal can be written: {why}\n{hint}; crew goes on by itself"

@@ -29,7 +29,7 @@ impl Executor {
             }
             // Its agent did that, and can undo it.
             Err(error @ git::Error::Unrelated { .. }) => Report::ImportRefused {
-                why: text::whole(&error),
+                why: text::with_causes(&error),
             },
             Err(error) => could_not(error),
         }

@@ -302,7 +302,7 @@ pub(crate) fn git_oid(oid: &Oid) -> Result<git::Oid, git::Error> {
 /// A failure to do what only the world outside can be blamed for.
 pub(crate) fn could_not(error: impl Into<crate::Error>) -> Report {
     let error = error.into();
-    let why = text::whole(&error);
+    let why = text::with_causes(&error);
     if error.is_passing() {
         Report::Hindered { why }
     } else {

@@ -31,7 +31,7 @@ impl Executor {
             Err(error) if error.is_passing() => could_not(error),
             // It stands where a person asks why nobody is at work: with what they can do.
             Err(error) => {
-                let mut why = text::whole(&error);
+                let mut why = text::with_causes(&error);
                 if let Some(hint) = error.hint() {
                     why.push_str("; ");
                     why.push_str(&hint);

@@ -40,7 +40,7 @@ impl Executor {
                 Ok(true) => return self.begin(&run),
                 Ok(false) => {}
                 Err(error) if error.is_passing() => return could_not(error),
-                Err(error) => return not_spawned(Class::Crash, text::whole(&error)),
+                Err(error) => return not_spawned(Class::Crash, text::with_causes(&error)),
             }
         }
         let Some(harness) = self.harness.as_deref() else {
@@ -66,7 +66,7 @@ impl Executor {
         match self.make_run(ticket, step, id, harness, &workspace, &dir) {
             Ok(run) => self.begin(&run),
             Err(error) if error.is_passing() => could_not(error),
-            Err(error) => not_spawned(Class::Crash, text::whole(&error)),
+            Err(error) => not_spawned(Class::Crash, text::with_causes(&error)),
         }
     }
 
@@ -80,7 +80,7 @@ impl Executor {
             return could_not(error);
         }
         match crate::executor::give_up(run) {
-            Ok(()) => not_spawned(Class::Crash, text::whole(&error)),
+            Ok(()) => not_spawned(Class::Crash, text::with_causes(&error)),
             Err(error) => could_not(error),
         }
     }

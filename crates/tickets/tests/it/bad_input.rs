@@ -1,10 +1,10 @@
-//! Files, names and texts that a queue may hold and must survive: each a clear problem, none the end of the others.
+//! Bad files, names and texts: each is a clear problem, and none affects the other tickets.
 
 use tickets::*;
 
 use crate::{Queue, at, id, titled};
 
-/// A file's content, the line its problem names, and words of the problem.
+/// The content of a file, the line of its problem, and words of the problem's message.
 type Bad = (&'static str, Vec<u8>, Option<usize>, &'static str);
 
 fn unreadable() -> Vec<Bad> {
@@ -170,7 +170,7 @@ fn an_unreadable_file_is_a_problem_of_its_own() {
             "{name}"
         );
         assert!(!problem.to_string().chars().any(char::is_control), "{name}");
-        // Nothing is ever written onto what was not understood.
+        // A file that was not understood is never written to.
         for error in [
             q.folder.set_status(&id("x"), Status::Closed).unwrap_err(),
             q.folder.add_note(&id("x"), "n", at(0)).unwrap_err(),
@@ -318,11 +318,11 @@ fn odd_but_sound_files_are_tickets() {
         let unknown = words.is_some_and(|words| words.contains("status"));
         assert!(!unknown || ticket.status == Status::Unknown, "{name}");
         assert_eq!(ticket.priority, 2, "{name}");
-        // A dependency that makes no sense still blocks.
+        // An invalid dependency still blocks.
         let readings = q.folder.load().unwrap();
         let bad_dep = words.is_some_and(|_| text.contains("deps:"));
         assert_eq!(Graph::new(&readings).is_blocked("x"), bad_dep, "{name}");
-        // And it can be worked on without harm to the rest.
+        // Such a file can be edited without a change of its other lines.
         q.folder.set_status(&id("x"), Status::Closed).unwrap();
         let after = q.folder.read(&id("x")).unwrap();
         assert_eq!(
@@ -428,7 +428,7 @@ fn a_name_that_is_no_id_is_refused_everywhere() {
     assert_eq!(
         readings
             .problems()
-            .filter(|p| matches!(p.what, What::BadName(_)))
+            .filter(|p| matches!(p.kind, ProblemKind::BadName(_)))
             .count(),
         8
     );
@@ -455,7 +455,10 @@ fn a_path_never_leads_out_of_the_folder() {
     let readings = q.folder.load().unwrap();
     assert_eq!(readings.tickets().count(), 0);
     assert_eq!(
-        readings.problems().filter(|p| p.what == What::NotAFile).count(),
+        readings
+            .problems()
+            .filter(|p| p.kind == ProblemKind::NotRegularFile)
+            .count(),
         6
     );
     for n in 1..=6 {
@@ -471,7 +474,7 @@ fn a_path_never_leads_out_of_the_folder() {
     }
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), secret);
     assert!(link.is_symlink());
-    // A new ticket does not go through a link either: its id is taken.
+    // A new ticket is not written through a link either: its id is taken.
     let made = q
         .folder
         .create(&titled("T"), "ab", at(0), || Ok("1".into()))
@@ -479,7 +482,7 @@ fn a_path_never_leads_out_of_the_folder() {
     assert_eq!(made.as_str(), "ab-11");
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), secret);
     drop(socket);
-    // Nor does the lock, nor the file that new content is put together in.
+    // Neither are the lock and the temporary file.
     let q = Queue::new();
     let a = q.plain("ab-1", "open", "");
     std::os::unix::fs::symlink(&outside, q.folder.path().join(".crew.tmp")).unwrap();
@@ -622,7 +625,7 @@ fn texts_are_kept_as_they_are_or_refused() {
         (ticket.assignee, ticket.tags, ticket.external_ref),
         (quoted.assignee, quoted.tags, quoted.external_ref)
     );
-    // A note may hold anything but NUL, and does not change what the ticket is.
+    // A note may have any character but NUL, and does not change the ticket's keys.
     q.folder
         .add_note(&made, "---\nstatus: closed\n---\n\r\n\x1b]0;x\x07", at(1))
         .unwrap();

@@ -1,4 +1,4 @@
-//! Many writers at once, of crew and of other programs: nothing anyone wrote is lost.
+//! Concurrent writers, of crew and of other programs: no write is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use tickets::*;
 
 use crate::{Queue, at, id, titled};
 
-/// The folder that a worker process works on.
+/// The variable with the folder that a worker process writes to.
 const FOLDER: &str = "CREW_TEST_TICKETS";
 const WORKER: &str = "CREW_TEST_WORKER";
 
-/// What each of many writers does to one ticket.
+/// The writes of each of many writers to one ticket.
 fn work(folder: &Folder, worker: usize) {
     let shared = id("ab-0");
     for step in 0..2 {
@@ -25,10 +25,10 @@ fn work(folder: &Folder, worker: usize) {
         Status::InProgress
     };
     in_turn(|| folder.set_status(&shared, status));
-    in_turn(|| folder.mark(&shared, None, &[&format!("tag-{worker}")], &[]));
+    in_turn(|| folder.set_status_and_tags(&shared, None, &[&format!("tag-{worker}")], &[]));
 }
 
-/// Writes, however long that takes: on a slow disk the lock is seldom free, and whoever has waited for long is told so.
+/// Repeats a write until it gets the lock: on a slow disk a writer may wait longer than the lock's timeout.
 fn in_turn<T>(write: impl Fn() -> Result<T, Error>) {
     while let Err(error) = write() {
         assert!(matches!(error, Error::Locked { .. }), "{error}");
@@ -108,7 +108,7 @@ fn worker() {
 #[test]
 fn simultaneous_creation_gives_every_ticket_its_own_file() {
     let q = Queue::new();
-    // Six possible ids at first: almost every creation meets a taken one.
+    // There are only six short ids, so that almost every creation meets one that is taken.
     let part = || {
         random().map(|text| {
             ["a", "b", "c", "d", "e", "f"][text.bytes().map(usize::from).sum::<usize>() % 6].into()
@@ -137,7 +137,7 @@ fn simultaneous_creation_gives_every_ticket_its_own_file() {
     assert_eq!((made.len(), titles.len()), (20, 20));
 }
 
-/// Ends the other thread also when this one fails: a scope waits for both.
+/// Ends the other thread even if this one fails, since the scope waits for both.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -146,8 +146,8 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// A program that replaces the whole file, as tk and editors do, without a lock. What it wrote must never be taken back by a
-/// write of crew's.
+/// A program that replaces the whole file without a lock, as tk and editors do. A write of crew must never
+/// undo its edits.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a deadline for what must come to pass")]
 fn an_editor_that_knows_no_lock_loses_nothing_to_crew() {
@@ -186,7 +186,7 @@ fn an_editor_that_knows_no_lock_loses_nothing_to_crew() {
             (edits, busy)
         });
         for round in 1..=400 {
-            // Its own last edit stands, whatever crew has done since.
+            // The last edit of this program is still in the file.
             let deadline = Instant::now() + Duration::from_secs(240);
             let text = loop {
                 let text = std::fs::read_to_string(&path).unwrap();
@@ -202,7 +202,8 @@ fn an_editor_that_knows_no_lock_loses_nothing_to_crew() {
             let next = bare.replacen("priority: 2\n", &format!("priority: 2\noutside: {round}\n"), 1);
             std::fs::write(&passing, next).unwrap();
             std::fs::rename(&passing, &path).unwrap();
-            // Without a pause now and then crew would never get in between, and rightly say that the file is busy.
+            // Without a pause now and then crew would never succeed, and would rightly report that the file
+            // is busy.
             let before = done.load(Ordering::SeqCst);
             while round % 8 == 0 && done.load(Ordering::SeqCst) == before {
                 assert!(Instant::now() < deadline, "crew writes nothing");
@@ -242,7 +243,7 @@ fn a_change_between_reading_and_writing_is_the_new_base() {
     let ticket = q.folder.read(&a).unwrap();
     assert_eq!((rounds, ticket.status, ticket.priority), (2, Status::Closed, 0));
     assert!(ticket.body().ends_with("by hand\n"));
-    // Deleted meanwhile: it does not come back.
+    // A file that is deleted in the meantime is not created again.
     let lock = q.folder.lock().unwrap();
     let gone = lock.edit(&a, |doc, _| {
         std::fs::remove_file(&path).unwrap();
@@ -251,7 +252,7 @@ fn a_change_between_reading_and_writing_is_the_new_base() {
     });
     assert!(matches!(gone, Err(Error::NotFound { .. })));
     assert!(!path.exists() && !q.folder.path().join(".crew.tmp").exists());
-    // Always another: crew gives up and leaves theirs.
+    // If the content changes every time, crew gives up and keeps the other program's content.
     let a = q.plain("ab-1", "open", "");
     let busy = lock.edit(&a, |doc, round| {
         let text = std::fs::read_to_string(&path).unwrap();
@@ -264,7 +265,8 @@ fn a_change_between_reading_and_writing_is_the_new_base() {
     assert!(q.text("ab-1").ends_with("14\n15\n"));
 }
 
-/// One waits for the lock, its file is deleted, the holder lets go: what the waiter then gets must still keep others out.
+/// The lock file is deleted while a writer waits for it. The lock that the writer gets must still keep
+/// others out.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a deadline for what must come to pass")]
 fn a_lock_on_a_deleted_file_counts_for_nothing() {

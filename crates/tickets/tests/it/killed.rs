@@ -1,4 +1,4 @@
-//! Writes that are killed in the middle, by a real SIGKILL, in this very program started again.
+//! Writes that are killed in the middle by a real SIGKILL, in a child process that runs this program again.
 
 use std::fs::{File, Permissions};
 use std::os::fd::AsRawFd;
@@ -13,7 +13,7 @@ use tickets::*;
 
 use crate::{Queue, at, id};
 
-/// Runs [`killed_write`] in a process of its own, to be killed at `point`.
+/// Runs [`killed_write`] in a child process, which is killed at `point`.
 fn killed_at(point: &str, queue: &Queue) {
     let code = runs("killed_write", point, queue);
     assert_eq!(code, None, "{point} is never reached");
@@ -71,8 +71,8 @@ fn a_write_is_killed_anywhere_and_repeated() {
     }
 }
 
-/// An editor saved in the instant before the files changed places, and crew is killed in the next. The naive version removes what
-/// it finds under its own name.
+/// An editor saves right before the exchange of the files, and crew is killed right after it. A naive
+/// recovery would delete the editor's content, which then stands under the temporary name.
 #[test]
 fn an_edit_that_a_killed_write_displaced_comes_back() {
     let queue = Queue::new();
@@ -94,7 +94,10 @@ fn what_is_newer_than_a_displaced_edit_stays() {
     queue.write(".crew.tmp", &edited);
     let newer = queue.text("ab-1") + "by hand, and newer\n";
     queue.write("ab-1.md", &newer);
-    assert_eq!(queue.folder.settle().unwrap(), ["ab-1.md.kept-1"]);
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        ["ab-1.md.kept-1"]
+    );
     assert_eq!(queue.text("ab-1"), newer);
     assert_eq!(left(&queue), Vec::<String>::new());
     let kept = std::fs::read_to_string(queue.folder.path().join("ab-1.md.kept-1")).unwrap();
@@ -102,18 +105,22 @@ fn what_is_newer_than_a_displaced_edit_stays() {
     assert_eq!(queue.folder.ids().unwrap().len(), 1, "it is no ticket");
 }
 
-/// The one that put a displaced edit back is killed too, in the instant after a further edit came: neither is lost.
+/// The process that puts a displaced edit back is killed too, right after a further edit. Neither edit is
+/// lost.
 #[test]
 fn an_edit_that_comes_while_another_is_put_back_is_not_lost() {
     let queue = Queue::new();
     queue.plain("ab-1", "open", "");
     let edited = queue.text("ab-1") + "by hand\n";
     killed_at("file.exchanged", &queue);
-    // As it stands when the first edit has its place again and the one that came is not looked at.
+    // The state when the first edit is back in its place, and the further edit was not noticed yet.
     let newer = edited.clone() + "and newer\n";
     queue.write("ab-1.md", &edited);
     queue.write(".crew.tmp", &newer);
-    assert_eq!(queue.folder.settle().unwrap(), ["ab-1.md.kept-1"]);
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        ["ab-1.md.kept-1"]
+    );
     let kept = std::fs::read_to_string(queue.folder.path().join("ab-1.md.kept-1")).unwrap();
     assert_eq!((queue.text("ab-1"), kept), (edited, newer));
     assert_eq!(left(&queue), Vec::<String>::new());
@@ -125,15 +132,19 @@ fn a_write_that_is_killed_twice_gives_an_edit_back() {
     queue.plain("ab-1", "open", "");
     let edited = queue.text("ab-1") + "by hand\n";
     killed_at("file.exchanged", &queue);
-    // As it stands when the edit has its place again and crew's own content is still there.
+    // The state when the edit is back in its place, and crew's own content is still in the temporary file.
     queue.write(".crew.tmp", queue.text("ab-1"));
     queue.write("ab-1.md", &edited);
-    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        Vec::<String>::new()
+    );
     assert_eq!(queue.text("ab-1"), edited);
     assert_eq!(left(&queue), Vec::<String>::new());
 }
 
-/// A half-written content beside the note of an earlier write would be taken for somebody's edit.
+/// Half-written content next to the note of an earlier write would be mistaken for an edit of another
+/// program.
 #[test]
 fn a_half_written_content_is_nobodys() {
     let queue = Queue::new();
@@ -148,7 +159,7 @@ fn a_half_written_content_is_nobodys() {
     assert_eq!(left(&queue), Vec::<String>::new());
 }
 
-/// What cannot be read for a moment is not taken for somebody else's.
+/// A file that cannot be read for a moment is not mistaken for an edit of another program.
 #[test]
 fn a_ticket_that_cannot_be_read_now_keeps_its_displaced_edit_for_later() {
     let queue = Queue::new();
@@ -159,14 +170,17 @@ fn a_ticket_that_cannot_be_read_now_keeps_its_displaced_edit_for_later() {
     let file = queue.folder.file(&id("ab-1"));
     let allow = |mode| std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
     allow(0o000);
-    // Root reads what it may not.
+    // Root can read every file.
     let mut sets = capabilities(None).unwrap();
     sets.effective -= CapabilitySet::DAC_OVERRIDE | CapabilitySet::DAC_READ_SEARCH;
     set_capabilities(None, sets).unwrap();
     let refused = queue.folder.lock().map(drop).unwrap_err();
     assert!(matches!(refused, Error::Io { doing: "read", .. }), "{refused:?}");
     allow(0o600);
-    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        Vec::<String>::new()
+    );
     assert_eq!(queue.text("ab-1"), edited);
 }
 
@@ -175,18 +189,21 @@ fn a_look_at_what_was_killed_does_not_wait_for_a_writer() {
     let queue = Queue::new();
     queue.plain("ab-1", "open", "");
     let held = queue.folder.lock().unwrap();
-    assert_eq!(queue.folder.settle().unwrap(), Vec::<String>::new());
+    assert_eq!(
+        queue.folder.finish_interrupted_write().unwrap(),
+        Vec::<String>::new()
+    );
     queue.write(".crew.was", "1 2");
-    let locked = queue.folder.settle().unwrap_err();
+    let locked = queue.folder.finish_interrupted_write().unwrap_err();
     assert!(matches!(locked, Error::Locked { seconds: 0, .. }), "{locked:?}");
     drop(held);
-    queue.folder.settle().unwrap();
+    queue.folder.finish_interrupted_write().unwrap();
     assert_eq!(left(&queue), Vec::<String>::new());
     queue.write("ab-1.md.kept-1", "");
     queue.write("ab-1.md.kept-2", "");
     queue.write("ab-10.md.kept-1", "");
     assert_eq!(
-        queue.folder.kept(&id("ab-1")),
+        queue.folder.conflict_copies_of(&id("ab-1")),
         ["ab-1.md.kept-1", "ab-1.md.kept-2"]
     );
 }
@@ -203,7 +220,7 @@ fn a_lack_of_open_files_is_told_as_what_it_is() {
 fn write_without_files() {
     let folder = given_folder();
     let next = File::open("/dev/null").unwrap().as_raw_fd();
-    // Enough for the folder and its lock.
+    // These descriptors suffice for the folder and its lock, but not for the file.
     let limit = Rlimit {
         current: Some(u64::try_from(next + 2).unwrap()),
         ..getrlimit(Resource::Nofile)

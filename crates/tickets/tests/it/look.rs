@@ -1,4 +1,4 @@
-//! Noticing what others change: the watch wakes, the scan says what.
+//! Noticing changes of other programs: by the watch and by the scan.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
@@ -47,7 +47,7 @@ fn a_rescan_says_what_changed() {
         kinds(&changes),
         [("ab-1", "added"), ("ab-2", "added"), ("ab-3", "unreadable")]
     );
-    let first = read(&changes, "ab-1").still_since;
+    let first = read(&changes, "ab-1").stable_since;
     assert!(first < later(0), "at the first look a file's own time counts");
     assert_eq!(scan.rescan(later(1)).unwrap(), []);
 
@@ -65,7 +65,7 @@ fn a_rescan_says_what_changed() {
             ("ab-4", "unreadable")
         ]
     );
-    assert_eq!(read(&changes, "ab-1").still_since, later(2));
+    assert_eq!(read(&changes, "ab-1").stable_since, later(2));
 
     q.write("ab-1.md", "---\nstatus: op");
     assert_eq!(kinds(&scan.rescan(later(3)).unwrap()), [("ab-1", "unreadable")]);
@@ -76,7 +76,7 @@ fn a_rescan_says_what_changed() {
         [("ab-1", "changed"), ("ab-3", "added")]
     );
 
-    // Saved again without a difference: no change.
+    // A file that is saved again with the same content has not changed.
     let text = q.text("ab-1");
     q.write("ab-1.md", text);
     assert_eq!(scan.rescan(later(5)).unwrap(), []);
@@ -89,7 +89,7 @@ fn a_look_at_some_files_says_of_them_what_a_look_at_all_would() {
     q.plain("ab-1", "open", "");
     q.plain("ab-2", "open", "");
     let mut scan = Scan::new(q.folder.clone());
-    let first = scan.look_at(&names(&["ab-1"]), later(0)).unwrap();
+    let first = scan.rescan_files(&names(&["ab-1"]), later(0)).unwrap();
     assert_eq!(first.len(), 2, "the first look is at everything");
 
     q.plain("ab-1", "closed", "");
@@ -97,26 +97,26 @@ fn a_look_at_some_files_says_of_them_what_a_look_at_all_would() {
     q.plain("ab-3", "open", "");
     q.write("ab-4.md", "---\nhalf");
     let some = names(&["ab-1", "ab-3", "ab-4", "ab-5"]);
-    let changes = scan.look_at(&some, later(1)).unwrap();
+    let changes = scan.rescan_files(&some, later(1)).unwrap();
     assert_eq!(
         kinds(&changes),
         [("ab-1", "changed"), ("ab-3", "added"), ("ab-4", "unreadable")]
     );
-    assert_eq!(scan.look_at(&some, later(2)).unwrap(), []);
+    assert_eq!(scan.rescan_files(&some, later(2)).unwrap(), []);
     std::fs::remove_file(q.folder.file(&id("ab-1"))).unwrap();
-    let changes = scan.look_at(&names(&["ab-1"]), later(3)).unwrap();
+    let changes = scan.rescan_files(&names(&["ab-1"]), later(3)).unwrap();
     assert_eq!(kinds(&changes), [("ab-1", "removed")]);
     assert_eq!(
         kinds(&scan.rescan(later(4)).unwrap()),
         [("ab-2", "changed")],
         "what was not looked at is seen by the next look at all"
     );
-    // A name that is no id has no file of its own to be looked at.
+    // A name that is not a valid id leads to a scan of the whole folder.
     q.write("a b.md", "");
-    let changes = scan.look_at(&names(&["a\u{fffd}b"]), later(5)).unwrap();
+    let changes = scan.rescan_files(&names(&["a\u{fffd}b"]), later(5)).unwrap();
     assert_eq!(kinds(&changes), [("a b", "unreadable")]);
     std::fs::remove_dir_all(q.folder.path()).unwrap();
-    assert_eq!(scan.look_at(&some, later(6)).unwrap().len(), 4);
+    assert_eq!(scan.rescan_files(&some, later(6)).unwrap().len(), 4);
     assert!(scan.is_empty());
 }
 
@@ -133,7 +133,7 @@ fn a_folder_that_goes_and_comes_back_is_an_empty_one_meanwhile() {
     assert_eq!(kinds(&scan.rescan(later(2)).unwrap()), [("ab-1", "added")]);
 }
 
-/// The folder as it is known from what looks have told.
+/// The state of the folder as it follows from the changes that scans returned.
 struct Known {
     scan: Scan,
     tickets: BTreeMap<String, Ticket>,
@@ -154,7 +154,7 @@ impl Known {
     }
 }
 
-/// Looks after every notice until `done` holds.
+/// Scans after every notice until `done` holds.
 fn until(watch: &mut Watch, notices: &Receiver<()>, known: &mut Known, done: impl Fn(&Known) -> bool) {
     loop {
         watch.renew().unwrap();
@@ -172,7 +172,12 @@ fn until(watch: &mut Watch, notices: &Receiver<()>, known: &mut Known, done: imp
 fn the_watch_wakes_for_every_kind_of_change() {
     let q = Queue::new();
     let a = q.plain("ab-1", "open", "");
-    let (mut watch, notices) = Watch::channel(&q.folder).unwrap();
+    // The channel holds one notice at most, however many changes there were since it was received.
+    let (notify, notices) = std::sync::mpsc::sync_channel(1);
+    let mut watch = Watch::new(&q.folder, move |_| {
+        let _ = notify.try_send(());
+    })
+    .unwrap();
     let mut known = Known {
         scan: Scan::new(q.folder.clone()),
         tickets: BTreeMap::new(),
@@ -188,14 +193,14 @@ fn the_watch_wakes_for_every_kind_of_change() {
     until(&mut watch, &notices, &mut known, |known| known.tickets.len() == 2);
     std::fs::remove_file(q.folder.file(&id("ab-2"))).unwrap();
     until(&mut watch, &notices, &mut known, |known| known.tickets.len() == 1);
-    // Twice, since the second time the watch itself is a renewed one.
+    // Done twice, since the second time the watch itself is a renewed one.
     for _ in 0..2 {
         std::fs::remove_dir_all(q.folder.path()).unwrap();
         until(&mut watch, &notices, &mut known, |known| known.tickets.is_empty());
         std::fs::create_dir(q.folder.path()).unwrap();
         q.plain("ab-1", "open", "");
         until(&mut watch, &notices, &mut known, is(Status::Open));
-        // A late notice of the deletion may have ended the new watch: like every notice it is followed by a renewal.
+        // A late notice of the deletion may have ended the new watch, so a renewal follows every notice.
         while notices.recv_timeout(Duration::from_millis(50)).is_ok() {
             watch.renew().unwrap();
         }
@@ -211,7 +216,7 @@ fn the_watch_wakes_for_every_kind_of_change() {
     });
 }
 
-/// Looking is no change: of what is read, nothing is told before what is written next.
+/// Reading is not a change: no notice comes before the next write.
 #[test]
 fn a_reading_does_not_wake_the_watch() {
     let q = Queue::new();

@@ -1,4 +1,4 @@
-//! The queue's library against real folders, threads and processes.
+//! Tests of the queue with real folders, threads and processes.
 
 #![expect(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use tickets::{Folder, Id, New};
 
-/// A folder of tickets that is deleted with it.
+/// A folder of tickets, which is deleted when this is dropped.
 pub(crate) struct Queue {
     pub(crate) folder: Folder,
     root: tempfile::TempDir,
@@ -42,7 +42,7 @@ impl Queue {
         std::fs::read_to_string(self.folder.path().join(format!("{id}.md"))).unwrap()
     }
 
-    /// Creates a ticket with that very id.
+    /// Creates a ticket with this id.
     pub(crate) fn ticket(&self, id: &str, new: &New) -> Id {
         let (prefix, rest) = id.split_once('-').unwrap();
         self.folder

@@ -1,4 +1,4 @@
-//! Big queues: every answer, without a deep stack and without quadratic work.
+//! Long queues: no operation needs a deep stack or quadratic time.
 
 use tickets::*;
 
@@ -51,13 +51,12 @@ fn a_chain_of_ten_thousand_and_a_lattice() {
         .collect();
     let readings = Readings(chain);
     let graph = Graph::new(&readings);
-    assert_eq!(graph.missing(), [("t-09999", "t-10000")]);
-    assert_eq!(graph.blocked_for_good().len(), 10_000);
+    assert!((0..10_000).all(|n| graph.is_blocked(&format!("t-{n:05}"))));
     for full in [false, true] {
         let tree = render_tree(&readings, &graph, &id("t-00000"), full);
         assert!(tree.ends_with("… the tree is larger than this\n") && tree.len() < 5 << 20);
     }
-    // Forty levels of two that both wait for both below: 2^40 ways.
+    // Each of the two tickets of a level depends on both of the next, on forty levels: there are 2^40 paths.
     let level = |n: usize| [format!("a-{n:02}"), format!("b-{n:02}")];
     let lattice = ["a", "b"]
         .iter()

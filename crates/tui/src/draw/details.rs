@@ -1,4 +1,4 @@
-//! What is known of the chosen thing: output, history; and what all of it cost.
+//! The details: output and history of the chosen row, and the cost.
 
 use model::view::{self, Sum};
 use ratatui::buffer::Buffer;
@@ -8,16 +8,16 @@ use unicode_width::UnicodeWidthStr as _;
 use super::wrap::wrap;
 use crate::app::App;
 use crate::cell::put;
-use crate::keys::offered;
+use crate::keys::remedies;
 use crate::pane::Pane;
-use crate::queue::looks;
+use crate::queue::symbol_and_tone;
 use crate::theme::Tone;
 
-/// A line as it is drawn.
+/// A line with its tone.
 type Line = (Tone, String);
 
-/// So far can a pane be scrolled, on the screen as it is now.
-pub(crate) fn most_away(app: &App, pane: Pane) -> usize {
+/// The most lines by which a pane can be scrolled on the current screen.
+pub(crate) fn max_scroll(app: &App, pane: Pane) -> usize {
     let Some(area) = app.plan_now().content(pane) else {
         return 0;
     };
@@ -33,8 +33,8 @@ pub(crate) fn most_away(app: &App, pane: Pane) -> usize {
     lines.saturating_sub(usize::from(area.height).saturating_sub(head))
 }
 
-/// The end of the lines, or what is so far up from it.
-fn end(app: &App, buffer: &mut Buffer, area: Rect, lines: &[Line], up: usize) {
+/// Draws the last lines, or those `up` lines above them.
+fn draw_end(app: &App, buffer: &mut Buffer, area: Rect, lines: &[Line], up: usize) {
     let height = usize::from(area.height);
     let from = lines.len().saturating_sub(height.saturating_add(up));
     for ((tone, line), y) in lines[from..].iter().zip(area.top()..area.bottom()) {
@@ -42,17 +42,18 @@ fn end(app: &App, buffer: &mut Buffer, area: Rect, lines: &[Line], up: usize) {
     }
 }
 
-fn away(app: &App, pane: Pane) -> usize {
-    app.away
+/// The number of lines by which a pane is scrolled, within its content.
+fn scroll(app: &App, pane: Pane) -> usize {
+    app.scroll
         .get(&pane)
         .copied()
         .unwrap_or(0)
-        .min(most_away(app, pane))
+        .min(max_scroll(app, pane))
 }
 
-/// What the chosen run prints.
+/// Draws the output of the chosen run.
 pub(super) fn output(app: &App, buffer: &mut Buffer, area: Rect) {
-    let up = away(app, Pane::Output);
+    let up = scroll(app, Pane::Output);
     let lines = printed(app, area, usize::from(area.height).saturating_add(up));
     if lines.is_empty() {
         let says = if app.log.run.is_some() {
@@ -60,12 +61,12 @@ pub(super) fn output(app: &App, buffer: &mut Buffer, area: Rect) {
         } else {
             "nothing was started yet"
         };
-        return end(app, buffer, area, &[(Tone::Dim, says.to_owned())], 0);
+        return draw_end(app, buffer, area, &[(Tone::Dim, says.to_owned())], 0);
     }
-    end(app, buffer, area, &lines, up);
+    draw_end(app, buffer, area, &lines, up);
 }
 
-/// The last lines of the output, wrapped: at least so many, if there are.
+/// The last lines of the output, wrapped: at least the wanted number, if there are so many.
 fn printed(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
     let columns = usize::from(area.width);
     let open = Some((Tone::Plain, app.log.open.clone())).filter(|(_, open)| !open.is_empty());
@@ -85,7 +86,7 @@ fn printed(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
     pieces.into_iter().rev().flatten().collect()
 }
 
-/// What happened to the chosen ticket.
+/// Draws the history of the chosen ticket.
 pub(super) fn history(app: &App, buffer: &mut Buffer, area: Rect) {
     let mut head = about(app, area);
     head.truncate(usize::from(area.height) / 2);
@@ -98,12 +99,12 @@ pub(super) fn history(app: &App, buffer: &mut Buffer, area: Rect) {
         height: area.height.saturating_sub(taken),
         ..area
     };
-    let up = away(app, Pane::History);
+    let up = scroll(app, Pane::History);
     let lines = events(app, below, usize::from(below.height).saturating_add(up));
-    end(app, buffer, below, &lines, up);
+    draw_end(app, buffer, below, &lines, up);
 }
 
-/// The chosen ticket: its title, where it stands and why, what its agent said of its work.
+/// The description of the chosen ticket: its title, its standing with the reason, the summary of its work.
 fn about(app: &App, area: Rect) -> Vec<Line> {
     let clean = harness::sanitise::line;
     let columns = usize::from(area.width);
@@ -116,19 +117,19 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
             Some(item) => {
                 add(Tone::Bold, &item.title);
                 add(Tone::Wrong, &item.why);
-                add(Tone::Waiting, &format!("what to do: {}", offered(item)));
+                add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
             }
             None => add(Tone::Dim, "no ticket is chosen"),
         }
         return lines;
     };
     let standing = app.files.beside.standing(ticket, app.now);
-    let (symbol, tone) = looks(standing.sign);
+    let (symbol, tone) = symbol_and_tone(standing.sign);
     let why = standing.why.map(|why| format!(": {why}")).unwrap_or_default();
     add(Tone::Bold, &ticket.spec.title);
     add(tone, &format!("{symbol} {}{why}", standing.word));
     if let Some(item) = app.chosen_item() {
-        add(Tone::Waiting, &format!("what to do: {}", offered(item)));
+        add(Tone::Waiting, &format!("what to do: {}", remedies(item)));
     }
     if let Some(summary) = app.summary(&ticket.id) {
         add(Tone::Plain, &format!("summary: {summary}"));
@@ -142,10 +143,10 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
     lines
 }
 
-/// The last of what happened, wrapped: at least so many lines, if there are.
+/// The last events, wrapped: at least the wanted number of lines, if there are so many.
 fn events(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
     let columns = usize::from(area.width);
-    // Where it is narrow the day goes, then the time.
+    // A narrow pane shows no day, and a very narrow one no time.
     let skip = if columns >= 70 {
         0
     } else if columns >= 36 {
@@ -155,10 +156,10 @@ fn events(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
     };
     let mut pieces = Vec::new();
     let mut count = 0;
-    for event in app.past.lines.iter().rev() {
+    for event in app.history.lines.iter().rev() {
         let at = event.at.get(skip..).unwrap_or_default();
         let indent = if at.is_empty() { 0 } else { at.len() + 2 };
-        let says = wrap(&event.says, columns.saturating_sub(indent));
+        let says = wrap(&event.text, columns.saturating_sub(indent));
         let lines: Vec<Line> = says
             .into_iter()
             .enumerate()
@@ -177,17 +178,17 @@ fn events(app: &App, area: Rect, wanted: usize) -> Vec<Line> {
     pieces.into_iter().rev().flatten().collect()
 }
 
-/// Tokens and money: by agent, ticket and day.
+/// Draws tokens and money by ticket, day and agent.
 pub(super) fn cost(app: &App, buffer: &mut Buffer, area: Rect) {
     let lines = costs(app);
     let height = usize::from(area.height);
     let most = lines.len().saturating_sub(height);
-    end(
+    draw_end(
         app,
         buffer,
         area,
         &lines,
-        most.saturating_sub(away(app, Pane::Cost)),
+        most.saturating_sub(scroll(app, Pane::Cost)),
     );
 }
 

@@ -1,4 +1,4 @@
-//! What stands in front: help, and questions to the person.
+//! Drawing a dialog in front of the panes.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,21 +9,21 @@ use super::wrap::wrap;
 use crate::app::App;
 use crate::cell::put;
 use crate::choose::first;
-use crate::dialog::{Dialog, KEYS, STOPS, Why};
+use crate::dialog::{Dialog, KEYS, Purpose, STOPS};
 use crate::input::Input;
 use crate::theme::Tone;
 
-/// A dialog, laid out.
+/// The content of a dialog.
 struct Front<'a> {
     title: String,
     lines: Vec<(Tone, String)>,
-    /// The line that is typed at, last.
+    /// The line that is edited, at the bottom.
     input: Option<&'a Input>,
-    /// What can be pressed.
+    /// The keys that can be pressed.
     keys: &'static str,
 }
 
-/// Draws what stands in front, if anything does.
+/// Draws the dialog, if there is one.
 pub(super) fn draw(app: &App, buffer: &mut Buffer, area: Rect) {
     let Some(dialog) = &app.dialog else { return };
     let front = laid_out(app, dialog, inner_width(area));
@@ -80,7 +80,7 @@ pub(super) fn draw(app: &App, buffer: &mut Buffer, area: Rect) {
     }
 }
 
-/// Where the cursor is, when something is typed.
+/// The position of the cursor, if the dialog has a line to edit.
 pub(super) fn cursor(app: &App, area: Rect) -> Option<(u16, u16)> {
     let front = laid_out(app, app.dialog.as_ref()?, inner_width(area));
     let line = input_line(inner(place(&front, area)));
@@ -97,7 +97,7 @@ fn input_line(inner: Rect) -> Rect {
     }
 }
 
-/// The columns that a dialog's text may have.
+/// The number of columns for a dialog's text.
 fn inner_width(area: Rect) -> usize {
     usize::from(area.width.min(76)).saturating_sub(4).max(1)
 }
@@ -111,7 +111,7 @@ fn inner(place: Rect) -> Rect {
     }
 }
 
-/// In the middle, as large as it needs to be.
+/// The area of a dialog: in the middle, as large as its content.
 fn place(front: &Front<'_>, area: Rect) -> Rect {
     let widest = front
         .lines
@@ -137,7 +137,7 @@ fn place(front: &Front<'_>, area: Rect) -> Rect {
 
 fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
     let clean = harness::sanitise::line;
-    let said = |tone, text: &str| -> Vec<(Tone, String)> {
+    let wrapped = |tone, text: &str| -> Vec<(Tone, String)> {
         wrap(&clean(text), columns)
             .into_iter()
             .map(|line| (tone, line))
@@ -152,7 +152,7 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
         },
         Dialog::Filter(input) => Front {
             title: "Filter agents and tickets".to_owned(),
-            lines: said(
+            lines: wrapped(
                 Tone::Dim,
                 "words of an id, title, state, agent, tag or priority (p1); all must be there",
             ),
@@ -163,10 +163,10 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
             agent,
             question,
             input,
-            asked: _,
+            about: _,
         } => Front {
             title: format!("{agent} asks"),
-            lines: said(Tone::Plain, question),
+            lines: wrapped(Tone::Plain, question),
             input: Some(input),
             keys: "Enter answers, Esc leaves it",
         },
@@ -174,7 +174,7 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
             question, follows, ..
         } => Front {
             title: clean(question),
-            lines: said(Tone::Plain, follows),
+            lines: wrapped(Tone::Plain, follows),
             input: None,
             keys: "y yes, n no",
         },
@@ -189,28 +189,28 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
                 .map(|ticket| ticket.spec.title.clone())
                 .unwrap_or_default();
             let (head, follows) = match what {
-                Why::Drop => (
+                Purpose::Drop => (
                     format!("Drop {ticket}?"),
                     "It is closed and given up; its work is kept under a ref. Why?",
                 ),
-                Why::Waive => (
-                    format!("Waive what holds {ticket}?"),
-                    "It passes in spite of it. Why? The reason stays in the journal.",
+                Purpose::Waive => (
+                    format!("Waive the hold of {ticket}?"),
+                    "The ticket passes nevertheless. Why? The reason is kept in the journal.",
                 ),
             };
-            let mut lines = said(Tone::Bold, &title);
-            lines.extend(said(Tone::Plain, follows));
+            let mut lines = wrapped(Tone::Bold, &title);
+            lines.extend(wrapped(Tone::Plain, follows));
             if *refused {
-                let says = "It needs a reason: whoever finds it later reads it in the journal.";
-                lines.extend(said(Tone::Wrong, says));
+                let says = "A reason is needed: people will read it in the journal later.";
+                lines.extend(wrapped(Tone::Wrong, says));
             }
             Front {
                 title: head,
                 lines,
                 input: Some(input),
                 keys: match what {
-                    Why::Drop => "Enter drops it, Esc leaves it",
-                    Why::Waive => "Enter waives it, Esc leaves it",
+                    Purpose::Drop => "Enter drops it, Esc leaves it",
+                    Purpose::Waive => "Enter waives it, Esc leaves it",
                 },
             }
         }
@@ -218,15 +218,15 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
             title: "Stop the engine?".to_owned(),
             lines: STOPS
                 .iter()
-                .flat_map(|(key, does, _)| said(Tone::Plain, &format!("{key}  {does}")))
+                .flat_map(|(key, does, _)| wrapped(Tone::Plain, &format!("{key}  {does}")))
                 .collect(),
             input: None,
             keys: "f, l or k; Esc leaves it",
         },
         Dialog::Assign { head, choices, at } => {
-            let seen = 12;
-            let from = first(at.at(), choices.len(), seen);
-            let shown = choices.iter().enumerate().skip(from).take(seen);
+            let visible = 12;
+            let from = first(at.at(), choices.len(), visible);
+            let shown = choices.iter().enumerate().skip(from).take(visible);
             let lines = shown.map(|(place, (.., about))| {
                 let mark = if place == at.at() { "▸" } else { " " };
                 (
@@ -243,7 +243,7 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
         }
         Dialog::Spawn(input) => Front {
             title: "Spawn".to_owned(),
-            lines: said(Tone::Dim, "a name, or how many; nothing is one more"),
+            lines: wrapped(Tone::Dim, "a name or a number; leave it empty for one more agent"),
             input: Some(input),
             keys: "Enter spawns, Esc leaves it",
         },

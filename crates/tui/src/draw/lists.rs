@@ -1,4 +1,4 @@
-//! The lists: agents, queue, train, inbox.
+//! Drawing the lists: agents, queue, train, inbox.
 
 use model::view::{self, Agent, Kind, Status};
 use model::{TicketId, Time};
@@ -8,34 +8,34 @@ use ratatui::layout::Rect;
 use crate::app::App;
 use crate::cell::{Cell, Column, Row, Table, put, room};
 use crate::choose::first;
-use crate::keys::offered;
+use crate::keys::remedies;
 use crate::pane::Pane;
-use crate::queue::looks;
+use crate::queue::symbol_and_tone;
 use crate::theme::Tone;
 
-const fn column(name: &'static str, goes: u8) -> Column {
+const fn column(name: &'static str, drop_order: u8) -> Column {
     Column {
         name,
         right: false,
-        goes,
+        drop_order,
     }
 }
 
-const fn figure(name: &'static str, goes: u8) -> Column {
+const fn figure(name: &'static str, drop_order: u8) -> Column {
     Column {
         name,
         right: true,
-        goes,
+        drop_order,
     }
 }
 
-/// The rows of a list that are seen: the first one's place, and how many.
+/// The visible rows of a list: the position of the first one, and their number.
 fn window(at: usize, count: usize, area: Rect) -> (usize, usize) {
     let lines = room(area);
     (first(at, count, lines), lines)
 }
 
-/// What stands where nothing is to be listed.
+/// Draws the text of an empty list.
 fn empty(app: &App, buffer: &mut Buffer, area: Rect, says: &str) {
     let says = if app.filter.is_empty() {
         says
@@ -63,7 +63,7 @@ fn ago(app: &App, since: Option<Time>) -> Cell {
         .unwrap_or_default()
 }
 
-/// The agents.
+/// Draws the agents.
 pub(super) fn agents(app: &App, buffer: &mut Buffer, area: Rect) {
     if app.agents.is_empty() {
         let says = "no agents yet: `crew run` spawns them as there is work, n adds one";
@@ -100,7 +100,7 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     let some = |is: bool, text: String| if is { Cell::from(text) } else { Cell::default() };
     let ticket = agent.ticket.as_ref().map_or("", TicketId::as_str);
     let what = match (agent.status, &agent.waits) {
-        (Status::Idle, _) => did(app, agent),
+        (Status::Idle, _) => last_work(app, agent),
         (_, Some(_)) => {
             let tone = if agent.status == Status::Waiting {
                 Tone::Waiting
@@ -127,8 +127,8 @@ fn agent(app: &App, agent: &Agent, chosen: bool) -> Row {
     }
 }
 
-/// What an idle agent did last: what it said of it, else what it was for.
-fn did(app: &App, agent: &Agent) -> Cell {
+/// The last work of an idle agent: its summary, else the title of the ticket.
+fn last_work(app: &App, agent: &Agent) -> Cell {
     let mut landed = app.crew.landed.iter().rev();
     match landed.find(|landed| landed.agent.as_ref() == Some(&agent.name)) {
         Some(landed) => {
@@ -140,7 +140,7 @@ fn did(app: &App, agent: &Agent) -> Cell {
     }
 }
 
-/// The queue.
+/// Draws the queue.
 pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
     if app.queue.is_empty() {
         return empty(
@@ -169,7 +169,7 @@ pub(super) fn queue(app: &App, buffer: &mut Buffer, area: Rect) {
     );
 }
 
-/// The train.
+/// Draws the train.
 pub(super) fn train(app: &App, buffer: &mut Buffer, area: Rect) {
     if app.train.is_empty() {
         return empty(app, buffer, area, "nothing is submitted");
@@ -219,7 +219,7 @@ fn tickets(
 fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
     let ticket = app.ticket(id)?;
     let standing = app.files.beside.standing(ticket, app.now);
-    let (symbol, tone) = looks(standing.sign);
+    let (symbol, tone) = symbol_and_tone(standing.sign);
     let agent = ticket.attempt().map_or("", |attempt| attempt.agent.as_str());
     let since = match (&ticket.held, ticket.attempt()) {
         (Some(held), _) => Some(held.since),
@@ -227,7 +227,7 @@ fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
         (None, None) => Some(ticket.since).filter(|_| ticket.is_done()),
     };
     let mut last = Vec::new();
-    // Why it does not move matters more than what it is called.
+    // The reason why a held ticket waits matters more than its title.
     let why = standing.why.as_deref().unwrap_or_default();
     let title = Cell::new(
         &ticket.spec.title,
@@ -253,7 +253,7 @@ fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
     })
 }
 
-/// What waits for a person.
+/// Draws the inbox.
 pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
     if app.inbox.is_empty() {
         return empty(app, buffer, area, "nothing waits for you");
@@ -291,7 +291,7 @@ pub(super) fn inbox(app: &App, buffer: &mut Buffer, area: Rect) {
                 ],
                 last: vec![
                     format!("{}{until}", item.why).as_str().into(),
-                    Cell::new(&offered(item), Tone::Dim),
+                    Cell::new(&remedies(item), Tone::Dim),
                 ],
                 chosen: place == at,
             }

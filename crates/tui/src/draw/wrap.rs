@@ -1,8 +1,9 @@
-//! Text in lines of a given width.
+//! Wrapping text into lines of a given width.
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// Sanitised text cut into lines of at most so many columns, at spaces where there are any near.
+/// Cuts sanitised text into lines of at most this number of columns, at spaces if there are any close to
+/// the end.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();

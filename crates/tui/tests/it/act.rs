@@ -1,13 +1,13 @@
-//! What keys and rows do.
+//! The effects of keys and rows.
 
 use model::attempt::Signal;
 use model::command::{Command, OnStop, Outcome, Question};
 use model::view;
-use tui::{Action, Engine, Key, Msg, Told};
+use tui::{Action, CommandResult, Engine, Key, Msg};
 
 use crate::scene::{Scene, agent, id};
 
-/// The only command that is asked for.
+/// The only command that is submitted.
 #[track_caller]
 fn command(actions: Vec<Action>) -> Command {
     let mut commands = actions.into_iter().filter_map(|action| match action {
@@ -42,8 +42,8 @@ fn a_question_is_answered() {
     let outcome = Ok(Outcome::Refused {
         why: "ada has asked nothing".to_owned(),
     });
-    scene.tell(Msg::Told(Told {
-        asked: "answer ada".to_owned(),
+    scene.tell(Msg::CommandResult(CommandResult {
+        request: "answer ada".to_owned(),
         outcome,
     }));
     assert!(
@@ -70,7 +70,7 @@ fn what_destroys_or_stops_asks_first() {
     assert_eq!(scene.press(Key::Escape), []);
     scene.press(Key::Char('D'));
     assert_eq!(scene.press(Key::Enter), [], "it needs a reason");
-    assert!(scene.screen(80, 24).contains("It needs a reason"));
+    assert!(scene.screen(80, 24).contains("A reason is needed"));
     scene.type_in("no time");
     let reason = "no time".to_owned();
     let ticket = id("t-ask");
@@ -116,7 +116,7 @@ fn held_tickets_are_retried_merged_waived_approved() {
 #[test]
 fn a_ticket_is_assigned_from_either_side() {
     let mut scene = Scene::busy(80, 24);
-    // edith is idle, and the last.
+    // edith is idle, and the last in the list.
     scene.press(Key::End);
     scene.press(Key::Char('s'));
     assert!(scene.screen(80, 24).contains("What does edith get?"));
@@ -198,12 +198,12 @@ fn a_choice_stays_with_its_ticket_and_is_followed() {
         first.contains(&Action::Watch(Some(scene.run("t-check")))),
         "{first:?}"
     );
-    // The next one lands, and sinks to the end of the list with the choice on it.
+    // The next ticket lands and moves to the end of the list, and the choice follows it.
     scene.press(Key::Down);
     scene.land("t-line");
     let seen = scene.screen(80, 24);
     assert!(seen.contains("▸✓ t-line"), "{seen}");
-    // Nobody means the first: it is whatever comes first.
+    // At the top no particular ticket is chosen, so the choice stays on the first one.
     scene.press(Key::Home);
     scene.create("t-first", "Before all", 0);
     scene.claim("t-first", "dorothy");

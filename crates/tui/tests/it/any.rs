@@ -1,4 +1,4 @@
-//! Whatever happens, whatever is pressed, however small the terminal: it is drawn.
+//! Random events, keys and sizes: the dashboard can always be drawn.
 
 use proptest::prelude::*;
 use tui::{Key, Msg};

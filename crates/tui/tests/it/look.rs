@@ -1,4 +1,4 @@
-//! How it looks.
+//! The look of the dashboard.
 
 use model::policy::route::Refusal;
 use model::view::Context;

@@ -1,4 +1,4 @@
-//! The dashboard's state and its looks, without a terminal.
+//! Tests of the dashboard's state and drawing, without a terminal.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 
 mod act;

@@ -1,4 +1,4 @@
-//! A repository's life as rows, and a dashboard that is told of it.
+//! A scene: the history of a repository as rows, and a dashboard that receives them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use model::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use store::Fold;
-use tui::{Action, App, Engine, Key, Msg, Setting};
+use tui::{Action, App, Engine, Key, Msg, Options};
 
-/// When every scene begins: 2026-01-02 03:04:05.
+/// The start of every scene: 2026-01-02 03:04:05.
 const BEGIN: Time = Time(1_767_323_045_000);
 
 pub(crate) struct Scene {
@@ -41,12 +41,12 @@ pub(crate) fn oid(digit: char) -> Oid {
 impl Scene {
     /// An empty dashboard of this size.
     pub(crate) fn new(columns: u16, lines: u16) -> Self {
-        let setting = Setting {
+        let options = Options {
             repository: "machine".to_owned(),
             colour: true,
         };
         Self {
-            app: App::new(&setting, BEGIN, (columns, lines)),
+            app: App::new(&options, BEGIN, (columns, lines)),
             now: BEGIN,
             actions: Vec::new(),
             seq: 0,
@@ -55,8 +55,8 @@ impl Scene {
         }
     }
 
-    /// One in the middle of its work: a step runs, a question is asked, a ticket is being checked and one is in line
-    /// behind it, one is held, one landed, some wait.
+    /// A dashboard in the middle of the work: a step runs, a question is open, a ticket is being checked
+    /// and one waits behind it, one is held, one has landed, some wait.
     pub(crate) fn busy(columns: u16, lines: u16) -> Self {
         let mut scene = Self::new(columns, lines);
         scene.engine();
@@ -94,7 +94,7 @@ impl Scene {
         scene
     }
 
-    /// An engine takes the repository.
+    /// An engine starts in the repository.
     pub(crate) fn engine(&mut self) {
         let engine = Engine {
             pid: Some(4711),
@@ -119,7 +119,7 @@ impl Scene {
             .collect()
     }
 
-    /// Seconds pass.
+    /// Lets seconds pass.
     pub(crate) fn pass(&mut self, seconds: u64) {
         self.now = self.now + Duration::from_secs(seconds);
         self.tell(Msg::Tick);
@@ -145,7 +145,7 @@ impl Scene {
         self.row(Stream::Project, Fact::Project(event), after);
     }
 
-    /// Something happens to a ticket; `false` where it cannot.
+    /// Applies an event to a ticket; `false` if the ticket does not accept it.
     pub(crate) fn try_ticket(&mut self, name: &str, event: ticket::Event) -> bool {
         let before = self.tickets.get(&id(name)).cloned();
         let before = before.unwrap_or_else(|| Ticket::new(id(name)));
@@ -171,7 +171,7 @@ impl Scene {
         );
     }
 
-    /// A ticket as it is.
+    /// The current state of a ticket.
     pub(crate) fn now(&self, name: &str) -> Ticket {
         let ticket = self.tickets.get(&id(name)).cloned();
         ticket.unwrap_or_else(|| Ticket::new(id(name)))
@@ -188,7 +188,7 @@ impl Scene {
         self.ticket(name, ticket::Event::Created { spec });
     }
 
-    /// An agent has it, its first step about to begin.
+    /// An agent claims the ticket, and its first step is about to begin.
     pub(crate) fn claim(&mut self, name: &str, by: &str) {
         let fence = Fence(self.seq + 1);
         self.ticket(
@@ -210,7 +210,7 @@ impl Scene {
         );
     }
 
-    /// A new ticket, which an agent is working on.
+    /// Adds a new ticket that an agent works on.
     pub(crate) fn work(&mut self, name: &str, title: &str, by: &str) {
         self.create(name, title, 1);
         self.claim(name, by);
@@ -233,7 +233,7 @@ impl Scene {
         self.attempt(name, attempt::Event::WorkerSpawned);
     }
 
-    /// The step that runs ends well.
+    /// Ends the running step well.
     pub(crate) fn step(&mut self, name: &str, signal: Signal, summary: Option<&str>) {
         let usage = Usage {
             input_tokens: 12_300,
@@ -257,7 +257,7 @@ impl Scene {
         );
     }
 
-    /// Its merged result is being checked.
+    /// Starts the checks of the merged result.
     pub(crate) fn candidate(&mut self, name: &str, digit: char) -> Candidate {
         let candidate = Candidate {
             commit: oid(digit),
@@ -290,7 +290,7 @@ impl Scene {
         );
     }
 
-    /// The run of the ticket's step prints this.
+    /// Prints a text from the run of the ticket's step.
     pub(crate) fn print(&mut self, name: &str, bytes: &[u8]) {
         let run = self.run(name);
         self.tell(Msg::Output {
@@ -300,7 +300,7 @@ impl Scene {
         });
     }
 
-    /// What is on the screen.
+    /// The text on the screen.
     pub(crate) fn screen(&self, columns: u16, lines: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(columns, lines)).unwrap();
         terminal.draw(|frame| tui::draw(&self.app, frame)).unwrap();

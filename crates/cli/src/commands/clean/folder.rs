@@ -46,7 +46,7 @@ fn delete(removed: &Path) -> Result<()> {
         // What a check has started as another user may have written there.
         Err(git::Error::Io { source, path, .. }) if source.kind() == ErrorKind::PermissionDenied => {
             Err(Error::refused(
-                format!("cannot remove {}: {}", path.display(), text::system(&source)),
+                format!("cannot remove {}: {}", path.display(), text::os_message(&source)),
                 format!(
                     "delete it, then clean again: {}",
                     runtime::undeletable::delete(removed)

@@ -11,7 +11,7 @@ use store::{Fold, Ledger, Sqlite};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
-use tui::{Action, App, Engine, Files, Keyboard, Msg, Terminal, Told};
+use tui::{Action, App, CommandResult, Engine, Files, Keyboard, Msg, Terminal};
 
 use super::done::Summaries;
 use super::watched::Watched;
@@ -80,7 +80,7 @@ impl Shown {
         place: Place,
         asker: Asker,
         terminal: Terminal,
-        setting: &tui::Setting,
+        options: &tui::Options,
     ) -> Result<Self> {
         let size = terminal.size().doing("measure", "the terminal")?;
         let (tell, told) = unbounded_channel();
@@ -90,7 +90,7 @@ impl Shown {
             tickets: Changes::of(&place.tickets_dir),
             place,
             asker,
-            app: App::new(setting, clock::now(), size),
+            app: App::new(options, clock::now(), size),
             terminal,
             _keyboard: keyboard,
             tell,
@@ -241,7 +241,7 @@ impl Shown {
         let mut wanted: VecDeque<Action> = self.app.update(msg, clock::now()).into();
         while let Some(action) = wanted.pop_front() {
             match action {
-                Action::Submit { asked, command } => self.submit(asked, command),
+                Action::Submit { request, command } => self.submit(request, command),
                 Action::Watch(run) => {
                     self.watched = run.map(|run| Watched::new(&self.place, run));
                     if let Some(watched) = &mut self.watched {
@@ -269,7 +269,7 @@ impl Shown {
     }
 
     /// Asks it of the engine, and does not wait for the answer.
-    fn submit(&self, asked: String, command: model::command::Command) {
+    fn submit(&self, request: String, command: model::command::Command) {
         let (asker, place, tell) = (self.asker.clone(), self.place.clone(), self.tell.clone());
         tokio::spawn(async move {
             let outcome = asker
@@ -278,7 +278,7 @@ impl Shown {
                 .map(with_aftermath)
                 .map_err(|error| words(&context::locked_by(&place, error)));
             // Nobody hears it any more when the person has left.
-            drop(tell.send(Event::Msg(Msg::Told(Told { asked, outcome }))));
+            drop(tell.send(Event::Msg(Msg::CommandResult(CommandResult { request, outcome }))));
         });
     }
 
@@ -338,7 +338,7 @@ fn files(
     Some(Files {
         unseen,
         beside,
-        deeds: summaries.look(crew, place),
+        commit_summaries: summaries.look(crew, place),
     })
 }
 
@@ -360,7 +360,7 @@ fn with_aftermath(answer: Answer) -> model::command::Outcome {
 
 /// An error in a line, with what to do about it.
 fn words(error: &Error) -> String {
-    let words = text::whole(error);
+    let words = text::with_causes(error);
     match error.hint() {
         Some(hint) => format!("{words} ({hint})"),
         None => words,

@@ -21,7 +21,7 @@ pub(super) async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> R
     match ledger.0.verify().await {
         Ok(problems) if problems.is_empty() => {}
         Ok(problems) => few(problems).into_iter().for_each(|says| damaged(says, found)),
-        Err(error) => damaged(text::whole(&error), found),
+        Err(error) => damaged(text::with_causes(&error), found),
     }
     let mut kept = Kept::read(ledger, found).await;
     // Its rows are applied in their order: it is of the moment of the last.
@@ -82,7 +82,7 @@ impl Kept {
         let digests = RandomState::new();
         let kept = ledger.kept_with(|record| digests.hash_one(record)).await;
         let kept = kept.unwrap_or_else(|error| {
-            damaged(text::whole(&error), found);
+            damaged(text::with_causes(&error), found);
             None
         });
         let (crew, records) = kept.unwrap_or_default();

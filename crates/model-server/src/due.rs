@@ -1,41 +1,31 @@
-//! Which step of which script is due.
+//! The step that is due: which script is in force, and how far the model has come in it.
 
+use crate::compaction;
+use crate::error::{Error, Result};
 use crate::script::{self, Script, Step};
-use crate::{Error, Result, compaction};
+use crate::turn::{Speaker, Turn};
 
-/// Who said something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
-    User,
-    Model,
-}
-
-/// Something said, in a conversation as it was sent. What a system or a tool said is left out.
+/// A step that is due.
 #[derive(Clone, Debug)]
-pub(crate) struct Turn {
-    pub(crate) who: Who,
-    pub(crate) text: String,
-}
-
-/// What is due.
-#[derive(Clone, Debug)]
-pub(crate) struct Cue {
+pub(crate) struct Due {
     /// The step's number, from 0; `None` for a summary, which is no step of the script.
     pub(crate) index: Option<usize>,
     pub(crate) step: Step,
-    /// What tells this step from others when it is asked for again.
+    /// A key that is the same whenever this step is requested again, and differs from that of every other
+    /// step.
     pub(crate) key: String,
 }
 
-/// Finds what is due.
+/// Finds the step that is due.
 ///
 /// # Errors
 ///
-/// There is no script, it is malformed, or it is at its end: a test says what it wants of every turn.
-pub(crate) fn of(turns: &[Turn]) -> Result<Cue> {
-    if let Some(before) = compaction::asked(turns) {
+/// [`Error::Script`] when there is no script, it is malformed, or it has ended: a test must script every
+/// turn.
+pub(crate) fn of(turns: &[Turn]) -> Result<Due> {
+    if let Some(before) = compaction::summarised(turns) {
         let (script, index) = at(before)?;
-        return Ok(Cue {
+        return Ok(Due {
             index: None,
             step: compaction::step(&script, index),
             key: format!("compaction {index} {:?}", script.source),
@@ -48,23 +38,23 @@ pub(crate) fn of(turns: &[Turn]) -> Result<Cue> {
             script.steps.len()
         )));
     };
-    Ok(Cue {
+    Ok(Due {
         index: Some(index),
         step: step.clone(),
         key: format!("{index} {:?}", script.source),
     })
 }
 
-/// The script in force, and how many turns the model has had since.
+/// The script in force, and the number of the model's turns since.
 fn at(turns: &[Turn]) -> Result<(Script, usize)> {
     for (place, turn) in turns.iter().enumerate().rev() {
-        if turn.who == Who::User
+        if turn.speaker == Speaker::User
             && let Some(script) = script::find(&turn.text)
         {
             let later = turns.get(place + 1..).unwrap_or_default();
             return Ok((
                 script?,
-                later.iter().filter(|turn| turn.who == Who::Model).count(),
+                later.iter().filter(|turn| turn.speaker == Speaker::Model).count(),
             ));
         }
     }
@@ -78,9 +68,9 @@ mod tests {
     use super::*;
     use crate::script::Op;
 
-    fn turns(said: &[(Who, &str)]) -> Vec<Turn> {
-        let turns = said.iter().map(|(who, text)| Turn {
-            who: *who,
+    fn turns(turns: &[(Speaker, &str)]) -> Vec<Turn> {
+        let turns = turns.iter().map(|(speaker, text)| Turn {
+            speaker: *speaker,
             text: (*text).to_owned(),
         });
         turns.collect()
@@ -90,54 +80,62 @@ mod tests {
 
     #[test]
     fn the_models_turns_since_the_script_are_counted() {
-        let cue = of(&turns(&[(Who::User, SCRIPT)])).unwrap();
-        assert_eq!(cue.index, Some(0));
-        let said = [
-            (Who::User, SCRIPT),
-            (Who::Model, ""),
-            (Who::User, "result"),
-            (Who::User, "go on"),
+        let due = of(&turns(&[(Speaker::User, SCRIPT)])).unwrap();
+        assert_eq!(due.index, Some(0));
+        let conversation = [
+            (Speaker::User, SCRIPT),
+            (Speaker::Model, ""),
+            (Speaker::User, "result"),
+            (Speaker::User, "go on"),
         ];
-        let cue = of(&turns(&said)).unwrap();
+        let due = of(&turns(&conversation)).unwrap();
         assert_eq!(
-            (cue.index, cue.step.ops),
+            (due.index, due.step.ops),
             (Some(1), vec![Op::Text("b".to_owned())])
         );
     }
 
     #[test]
     fn a_newer_script_begins_anew() {
-        let said = [
-            (Who::User, SCRIPT),
-            (Who::Model, ""),
-            (Who::User, r#"@@[{"text":"c"}]@@"#),
+        let conversation = [
+            (Speaker::User, SCRIPT),
+            (Speaker::Model, ""),
+            (Speaker::User, r#"@@[{"text":"c"}]@@"#),
         ];
-        let cue = of(&turns(&said)).unwrap();
+        let due = of(&turns(&conversation)).unwrap();
         assert_eq!(
-            (cue.index, cue.step.ops),
+            (due.index, due.step.ops),
             (Some(0), vec![Op::Text("c".to_owned())])
         );
     }
 
     #[test]
     fn no_script_and_an_ended_one_are_problems() {
-        let none = of(&turns(&[(Who::User, "hello"), (Who::Model, SCRIPT)])).unwrap_err();
+        let none = of(&turns(&[(Speaker::User, "hello"), (Speaker::Model, SCRIPT)])).unwrap_err();
         assert!(none.to_string().contains("no user text"), "{none}");
-        let said = [(Who::User, SCRIPT), (Who::Model, ""), (Who::Model, "")];
-        let ended = of(&turns(&said)).unwrap_err();
+        let conversation = [
+            (Speaker::User, SCRIPT),
+            (Speaker::Model, ""),
+            (Speaker::Model, ""),
+        ];
+        let ended = of(&turns(&conversation)).unwrap_err();
         assert!(ended.to_string().contains("has 2 steps"), "{ended}");
     }
 
     #[test]
     fn a_summary_carries_what_is_left_to_do() {
         let ask = "Your task is to create a detailed summary of the conversation so far.";
-        let said = [(Who::User, SCRIPT), (Who::Model, ""), (Who::User, ask)];
-        let cue = of(&turns(&said)).unwrap();
-        assert_eq!(cue.index, None);
-        let [Op::Text(text)] = &cue.step.ops[..] else {
-            panic!("{:?}", cue.step);
+        let conversation = [
+            (Speaker::User, SCRIPT),
+            (Speaker::Model, ""),
+            (Speaker::User, ask),
+        ];
+        let due = of(&turns(&conversation)).unwrap();
+        assert_eq!(due.index, None);
+        let [Op::Text(text)] = &due.step.ops[..] else {
+            panic!("{:?}", due.step);
         };
-        let after = of(&turns(&[(Who::User, text)])).unwrap();
+        let after = of(&turns(&[(Speaker::User, text)])).unwrap();
         assert_eq!(
             (after.index, after.step.ops),
             (Some(0), vec![Op::Text("b".to_owned())])

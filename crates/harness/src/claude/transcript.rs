@@ -1,21 +1,26 @@
-//! A line of the stream, for people.
+//! The client's output as text for people.
 
-use super::ended;
-use super::line::{Line, Reply};
+use super::failure;
+use super::line::{self, Line, Reply};
 use crate::event::Event;
 use crate::sanitise;
 
-/// What there is to be read in it.
-pub(super) fn lines(line: Line) -> Vec<String> {
+/// Turns one line of the client's output into the lines that people read, not sanitised; `None` when it is
+/// not a line of this client's stream.
+pub(crate) fn describe(bytes: &[u8]) -> Option<Vec<String>> {
+    line::is_of_stream(bytes).then(|| line::parse(bytes).map_or_else(Vec::new, lines))
+}
+
+fn lines(line: Line) -> Vec<String> {
     match line {
-        Line::Init { .. } | Line::Begun(_) | Line::Grown(_) | Line::Other => Vec::new(),
+        Line::TurnStarted { .. } | Line::ReplyStarted(_) | Line::ReplyUsage(_) | Line::Other => Vec::new(),
         Line::Reply(reply) => of_reply(&reply),
-        Line::Tools(ended) => {
-            let failed = ended.iter().filter(|(_, ok)| !ok);
+        Line::ToolResults(results) => {
+            let failed = results.iter().filter(|(_, ok)| !ok);
             failed.map(|_| "< failed".to_owned()).collect()
         }
         Line::Retry(retry) => {
-            let (why, _) = ended::retried(&retry);
+            let (why, _) = failure::of_retry(&retry);
             let again = retry.delay_ms.map_or_else(String::new, |millis| {
                 format!("; again in {}.{} s", millis / 1_000, millis % 1_000 / 100)
             });
@@ -23,13 +28,15 @@ pub(super) fn lines(line: Line) -> Vec<String> {
         }
         Line::Denied { what } => vec![format!("! not permitted: {what}")],
         Line::Limited { .. } => vec!["! a limit of the plan is reached".to_owned()],
-        Line::Result(ended) if ended.is_error => vec![format!("! {}", sanitise::line(&ended.text))],
-        Line::Result(_) => Vec::new(),
+        Line::TurnEnded(result) if result.is_error => {
+            vec![format!("! {}", sanitise::line(&result.text))]
+        }
+        Line::TurnEnded(_) => Vec::new(),
     }
 }
 
 fn of_reply(reply: &Reply) -> Vec<String> {
-    // The same words are in the result.
+    // The text of a failure is repeated in the turn's result.
     if reply.error.is_some() {
         return Vec::new();
     }
@@ -39,12 +46,12 @@ fn of_reply(reply: &Reply) -> Vec<String> {
         .flat_map(|text| text.lines().map(str::to_owned))
         .collect();
     for tool in &reply.tools {
-        if let Event::ToolStart { name, .. } = tool.start("") {
+        if let Event::ToolStart { name, .. } = tool.event("") {
             all.push(format!("> {name}"));
         }
     }
     if reply.parent.is_some() {
-        // Of an agent below.
+        // The lines of a subagent are indented.
         for line in &mut all {
             line.insert_str(0, "    ");
         }

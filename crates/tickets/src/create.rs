@@ -1,0 +1,194 @@
+//! Creating tickets.
+
+use jiff::Timestamp;
+
+use crate::error::Error;
+use crate::folder::Folder;
+use crate::id::Id;
+use crate::value::{checked_line, priority, split_list, timestamp};
+use crate::yaml;
+
+/// The most ids that are tried; those of the second half are longer.
+const TRIES: u32 = 64;
+
+/// The longest title in bytes.
+const MAX_TITLE: usize = 1000;
+
+/// A new ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct New {
+    /// The title, one line; an empty one becomes `Untitled`.
+    pub title: String,
+    /// The text below the title.
+    pub description: Option<String>,
+    /// The section `## Design`.
+    pub design: Option<String>,
+    /// The section `## Acceptance Criteria`.
+    pub acceptance: Option<String>,
+    /// `bug`, `feature`, `task`, `epic`, `chore`, or any other word.
+    pub kind: String,
+    /// The priority, from 0 (first) to 4.
+    pub priority: u8,
+    /// The person or agent that is to do it.
+    pub assignee: Option<String>,
+    /// Its id in another tracker.
+    pub external_ref: Option<String>,
+    /// The ticket that it is a part of.
+    pub parent: Option<Id>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The tickets that it waits for.
+    pub deps: Vec<Id>,
+    /// The ticket whose failure this one repairs.
+    pub recovers: Option<Id>,
+}
+
+impl Default for New {
+    fn default() -> New {
+        New {
+            title: String::new(),
+            description: None,
+            design: None,
+            acceptance: None,
+            kind: "task".to_owned(),
+            priority: 2,
+            assignee: None,
+            external_ref: None,
+            parent: None,
+            tags: Vec::new(),
+            deps: Vec::new(),
+            recovers: None,
+        }
+    }
+}
+
+impl Folder {
+    /// Creates a ticket and returns its id: `prefix`, a dash and the text that `random` returns (see
+    /// [`crate::prefix`] and [`crate::random`]). When an id is taken another one is tried, at last longer
+    /// ones; no file is ever overwritten.
+    ///
+    /// Errors: [`Error::BadValue`], [`Error::NotFound`] for a dependency or a parent that does not exist,
+    /// [`Error::NoFreeId`], those of `random`, of [`Folder::lock`] and of the write.
+    pub fn create(
+        &self,
+        new: &New,
+        prefix: &str,
+        now: Timestamp,
+        mut random: impl FnMut() -> Result<String, Error>,
+    ) -> Result<Id, Error> {
+        let text = new.checked()?.text_after_id(now);
+        let lock = self.lock()?;
+        for needed in new.deps.iter().chain(&new.parent) {
+            lock.check_exists(needed)?;
+        }
+        for round in 0..TRIES {
+            let longer = if round < TRIES / 2 {
+                String::new()
+            } else {
+                random()?
+            };
+            let id = Id::new(&format!("{prefix}-{}{longer}", random()?))?;
+            if lock.create_file(&id, &format!("---\nid: {}\n{text}", yaml::scalar(id.as_str())))? {
+                return Ok(id);
+            }
+        }
+        Err(Error::NoFreeId { tries: TRIES })
+    }
+}
+
+impl New {
+    /// Parses tags as tk takes them, separated by commas.
+    pub fn tags(text: &str) -> Vec<String> {
+        split_list(text).map(str::to_owned).collect()
+    }
+
+    /// Parses a priority, 0 to 4.
+    ///
+    /// Errors: [`Error::BadValue`].
+    pub fn priority(text: &str) -> Result<u8, Error> {
+        priority(text)
+    }
+
+    fn checked(&self) -> Result<&New, Error> {
+        let bad = |what: &str, why| {
+            Err(Error::BadValue {
+                what: what.to_owned(),
+                why,
+            })
+        };
+        if self.title.chars().any(char::is_control) {
+            return bad("title", "it must be one line without control characters");
+        }
+        if self.title.len() > MAX_TITLE {
+            return bad(
+                "title",
+                "it is longer than 1000 bytes; the rest belongs in the description",
+            );
+        }
+        for (what, text) in [
+            ("description", &self.description),
+            ("design", &self.design),
+            ("acceptance", &self.acceptance),
+        ] {
+            if text.as_ref().is_some_and(|text| text.contains('\0')) {
+                return bad(what, "it holds NUL characters");
+            }
+        }
+        if self.priority > 4 {
+            return bad("priority", "it must be 0 to 4");
+        }
+        if self.kind.trim().is_empty() {
+            return bad("type", "it is empty");
+        }
+        checked_line("type", &self.kind)?;
+        for (what, text) in [("assignee", &self.assignee), ("external-ref", &self.external_ref)] {
+            checked_line(what, text.as_deref().unwrap_or_default())?;
+        }
+        for tag in &self.tags {
+            checked_line("tag", tag)?;
+        }
+        Ok(self)
+    }
+
+    /// The text of the file after its line with the `id`.
+    fn text_after_id(&self, now: Timestamp) -> String {
+        let mut out = format!(
+            "status: open\ndeps: {}\nlinks: []\ncreated: {}\ntype: {}\npriority: {}\n",
+            yaml::list(&self.deps),
+            timestamp(now),
+            yaml::scalar(&self.kind),
+            self.priority
+        );
+        let texts = [
+            ("assignee", self.assignee.as_deref()),
+            ("external-ref", self.external_ref.as_deref()),
+            ("parent", self.parent.as_ref().map(Id::as_str)),
+            ("recovers", self.recovers.as_ref().map(Id::as_str)),
+        ];
+        for (key, text) in texts {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                out.push_str(&format!("{key}: {}\n", yaml::scalar(text)));
+            }
+        }
+        if !self.tags.is_empty() {
+            out.push_str(&format!("tags: {}\n", yaml::list(&self.tags)));
+        }
+        let title = if self.title.trim().is_empty() {
+            "Untitled"
+        } else {
+            self.title.as_str()
+        };
+        out.push_str(&format!("---\n# {title}\n\n"));
+        let sections = [
+            ("", &self.description),
+            ("## Design\n\n", &self.design),
+            ("## Acceptance Criteria\n\n", &self.acceptance),
+        ];
+        for (heading, text) in sections {
+            if let Some(text) = text.as_ref().filter(|text| !text.is_empty()) {
+                out.push_str(&format!("{heading}{text}\n\n"));
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,274 @@
+//! Edits of tickets: status, tags, notes, dependencies, links.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use jiff::Timestamp;
+
+use crate::body;
+use crate::document::Document;
+use crate::error::Error;
+use crate::folder::Folder;
+use crate::id::Id;
+use crate::lock::Lock;
+use crate::ticket::Status;
+use crate::value::{checked_line, split_list, timestamp};
+use crate::yaml::Value;
+
+/// The result of adding a dependency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependency {
+    /// It was added.
+    Added,
+    /// It existed already; nothing was written.
+    AlreadyThere,
+}
+
+/// The result of linking tickets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Linked {
+    /// The number of entries written; a new link between two tickets is two entries.
+    pub added: usize,
+    /// The number of tickets that were named.
+    pub tickets: usize,
+}
+
+impl Folder {
+    /// Sets the status.
+    ///
+    /// Errors: [`Error::BadStatus`] for [`Status::Unknown`], and those of [`Lock::edit`].
+    pub fn set_status(&self, id: &Id, status: Status) -> Result<(), Error> {
+        self.set_status_and_tags(id, Some(status), &[], &[])
+    }
+
+    /// Sets the status, adds the tags `set` and removes the tags `unset`, in one write. Nothing is written
+    /// when the ticket has that status and those tags already.
+    ///
+    /// Errors: [`Error::BadStatus`] for [`Status::Unknown`], [`Error::BadValue`], and those of
+    /// [`Lock::edit`].
+    pub fn set_status_and_tags(
+        &self,
+        id: &Id,
+        status: Option<Status>,
+        set: &[&str],
+        unset: &[&str],
+    ) -> Result<(), Error> {
+        if status == Some(Status::Unknown) {
+            return Err(Error::BadStatus(Status::Unknown.to_string()));
+        }
+        for tag in set {
+            checked_line("tag", tag)?;
+        }
+        self.lock()?.edit(id, |doc, _| {
+            if let Some(status) = status
+                && doc.get("status") != Some(&Value::Text(status.to_string()))
+                // `done` means closed too, and is left as it is.
+                && !(status == Status::Closed && doc.get("status") == Some(&Value::Text("done".to_owned())))
+            {
+                doc.set_text("status", status.as_str());
+            }
+            let before = items(doc, "tags");
+            let mut after = before.clone();
+            after.retain(|tag| !unset.contains(&tag.as_str()));
+            for tag in set {
+                if !after.iter().any(|present| present == tag) {
+                    after.push((*tag).to_owned());
+                }
+            }
+            write_items(doc, "tags", &before, &after);
+            Ok(())
+        })
+    }
+
+    /// Appends a note with its time, as tk does. The section `## Notes` is added when there is none.
+    ///
+    /// Errors: [`Error::BadValue`], and those of [`Lock::edit`].
+    pub fn add_note(&self, id: &Id, text: &str, now: Timestamp) -> Result<(), Error> {
+        if text.contains('\0') {
+            return Err(Error::BadValue {
+                what: "note".to_owned(),
+                why: "it holds NUL characters",
+            });
+        }
+        let note = format!("\n**{}**\n\n{}\n", timestamp(now), text.trim_end_matches('\n'));
+        self.lock()?.edit(id, |doc, round| {
+            // A program that wrote in between may have read the note that the last attempt had written.
+            if round > 0 && doc.body().contains(note.as_str()) {
+                return Ok(());
+            }
+            if !body::has_notes(doc.body()) {
+                doc.append("\n## Notes\n");
+            }
+            doc.append(&note);
+            Ok(())
+        })
+    }
+
+    /// Makes `id` wait for `dep`.
+    ///
+    /// Errors: [`Error::SelfDependency`], [`Error::NotFound`], [`Error::Cycle`] since the tickets of a
+    /// cycle would wait for ever, and those of [`Lock::edit`].
+    pub fn dep(&self, id: &Id, dep: &Id) -> Result<Dependency, Error> {
+        if id == dep {
+            return Err(Error::SelfDependency(id.to_string()));
+        }
+        let lock = self.lock()?;
+        lock.check_exists(dep)?;
+        if let Some(mut path) = self.dependency_path(dep, id) {
+            path.insert(0, id.to_string());
+            return Err(Error::Cycle { path });
+        }
+        lock.edit(id, |doc, _| {
+            Ok(if insert(doc, "deps", dep) {
+                Dependency::Added
+            } else {
+                Dependency::AlreadyThere
+            })
+        })
+    }
+
+    /// Removes a dependency. `dep` is a text, so that a dependency on a deleted ticket, or on a text that
+    /// is not an id, can be removed.
+    ///
+    /// Errors: [`Error::DependencyNotFound`] when there is none of exactly that text, and those of
+    /// [`Lock::edit`].
+    pub fn undep(&self, id: &Id, dep: &str) -> Result<(), Error> {
+        self.lock()?.edit(id, |doc, _| {
+            if remove(doc, "deps", dep) {
+                Ok(())
+            } else {
+                Err(Error::DependencyNotFound)
+            }
+        })
+    }
+
+    /// Links each of the tickets with each other.
+    ///
+    /// Errors: [`Error::BadValue`] for fewer than two tickets, [`Error::NotFound`], and those of
+    /// [`Lock::edit`].
+    pub fn link(&self, ids: &[Id]) -> Result<Linked, Error> {
+        let ids: BTreeSet<&Id> = ids.iter().collect();
+        if ids.len() < 2 {
+            return Err(Error::BadValue {
+                what: "link".to_owned(),
+                why: "it needs two different tickets",
+            });
+        }
+        let lock = self.lock()?;
+        for id in &ids {
+            lock.check_exists(id)?;
+        }
+        let mut added = 0;
+        for id in &ids {
+            added += lock.edit(id, |doc, _| {
+                Ok(ids
+                    .iter()
+                    .filter(|other| *other != id)
+                    .filter(|other| insert(doc, "links", other))
+                    .count())
+            })?;
+        }
+        Ok(Linked {
+            added,
+            tickets: ids.len(),
+        })
+    }
+
+    /// Removes a link from both tickets.
+    ///
+    /// Errors: [`Error::LinkNotFound`] when neither has it, and those of [`Lock::edit`].
+    pub fn unlink(&self, a: &Id, b: &Id) -> Result<(), Error> {
+        let lock = self.lock()?;
+        let mut removed = lock.edit(a, |doc, _| Ok(remove(doc, "links", b.as_str())))?;
+        if lock.has(b) {
+            removed |= lock.edit(b, |doc, _| Ok(remove(doc, "links", a.as_str())))?;
+        }
+        if removed { Ok(()) } else { Err(Error::LinkNotFound) }
+    }
+
+    /// The path of dependencies from `from` to `to`, both included. Only the files on the way are read.
+    fn dependency_path(&self, from: &Id, to: &Id) -> Option<Vec<String>> {
+        let mut came_from: BTreeMap<String, String> = BTreeMap::new();
+        let mut next = VecDeque::from([from.to_string()]);
+        while let Some(at) = next.pop_front() {
+            if at == to.as_str() {
+                let mut path = vec![at];
+                while let Some(before) = path
+                    .last()
+                    .filter(|last| *last != from.as_str())
+                    .and_then(|l| came_from.get(l))
+                {
+                    path.push(before.clone());
+                }
+                path.reverse();
+                return Some(path);
+            }
+            let Some(ticket) = Id::new(&at).ok().and_then(|id| self.read(&id).ok()) else {
+                continue;
+            };
+            for dep in ticket.deps {
+                if dep != from.as_str() && !came_from.contains_key(&dep) {
+                    came_from.insert(dep.clone(), at.clone());
+                    next.push_back(dep);
+                }
+            }
+        }
+        None
+    }
+}
+
+impl Lock<'_> {
+    pub(crate) fn check_exists(&self, id: &Id) -> Result<(), Error> {
+        if self.has(id) {
+            Ok(())
+        } else {
+            Err(Error::NotFound {
+                asked: id.to_string(),
+            })
+        }
+    }
+}
+
+/// The items of a list. A text counts as a list, as tk takes it.
+fn items(doc: &Document, key: &str) -> Vec<String> {
+    match doc.get(key) {
+        Some(Value::List(items)) => items.clone(),
+        Some(Value::Text(text)) => split_list(text).map(str::to_owned).collect(),
+        None | Some(Value::Empty | Value::Other) => Vec::new(),
+    }
+}
+
+fn write_items(doc: &mut Document, key: &str, before: &[String], after: &[String]) {
+    if before == after {
+        return;
+    }
+    // tk always writes `deps` and `links`, but `tags` only when there are some.
+    if after.is_empty() && key == "tags" {
+        doc.remove(key);
+    } else {
+        doc.set_list(key, after);
+    }
+}
+
+/// Adds an id to a list; `false` when the list has it.
+fn insert(doc: &mut Document, key: &str, id: &Id) -> bool {
+    let before = items(doc, key);
+    if before.iter().any(|present| present == id.as_str()) {
+        return false;
+    }
+    let mut after = before.clone();
+    after.push(id.to_string());
+    write_items(doc, key, &before, &after);
+    true
+}
+
+/// Removes a text from a list; `false` when the list does not have it.
+fn remove(doc: &mut Document, key: &str, text: &str) -> bool {
+    let before = items(doc, key);
+    let after: Vec<String> = before
+        .iter()
+        .filter(|present| *present != text)
+        .cloned()
+        .collect();
+    write_items(doc, key, &before, &after);
+    before.len() != after.len()
+}
