@@ -104,14 +104,14 @@ impl Asker {
             ledger.streams().await?;
         }
         let before = ledger.0.head().await?.0;
-        crash::point("ask.parsed");
+        failpoint::hit("ask.parsed");
         let submit = || ledger.submit(&id, &self.person, clock::now(), command);
         match submit().await {
             // It may be in the inbox or not. The same id asks once: said again, it surely is.
             Err(error) if error.is_ambiguous() => submit().await?,
             submitted => submitted?,
         }
-        crash::point("ask.asked");
+        failpoint::hit("ask.asked");
         ring(place);
         let outcome = self.settle(&ledger, &id).await;
         if let Err(error) = &outcome

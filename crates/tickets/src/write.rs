@@ -135,7 +135,7 @@ impl Lock<'_> {
             }
             Err(source) => return Err(self.failed("replace", name, source.into())),
         }
-        crash::point("file.exchanged");
+        failpoint::hit("file.exchanged");
         let displaced = beneath::read(self.dir.as_fd(), NEW);
         if displaced.is_ok_and(|displaced| displaced.bytes == expected) {
             return Ok(Swapped::Done);
@@ -167,7 +167,7 @@ impl Lock<'_> {
                 self.discard();
                 failed(source)
             })?;
-        crash::point("file.put");
+        failpoint::hit("file.put");
         Ok(())
     }
 
@@ -179,7 +179,7 @@ impl Lock<'_> {
     }
 
     fn sync(&self) -> Result<(), Error> {
-        crash::point("file.placed");
+        failpoint::hit("file.placed");
         rustix::fs::fsync(&self.dir).map_err(|source| self.failed("make durable", "", source.into()))
     }
 

@@ -55,7 +55,7 @@ impl Ring {
                 self.watch(run);
             }
         }
-        crash::point("recover.adopted");
+        failpoint::hit("recover.adopted");
         pending.retain(|ordered| self.is_duty(ordered));
         self.enqueue(pending).await
     }
@@ -64,7 +64,7 @@ impl Ring {
     async fn load_once(&mut self) -> Result<Option<Vec<Ordered>>> {
         let streams = self.ledger.streams().await?;
         let pending = self.ledger.pending(Time(i64::MAX)).await?;
-        crash::point("recover.loaded");
+        failpoint::hit("recover.loaded");
         let loaded = Loaded {
             streams,
             pending: pending
@@ -103,7 +103,7 @@ impl Ring {
                 Err(error) => tracing::warn!("a killed engine's lock may stay: {}", text::whole(&error)),
                 Ok(()) => {}
             }
-            crash::point("recover.released");
+            failpoint::hit("recover.released");
         }
         let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];
         // Whoever asked the engine to stop asked this one too.

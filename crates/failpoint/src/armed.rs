@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Where to die.
-const AT: &str = "CREW_CRASH_AT";
+const AT: &str = "CREW_FAILPOINT_AT";
 /// Where hits are counted.
-const LOG: &str = "CREW_CRASH_LOG";
+const LOG: &str = "CREW_FAILPOINT_LOG";
 
 /// What the environment said when it was first asked.
 struct Armed {
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn hits_are_counted_over_all_that_share_a_folder() {
-        let folder = std::env::temp_dir().join(format!("crash-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("failpoint-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let hits: Vec<u64> = ["a.b", "a.b", "a.c", "a.b"]
             .map(|name| logged(&folder, name))

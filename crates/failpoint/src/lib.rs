@@ -1,12 +1,12 @@
 //! Named points at which a test ends this process as SIGKILL would, in the real program.
 //!
 //! Without the feature `points` they are nothing, and that is how crew is released: only the tests of other crates, and
-//! whoever builds crew with its feature `crash-points`, ask for it. With it, nothing happens either until the environment says
+//! whoever builds crew with its feature `failpoints`, ask for it. With it, nothing happens either until the environment says
 //! so:
 //!
-//! * `CREW_CRASH_AT=<name>` or `<name>:<hit>` (hits count from 1) ends the process that comes by; of several, between commas,
+//! * `CREW_FAILPOINT_AT=<name>` or `<name>:<hit>` (hits count from 1) ends the process that comes by; of several, between commas,
 //!   each ends one.
-//! * `CREW_CRASH_LOG=<folder>`: hits are counted there, in a file for each point with a byte for each hit, over all processes
+//! * `CREW_FAILPOINT_LOG=<folder>`: hits are counted there, in a file for each point with a byte for each hit, over all processes
 //!   that belong together, shims too. Without it, each process counts its own.
 //!
 //! [`POINTS`] is the list of them all.
@@ -24,16 +24,16 @@ pub const ARMED: bool = cfg!(feature = "points");
 
 /// Ends the process here if a test asked for it.
 #[inline(always)]
-pub fn point(name: &str) {
+pub fn hit(name: &str) {
     #[cfg(feature = "points")]
     armed::pass(name);
     #[cfg(not(feature = "points"))]
     let _ = name;
 }
 
-/// As [`point`], for each `<when>.<what>` of what is about to happen, or has.
+/// As [`hit`], for each `<when>.<what>` of what is about to happen, or has.
 #[inline(always)]
-pub fn points<'a, I: Iterator<Item = &'a str>>(when: &str, what: impl FnOnce() -> I) {
+pub fn hit_each<'a, I: Iterator<Item = &'a str>>(when: &str, what: impl FnOnce() -> I) {
     #[cfg(feature = "points")]
     what().for_each(|what| armed::pass(&format!("{when}.{}", what.replace(' ', "_"))));
     #[cfg(not(feature = "points"))]

@@ -324,7 +324,7 @@ mod tests {
         let mut files = Vec::new();
         for one in std::fs::read_dir(crates).unwrap() {
             let one = one.unwrap();
-            if one.file_name() != "crash" && one.path().join("src").is_dir() {
+            if one.file_name() != "failpoint" && one.path().join("src").is_dir() {
                 sources(&one.path().join("src"), &mut files);
             }
         }
@@ -333,7 +333,7 @@ mod tests {
             .map(|file| std::fs::read_to_string(file).unwrap())
             .collect();
         let code: Vec<&str> = text
-            .split("crash::point(\"")
+            .split("failpoint::hit(\"")
             .skip(1)
             .map(|rest| rest.split('"').next().unwrap())
             .collect();
