@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_has_no_crash_points() {
+    fn a_release_has_no_failpoints() {
         assert!(on(&[package(&[], Kind::Normal, &[])]).is_empty());
         assert!(on(&[package(&[], Kind::Dev, &["points"])]).is_empty());
         assert_eq!(on(&[package(&[], Kind::Normal, &["points"])]).len(), 1);

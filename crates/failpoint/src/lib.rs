@@ -1,15 +1,16 @@
-//! Named points at which a test ends this process as SIGKILL would, in the real program.
+//! Failpoints: named places in the code at which a test ends this process as SIGKILL would, in the real
+//! program.
 //!
-//! Without the feature `points` they are nothing, and that is how crew is released: only the tests of other crates, and
-//! whoever builds crew with its feature `failpoints`, ask for it. With it, nothing happens either until the environment says
-//! so:
+//! Without the feature `points` a failpoint does nothing, and crew is released without it: only the tests of
+//! other crates ask for the feature, and the feature `failpoints` of the crate `crew`. With it, a failpoint
+//! does nothing either until the environment says so:
 //!
-//! * `CREW_FAILPOINT_AT=<name>` or `<name>:<hit>` (hits count from 1) ends the process that comes by; of several, between commas,
-//!   each ends one.
-//! * `CREW_FAILPOINT_LOG=<folder>`: hits are counted there, in a file for each point with a byte for each hit, over all processes
-//!   that belong together, shims too. Without it, each process counts its own.
+//! * `CREW_FAILPOINT_AT=<name>` or `<name>:<hit>` (hits count from 1) ends the process that reaches that
+//!   point. Of several points, separated by commas, each ends the process that reaches it.
+//! * `CREW_FAILPOINT_LOG=<folder>` counts hits in that folder, in a file for each point with a byte for each
+//!   hit, over all processes that share it, shims too. Without it, each process counts its own hits.
 //!
-//! [`POINTS`] is the list of them all.
+//! [`POINTS`] lists them all.
 
 #[cfg(feature = "points")]
 mod armed;
@@ -17,9 +18,9 @@ mod armed;
 mod table;
 
 #[cfg(feature = "points")]
-pub use table::{ABSENT, Absent, POINTS, Point};
+pub use table::{POINTS, Point};
 
-/// Whether there are any: without them, what leads to a point need not be worked out.
+/// Whether failpoints can do anything. If not, a caller need not work out their names.
 pub const ARMED: bool = cfg!(feature = "points");
 
 /// Ends the process here if a test asked for it.
@@ -31,7 +32,8 @@ pub fn hit(name: &str) {
     let _ = name;
 }
 
-/// As [`hit`], for each `<when>.<what>` of what is about to happen, or has.
+/// As [`hit`], for each `<when>.<what>`: `when` is a moment such as `decided`, `what` gives the names of the
+/// decisions or effects that it is the moment of.
 #[inline(always)]
 pub fn hit_each<'a, I: Iterator<Item = &'a str>>(when: &str, what: impl FnOnce() -> I) {
     #[cfg(feature = "points")]
@@ -40,7 +42,7 @@ pub fn hit_each<'a, I: Iterator<Item = &'a str>>(when: &str, what: impl FnOnce()
     let _ = (when, what);
 }
 
-/// What a process whose environment is otherwise empty needs in it to die where it is asked to.
+/// The variables that arm failpoints, for a process that is started with an otherwise empty environment.
 #[inline(always)]
 #[must_use]
 pub fn environment() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
