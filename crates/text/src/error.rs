@@ -1,10 +1,10 @@
-//! What an error says to a person: its words and those of its causes, without the system's numbers.
+//! Error messages for people: the words of an error and of its causes, without the system's error numbers.
 
 use std::error::Error;
 use std::io;
 use std::sync::Arc;
 
-/// What the system says of an error, without the number that only a program needs.
+/// The system's words for an error, without the number that only a program needs.
 #[must_use]
 pub fn system(error: &io::Error) -> String {
     without_number(&error.to_string()).to_owned()
@@ -24,7 +24,7 @@ pub fn without_number(text: &str) -> &str {
 #[must_use]
 pub fn lacks(error: &io::Error) -> bool {
     use io::ErrorKind::{OutOfMemory, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WouldBlock};
-    // `ENFILE` and `EMFILE` are of no kind.
+    // The standard library has no kind for `ENFILE` and `EMFILE`.
     let descriptors = [23, 24];
     let of_a_kind = matches!(
         error.kind(),
@@ -34,17 +34,18 @@ pub fn lacks(error: &io::Error) -> bool {
     number.is_some_and(|number| of_a_kind || descriptors.contains(&number))
 }
 
-/// What each cause of an error says, the nearest first. One that only says again what the one before ends with is left out.
+/// The words of each cause of an error, the nearest first. A cause is left out if the words before end with
+/// its own.
 #[must_use]
 pub fn causes(error: &(dyn Error + 'static)) -> Vec<String> {
-    let mut before = said(error);
+    let mut before = words_of(error);
     let mut causes = Vec::new();
     let mut next = error.source();
     while let Some(cause) = next {
-        let says = said(cause);
-        if !before.ends_with(&says) {
-            causes.push(says.clone());
-            before = says;
+        let words = words_of(cause);
+        if !before.ends_with(&words) {
+            causes.push(words.clone());
+            before = words;
         }
         next = cause.source();
     }
@@ -54,7 +55,7 @@ pub fn causes(error: &(dyn Error + 'static)) -> Vec<String> {
 /// An error and its causes in one line.
 #[must_use]
 pub fn whole(error: &(dyn Error + 'static)) -> String {
-    let mut line = said(error);
+    let mut line = words_of(error);
     for cause in causes(error) {
         line.push_str(": ");
         line.push_str(&cause);
@@ -62,8 +63,9 @@ pub fn whole(error: &(dyn Error + 'static)) -> String {
     line
 }
 
-/// The words of one error. Only the system's own lose what they end with: others may end with a name, which may be anything.
-fn said(error: &(dyn Error + 'static)) -> String {
+/// The words of one error. Only the system's own errors lose a number at the end: others may end with a name,
+/// and a name may be anything.
+fn words_of(error: &(dyn Error + 'static)) -> String {
     let of_the_system = error
         .downcast_ref::<io::Error>()
         .or_else(|| error.downcast_ref::<Arc<io::Error>>().map(AsRef::as_ref));
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_that_was_said_is_not_said_again() {
+    fn a_cause_whose_words_stand_there_already_is_left_out() {
         let error = Cannot("it says: No such file or directory", missing());
         assert_eq!(whole(&error), "it says: No such file or directory");
     }

@@ -1,17 +1,18 @@
-//! Text of others in a message: what hides in it is written out.
+//! Quoting: text of others in a message, with escapes for every character that hides.
 
 use std::fmt::Debug;
 
 use crate::hides;
 
-/// A text, a path or a part of one as it is written in code: in quotation marks, with escapes for what has no place in a line
-/// and for what hides, which `{:?}` alone lets through where it counts as a letter (the Hangul fillers do).
+/// A text, a path or a part of one as it is written in code: in quotation marks, with escapes for characters
+/// that have no place in a line and for characters that hide. `{:?}` alone lets those of them through that
+/// count as letters, as the Hangul fillers do.
 #[must_use]
 pub fn quoted(text: &(impl Debug + ?Sized)) -> String {
     written_out(format!("{text:?}").chars())
 }
 
-/// As [`quoted`], without the quotation marks around it.
+/// The same as [`quoted`], without the quotation marks.
 #[must_use]
 pub fn escaped(text: &str) -> String {
     written_out(text.chars().flat_map(char::escape_debug))

@@ -1,7 +1,7 @@
-//! Characters that are there without being seen, or change what is seen around them.
+//! Hidden characters: those that are invisible, or change how the text around them looks.
 
-/// Whether a character acts on a terminal, is there without being seen, or changes what is seen around it. White space with a
-/// width does not; line breaks and tabs do, being controls.
+/// Whether a character acts on a terminal, is invisible, or changes how the text around it looks. White space
+/// with a width does not count; line breaks and tabs do, as control characters.
 #[must_use]
 pub fn hides(character: char) -> bool {
     matches!(

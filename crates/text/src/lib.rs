@@ -1,5 +1,5 @@
-//! What every room must answer alike about text: which characters hide, how others' text stands in a message, and what an error
-//! says to a person.
+//! Text that crew reads from others or shows to people: hidden characters, quoting, error messages. Every
+//! crate that needs an answer about these takes it from here, so that all give the same one.
 
 mod error;
 mod escape;
