@@ -18,7 +18,7 @@ const ROOMS: &[Room] = &[
         why: "the pure half stands on value types only",
     },
     Room {
-        name: "crash",
+        name: "failpoint",
         ours: &[],
         why: "a point at which a test kills crew knows nothing of it",
     },
@@ -29,22 +29,22 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "store",
-        ours: &["crash", "model", "text"],
+        ours: &["failpoint", "model", "text"],
         why: "the journal knows the model's values, and no hands or faces",
     },
     Room {
         name: "process",
-        ours: &["crash", "text"],
+        ours: &["failpoint", "text"],
         why: "hands know nothing of ours",
     },
     Room {
         name: "git",
-        ours: &["crash", "text"],
+        ours: &["failpoint", "text"],
         why: "hands know nothing of ours",
     },
     Room {
         name: "tickets",
-        ours: &["crash", "text"],
+        ours: &["failpoint", "text"],
         why: "hands know nothing of ours",
     },
     Room {
@@ -60,7 +60,15 @@ const ROOMS: &[Room] = &[
     Room {
         name: "runtime",
         ours: &[
-            "crash", "engine", "git", "harness", "model", "process", "store", "text", "tickets",
+            "engine",
+            "failpoint",
+            "git",
+            "harness",
+            "model",
+            "process",
+            "store",
+            "text",
+            "tickets",
         ],
         why: "the shell joins the core, the journal and the hands, and knows no face",
     },
@@ -72,7 +80,16 @@ const ROOMS: &[Room] = &[
     Room {
         name: "crew",
         ours: &[
-            "crash", "git", "harness", "model", "process", "runtime", "sim", "store", "text", "tickets",
+            "failpoint",
+            "git",
+            "harness",
+            "model",
+            "process",
+            "runtime",
+            "sim",
+            "store",
+            "text",
+            "tickets",
             "tui",
         ],
         why: "faces write commands and fold the journal; they never reach into the engine's core, and replay a simulation as lines",
@@ -255,7 +272,7 @@ mod tests {
         let found = forbidden(&[package("git", &[("process", Kind::Normal, true)])]);
         assert_eq!(
             found,
-            ["git → process: hands know nothing of ours; git may use crash, text"]
+            ["git → process: hands know nothing of ours; git may use failpoint, text"]
         );
         let found = forbidden(&[package("crew", &[("engine", Kind::Normal, true)])]);
         assert!(

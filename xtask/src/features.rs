@@ -3,9 +3,9 @@
 use crate::metadata::{Kind, Package};
 
 /// The crate that lets a test kill crew. Only tests may ask for what it does.
-const CRASH: &str = "crash";
+const FAILPOINT: &str = "failpoint";
 
-/// Features of ours that are on by default, and arrows that would arm the crash points of a release.
+/// Features of ours that are on by default, and arrows that would arm the failpoints of a release.
 pub(crate) fn on(packages: &[Package]) -> Vec<String> {
     packages
         .iter()
@@ -24,11 +24,11 @@ fn of(package: &Package) -> Vec<String> {
         ));
     }
     for dependency in &package.dependencies {
-        let arms = dependency.ours && dependency.name == CRASH && !dependency.features.is_empty();
+        let arms = dependency.ours && dependency.name == FAILPOINT && !dependency.features.is_empty();
         if arms && dependency.kind != Kind::Dev {
             let features = dependency.features.join(", ");
             found.push(format!(
-                "{name} → {CRASH} with {features}: only a dev-dependency may ask for that, or crew is released with its crash points"
+                "{name} → {FAILPOINT} with {features}: only a dev-dependency may ask for that, or crew is released with its failpoints"
             ));
         }
     }
@@ -52,7 +52,7 @@ mod tests {
             manifest: PathBuf::new(),
             default_features: texts(default),
             dependencies: vec![Dependency {
-                name: CRASH.to_owned(),
+                name: FAILPOINT.to_owned(),
                 kind,
                 ours: true,
                 features: texts(features),
@@ -61,10 +61,10 @@ mod tests {
     }
 
     #[test]
-    fn a_release_has_no_crash_points() {
+    fn a_release_has_no_failpoints() {
         assert!(on(&[package(&[], Kind::Normal, &[])]).is_empty());
         assert!(on(&[package(&[], Kind::Dev, &["points"])]).is_empty());
         assert_eq!(on(&[package(&[], Kind::Normal, &["points"])]).len(), 1);
-        assert_eq!(on(&[package(&["crash-points"], Kind::Normal, &[])]).len(), 1);
+        assert_eq!(on(&[package(&["failpoints"], Kind::Normal, &[])]).len(), 1);
     }
 }

@@ -104,15 +104,15 @@ impl Asker {
             ledger.streams().await?;
         }
         let before = ledger.0.head().await?.0;
-        crash::point("ask.parsed");
+        failpoint::hit("ask.parsed");
         let submit = || ledger.submit(&id, &self.person, clock::now(), command);
         match submit().await {
             // It may be in the inbox or not. The same id asks once: said again, it surely is.
             Err(error) if error.is_ambiguous() => submit().await?,
             submitted => submitted?,
         }
-        crash::point("ask.asked");
-        dispatcher(place);
+        failpoint::hit("ask.asked");
+        wake_engine(place);
         let outcome = self.settle(&ledger, &id).await;
         if let Err(error) = &outcome
             && !matches!(error, Error::NoAnswer { .. })
@@ -177,7 +177,7 @@ fn warn_of(notices: &mut Notices) {
 
 /// Makes an engine look at its inbox now. It is told of the write itself too, but while that is still being made durable
 /// and cannot be seen yet; nothing is told of the moment in which it can.
-pub(crate) fn dispatcher(place: &Place) {
+pub(crate) fn wake_engine(place: &Place) {
     let now = Timespec {
         tv_sec: 0,
         tv_nsec: UTIME_NOW,

@@ -36,9 +36,9 @@ impl Repository {
             limits,
         };
         let pack = bringing.pack()?;
-        crash::point("import.packed");
+        failpoint::hit("import.packed");
         bringing.unpack(pack)?;
-        crash::point("import.unpacked");
+        failpoint::hit("import.unpacked");
         // Whole without the agent's objects: what the pack leans on is in the user's repository, with all that it needs.
         let ahead = self.walk(tip, &known).map_err(|error| bringing.unsound(error))?;
         if !ahead.is_commit && self.require_commits(&[tip]).is_err() {

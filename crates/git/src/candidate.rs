@@ -111,7 +111,7 @@ impl Repository {
             Ok(tree) => tree,
             Err(conflict) => return Ok(conflict),
         };
-        crash::point("candidate.merged");
+        failpoint::hit("candidate.merged");
         let changes = self.changes(target, &tree)?;
         // Where there is a commit to be merged, the tree may still be the target's.
         if changes.is_empty() && self.is_ancestor(tip, target)? {
@@ -125,7 +125,7 @@ impl Repository {
             .arg(tree.as_str())
             .input(message.text().as_bytes())?
             .ok_oid()?;
-        crash::point("candidate.committed");
+        failpoint::hit("candidate.committed");
         self.remember_changes(target, &commit, &changes);
         Ok(Outcome::Candidate(Candidate {
             commit,

@@ -127,7 +127,7 @@ impl Repository {
 
     fn fill(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
         let call = |subcommand| self.check_call(place, subcommand);
-        crash::point("check.begun");
+        failpoint::hit("check.begun");
         call("read-tree")
             .args([
                 "--reset",
@@ -137,7 +137,7 @@ impl Repository {
                 commit.as_str(),
             ])
             .ok()?;
-        crash::point("check.read");
+        failpoint::hit("check.read");
         call("clean").args(["-f", "-f", "-d", "-q"]).ok()?;
         let refreshed = call("update-index").args(["-q", "--refresh"]).run()?;
         let changed = call("diff-files")

@@ -185,7 +185,7 @@ impl Repository {
             self.settle(&branch.full())?;
         } else {
             self.move_ref(&branch.full(), old.as_ref(), Some(&tip), "crew: import")?;
-            crash::point("import.branch_moved");
+            failpoint::hit("import.branch_moved");
         }
         let changes = self.changes(workspace.base(), &tip)?;
         Ok(Imported {

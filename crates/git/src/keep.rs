@@ -209,7 +209,7 @@ impl Repository {
             let name = format!("{}/{ticket}/{number}", kind.folder());
             match self.move_ref(&name, None, Some(tip), "crew: kept") {
                 Ok(()) => {
-                    crash::point("keep.kept");
+                    failpoint::hit("keep.kept");
                     return Ok(kept(name, number));
                 }
                 // Somebody else took this number meanwhile.

@@ -1,6 +1,6 @@
 //! Every operation is killed at each of its points, by a real SIGKILL, and repeated.
 //!
-//! The killed process is this test program, started again with the point's name; see [`crash`].
+//! The killed process is this test program, started again with the point's name; see [`failpoint`].
 
 #[expect(dead_code, reason = "shared with the integration tests, which use the rest")]
 #[path = "../tests/it/support.rs"]
@@ -23,7 +23,7 @@ fn killed_at(point: &str, helper: &str, world: &World) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("kill_tests::{helper}"), "--ignored"])
         .env("CREW_TEST_WORLD", world.folder.path())
-        .env("CREW_CRASH_AT", point)
+        .env("CREW_FAILPOINT_AT", point)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()

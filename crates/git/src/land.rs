@@ -66,7 +66,7 @@ impl Repository {
         let mut in_the_way = Vec::new();
         for checkout in &checkouts {
             let lock = IndexLock::take(self, checkout)?;
-            crash::point("land.index_locked");
+            failpoint::hit("land.index_locked");
             let looked = self.in_the_way(checkout, &intent.old, &intent.new)?;
             match (lock, looked) {
                 (Some(lock), Ok(inspection)) => held.push((checkout, lock, inspection)),
@@ -81,13 +81,13 @@ impl Repository {
         if !in_the_way.is_empty() {
             return Ok(Landing::InTheWay(in_the_way));
         }
-        crash::point("land.checked");
+        failpoint::hit("land.checked");
         // All that takes time is done before the branch moves: between the two nobody's git should find the old index.
         let mut ready = Vec::new();
         for (checkout, lock, looked) in held {
             ready.push(self.ready_to_follow(checkout, &intent.old, &intent.new, lock, Some(looked))?);
         }
-        crash::point("land.ready");
+        failpoint::hit("land.ready");
         match self.move_ref(&name, Some(&intent.old), Some(&intent.new), "crew: land") {
             Ok(()) => {}
             Err(Error::RefMoved { now, .. }) => {
@@ -102,12 +102,12 @@ impl Repository {
                 return Err(error);
             }
         }
-        crash::point("land.moved");
+        failpoint::hit("land.moved");
         let mut left = Vec::new();
         ready.iter_mut().for_each(Ready::keep_locked);
         for checkout in ready {
             left.extend(checkout.follow()?.left);
-            crash::point("land.followed");
+            failpoint::hit("land.followed");
         }
         Ok(Landing::Landed { left })
     }

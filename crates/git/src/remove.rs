@@ -38,7 +38,7 @@ impl Repository {
                 left: rescued.unsaved,
             });
         }
-        crash::point("remove.rescued");
+        failpoint::hit("remove.rescued");
         if !workspace.exists() && !workspace.beside().exists() {
             return Ok(rescued);
         }
@@ -51,14 +51,14 @@ impl Repository {
             }
             _ => {}
         }
-        crash::point("remove.renamed");
+        failpoint::hit("remove.renamed");
         // One with build results and the like in it is not worth it.
         if plain && self.spares > 0 {
             self.keep_spare(workspace, &trash)?;
         }
-        crash::point("remove.half");
+        failpoint::hit("remove.half");
         self.clear_beside(workspace)?;
-        crash::point("remove.removed");
+        failpoint::hit("remove.removed");
         Ok(rescued)
     }
 
@@ -140,7 +140,7 @@ impl Repository {
                 .each_ref()
                 .map(|(name, at)| (name.as_str(), Some(*at), None));
             if self.move_refs(&moves, "crew: workspace no longer needed")? {
-                crash::point("remove.forgotten");
+                failpoint::hit("remove.forgotten");
                 return Ok(());
             }
         }

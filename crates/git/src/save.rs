@@ -85,7 +85,7 @@ impl Repository {
                 return Err(refused(conflicts));
             }
             let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
-            crash::point("save.committed");
+            failpoint::hit("save.committed");
             self.judge(workspace, &commit, limits)?;
             leftovers = Some(commit.clone());
             tip = commit;
@@ -99,7 +99,7 @@ impl Repository {
             }
         };
         if leftovers.is_some() {
-            crash::point("save.imported");
+            failpoint::hit("save.imported");
             // The agent's index goes with this; what it alone has must be kept, or it stays.
             match self.staged(workspace, &parent, snapshot.tree.as_ref(), limits) {
                 Ok(staged) => {
@@ -111,7 +111,7 @@ impl Repository {
                 Err(error) if error.is_passing() => return Err(error),
                 Err(_) => {}
             }
-            crash::point("save.settled");
+            failpoint::hit("save.settled");
         }
         if let Some(index) = &snapshot.index {
             std::fs::rename(index, workspace.index()).ok();

@@ -89,7 +89,7 @@ impl Repository {
             .doing("make", &half)?;
         std::fs::rename(trash, half.join("tree")).doing("keep", trash)?;
         std::fs::rename(&index, half.join("index")).doing("keep", &index)?;
-        crash::point("remove.half_spare");
+        failpoint::hit("remove.half_spare");
         std::fs::rename(&half, &whole).doing("keep", &whole)?;
         Ok(true)
     }

@@ -356,15 +356,15 @@ impl Repository {
 
     fn put_in_place(&self, workspace: Workspace, spec: &Spec) -> Result<Workspace> {
         let record = workspace.beside().join(MADE);
-        crash::point("prepare.refs");
+        failpoint::hit("prepare.refs");
         let tree = workspace.beside().join("tree");
         self.delete_or_part(workspace.root(), &tree, &workspace.name())?;
         self.build(&workspace, &tree, &spec.instructions)?;
-        crash::point("prepare.built");
+        failpoint::hit("prepare.built");
         crate::plain::replace(&record, workspace.record().as_bytes())?;
-        crash::point("prepare.recorded");
+        failpoint::hit("prepare.recorded");
         std::fs::rename(&tree, workspace.path()).doing("put in place", workspace.path())?;
-        crash::point("prepare.renamed");
+        failpoint::hit("prepare.renamed");
         Ok(workspace)
     }
 
@@ -378,7 +378,7 @@ impl Repository {
         };
         self.write_git_dir(&git_dir, &layout)?;
         write(&git_dir.join(INSTRUCTIONS), instructions)?;
-        crash::point("prepare.gitdir");
+        failpoint::hit("prepare.gitdir");
         let index = git_dir.join("index");
         let fill = |how: &str| {
             self.call_without_attributes("read-tree")
@@ -392,7 +392,7 @@ impl Repository {
         match self.take_spare(workspace, tree) {
             Some(kept) => {
                 std::fs::rename(&kept, &index).doing("take", &kept)?;
-                crash::point("prepare.spare");
+                failpoint::hit("prepare.spare");
                 fill("--reset")?;
             }
             None => {

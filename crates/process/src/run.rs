@@ -113,9 +113,9 @@ impl Run {
         files::replace(&temporary, files::ENV, &env, Sync::Boot)?;
         // After a power cut it is whole or not there.
         files::replace(&temporary, files::SPEC, &kept, Sync::Disk)?;
-        crash::point("run.written");
+        failpoint::hit("run.written");
         fs::rename(&temporary, &dir).map_err(Error::file("create", &dir))?;
-        crash::point("run.made");
+        failpoint::hit("run.made");
         Ok(Self { dir })
     }
 
@@ -212,7 +212,7 @@ impl Run {
             .args(&shim.args)
             .arg(&self.dir)
             .env_clear()
-            .envs(crash::environment())
+            .envs(failpoint::environment())
             .current_dir(&self.dir);
         command
             .stdin(Stdio::null())
@@ -222,7 +222,7 @@ impl Run {
             program: shim.program.clone(),
             source,
         })?;
-        crash::point("run.launched");
+        failpoint::hit("run.launched");
         // Our own child, not waited for: the number is still its.
         let pidfd = linux::open(child.id()).map_err(Error::system("watch a shim"))?;
         let watch = Watch::new(self.clone(), Some(pidfd));
@@ -236,7 +236,7 @@ impl Run {
                 waited_ms: u64::try_from(SHIM_BEGINS.as_millis()).unwrap_or(u64::MAX),
             }),
             Some(said) if said == BEGUN => {
-                crash::point("run.begun");
+                failpoint::hit("run.begun");
                 Ok(watch)
             }
             // Another shim was faster.
@@ -306,7 +306,7 @@ impl Run {
         if !files::is_there(&self.dir, files::STOP)? {
             files::private(&self.dir.join(files::STOP))?;
         }
-        crash::point("run.stop_wished");
+        failpoint::hit("run.stop_wished");
         if let Status::Running {
             started: Some(started),
         } = self.status()?

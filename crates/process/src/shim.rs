@@ -75,9 +75,9 @@ fn shim(dir: &Path) -> Result<bool> {
         child: None,
         started_at: clock::now_ms(),
     };
-    crash::point("shim.locked");
+    failpoint::hit("shim.locked");
     files::replace(dir, files::SHIM, &started, Sync::Boot)?;
-    crash::point("shim.known");
+    failpoint::hit("shim.known");
 
     let exit = match begin(&run, &mut started) {
         Ok(watched) => {
@@ -92,9 +92,9 @@ fn shim(dir: &Path) -> Result<bool> {
         }
         Err(reason) => over(told(reason), &started),
     };
-    crash::point("shim.ended");
+    failpoint::hit("shim.ended");
     record(&run, &exit)?;
-    crash::point("shim.recorded");
+    failpoint::hit("shim.recorded");
     drop(lock);
     say(BEGUN);
     Ok(true)
@@ -125,12 +125,12 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
     };
     let mut child =
         spawn::spawn(&spec, stdin).map_err(|(fault, error)| Reason::SpawnFailed { fault, error })?;
-    crash::point("shim.spawned");
+    failpoint::hit("shim.spawned");
     let pid = child.id();
     started.child = Identity::of(pid);
     // The program runs: from here on what cannot be written must not end the shim.
     let _ = files::replace(run.dir(), files::SHIM, started, Sync::Boot);
-    crash::point("shim.child_known");
+    failpoint::hit("shim.child_known");
     let _ = run.forget_env();
     let out = Pipe {
         fd: child.stdout.take().map(OwnedFd::from),

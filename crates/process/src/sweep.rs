@@ -72,9 +72,9 @@ impl Run {
             Some(exit) => exit,
             None => {
                 let exit = self.lost(started.as_ref(), killed.count)?;
-                crash::point("sweep.killed");
+                failpoint::hit("sweep.killed");
                 files::replace(self.dir(), files::EXIT, &exit, Sync::Disk)?;
-                crash::point("sweep.recorded");
+                failpoint::hit("sweep.recorded");
                 exit
             }
         };
@@ -188,7 +188,7 @@ pub(crate) fn kill(
                 let _ = linux::signal(process, Signal::KILL);
             } else if new {
                 let _ = linux::signal(process, Signal::TERM);
-                crash::point("sweep.half");
+                failpoint::hit("sweep.half");
             }
         }
         pause(wait);

@@ -122,7 +122,7 @@ impl Executor {
             return Ok(Said::Passed);
         }
         let (run_dir, exit) = self.run(command, commit, &about, &dir, key)?;
-        crash::point("check.ended");
+        failpoint::hit("check.ended");
         let said = verdict(command, &exit, &run_dir).map_err(Trouble::lasting)?;
         if let Said::Passed = said {
             write(&passed, key)?;
@@ -164,9 +164,9 @@ impl Executor {
                 Err(_) => {
                     let checkout = self.checkout(commit, &name)?;
                     let spec = self.spec_of(command, about, &name, &checkout);
-                    crash::point("check.ready");
+                    failpoint::hit("check.ready");
                     let run = Run::create(&run_dir, &spec, None)?;
-                    crash::point("check.made");
+                    failpoint::hit("check.made");
                     self.note_current(&run_dir)?;
                     (run, Some(checkout))
                 }

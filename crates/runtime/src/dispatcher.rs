@@ -397,7 +397,7 @@ impl Dispatcher {
         if inputs.is_empty() {
             Ok(())
         } else {
-            crash::point("inbox.read");
+            failpoint::hit("inbox.read");
             self.step(inputs).await
         }
     }
@@ -459,14 +459,14 @@ impl Dispatcher {
         }
         let (count, watch) = (writes.len(), Stopwatch::start());
         let decided = points::decided(&writes);
-        crash::points("decided", || decided.iter().copied());
+        failpoint::hit_each("decided", || decided.iter().copied());
         let recorded = self.ledger.record(writes).await;
         timing::recorded(count, watch);
         let ordered = match recorded {
             Ok(ordered) => ordered,
             Err(error) => return self.refused(error),
         };
-        crash::points("durable", || decided.iter().copied());
+        failpoint::hit_each("durable", || decided.iter().copied());
         if let Err(error) = self.finish(&finished, answers, postponed, now).await {
             return self.refused(error);
         }

@@ -57,7 +57,7 @@ pub(crate) async fn watch(
             }
         }
     };
-    crash::point("stream.read");
+    failpoint::hit("stream.read");
     drop(tell.send(Event::Input(Input::RunEnded(end))));
 }
 
@@ -93,7 +93,7 @@ async fn end_of(
             }
             let watch = clock::Stopwatch::start();
             let exit = run.sweep()?.exit;
-            crash::point("stream.swept");
+            failpoint::hit("stream.swept");
             timing::read(&run_id, watch);
             timing::noticed(&run_id, ended_at(&exit), noticed);
             Ok(match said {

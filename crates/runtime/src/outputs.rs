@@ -92,11 +92,11 @@ pub fn take_away(dir: &Path) -> io::Result<()> {
     let mut gone = OsString::from(GONE);
     gone.push(name);
     let gone = dir.with_file_name(gone);
-    crash::point("trim.chosen");
+    failpoint::hit("trim.chosen");
     if_there(fs::rename(dir, &gone))?;
-    crash::point("trim.renamed");
+    failpoint::hit("trim.renamed");
     if_there(fs::remove_dir_all(&gone))?;
-    crash::point("trim.removed");
+    failpoint::hit("trim.removed");
     Ok(())
 }
 

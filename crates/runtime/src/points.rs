@@ -1,4 +1,4 @@
-//! The dispatcher's crash points: each decision before and after it is durable, each effect before and after it is performed.
+//! The dispatcher's failpoints: each decision before and after it is durable, each effect before and after it is performed.
 
 use model::journal::Write;
 use model::ticket::Effect;
@@ -7,7 +7,7 @@ use crate::timing;
 
 /// The names of what was decided, in order; none where nobody could die of it.
 pub(crate) fn decided(writes: &[Write]) -> Vec<&'static str> {
-    match crash::ARMED {
+    match failpoint::ARMED {
         true => writes
             .iter()
             .flat_map(|write| &write.entries)
@@ -19,5 +19,5 @@ pub(crate) fn decided(writes: &[Write]) -> Vec<&'static str> {
 
 /// An effect's turn has come: `begun`, or it was `performed`.
 pub(crate) fn effect(when: &str, effect: &Effect) {
-    crash::points(when, || std::iter::once(timing::name(effect)));
+    failpoint::hit_each(when, || std::iter::once(timing::name(effect)));
 }

@@ -132,9 +132,9 @@ impl StateFile {
                 let mut new = File::options();
                 let new = new.write(true).create_new(true).mode(0o600);
                 new.open(&passing)?.write_all(&text)?;
-                crash::point("state.written");
+                failpoint::hit("state.written");
                 fs::rename(&passing, &self.path)?;
-                crash::point("state.placed");
+                failpoint::hit("state.placed");
                 Ok(())
             });
         if let Err(error) = written {

@@ -139,7 +139,7 @@ impl Lock<'_> {
             }
             Err(source) => return Err(self.failed("replace", name, source.into())),
         }
-        crash::point("file.exchanged");
+        failpoint::hit("file.exchanged");
         let displaced = openat::read(self.dir.as_fd(), TEMPORARY);
         if displaced.is_ok_and(|displaced| displaced.bytes == expected) {
             return Ok(Swap::Done);
@@ -173,7 +173,7 @@ impl Lock<'_> {
                 self.discard();
                 failed(source)
             })?;
-        crash::point("file.put");
+        failpoint::hit("file.put");
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Lock<'_> {
     }
 
     fn sync(&self) -> Result<(), Error> {
-        crash::point("file.placed");
+        failpoint::hit("file.placed");
         rustix::fs::fsync(&self.dir).map_err(|source| self.failed("make durable", "", source.into()))
     }
 

@@ -76,16 +76,16 @@ impl Clean {
         let settings = crate::context::settings(&place)?;
         let workspaces = place.workspaces_dir(&settings)?;
         begun::begin(&place, &crew, &workspaces)?;
-        crash::point("clean.begun");
+        failpoint::hit("clean.begun");
         runtime::end_all_runs(&place)?;
         let target = repository.branch_tip(&git::Branch::parse(&settings.project.target)?)?;
         made.put_away(&repository, &workspaces, target.as_ref())?;
-        crash::point("clean.put_away");
+        failpoint::hit("clean.put_away");
         reopen_files(&place, &crew)?;
-        crash::point("clean.reopened");
+        failpoint::hit("clean.reopened");
         // The journal goes last: until then, everything above can be done again.
         let attempts::Left { aside, undeletable } = made.sweep(&repository, &workspaces)?;
-        crash::point("clean.swept");
+        failpoint::hit("clean.swept");
         folder::remove(&place)?;
         folder::remove_workspaces(&workspaces)?;
         let kept = repository.kept(None)?;

@@ -48,7 +48,7 @@ impl Person {
             ledger
                 .submit(&clock::command_id(), &name, clock::now(), &answer)
                 .await?;
-            asking::dispatcher(&place);
+            asking::wake_engine(&place);
             Ok(())
         }))
     }

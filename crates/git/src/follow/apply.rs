@@ -59,7 +59,7 @@ impl Repository {
         };
         hands.next_index(&inspection)?;
         hands.stage(&inspection)?;
-        crash::point("follow.staged");
+        failpoint::hit("follow.staged");
         Ok(Ready {
             hands,
             inspection,
@@ -101,7 +101,7 @@ impl Ready<'_> {
         self.lock.keep();
         std::fs::rename(hands.own.ready(), &hands.staging).doing("make", &hands.staging)?;
         hands.put_index()?;
-        crash::point("follow.index");
+        failpoint::hit("follow.index");
         let mut followed = Followed {
             updated: 0,
             left: inspection.blocked(),
@@ -117,7 +117,7 @@ impl Ready<'_> {
         {
             followed.updated += 1;
             late.extend(hands.delete(path)?);
-            crash::point("follow.deleted");
+            failpoint::hit("follow.deleted");
         }
         for path in inspection
             .paths
@@ -127,15 +127,15 @@ impl Ready<'_> {
         {
             followed.updated += 1;
             late.extend(hands.write(path)?);
-            crash::point("follow.written");
+            failpoint::hit("follow.written");
         }
         followed.updated -= late.len();
         followed.left.extend(late);
-        crash::point("follow.files");
+        failpoint::hit("follow.files");
         hands.refresh_index()?;
-        crash::point("follow.refreshed");
+        failpoint::hit("follow.refreshed");
         delete_tree(&hands.staging)?;
-        crash::point("follow.cleaned");
+        failpoint::hit("follow.cleaned");
         self.lock.release();
         Ok(followed)
     }
@@ -211,7 +211,7 @@ impl<'a> Hands<'a> {
         if !names.is_empty() {
             self.check_out(&names)?;
         }
-        crash::point("follow.written_out");
+        failpoint::hit("follow.written_out");
         let new = ready.join(NEW);
         std::fs::rename(self.half_files(), &new).doing("make", &new)
     }
@@ -266,7 +266,7 @@ impl<'a> Hands<'a> {
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(Error::io("remove", shown, errno)),
         }
-        crash::point("follow.moved_aside");
+        failpoint::hit("follow.moved_aside");
         if Stamp::of(&aside, name) != path.stamp {
             renameat_with(&aside, name, &folder, name, RenameFlags::NOREPLACE).doing("give back", shown)?;
             return Ok(self.late(path, Obstacle::Edited));
@@ -311,7 +311,7 @@ impl<'a> Hands<'a> {
             Err(Errno::NOENT) => return Ok(self.late(path, Obstacle::Edited)),
             Err(errno) => return Err(Error::io("write", shown, errno)),
         }
-        crash::point("follow.exchanged");
+        failpoint::hit("follow.exchanged");
         if Stamp::of(&staged, name) != path.stamp {
             renameat_with(&staged, name, &folder, name, RenameFlags::EXCHANGE).doing("give back", shown)?;
             return Ok(self.late(path, Obstacle::Edited));

@@ -74,7 +74,7 @@ impl Hands<'_> {
         if !matches!(refreshed.code, Some(0 | 1)) {
             return Err(refreshed.failed());
         }
-        crash::point("follow.index_built");
+        failpoint::hit("follow.index_built");
         self.put_index()
     }
 

@@ -196,7 +196,7 @@ impl Repository {
         if path.ends_with(PACKED) {
             held.is_cleared();
         }
-        crash::point("recover.lock_cleared");
+        failpoint::hit("recover.lock_cleared");
         Ok(Look::Cleared)
     }
 }

@@ -59,7 +59,7 @@ impl Dispatcher {
                 self.watch(run);
             }
         }
-        crash::point("recover.adopted");
+        failpoint::hit("recover.adopted");
         pending.retain(|ordered| self.is_duty(ordered));
         self.enqueue(pending).await
     }
@@ -68,7 +68,7 @@ impl Dispatcher {
     async fn load_once(&mut self) -> Result<Option<Vec<Ordered>>> {
         let streams = self.ledger.streams().await?;
         let pending = self.ledger.pending(Time(i64::MAX)).await?;
-        crash::point("recover.loaded");
+        failpoint::hit("recover.loaded");
         let loaded = Loaded {
             streams,
             pending: pending
@@ -109,7 +109,7 @@ impl Dispatcher {
                 }
                 Ok(()) => {}
             }
-            crash::point("recover.released");
+            failpoint::hit("recover.released");
         }
         let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];
         // Whoever asked the engine to stop asked this one too.

@@ -225,11 +225,11 @@ impl<J: Journal> Ledger<J> {
             seq: Seq(crew.seq),
             pieces: Arc::clone(&slim) as Arc<dyn Pieces>,
         };
-        crash::point("aside.chosen");
+        failpoint::hit("aside.chosen");
         let Some(archived) = self.0.put_aside(folding, records).await? else {
             return Ok(BTreeSet::new());
         };
-        crash::point("aside.kept");
+        failpoint::hit("aside.kept");
         *crew = Arc::unwrap_or_clone(slim).0;
         archived.iter().map(ticket_id).collect()
     }

@@ -81,10 +81,10 @@ pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Res
     // Closing the last connection moves everything into the one file that is then named.
     let closed = conn.close().await.map_err(|e| sort("creating the journal", e));
     made.and(closed)?;
-    crash::point("journal.made");
+    failpoint::hit("journal.made");
     match std::fs::hard_link(draft.path(), path) {
         Ok(()) => {
-            crash::point("journal.named");
+            failpoint::hit("journal.named");
             File::open(folder)
                 .and_then(|folder| folder.sync_all())
                 .map_err(|e| io("saving", folder, e))
@@ -124,11 +124,11 @@ pub(super) async fn migrate(conn: &mut SqliteConnection, steps: &[&'static str])
         conn.execute(COMMIT_STEPS).await.map_err(told)?;
         return Ok(());
     }
-    crash::point("migrate.begun");
+    failpoint::hit("migrate.begun");
     step_up(conn, found, steps).await?;
-    crash::point("migrate.written");
+    failpoint::hit("migrate.written");
     conn.execute(COMMIT_STEPS).await.map_err(told)?;
-    crash::point("migrate.committed");
+    failpoint::hit("migrate.committed");
     // Where nothing can be written the log is not read. One that cannot be taken over now is as good as ever everywhere else.
     drop(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").await);
     Ok(())

@@ -138,7 +138,7 @@ impl Write for PutAside {
             return Ok(None);
         }
         fold(tx, &self.folding, last).await?;
-        crash::point("aside.folded");
+        failpoint::hit("aside.folded");
         let mut archived = Vec::new();
         for record in &self.records {
             let upsert = "INSERT INTO records (stream, version, brief, rest) VALUES (?, ?, ?, ?) ON CONFLICT (stream) DO \
@@ -159,7 +159,7 @@ impl Write for PutAside {
                 archived.push(record.stream.clone());
             }
         }
-        crash::point("aside.archived");
+        failpoint::hit("aside.archived");
         Ok(Some(archived))
     }
 }

@@ -189,7 +189,7 @@ impl Desk {
         let mut tx = begin(conn, &wanted).await?;
         // What is not seen here would be told to nobody, and acted upon.
         self.place.stands()?;
-        crash::point("journal.begun");
+        failpoint::hit("journal.begun");
         let results = match together(&mut tx, works).await {
             Ok(()) => works.iter().map(|_written| Ok(())).collect(),
             Err(error) if breaks_transaction(&error) => return Err(error.into()),
@@ -255,10 +255,10 @@ async fn apart(tx: &mut Tx<'_>, works: &mut [Work]) -> Result<Vec<Result<()>>> {
 
 /// Commits, which ends an open savepoint too.
 async fn commit(tx: Tx<'_>, results: Vec<Result<()>>) -> Result<Vec<Result<()>>, Failed> {
-    crash::point("journal.written");
+    failpoint::hit("journal.written");
     match sqlx::query("COMMIT").execute(tx.conn).await {
         Ok(_) => {
-            crash::point("journal.committed");
+            failpoint::hit("journal.committed");
             Ok(results)
         }
         Err(e) => Err(Failed {

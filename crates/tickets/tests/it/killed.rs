@@ -27,7 +27,7 @@ fn runs(test: &str, point: &str, queue: &Queue) -> Option<i32> {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", &format!("killed::{test}"), "--ignored"])
         .env("CREW_TEST_QUEUE", queue.folder.path())
-        .env("CREW_CRASH_AT", point)
+        .env("CREW_FAILPOINT_AT", point)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()

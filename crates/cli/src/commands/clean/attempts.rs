@@ -88,7 +88,7 @@ impl<'a> Made<'a> {
             let base = put_away::base_of(repository, &of.ticket, of.base.as_ref())?;
             let workspace = put_away::workspace_of(workspaces, whose, of.number, &base)?;
             put_away::workspace(repository, &workspace)?;
-            crash::point("clean.workspace");
+            failpoint::hit("clean.workspace");
         }
         for pin in repository.pins()? {
             let Ok(ticket) = TicketId::try_from(pin.ticket.clone()) else {

@@ -22,7 +22,7 @@ pub(super) fn remove(place: &Place) -> Result<()> {
     match std::fs::rename(&place.crew_dir, &removed) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).doing("rename", &place.crew_dir),
         Ok(()) | Err(_) => {
-            crash::point("clean.renamed");
+            failpoint::hit("clean.renamed");
             delete(&removed)
         }
     }

@@ -30,7 +30,7 @@ pub(crate) fn forget(repository: &Repository, kept: Vec<Kept>) -> Result<Vec<Kep
     for kept in kept {
         match repository.forget(&kept) {
             Ok(()) => {
-                crash::point("clean.forgotten");
+                failpoint::hit("clean.forgotten");
                 gone.push(kept);
             }
             Err(git::Error::RefMoved { .. }) => {}

@@ -381,7 +381,7 @@ fn a_landing_that_a_killed_engine_has_not_told_of_is_its_own() {
     repo.crew(&["run", "--until-idle"]).ok();
     repo.ticket("t-2", "Two", "");
     let mut program = repo.program(&repo.root);
-    program.insert(program.len() - 1, "CREW_CRASH_AT=land.moved".to_owned());
+    program.insert(program.len() - 1, "CREW_FAILPOINT_AT=land.moved".to_owned());
     let killed = repo.run(&program, &["run", "--until-idle"]);
     assert_eq!(killed.code, -1, "{killed}");
     let merges = repo.git(&["log", "--format=%(trailers:key=Ticket,valueonly)", "main"]);

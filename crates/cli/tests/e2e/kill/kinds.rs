@@ -41,7 +41,7 @@ fn of_every_kind_of_fact_somebody_dies_or_no_engine_writes_it() {
         .chain(model::samples::project::alphabet().iter().map(|s| s.event.name()))
         .collect();
     let of = |when: &str| -> BTreeSet<&str> {
-        let points = crash::POINTS.iter();
+        let points = failpoint::POINTS.iter();
         points.filter_map(|point| point.name.strip_prefix(when)).collect()
     };
     let (decided, durable) = (of("decided."), of("durable."));

@@ -47,7 +47,7 @@ impl Rig {
         rig
     }
 
-    /// Where to die from now on, in order: each is points as `CREW_CRASH_AT` takes them, counted anew after the death before; the
+    /// Where to die from now on, in order: each is points as `CREW_FAILPOINT_AT` takes them, counted anew after the death before; the
     /// last one stays. Not empty.
     pub(crate) fn arm(&mut self, points: impl IntoIterator<Item = Option<String>>) {
         let first = self.folders;
@@ -174,9 +174,9 @@ fn is_turned_away(status: ExitStatus) -> bool {
 
 fn start(world: &World, args: &[&str], (folder, at): &(PathBuf, Option<String>)) -> Child {
     let mut command = crew::logged(world);
-    command.args(args).env("CREW_CRASH_LOG", folder);
+    command.args(args).env("CREW_FAILPOINT_LOG", folder);
     if let Some(at) = at {
-        command.env("CREW_CRASH_AT", at);
+        command.env("CREW_FAILPOINT_AT", at);
     }
     command.spawn().unwrap()
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The agent of the crash points. What a ticket needs done is done the same way whenever, and however often, it is begun:
+# The agent of the failpoints. What a ticket needs done is done the same way whenever, and however often, it is begun:
 # so the target's content is the same, whatever was killed meanwhile.
 set -eu
 outside=$KILL_DIR

@@ -1,11 +1,11 @@
-//! Every crash point of the real program: killed there, started again, worked off, and compared.
+//! Every failpoint of the real program: killed there, started again, worked off, and compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use crash::POINTS;
+use failpoint::POINTS;
 
 use crate::kill::rng::Rng;
 use crate::kill::scenario::{Scenario, Size};

@@ -1,4 +1,4 @@
-//! Counting the hits of a point, and dying at one of them.
+//! Armed failpoints: counts the hits of each point, and ends the process at the one that was asked for.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,16 +7,16 @@ use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// Where to die.
-const AT: &str = "CREW_CRASH_AT";
-/// Where hits are counted.
-const LOG: &str = "CREW_CRASH_LOG";
+/// The variable that names the point to die at.
+const AT: &str = "CREW_FAILPOINT_AT";
+/// The variable that names the folder in which hits are counted.
+const LOG: &str = "CREW_FAILPOINT_LOG";
 
-/// What the environment said when it was first asked.
+/// The environment's wishes, read once.
 struct Armed {
     at: Vec<(String, u64)>,
     log: Option<PathBuf>,
-    /// Hits so far, where no folder counts them.
+    /// Hits so far, unless a folder counts them.
     hits: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -30,7 +30,7 @@ static ARMED: LazyLock<Armed> = LazyLock::new(|| Armed {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the test's way to tell the program where to die, past all that it should know"
+    reason = "a test arms a failpoint past everything that the program itself may read"
 )]
 fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
@@ -69,8 +69,8 @@ fn counted(hits: &Mutex<BTreeMap<String, u64>>, name: &str) -> u64 {
     *count
 }
 
-/// The number of a hit among those of all processes: each appends a byte, and is told where that stands. 0, which no test
-/// waits for, where it cannot be written.
+/// The number of a hit among those of all processes: each process appends a byte, and its position is the
+/// number. 0, which no test asks for, if it cannot be written.
 fn logged(folder: &Path, name: &str) -> u64 {
     let opened = OpenOptions::new()
         .create(true)
@@ -93,8 +93,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hits_are_counted_over_all_that_share_a_folder() {
-        let folder = std::env::temp_dir().join(format!("crash-{}", std::process::id()));
+    fn hits_are_counted_over_all_processes_that_share_a_folder() {
+        let folder = std::env::temp_dir().join(format!("failpoint-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let hits: Vec<u64> = ["a.b", "a.b", "a.c", "a.b"]
             .map(|name| logged(&folder, name))

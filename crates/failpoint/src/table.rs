@@ -1,30 +1,19 @@
-//! Every point, what has happened there and what has not: reliability's list (A.7), in crew's own terms.
+//! The table of all failpoints: what has happened at each, and what has not yet.
 
-/// A point.
+/// A failpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     /// Its name.
     pub name: &'static str,
-    /// The operation of A.7 that it is of.
+    /// The operation of crew's that it belongs to.
     pub operation: &'static str,
-    /// What has just become durable, or is about to.
+    /// What has just become durable there, or is about to.
     pub says: &'static str,
-}
-
-/// A point of A.7 that is none here, and why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Absent {
-    /// The operation.
-    pub operation: &'static str,
-    /// A.7's words.
-    pub point: &'static str,
-    /// Why.
-    pub why: &'static str,
 }
 
 macro_rules! points {
     ($($operation:literal { $($name:literal: $says:literal,)* })*) => {
-        /// All of them.
+        /// All failpoints.
         pub const POINTS: &[Point] = &[$($(Point { name: $name, operation: $operation, says: $says },)*)*];
     };
 }
@@ -278,25 +267,6 @@ points! {
     }
 }
 
-/// What A.7 names and crew does not have.
-pub const ABSENT: &[Absent] = &[
-    Absent {
-        operation: "spawn",
-        point: "launcher started, not sandboxed · cgroup/ns made",
-        why: "runs have no sandbox and no cgroup of their own: a shim is their reaper",
-    },
-    Absent {
-        operation: "stream",
-        point: "log rotated half-way",
-        why: "an output is one file with a hole in it, written by its shim alone; nothing is rotated",
-    },
-    Absent {
-        operation: "lease/heartbeat",
-        point: "renewed locally, not stored · stored, host paused",
-        why: "there is one host, and it holds a lock of the kernel's, no lease",
-    },
-];
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -304,7 +274,7 @@ mod tests {
 
     use super::*;
 
-    /// Those whose names the ring puts together from what is decided or performed.
+    /// Beginnings of the names that the engine's loop puts together from a decision or an effect.
     const COMPOSED: [&str; 4] = ["decided.", "durable.", "begun.", "performed."];
 
     fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -324,7 +294,7 @@ mod tests {
         let mut files = Vec::new();
         for one in std::fs::read_dir(crates).unwrap() {
             let one = one.unwrap();
-            if one.file_name() != "crash" && one.path().join("src").is_dir() {
+            if one.file_name() != "failpoint" && one.path().join("src").is_dir() {
                 sources(&one.path().join("src"), &mut files);
             }
         }
@@ -333,7 +303,7 @@ mod tests {
             .map(|file| std::fs::read_to_string(file).unwrap())
             .collect();
         let code: Vec<&str> = text
-            .split("crash::point(\"")
+            .split("failpoint::hit(\"")
             .skip(1)
             .map(|rest| rest.split('"').next().unwrap())
             .collect();
