@@ -4,10 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::import::Refusal;
-use crate::lock::Holder;
-use crate::oid::Oid;
-use crate::version::Version;
+use crate::types::holder::Holder;
+use crate::types::invalid::Invalid;
+use crate::types::oid::Oid;
+use crate::types::refusal::Refusal;
+use crate::types::unsaved::Unsaved;
+use crate::types::version::Version;
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -155,26 +157,9 @@ pub enum Error {
         path: PathBuf,
     },
 
-    /// Not a full hexadecimal object id.
-    #[error("not an object id: {}", text::quoted(.text))]
-    BadOid {
-        /// What was given, shortened.
-        text: String,
-    },
-    /// An agent's or ticket's id that cannot be part of a ref or a path.
-    #[error("not a valid id: {}: {why}", text::quoted(.id))]
-    BadId {
-        /// What was given, shortened.
-        id: String,
-        /// The rule it breaks.
-        why: &'static str,
-    },
-    /// A name that cannot be a branch.
-    #[error("not a valid branch name: {}", text::quoted(.name))]
-    BadBranch {
-        /// What was given, shortened.
-        name: String,
-    },
+    /// A text that is no object id, id or branch name.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
 
     /// Another process holds the repository's lock.
     #[error("the repository is held by {by} ({})", .path.display())]
@@ -230,7 +215,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// What an agent committed may not come into the repository.
-    #[error("the commits of {} are refused: {}", .workspace.display(), crate::import::list(.refusals))]
+    #[error("the commits of {} are refused: {}", .workspace.display(), crate::types::refusal::list(.refusals))]
     Refused {
         /// The workspace.
         workspace: PathBuf,
@@ -238,15 +223,15 @@ pub enum Error {
         refusals: Vec<Refusal>,
     },
     /// Work in a workspace could not be kept, so the workspace stays.
-    #[error("{} holds work that cannot be saved, among it {}", .workspace.display(), crate::snapshot::list(.left))]
+    #[error("{} holds work that cannot be saved, among it {}", .workspace.display(), crate::types::unsaved::list(.left))]
     Unsaved {
         /// The workspace.
         workspace: PathBuf,
         /// The paths and the reasons.
-        left: Vec<crate::snapshot::Unsaved>,
+        left: Vec<Unsaved>,
     },
     /// A ref is not where the caller saw it.
-    #[error("{name} moved: expected {}, is {}", crate::refs::or_absent(.expected.as_ref()), crate::refs::or_absent(.now.as_ref()))]
+    #[error("{name} moved: expected {}, is {}", or_absent(.expected.as_ref()), or_absent(.now.as_ref()))]
     RefMoved {
         /// The full ref name.
         name: String,
@@ -371,12 +356,7 @@ impl<T, E: Into<io::Error>> IoContext<T> for std::result::Result<T, E> {
     }
 }
 
-/// At most `limit` characters of untrusted text, for a message.
-pub(crate) fn shortened(text: &str, limit: usize) -> String {
-    if text.chars().count() <= limit {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(limit).collect();
-    short.push('…');
-    short
+/// A ref's object in a message.
+fn or_absent(oid: Option<&Oid>) -> &str {
+    oid.map_or("absent", Oid::as_str)
 }

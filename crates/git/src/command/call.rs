@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Git;
+use super::git::Git;
 use crate::error::{Error, Result};
-use crate::identity::{Identity, Time};
-use crate::quote;
+use crate::types::identity::{Identity, Time};
+use crate::types::quote;
 
 /// Bytes of standard output that a call may print unless it says otherwise.
 const OUTPUT_LIMIT: u64 = 64 << 20;
@@ -105,9 +105,16 @@ pub(crate) struct Call {
     pub(super) silent: bool,
 }
 
+impl Git {
+    /// A call without a repository.
+    pub(crate) fn call(&self, subcommand: &'static str) -> Call {
+        Call::new(self, subcommand)
+    }
+}
+
 impl Call {
     /// A call without a repository.
-    pub(super) fn new(git: &Git, subcommand: &'static str) -> Self {
+    fn new(git: &Git, subcommand: &'static str) -> Self {
         Self {
             deadline: git.deadline,
             git: git.clone(),

@@ -11,8 +11,9 @@ use std::process::{Child, ExitStatus, Stdio};
 use super::call::{Call, Input, Settings};
 use super::trial::{self, may_say_lacking};
 use super::watch::{End, end_group, watch};
-use crate::error::{Error, Result, shortened};
-use crate::oid::Oid;
+use crate::error::{Error, Result};
+use crate::types::oid::Oid;
+use crate::types::shortened::shortened;
 
 /// How a call ended.
 pub(crate) struct Output {

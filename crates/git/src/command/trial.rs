@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::StatVfsMountFlags;
 
-use super::Call;
+use super::call::Call;
 use crate::error::{IoContext, Result};
 
 /// Bytes that must be free where git writes, and that are written on trial where no more is known to be needed.

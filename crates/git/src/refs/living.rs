@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::beneath;
+use crate::files::beneath;
 use crate::repository::Repository;
 
 /// Commands that lock no ref, and that people leave standing in a pager or as a service.

@@ -1,16 +1,15 @@
 //! Locks of refs that a killed git left behind.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::living;
 use crate::clock::{self, Since};
 use crate::error::Result;
-use crate::lock::Lock;
 use crate::repository::Repository;
+use crate::repository::lock::{Lock, PACKED};
+use crate::repository::seen::Version;
 
 /// A lock from before crew took the repository's own is of a git that was killed with the last engine, most likely: a git that no
 /// look can find (in a container, on another host) has given its lock back after this long.
@@ -23,45 +22,6 @@ const STALE_PACKING: Duration = Duration::from_mins(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 const HEAD: &str = "HEAD.lock";
-pub(crate) const PACKED: &str = "packed-refs.lock";
-
-/// What the holder of the repository's lock has seen of locks of git's own: how long one stands there is told by the time that it was
-/// looked at, for the wall clock may be set.
-#[derive(Debug, Default)]
-pub(crate) struct Seen(Mutex<BTreeMap<PathBuf, (Version, First)>>);
-
-/// When a lock was seen for the first time.
-#[derive(Clone, Copy, Debug)]
-struct First {
-    since: Since,
-    uptime: Duration,
-}
-
-/// One file, unchanged: the inode, and when that was last changed, which nobody can set.
-type Version = (u64, i64, i64);
-
-impl Seen {
-    /// When the file was seen for the first time as it stands there; nothing when that is now.
-    fn first(&self, path: &Path, version: Version) -> Option<First> {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match seen.get(path) {
-            Some((known, first)) if *known == version => Some(*first),
-            Some(_) | None => {
-                let first = First {
-                    since: Since::now(),
-                    uptime: clock::uptime(),
-                };
-                seen.insert(path.to_owned(), (version, first));
-                None
-            }
-        }
-    }
-
-    fn forget(&self, path: &Path) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.remove(path);
-    }
-}
 
 /// What a look at a lock file found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +151,7 @@ impl Repository {
         if self::version(path) != Some(version) {
             return Ok(Look::Young);
         }
-        crate::plain::remove_if_there(path)?;
+        crate::files::plain::remove_if_there(path)?;
         held.seen().forget(path);
         if path.ends_with(PACKED) {
             held.is_cleared();
@@ -210,24 +170,4 @@ fn is_left(held: &Lock, path: &Path) -> bool {
 fn version(path: &Path) -> Option<Version> {
     let meta = path.symlink_metadata().ok()?;
     Some((meta.ino(), meta.ctime(), meta.ctime_nsec()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The naive version subtracts the file's time from the wall clock: a clock that is set forward makes every lock an old one.
-    #[test]
-    fn a_lock_is_as_old_as_it_was_seen_unchanged() {
-        let (seen, path) = (Seen::default(), Path::new("HEAD.lock"));
-        let old = |version| seen.first(path, version).is_some();
-        assert!(!old((7, 1, 0)), "of 1970, and seen for the first time");
-        assert!(old((7, 1, 0)));
-        assert!(!old((7, 1, 1)), "another git took it");
-        assert!(old((7, 1, 1)));
-        assert!(!old((8, 1, 1)), "and another");
-        assert!(old((8, 1, 1)));
-        seen.forget(path);
-        assert!(!old((8, 1, 1)), "it was gone in between");
-    }
 }

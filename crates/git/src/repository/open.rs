@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Helpers, Memories, Repository};
-use crate::command::{Git, Output};
-use crate::error::{Error, IoContext, Result, shortened};
-use crate::oid::Format;
+use crate::command::git::Git;
+use crate::command::run::Output;
+use crate::error::{Error, IoContext, Result};
+use crate::repository::git_dir::MARKER;
+use crate::repository::memory::Memories;
+use crate::repository::{Helpers, Repository};
+use crate::types::oid::Format;
+use crate::types::shortened::shortened;
 
 impl Repository {
     /// Finds the repository of `path` (absolute): from its root, any folder in it, or a linked worktree.
@@ -21,7 +25,7 @@ impl Repository {
         }
         let search = Search { git, path };
         let common = search.common()?;
-        if common.join(crate::workspace::MARKER).exists() {
+        if common.join(MARKER).exists() {
             return Err(Error::InsideWorkspace { path: common });
         }
         let root = search.root(&common)?;
@@ -64,7 +68,7 @@ impl Repository {
 
     fn is_empty(&self) -> Result<bool> {
         let any = self.call("rev-list").args(["--all", "--max-count=1"]).run()?;
-        let head = self.commit_named("HEAD")?;
+        let head = self.rev_parse("HEAD^{commit}")?;
         // It fails where a ref's commit is gone: then there were some.
         Ok(any.code == Some(0) && any.stdout.is_empty() && head.is_none())
     }
@@ -105,7 +109,7 @@ impl Search<'_> {
                 failed if failed.is_passing() || code.is_none() => failed,
                 _ => Error::Unusable {
                     path,
-                    says: super::in_a_line(&said),
+                    says: in_a_line(&said),
                 },
             }
         })
@@ -167,5 +171,16 @@ impl Search<'_> {
                 format!("unknown object format {}", shortened(&name, 40)),
             )
         })
+    }
+}
+
+/// What git says on standard error, as one line and without its own word for an error.
+fn in_a_line(said: &str) -> String {
+    let said: Vec<&str> = said.split_whitespace().collect();
+    let said = said.join(" ");
+    match said.strip_prefix("fatal: ") {
+        Some(why) => why.to_owned(),
+        None if said.is_empty() => "it does not say why".to_owned(),
+        None => said,
     }
 }

@@ -6,6 +6,7 @@ mod candidates;
 mod check_checkouts;
 mod following;
 mod hostile;
+mod kills;
 mod locking;
 mod removing;
 mod repositories;

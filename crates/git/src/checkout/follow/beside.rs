@@ -1,0 +1,100 @@
+//! What one try to follow writes beside a checkout, under names that no other try has: a git that outlived a killed engine may
+//! still write into those of its own.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::checkout::Checkout;
+use crate::error::{IoContext, Result};
+use crate::files::delete::delete_tree;
+
+/// Where new files wait until the branch has moved, on the file system of the checkout. Nothing of a person's ever gets there:
+/// what a killed engine left is of no use to anybody.
+const READY: &str = "crew-ready";
+/// The next index. Beside the real one: a split index names its shared part relative to it.
+const INDEX: &str = "crew-index";
+
+/// The names of one try. The folder is removed when this is dropped.
+pub(super) struct Beside {
+    ready: TempDir,
+    index: PathBuf,
+}
+
+impl Beside {
+    /// Names of its own for a try, under the checkout's lock; what earlier ones left is removed.
+    pub(super) fn of(checkout: &Checkout) -> Result<Self> {
+        let folder = folder(checkout)?;
+        let hidden = if is_inside(checkout, &folder) { "" } else { "." };
+        let ready = format!("{hidden}{READY}");
+        forget(&folder, &ready);
+        forget(&checkout.git_dir, INDEX);
+        let ready = tempfile::Builder::new()
+            .prefix(&format!("{ready}-"))
+            .tempdir_in(&folder)
+            .doing("make a folder in", &folder)?;
+        let own = ready.path().file_name().and_then(OsStr::to_str);
+        let own = own.and_then(|name| name.rsplit('-').next()).unwrap_or_default();
+        let index = checkout.git_dir.join(format!("{INDEX}-{own}"));
+        Ok(Self { ready, index })
+    }
+
+    /// Its folder.
+    pub(super) fn ready(&self) -> &Path {
+        self.ready.path()
+    }
+
+    /// Its next index.
+    pub(super) fn index(&self) -> &Path {
+        &self.index
+    }
+}
+
+/// What has this name beside a checkout, on its file system: a rename must not cross two, and a linked worktree may stand on
+/// another than the repository.
+pub(super) fn beside(checkout: &Checkout, name: &str) -> Result<PathBuf> {
+    let folder = folder(checkout)?;
+    Ok(match is_inside(checkout, &folder) {
+        true => folder.join(name),
+        false => folder.join(format!(".{name}")),
+    })
+}
+
+fn folder(checkout: &Checkout) -> Result<PathBuf> {
+    let device = |path: &Path| path.metadata().map(|meta| meta.dev()).doing("look at", path);
+    Ok(match device(&checkout.root)? == device(&checkout.git_dir)? {
+        true => checkout.git_dir.clone(),
+        false => checkout.root.clone(),
+    })
+}
+
+fn is_inside(checkout: &Checkout, folder: &Path) -> bool {
+    folder == checkout.git_dir
+}
+
+/// Whether what follows a name is of no person's making: nothing, or six letters and digits; a lock of git's has more behind it.
+fn is_of_a_try(rest: &str) -> bool {
+    let rest = rest.strip_suffix(".lock").unwrap_or(rest);
+    let is_own = |own: &str| own.len() == 6 && own.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    rest.is_empty() || rest.strip_prefix('-').is_some_and(is_own)
+}
+
+/// Removes what tries of killed engines left. Where a git of theirs still writes, something may come back: the next try
+/// removes it, and none is harmed by it.
+fn forget(folder: &Path, name: &str) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let found = entry.file_name();
+        let rest = found.to_str().and_then(|found| found.strip_prefix(name));
+        if !rest.is_some_and(is_of_a_try) {
+            continue;
+        }
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let removed = match is_folder {
+            true => delete_tree(&entry.path()),
+            false => crate::files::plain::remove_if_there(&entry.path()),
+        };
+        drop(removed);
+    }
+}

@@ -1,0 +1,27 @@
+//! An operation of git's that was begun and not ended.
+
+use std::fmt;
+
+/// Something that the user has begun and not ended in a checkout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    /// `git merge`
+    Merge,
+    /// `git rebase` or `git am`
+    Rebase,
+    /// `git cherry-pick`
+    CherryPick,
+    /// `git revert`
+    Revert,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Merge => "merge",
+            Self::Rebase => "rebase",
+            Self::CherryPick => "cherry-pick",
+            Self::Revert => "revert",
+        })
+    }
+}

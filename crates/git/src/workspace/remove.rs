@@ -1,0 +1,182 @@
+//! Workspaces go when their work is kept.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, IoContext, Result};
+use crate::files::delete::delete_tree;
+use crate::refs::keep::Rescued;
+use crate::refs::proof::Proof;
+use crate::repository::Repository;
+use crate::types::id::{Branch, Id};
+use crate::types::oid::Oid;
+use crate::workspace::{Workspace, base_ref};
+
+/// Before the number of a workspace set aside; no id has it, so no workspace's name either.
+pub(crate) const ASIDE: char = '~';
+/// A workspace that is being deleted, beside where it stood.
+const TRASH: &str = "trash";
+
+impl Repository {
+    /// Removes a workspace after keeping whatever of its work no ref has yet (see [`Repository::rescue`]); returns
+    /// what was kept by this call. One that is gone already is as good. The branch, the base's pin and all kept refs
+    /// stay; and what may not be deleted, for whoever may ([`Repository::undeletable`]).
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// [`Error::Unsaved`] when something cannot be kept: then nothing is removed.
+    pub fn remove(&self, workspace: &Workspace) -> Result<Rescued> {
+        let (rescued, plain) = if workspace.exists() {
+            self.rescue_plainly(workspace)?
+        } else {
+            (Rescued::default(), false)
+        };
+        if !rescued.unsaved.is_empty() {
+            return Err(Error::Unsaved {
+                workspace: workspace.path(),
+                left: rescued.unsaved,
+            });
+        }
+        crash::point("remove.rescued");
+        if !workspace.exists() && !workspace.beside().exists() {
+            return Ok(rescued);
+        }
+        let _claim = workspace.claim()?;
+        let trash = workspace.beside().join(TRASH);
+        self.delete_or_part(workspace.root(), &trash, &workspace.name())?;
+        match std::fs::rename(workspace.path(), &trash) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", workspace.path(), error));
+            }
+            _ => {}
+        }
+        crash::point("remove.renamed");
+        // One with build results and the like in it is not worth it.
+        if plain && self.spares > 0 {
+            self.keep_spare(workspace, &trash)?;
+        }
+        crash::point("remove.half");
+        self.clear_beside(workspace)?;
+        crash::point("remove.removed");
+        Ok(rescued)
+    }
+
+    /// Moves a workspace that [`Error::Unsaved`] keeps from being removed out of the way, so that its agent may work on
+    /// the ticket again; returns where it stands now: `<agent>-<ticket>~<n>`, a name that no workspace has.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn set_aside(&self, workspace: &Workspace) -> Result<PathBuf> {
+        let _claim = workspace.claim()?;
+        let mut aside = workspace.path();
+        for n in 1_u32.. {
+            aside = workspace
+                .path()
+                .with_file_name(format!("{}{ASIDE}{n}", workspace.name()));
+            if aside.symlink_metadata().is_err() {
+                break;
+            }
+        }
+        std::fs::rename(workspace.path(), &aside).doing("set aside", workspace.path())?;
+        self.clear_beside(workspace)?;
+        Ok(aside)
+    }
+
+    /// Removes what crew has beside a workspace that is gone.
+    fn clear_beside(&self, workspace: &Workspace) -> Result<()> {
+        // What an agent had a hand in first: of these, something may be of whoever it let in.
+        for name in [TRASH, "tree", "spare"] {
+            let folder = workspace.beside().join(name);
+            self.delete_or_part(workspace.root(), &folder, &workspace.name())?;
+        }
+        delete_tree(&workspace.beside())
+    }
+
+    /// Workspaces of a folder that were [set aside](Repository::set_aside); none if there is no such folder.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn aside(root: &Path) -> Result<Vec<PathBuf>> {
+        let entries = match std::fs::read_dir(root) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.doing("list", root)?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry.doing("list", root)?;
+            if is_aside(&entry.file_name()) {
+                found.push(entry.path());
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Removes the branch of a workspace that is gone, and the pin of its base: the last trace of it, so it goes last. What the
+    /// branch has and `target` (`None`: there is no such branch now) has not, somebody may have committed to it meanwhile, is kept as
+    /// an attempt first. A branch that a person has checked out stays: without it, their checkout would show what nothing names.
+    ///
+    /// # Errors
+    /// [`Error::RefMoved`], [`Error::RefBusy`], [`Error::Failed`].
+    pub fn forget_workspace(&self, workspace: &Workspace, target: Option<&Oid>) -> Result<()> {
+        let (branch, pin) = (workspace.branch(), workspace.base_ref());
+        let (tip, base) = (self.branch_tip(&branch)?, self.ref_at(&pin)?);
+        if tip.is_some() && !self.checkouts_of(&branch)?.is_empty() {
+            return self.unpin(workspace);
+        }
+        let proof = match &tip {
+            Some(tip) => Some(match Proof::of_nothing(tip, base.as_ref()) {
+                Some(proof) => proof,
+                None => self.prove(workspace.ticket(), tip, target)?,
+            }),
+            None => None,
+        };
+        if let (Some(proof), Some(base)) = (&proof, &base) {
+            let moves = [(branch.full(), proof.commit()), (pin, base)];
+            let moves = moves
+                .each_ref()
+                .map(|(name, at)| (name.as_str(), Some(*at), None));
+            if self.move_refs(&moves, "crew: workspace no longer needed")? {
+                crash::point("remove.forgotten");
+                return Ok(());
+            }
+        }
+        match proof {
+            Some(proof) => self.delete_branch(&branch, &proof)?,
+            None => self.clear_lock_of_gone(&branch.full())?,
+        }
+        self.unpin(workspace)
+    }
+
+    /// Removes what a git left that was killed as it forgot a workspace: the refs are gone, their locks are not.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn forget_locks(&self, agent: &Id, ticket: &Id, attempt: u32) -> Result<()> {
+        self.clear_lock_of_gone(&Branch::of_agent(agent, ticket).full())?;
+        self.clear_lock_of_gone(&base_ref(ticket, attempt))
+    }
+
+    /// Removes the pin of a workspace's base; for when its ticket is done.
+    ///
+    /// # Errors
+    /// [`Error::RefBusy`], [`Error::Failed`].
+    pub fn unpin(&self, workspace: &Workspace) -> Result<()> {
+        let name = workspace.base_ref();
+        match self.ref_at(&name)? {
+            Some(now) => self.move_ref(&name, Some(&now), None, "crew: base no longer needed"),
+            None => self.clear_lock_of_gone(&name),
+        }
+    }
+}
+
+/// Whether a folder's name is one that [`Repository::set_aside`] gives.
+pub(crate) fn is_aside(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.rsplit_once(ASIDE).is_some_and(|(workspace, number)| {
+        !workspace.is_empty() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}

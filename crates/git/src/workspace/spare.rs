@@ -1,0 +1,188 @@
+//! Checkouts that are no longer needed, kept for the next workspace: most of its files are those of the last one.
+
+use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, flistxattr};
+
+use crate::error::{IoContext, Result};
+use crate::files::beneath;
+use crate::files::delete::delete_tree;
+use crate::repository::Repository;
+use crate::types::paths::path_of;
+use crate::workspace::Workspace;
+use crate::workspace::index::Index;
+use crate::workspace::look::{Own, walk};
+
+/// The folder of them, beside the workspaces; no workspace has such a name.
+const SPARE: &str = ".spare";
+/// One that is being put there.
+const HALF: &str = ".half";
+
+impl Repository {
+    /// The same repository, whose removed workspaces serve later ones: up to so many checkouts are kept, until
+    /// [`Repository::clear_spares`].
+    #[must_use]
+    pub fn keeping_spares(mut self, count: usize) -> Self {
+        self.spares = count;
+        self
+    }
+
+    /// Removes the checkouts that are kept for later workspaces of a folder.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`].
+    pub fn clear_spares(&self, root: &Path) -> Result<()> {
+        self.delete_spares(root, |_| true)?;
+        // With something in it that is no spare, it is deleted as anything is.
+        delete_tree(&root.join(SPARE))
+    }
+
+    /// Removes those that an engine was killed over before they were whole; for start-up, before any workspace is removed: one
+    /// that is just being put there looks the same.
+    ///
+    /// # Errors
+    /// [`crate::Error::Io`]: one could not be removed; the others are.
+    pub fn clear_half_spares(&self, root: &Path) -> Result<()> {
+        self.delete_spares(root, |spare| !is_whole(spare))
+    }
+
+    fn delete_spares(&self, root: &Path, which: impl Fn(&std::fs::DirEntry) -> bool) -> Result<()> {
+        let mut outcome = Ok(());
+        let folder = root.join(SPARE);
+        // An agent may have put a link there.
+        if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
+            return Ok(());
+        }
+        for spare in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if which(&spare) {
+                outcome = outcome.and(self.delete_or_part(root, &spare.path(), &whose(&spare)));
+            }
+        }
+        outcome
+    }
+
+    /// Keeps a removed workspace's files and crew's own index of them; whether it did. The agent's git directory goes.
+    pub(crate) fn keep_spare(&self, workspace: &Workspace, trash: &Path) -> Result<bool> {
+        let folder = workspace.root().join(SPARE);
+        let index = workspace.index();
+        let kept = std::fs::read_dir(&folder).map_or(0, |entries| entries.flatten().filter(is_whole).count());
+        if kept >= self.spares || !index.exists() {
+            return Ok(false);
+        }
+        let (half, whole) = (
+            folder.join(workspace.name() + HALF),
+            folder.join(workspace.name()),
+        );
+        // What may not be deleted of it must never be lent.
+        if delete_tree(&trash.join(".git")).is_err() {
+            return Ok(false);
+        }
+        for earlier in [&half, &whole] {
+            self.delete_or_part(workspace.root(), earlier, &workspace.name())?;
+        }
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&half)
+            .doing("make", &half)?;
+        std::fs::rename(trash, half.join("tree")).doing("keep", trash)?;
+        std::fs::rename(&index, half.join("index")).doing("keep", &index)?;
+        crash::point("remove.half_spare");
+        std::fs::rename(&half, &whole).doing("keep", &whole)?;
+        Ok(true)
+    }
+
+    /// Moves a kept checkout to `tree`, whose `.git` stands, with nothing in it but files that are as their index has them;
+    /// gives that index. `None`: there is none, or none that can be used.
+    pub(crate) fn take_spare(&self, workspace: &Workspace, tree: &Path) -> Option<PathBuf> {
+        let taken = workspace.beside().join("spare");
+        let (root, name) = (workspace.root(), workspace.name());
+        self.delete_or_part(root, &taken, &name).ok()?;
+        for spare in std::fs::read_dir(workspace.root().join(SPARE)).ok()?.flatten() {
+            if !is_whole(&spare) {
+                continue;
+            }
+            // Whoever renames it has it.
+            if std::fs::rename(spare.path(), &taken).is_err() {
+                continue;
+            }
+            let index = taken.join("index");
+            let usable = Index::read(&index, self.format()).and_then(|known| {
+                let git_dir = tree.join(".git").metadata().ok()?;
+                let mode = git_dir.permissions().mode() & 0o7777;
+                std::fs::set_permissions(taken.join("tree"), git_dir.permissions()).ok()?;
+                scrub(&taken.join("tree"), &known, mode)
+            });
+            if usable.is_some() {
+                let git_dir = taken.join("tree/.git");
+                std::fs::rename(tree.join(".git"), git_dir).ok()?;
+                std::fs::remove_dir(tree).ok()?;
+                std::fs::rename(taken.join("tree"), tree).ok()?;
+                return Some(index);
+            }
+            // It is of another ticket, and nobody else's: this one must not fail of it.
+            self.delete_or_part(root, &taken, &whose(&spare)).ok()?;
+        }
+        None
+    }
+}
+
+/// The name of the workspace that it was.
+fn whose(spare: &std::fs::DirEntry) -> String {
+    let name = spare.file_name().to_string_lossy().into_owned();
+    name.trim_end_matches(HALF).to_owned()
+}
+
+fn is_whole(spare: &std::fs::DirEntry) -> bool {
+    !spare.file_name().to_string_lossy().ends_with(HALF)
+}
+
+/// Takes everything away that is not as the index has it: an agent had it, so nothing is taken on trust but what the kernel
+/// says of a file that was not written to, renamed or relabelled since. `None`: there is something else about it.
+fn scrub(tree: &Path, index: &Index, mode: u32) -> Option<()> {
+    let root = beneath::root(tree).ok()?;
+    let top = beneath::folder(&root, Path::new("")).ok()?;
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    is_plain(&top)?;
+    let own = Own::of(&top)?;
+    walk(&top, &mut Vec::new(), 0, &mut |place| {
+        let path = path_of(place.path);
+        if let FileType::Directory = FileType::from_raw_mode(place.stat.st_mode) {
+            if !index.has_under(&[place.path, b"/"].concat()) {
+                folders.push(path.to_owned());
+                return Some(());
+            }
+            is_plain(&beneath::folder(&root, path).ok()?)?;
+            return (own.has(place.stat) && place.stat.st_mode & 0o7777 == mode).then_some(());
+        }
+        let known = index.get(place.path);
+        if !known.is_some_and(|entry| index.is_untouched(entry, place.stat)) {
+            files.push(path.to_owned());
+        }
+        Some(())
+    })?;
+    for file in files {
+        std::fs::remove_file(tree.join(file)).ok()?;
+    }
+    for folder in folders.into_iter().rev() {
+        std::fs::remove_dir(tree.join(folder)).ok()?;
+    }
+    Some(())
+}
+
+/// That a folder has no access rules beyond its mode, which what is made in it would inherit.
+fn is_plain(folder: impl AsFd) -> Option<()> {
+    let mut names = [0_u8; 1024];
+    let length = match flistxattr(folder, &mut names[..]) {
+        Ok(length) => length,
+        Err(rustix::io::Errno::NOTSUP) => 0,
+        Err(_) => return None,
+    };
+    names[..length]
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
+        .all(|name| name.starts_with(b"security."))
+        .then_some(())
+}
