@@ -4,5 +4,6 @@ pub(crate) mod call;
 pub(crate) mod git;
 pub(crate) mod helper;
 pub(crate) mod run;
+mod settings;
 pub(crate) mod trial;
 mod watch;

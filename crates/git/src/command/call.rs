@@ -9,62 +9,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::git::Git;
+use super::settings::{PINS, RAW_PINS};
 use crate::error::{Error, Result};
 use crate::types::identity::{Identity, Time};
 use crate::types::quote;
 
 /// Bytes of standard output that a call may print unless it says otherwise.
 const OUTPUT_LIMIT: u64 = 64 << 20;
-
-/// Pinned on every call: nothing that a configuration file says about these counts (security.md R-2).
-const PINS: &[&str] = &[
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.untrackedCache=false",
-    "core.splitIndex=false",
-    "core.pager=cat",
-    "core.editor=false",
-    "core.askPass=",
-    "credential.helper=",
-    "core.quotePath=false",
-    "core.warnAmbiguousRefs=false",
-    "core.protectHFS=true",
-    "core.protectNTFS=true",
-    "core.filesRefLockTimeout=1000",
-    "core.packedRefsTimeout=5000",
-    "core.fsync=all",
-    "core.fsyncMethod=fsync",
-    "core.createObject=link",
-    "core.multiPackIndex=true",
-    "safe.bareRepository=explicit",
-    "protocol.allow=never",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "commit.gpgSign=false",
-    "tag.gpgSign=false",
-    "log.showSignature=false",
-    "submodule.recurse=false",
-    "color.ui=false",
-    "i18n.commitEncoding=UTF-8",
-    "i18n.logOutputEncoding=UTF-8",
-    "pack.threads=1",
-    "merge.renames=true",
-    "merge.directoryRenames=conflict",
-    "merge.conflictStyle=merge",
-    "merge.renormalize=false",
-    "diff.renames=true",
-];
-
-/// Pinned on calls that must give the same bytes whatever the user's settings are: workspaces and merges.
-const RAW_PINS: &[&str] = &[
-    "core.autocrlf=false",
-    "core.eol=lf",
-    "core.safecrlf=false",
-    "core.fileMode=true",
-    "core.symlinks=true",
-    "core.attributesFile=/dev/null",
-    "core.sparseCheckout=false",
-];
 
 /// Whose settings count in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -270,5 +221,22 @@ impl Call {
     pub(crate) fn output_limit(mut self, bytes: u64) -> Self {
         self.limit = bytes;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_setting_is_pinned_twice() {
+        let names: Vec<&str> = PINS
+            .iter()
+            .chain(RAW_PINS)
+            .map(|pin| pin.split_once('=').unwrap().0)
+            .collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
     }
 }

@@ -182,19 +182,26 @@ impl Call {
         // A Ctrl-C in the terminal is crew's to handle; and a filter that git starts must end with it.
         process.process_group(0);
         let always = [
+            // Messages and numbers are read, so they are in one language.
             ("LC_ALL", "C"),
+            // Replacements and grafts show other commits than those that everybody else has.
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_GRAFT_FILE", "/dev/null"),
+            // Nobody is there to answer, to read on, or to write.
             ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_ASKPASS", ""),
             ("GIT_PAGER", "cat"),
             ("GIT_EDITOR", "false"),
             ("GIT_SEQUENCE_EDITOR", "false"),
+            // A look must not take the index's lock from the user's git.
             ("GIT_OPTIONAL_LOCKS", "0"),
+            // A file may be called `*` or `:(top)`.
             ("GIT_LITERAL_PATHSPECS", "1"),
+            // No call needs another host, also not for an object that a partial clone left there.
             ("GIT_ALLOW_PROTOCOL", ""),
             ("GIT_PROTOCOL_FROM_USER", "0"),
             ("GIT_NO_LAZY_FETCH", "1"),
+            // Advice is for a person at a terminal.
             ("GIT_ADVICE", "0"),
         ];
         process.envs(always);
