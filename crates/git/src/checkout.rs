@@ -35,7 +35,7 @@ impl Repository {
         let full = branch.full();
         let mut checkouts = Vec::new();
         for (root, git_dir) in found {
-            let head = match self.stored_head(&git_dir) {
+            let head = match self.head_file(&git_dir) {
                 Some(head) => head,
                 None => {
                     let call = self.git().call("symbolic-ref").git_dir(&git_dir);

@@ -1,8 +1,8 @@
 //! Running git: one builder through which every call goes.
 
 pub(crate) mod call;
+pub(crate) mod cat_file;
 pub(crate) mod git;
-pub(crate) mod helper;
 pub(crate) mod run;
 mod settings;
 pub(crate) mod trial;

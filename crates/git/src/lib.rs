@@ -28,7 +28,7 @@ pub use files::delete::delete_tree;
 pub use landing::candidate::{Candidate, Message, Outcome};
 pub use landing::land::{Intent, Landing};
 pub use objects::history::{CommitInfo, LandedMerge};
-pub use refs::keep::{Kept, KeptKind, Pin, Rescued};
+pub use refs::kept_refs::{Kept, KeptKind, Pin, Rescued};
 pub use refs::proof::Proof;
 pub use repository::Repository;
 pub use repository::lock::Lock;

@@ -1,9 +1,9 @@
 //! Refs: read, moved by compare-and-swap, and freed of locks that a killed git left behind.
 
-pub(crate) mod keep;
-mod living;
+pub(crate) mod kept_refs;
+mod lock_holders;
 mod locks;
 mod moves;
 pub(crate) mod proof;
 mod read;
-mod stored;
+mod ref_files;

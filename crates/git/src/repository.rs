@@ -13,8 +13,8 @@ pub(crate) mod seen;
 use std::path::{Path, PathBuf};
 
 use crate::command::call::Call;
+use crate::command::cat_file::CatFile;
 use crate::command::git::Git;
-use crate::command::helper::Helper;
 use crate::error::{Error, Result};
 use crate::repository::lock::Lock;
 use crate::repository::memory::Memories;
@@ -32,16 +32,16 @@ pub struct Repository {
     format: Format,
     lock: Option<Lock>,
     memories: Memories,
-    helpers: Helpers,
+    standing_gits: StandingGits,
     /// Checkouts that are kept for later workspaces, at most.
-    pub(crate) spares: usize,
+    pub(crate) pool_size: usize,
 }
 
 /// gits that stay up.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Helpers {
+pub(crate) struct StandingGits {
     /// Reads objects.
-    pub(crate) objects: Helper,
+    pub(crate) objects: CatFile,
 }
 
 impl Repository {
@@ -108,14 +108,14 @@ impl Repository {
         self.common.join("objects")
     }
 
-    pub(crate) fn helpers(&self) -> &Helpers {
-        &self.helpers
+    pub(crate) fn standing_gits(&self) -> &StandingGits {
+        &self.standing_gits
     }
 
     /// Ends the gits that stay up for this repository and were not needed since this was last called; whoever keeps a
     /// repository open for long calls it now and then.
     pub fn rest(&self) {
-        self.helpers.objects.rest();
+        self.standing_gits.objects.rest();
     }
 
     pub(crate) fn memories(&self) -> &Memories {

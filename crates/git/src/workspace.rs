@@ -2,16 +2,16 @@
 
 mod agent_refs;
 mod branches;
-mod bring;
+mod fetch_objects;
 pub(crate) mod import;
 mod index;
 mod look;
+mod pool;
 mod prepare;
 mod remove;
 pub(crate) mod root;
 pub(crate) mod save;
 mod snapshot;
-mod spare;
 mod staged;
 pub(crate) mod undeletable;
 
@@ -20,8 +20,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, IoContext, Result};
-use crate::files::beneath;
 use crate::files::delete::open_unlocked;
+use crate::files::openat;
 use crate::types::id::{Branch, Id};
 use crate::types::identity::Identity;
 use crate::types::oid::Oid;
@@ -188,7 +188,7 @@ impl Workspace {
     pub fn write_instructions(&self, text: &[u8]) -> Result<()> {
         let root = self.open()?;
         let file = Path::new(".git").join(INSTRUCTIONS);
-        beneath::replace(&root, &file, text).doing("write", self.instructions())
+        openat::replace(&root, &file, text).doing("write", self.instructions())
     }
 
     /// Takes away the locks that a git of the agent's left in its git directory when it was killed: until they are gone no
@@ -202,7 +202,7 @@ impl Workspace {
     pub fn clear_locks(&self) -> Result<()> {
         let root = self.open()?;
         for folder in [".git", ".git/refs", ".git/refs/heads", ".git/refs/heads/agent"] {
-            let Ok(folder) = beneath::folder(&root, Path::new(folder)) else {
+            let Ok(folder) = openat::folder(&root, Path::new(folder)) else {
                 continue;
             };
             let entries = rustix::fs::Dir::read_from(&folder)
@@ -229,8 +229,8 @@ impl Workspace {
     }
 
     pub(crate) fn open(&self) -> Result<std::os::fd::OwnedFd> {
-        beneath::root(&self.path()).map_err(|error| {
-            if beneath::is_by_its_writer(&error) {
+        openat::root(&self.path()).map_err(|error| {
+            if openat::is_by_its_writer(&error) {
                 Error::WorkspaceMissing { path: self.path() }
             } else {
                 Error::io("open", self.path(), error)

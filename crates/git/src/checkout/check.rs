@@ -103,7 +103,7 @@ impl Repository {
     /// Fills the tree from nothing, and says what still differs.
     fn fill_anew(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
         delete_tree(&place.tree)?;
-        crate::files::plain::remove_if_there(&place.index)?;
+        crate::files::atomic_write::remove_if_there(&place.index)?;
         Self::make_room(place)?;
         self.fill(place, commit)
     }
@@ -113,7 +113,7 @@ impl Repository {
         Self::make_room(place)?;
         if self.attributes_change(place, commit)? {
             // Files whose content stays may have to be written in another way now.
-            crate::files::plain::remove_if_there(&place.index)?;
+            crate::files::atomic_write::remove_if_there(&place.index)?;
         }
         self.fill(place, commit)
     }
@@ -121,7 +121,7 @@ impl Repository {
     fn make_room(place: &Place) -> Result<()> {
         std::fs::create_dir_all(&place.tree).doing("make", &place.tree)?;
         // Crew's own folder, claimed: a lock in it is a dead child's.
-        crate::files::plain::remove_if_there(&place.index.with_extension("lock"))?;
+        crate::files::atomic_write::remove_if_there(&place.index.with_extension("lock"))?;
         delete_tree(&place.tree.join(".git"))
     }
 

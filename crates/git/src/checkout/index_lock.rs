@@ -16,7 +16,7 @@ use crate::repository::Repository;
 const MARK: &[u8] = b"crew follows the landed branch here\n";
 
 /// What the file is called before it is `index.lock`.
-const PASSING: &str = "crew-lock-";
+const TEMPORARY: &str = "crew-lock-";
 
 /// Those that this process holds; any other with crew's mark was left by a killed engine.
 static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -37,7 +37,7 @@ impl IndexLock {
             return Ok(None);
         }
         // Appears by a link, so that it never stands there without its mark.
-        let file = crate::files::plain::passing(&checkout.git_dir, PASSING)?;
+        let file = crate::files::atomic_write::temporary_file(&checkout.git_dir, TEMPORARY)?;
         file.as_file()
             .write_all(MARK)
             .doing("write in", &checkout.git_dir)?;
@@ -51,7 +51,7 @@ impl IndexLock {
                     if !is_left_behind(repository, &path) {
                         return Ok(None);
                     }
-                    crate::files::plain::remove_if_there(&path)?;
+                    crate::files::atomic_write::remove_if_there(&path)?;
                 }
                 Err(error) => return Err(Error::io("lock", &path, error)),
             }
@@ -140,10 +140,10 @@ pub(crate) fn forget_marks(git_dir: &Path) -> Result<()> {
     };
     for entry in entries {
         let entry = entry.doing("list", git_dir)?;
-        if entry.file_name().to_string_lossy().starts_with(PASSING)
+        if entry.file_name().to_string_lossy().starts_with(TEMPORARY)
             && beginning(&entry.path()).is_some_and(|content| MARK.starts_with(&content))
         {
-            crate::files::plain::remove_if_there(&entry.path())?;
+            crate::files::atomic_write::remove_if_there(&entry.path())?;
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ impl Repository {
     /// # Errors
     /// [`Error::NoSuchCommit`].
     pub fn tree_of(&self, commit: &Oid) -> Result<Tree> {
-        if let Some(tree) = self.stored_tree(commit) {
+        if let Some(tree) = self.tree_from_cat_file(commit) {
             return Ok(Tree(tree));
         }
         let said = self.rev_parse(&format!("{commit}^{{tree}}"))?;

@@ -28,26 +28,29 @@ impl Repository {
         for ids in ids.chunks(QUESTION) {
             let question: String = ids.iter().map(|oid| format!("{oid}\n")).collect();
             let start = || Ok(self.call("cat-file").arg("--batch"));
-            let objects = self.helpers().objects.ask(start, question.as_bytes(), |answer| {
-                let mut objects = Vec::with_capacity(ids.len());
-                for id in ids {
-                    let head = answer.until(b'\n', 1 << 10)?;
-                    let head = std::str::from_utf8(&head).ok()?.strip_prefix(id.as_str())?;
-                    let (kind, size) = head.strip_prefix(' ')?.split_once(' ')?;
-                    let size: usize = size.parse().ok().filter(|size| *size <= OBJECT_BYTES)?;
-                    let content = answer.exactly(size)?;
-                    answer.exactly(1)?;
-                    objects.push((kind.as_bytes().to_vec(), content));
-                }
-                Some(objects)
-            })?;
+            let objects = self
+                .standing_gits()
+                .objects
+                .ask(start, question.as_bytes(), |answer| {
+                    let mut objects = Vec::with_capacity(ids.len());
+                    for id in ids {
+                        let head = answer.until(b'\n', 1 << 10)?;
+                        let head = std::str::from_utf8(&head).ok()?.strip_prefix(id.as_str())?;
+                        let (kind, size) = head.strip_prefix(' ')?.split_once(' ')?;
+                        let size: usize = size.parse().ok().filter(|size| *size <= OBJECT_BYTES)?;
+                        let content = answer.exactly(size)?;
+                        answer.exactly(1)?;
+                        objects.push((kind.as_bytes().to_vec(), content));
+                    }
+                    Some(objects)
+                })?;
             found.extend(objects);
         }
         Some(found)
     }
 
     /// The tree of a commit; `None`: it is none, or git has to be asked in another way.
-    pub(crate) fn stored_tree(&self, commit: &Oid) -> Option<Oid> {
+    pub(crate) fn tree_from_cat_file(&self, commit: &Oid) -> Option<Oid> {
         match self.objects_of([commit])?.pop()? {
             (kind, content) if kind == b"commit" => tree_of(&content),
             _ => None,

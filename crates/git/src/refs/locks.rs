@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::living;
+use super::lock_holders;
 use crate::clock::{self, Since};
 use crate::error::Result;
 use crate::repository::Repository;
@@ -41,7 +41,7 @@ impl Repository {
     /// would come by it again. Waits until it is old enough to be a dead one's; one that does not get so old is somebody's.
     pub(crate) fn clear_lock_of_gone(&self, name: &str) -> Result<()> {
         let [lock, ..] = self.ref_locks(name);
-        self.outlast(&lock, 2 * STALE)
+        self.wait_for_lock(&lock, 2 * STALE)
     }
 
     /// Takes away the locks that keep the user's git from its work and that an earlier engine's git has left: HEAD's, of one that was
@@ -55,7 +55,7 @@ impl Repository {
         let release = |name| {
             let lock = self.common_dir().join(name);
             if self.is_left(&lock) {
-                self.outlast(&lock, 2 * STALE_FROM_BEFORE)?;
+                self.wait_for_lock(&lock, 2 * STALE_FROM_BEFORE)?;
             }
             Ok(())
         };
@@ -63,7 +63,7 @@ impl Repository {
         release(HEAD).and(release(PACKED))
     }
 
-    fn outlast(&self, lock: &Path, for_long: Duration) -> Result<()> {
+    fn wait_for_lock(&self, lock: &Path, for_long: Duration) -> Result<()> {
         let begun = Since::now();
         while self.clear_if_stale(lock)? == Look::Young && begun.elapsed() < for_long {
             clock::pause(LOOK_EVERY);
@@ -94,7 +94,7 @@ impl Repository {
 
     /// Waits for the locks from before crew's own to be old enough: a git that was killed with an engine gives none back.
     /// Whether it is worth trying again.
-    pub(super) fn outlast_locks(&self, name: &str) -> Result<bool> {
+    pub(super) fn wait_for_locks(&self, name: &str) -> Result<bool> {
         let begun = Since::now();
         loop {
             let (mut stands, mut is_near) = (false, false);
@@ -145,13 +145,13 @@ impl Repository {
             return Ok(Look::Young);
         };
         // Whoever made it was there before it was seen, and before this look at all that live.
-        if living::may_hold(self, path, first.uptime) {
+        if lock_holders::may_hold(self, path, first.uptime) {
             return Ok(Look::Held);
         }
         if self::version(path) != Some(version) {
             return Ok(Look::Young);
         }
-        crate::files::plain::remove_if_there(path)?;
+        crate::files::atomic_write::remove_if_there(path)?;
         held.seen().forget(path);
         if path.ends_with(PACKED) {
             held.is_cleared();

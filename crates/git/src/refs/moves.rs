@@ -14,14 +14,14 @@ impl Repository {
     pub(crate) fn move_ref(&self, name: &str, old: Option<&Oid>, new: Option<&Oid>, why: &str) -> Result<()> {
         self.clear_stale_locks(name)?;
         let Some(error) = self.try_move(name, old, new, why)? else {
-            return self.settle(name);
+            return self.sync_folder_of(name);
         };
         let now = self.ref_at(name)?;
         if now.as_ref() == new {
             if new.is_none() {
                 self.clear_lock_of_gone(name)?;
             }
-            return self.settle(name);
+            return self.sync_folder_of(name);
         }
         if now.as_ref() != old {
             return Err(Error::RefMoved {
@@ -33,8 +33,8 @@ impl Repository {
         let Some(lock) = self.ref_locks(name).into_iter().find(|lock| lock.exists()) else {
             return Err(self.blocked(name, error));
         };
-        if self.outlast_locks(name)? && self.try_move(name, old, new, why)?.is_none() {
-            return self.settle(name);
+        if self.wait_for_locks(name)? && self.try_move(name, old, new, why)?.is_none() {
+            return self.sync_folder_of(name);
         }
         Err(Error::RefBusy {
             name: name.to_owned(),
@@ -69,7 +69,7 @@ impl Repository {
             return Ok(false);
         }
         for (name, ..) in moves {
-            self.settle(name)?;
+            self.sync_folder_of(name)?;
         }
         Ok(true)
     }
@@ -124,7 +124,7 @@ impl Repository {
     }
 
     /// git fsyncs the ref's file; the folder's entry is ours to make durable.
-    pub(crate) fn settle(&self, name: &str) -> Result<()> {
+    pub(crate) fn sync_folder_of(&self, name: &str) -> Result<()> {
         let file = self.common_dir().join(name);
         let folder = file.parent().unwrap_or(self.common_dir());
         match std::fs::File::open(folder) {

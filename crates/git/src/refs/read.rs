@@ -36,7 +36,7 @@ impl Repository {
 
     /// The object that a ref is at now; `None` if there is no such ref.
     pub(crate) fn ref_at(&self, name: &str) -> Result<Option<Oid>> {
-        match self.stored(name) {
+        match self.ref_file(name) {
             Some(known) => Ok(known),
             None => self.rev_parse(name),
         }
@@ -44,7 +44,7 @@ impl Repository {
 
     pub(crate) fn commit_named(&self, name: &str) -> Result<Option<Oid>> {
         // Branches and crew's own refs name commits and nothing else.
-        if let Some(known) = self.stored(name) {
+        if let Some(known) = self.ref_file(name) {
             return Ok(known);
         }
         self.rev_parse(&format!("{name}^{{commit}}"))

@@ -36,7 +36,7 @@ impl Repository {
         if content.len() == before {
             return Ok(false);
         }
-        crate::files::plain::replace(&path, &content)?;
+        crate::files::atomic_write::replace(&path, &content)?;
         Ok(true)
     }
 

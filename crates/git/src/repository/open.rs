@@ -7,7 +7,7 @@ use crate::command::run::Output;
 use crate::error::{Error, IoContext, Result};
 use crate::repository::git_dir::MARKER;
 use crate::repository::memory::Memories;
-use crate::repository::{Helpers, Repository};
+use crate::repository::{Repository, StandingGits};
 use crate::types::oid::Format;
 use crate::types::shortened::shortened;
 
@@ -55,8 +55,8 @@ impl Repository {
             format: search.format()?,
             lock: None,
             memories: Memories::default(),
-            helpers: Helpers::default(),
-            spares: 0,
+            standing_gits: StandingGits::default(),
+            pool_size: 0,
         };
         if repository.is_empty()? {
             return Err(Error::Empty {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, IoContext, Result};
-use crate::files::beneath;
+use crate::files::openat;
 use crate::types::oid::Oid;
 use crate::types::shortened::shortened;
 use crate::workspace::Workspace;
@@ -115,7 +115,7 @@ impl AgentRefs {
 
     fn walk(&self, folder: &Path, depth: usize, names: &mut Vec<String>) -> Result<()> {
         let at = self.git_dir.join(folder);
-        let opened = beneath::folder(&self.root, &at);
+        let opened = openat::folder(&self.root, &at);
         let Ok(fd) = Self::sorted(&at, opened)? else {
             return Ok(());
         };
@@ -156,14 +156,14 @@ impl AgentRefs {
 
     fn read(&self, name: &str, limit: u64) -> Result<Result<Option<Vec<u8>>, String>> {
         let path = self.git_dir.join(name);
-        Self::sorted(&path, beneath::read(&self.root, &path, limit))
+        Self::sorted(&path, openat::read(&self.root, &path, limit))
     }
 
     /// Tells what an agent did to its files from what the machine cannot do: the one says what is there, the other nothing.
     fn sorted<T>(path: &Path, outcome: std::io::Result<T>) -> Result<Result<T, String>> {
         match outcome {
             Ok(it) => Ok(Ok(it)),
-            Err(error) if beneath::is_by_its_writer(&error) => {
+            Err(error) if openat::is_by_its_writer(&error) => {
                 Ok(Err(format!("cannot be read ({})", text::system(&error))))
             }
             Err(error) => Err(Error::io("read", path, error)),
@@ -210,7 +210,7 @@ mod tests {
         let commit = "1".repeat(40);
         std::fs::write(git_dir.join("HEAD"), format!("{commit}\n")).unwrap();
         let refs = AgentRefs {
-            root: beneath::root(folder.path()).unwrap(),
+            root: openat::root(folder.path()).unwrap(),
             git_dir: PathBuf::from(".git"),
         };
         assert_eq!(refs.head().unwrap().unwrap().as_str(), commit);

@@ -45,7 +45,7 @@ impl Repository {
         let head = AgentRefs::of(workspace)?
             .head()?
             .map_err(|why| refused(Refusal::Head { why }))?;
-        self.bring(workspace, &workspace.path(), &head, limits)?;
+        self.fetch_objects(workspace, &workspace.path(), &head, limits)?;
         self.judge(workspace, &head, limits)?;
         self.advance(workspace, head)
     }
@@ -68,7 +68,7 @@ impl Repository {
             }
         }
         if old.as_ref() == Some(&tip) {
-            self.settle(&branch.full())?;
+            self.sync_folder_of(&branch.full())?;
         } else {
             self.move_ref(&branch.full(), old.as_ref(), Some(&tip), "crew: import")?;
             crash::point("import.branch_moved");

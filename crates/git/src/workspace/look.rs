@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, Mode as Bits, OFlags, Stat, fstat, openat, readlinkat, statat};
 use rustix::process::geteuid;
 
-use crate::files::beneath;
+use crate::files::openat;
 use crate::repository::Repository;
 use crate::types::change::{Entry as Side, Mode};
 use crate::types::oid::Oid;
@@ -54,7 +54,7 @@ impl Repository {
         let root = workspace.open().ok()?;
         let mut compared: Vec<(PathBuf, &Oid)> = Vec::new();
         let mut seen = 0;
-        let folder = beneath::folder(&root, Path::new("")).ok()?;
+        let folder = openat::folder(&root, Path::new("")).ok()?;
         let own = Own::of(&folder)?;
         walk(&folder, &mut Vec::new(), 0, &mut |place| {
             // git leaves it as it is, and nobody else's workspace is made of it.
@@ -103,12 +103,12 @@ impl Repository {
 
 /// A file's content, or where a symbolic link leads.
 fn content_of(root: &OwnedFd, path: &Path) -> Option<Vec<u8>> {
-    let folder = beneath::folder(root, path.parent()?).ok()?;
+    let folder = openat::folder(root, path.parent()?).ok()?;
     let name = path.file_name()?;
     let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     match mode_of(&stat)? {
         Mode::Symlink => Some(readlinkat(&folder, name, Vec::new()).ok()?.into_bytes()),
-        _ => beneath::read(root, path, COMPARED_BYTES).ok()?,
+        _ => openat::read(root, path, COMPARED_BYTES).ok()?,
     }
 }
 

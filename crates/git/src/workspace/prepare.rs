@@ -72,7 +72,7 @@ impl Repository {
     fn begin(&self, workspace: &Workspace) -> Result<bool> {
         let (pin, branch) = (workspace.base_ref(), workspace.branch().full());
         let (base, start) = (Some(&workspace.base), Some(&workspace.start));
-        let is_new = |name: &str| self.stored(name) == Some(None);
+        let is_new = |name: &str| self.ref_file(name) == Some(None);
         Ok(is_new(&pin)
             && is_new(&branch)
             && self.move_refs(&[(&pin, None, base), (&branch, None, start)], "crew: workspace")?)
@@ -85,7 +85,7 @@ impl Repository {
         self.delete_or_part(workspace.root(), &tree, &workspace.name())?;
         self.build(&workspace, &tree, &spec.instructions)?;
         crash::point("prepare.built");
-        crate::files::plain::replace(&record, workspace.record().as_bytes())?;
+        crate::files::atomic_write::replace(&record, workspace.record().as_bytes())?;
         crash::point("prepare.recorded");
         std::fs::rename(&tree, workspace.path()).doing("put in place", workspace.path())?;
         crash::point("prepare.renamed");
@@ -114,18 +114,18 @@ impl Repository {
                 .arg(workspace.start.as_str())
                 .ok()
         };
-        match self.take_spare(workspace, tree) {
+        match self.take_pooled(workspace, tree) {
             Some(kept) => {
                 std::fs::rename(&kept, &index).doing("take", &kept)?;
-                crash::point("prepare.spare");
+                crash::point("prepare.pooled");
                 fill("--reset")?;
             }
             None => {
                 fill("-m")?;
             }
         }
-        let spare = workspace.beside().join("spare");
-        self.delete_or_part(workspace.root(), &spare, &workspace.name())?;
+        let pooled = workspace.beside().join("pooled");
+        self.delete_or_part(workspace.root(), &pooled, &workspace.name())?;
         crate::workspace::index::copy(&index, &workspace.index())
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, IoContext, Result};
 use crate::files::delete::delete_tree;
-use crate::refs::keep::Rescued;
+use crate::refs::kept_refs::Rescued;
 use crate::refs::proof::Proof;
 use crate::repository::Repository;
 use crate::types::id::{Branch, Id};
@@ -13,7 +13,7 @@ use crate::types::oid::Oid;
 use crate::workspace::{Workspace, base_ref};
 
 /// Before the number of a workspace set aside; no id has it, so no workspace's name either.
-pub(crate) const ASIDE: char = '~';
+pub(crate) const ARCHIVED: char = '~';
 /// A workspace that is being deleted, beside where it stood.
 const TRASH: &str = "trash";
 
@@ -53,8 +53,8 @@ impl Repository {
         }
         crash::point("remove.renamed");
         // One with build results and the like in it is not worth it.
-        if plain && self.spares > 0 {
-            self.keep_spare(workspace, &trash)?;
+        if plain && self.pool_size > 0 {
+            self.pool_checkout(workspace, &trash)?;
         }
         crash::point("remove.half");
         self.clear_beside(workspace)?;
@@ -69,37 +69,37 @@ impl Repository {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn set_aside(&self, workspace: &Workspace) -> Result<PathBuf> {
+    pub fn archive_workspace(&self, workspace: &Workspace) -> Result<PathBuf> {
         let _claim = workspace.claim()?;
-        let mut aside = workspace.path();
+        let mut archived = workspace.path();
         for n in 1_u32.. {
-            aside = workspace
+            archived = workspace
                 .path()
-                .with_file_name(format!("{}{ASIDE}{n}", workspace.name()));
-            if aside.symlink_metadata().is_err() {
+                .with_file_name(format!("{}{ARCHIVED}{n}", workspace.name()));
+            if archived.symlink_metadata().is_err() {
                 break;
             }
         }
-        std::fs::rename(workspace.path(), &aside).doing("set aside", workspace.path())?;
+        std::fs::rename(workspace.path(), &archived).doing("archive", workspace.path())?;
         self.clear_beside(workspace)?;
-        Ok(aside)
+        Ok(archived)
     }
 
     /// Removes what crew has beside a workspace that is gone.
     fn clear_beside(&self, workspace: &Workspace) -> Result<()> {
         // What an agent had a hand in first: of these, something may be of whoever it let in.
-        for name in [TRASH, "tree", "spare"] {
+        for name in [TRASH, "tree", "pooled"] {
             let folder = workspace.beside().join(name);
             self.delete_or_part(workspace.root(), &folder, &workspace.name())?;
         }
         delete_tree(&workspace.beside())
     }
 
-    /// Workspaces of a folder that were [set aside](Repository::set_aside); none if there is no such folder.
+    /// Workspaces of a folder that were [set aside](Repository::archive_workspace); none if there is no such folder.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn aside(root: &Path) -> Result<Vec<PathBuf>> {
+    pub fn archived_workspaces(root: &Path) -> Result<Vec<PathBuf>> {
         let entries = match std::fs::read_dir(root) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other.doing("list", root)?,
@@ -107,7 +107,7 @@ impl Repository {
         let mut found = Vec::new();
         for entry in entries {
             let entry = entry.doing("list", root)?;
-            if is_aside(&entry.file_name()) {
+            if is_archived(&entry.file_name()) {
                 found.push(entry.path());
             }
         }
@@ -173,10 +173,10 @@ impl Repository {
     }
 }
 
-/// Whether a folder's name is one that [`Repository::set_aside`] gives.
-pub(crate) fn is_aside(name: &OsStr) -> bool {
+/// Whether a folder's name is one that [`Repository::archive_workspace`] gives.
+pub(crate) fn is_archived(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
-    name.rsplit_once(ASIDE).is_some_and(|(workspace, number)| {
+    name.rsplit_once(ARCHIVED).is_some_and(|(workspace, number)| {
         !workspace.is_empty() && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })
 }

@@ -5,20 +5,20 @@ use std::io;
 use std::path::Path;
 
 use crate::error::{IoContext, Result};
-use crate::files::beneath;
+use crate::files::openat;
 use crate::repository::Repository;
 use crate::repository::git_dir::ALTERNATES;
 use crate::workspace::MADE;
-use crate::workspace::remove::is_aside;
+use crate::workspace::remove::is_archived;
 
-/// Whether a workspace stands in a folder, or what was [set aside](Repository::set_aside) of one. Anything else there is none of
+/// Whether a workspace stands in a folder, or what was [set aside](Repository::archive_workspace) of one. Anything else there is none of
 /// crew's.
 ///
 /// # Errors
 /// It cannot be looked into.
 pub fn holds_workspaces(root: &Path) -> io::Result<bool> {
     for name in names(root)? {
-        if is_aside(&name) || made(root, &name)?.is_some() {
+        if is_archived(&name) || made(root, &name)?.is_some() {
             return Ok(true);
         }
     }
@@ -32,19 +32,19 @@ impl Repository {
     /// # Errors
     /// [`crate::Error::Io`]. A workspace that its agent has made something else of stays as it is.
     pub fn lend_to_workspaces(&self, root: &Path) -> Result<()> {
-        self.clear_spares(root)?;
+        self.clear_pool(root)?;
         let names = names(root).doing("look into", root)?;
         for name in &names {
             let Some(workspace) = made(root, name).doing("look into", root)? else {
                 continue;
             };
             let folder = root.join(workspace);
-            let lent = beneath::root(&folder).and_then(|opened| {
-                beneath::replace(&opened, &Path::new(".git").join(ALTERNATES), &self.alternates())
+            let lent = openat::root(&folder).and_then(|opened| {
+                openat::replace(&opened, &Path::new(".git").join(ALTERNATES), &self.alternates())
             });
             match lent {
                 // Without it, what there is of files is kept all the same.
-                Err(error) if beneath::is_by_its_writer(&error) => {}
+                Err(error) if openat::is_by_its_writer(&error) => {}
                 lent => lent.doing("lend objects to", &folder)?,
             }
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::files::beneath;
-use crate::refs::keep::Rescued;
+use crate::files::openat;
+use crate::refs::kept_refs::Rescued;
 use crate::repository::Repository;
 use crate::types::identity::Time;
 use crate::types::oid::Oid;
@@ -108,7 +108,7 @@ impl Repository {
                     if let Some(staged) = staged {
                         self.keep_rescue(workspace.ticket(), &staged)?;
                     }
-                    self.settle_agent(workspace, &parent, &tip, &snapshot);
+                    self.update_agents_git_dir(workspace, &parent, &tip, &snapshot);
                 }
                 Err(error) if error.is_passing() => return Err(error),
                 Err(_) => {}
@@ -148,12 +148,12 @@ impl Repository {
         let _claim = workspace.claim()?;
         let refs = AgentRefs::of(workspace)?;
         let mut rescued = Rescued::default();
-        let mut brought = BTreeSet::new();
+        let mut fetched = BTreeSet::new();
         let head = refs.head()?;
         for tip in refs.all()? {
-            match self.bring(workspace, &workspace.path(), &tip, &limits) {
+            match self.fetch_objects(workspace, &workspace.path(), &tip, &limits) {
                 Ok(()) => {
-                    brought.insert(tip);
+                    fetched.insert(tip);
                 }
                 // A reflog may name what is no longer there; only what a ref holds counts as work.
                 Err(Error::Refused { refusals, .. }) => {
@@ -169,7 +169,7 @@ impl Repository {
             }
         }
         let parent = match head {
-            Ok(head) if brought.contains(&head) => head,
+            Ok(head) if fetched.contains(&head) => head,
             _ => self.last_known(workspace)?,
         };
         let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), &limits)?;
@@ -177,18 +177,18 @@ impl Repository {
         if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
             let at = self.commit_time(&parent)?;
             let message = "Work that was not committed";
-            brought.insert(self.commit(tree, &[&parent], message, workspace.identity(), at)?);
+            fetched.insert(self.commit(tree, &[&parent], message, workspace.identity(), at)?);
         }
         match self.staged(workspace, &parent, snapshot.tree.as_ref(), &limits) {
-            Ok(staged) => brought.extend(staged),
+            Ok(staged) => fetched.extend(staged),
             Err(error) if error.is_passing() => return Err(error),
             Err(error) => rescued.unsaved.push(Unsaved {
                 path: ".git/index".into(),
                 why: error.to_string(),
             }),
         }
-        self.forget_held(workspace, &mut brought)?;
-        for tip in self.independent(&brought)? {
+        self.forget_held(workspace, &mut fetched)?;
+        for tip in self.independent(&fetched)? {
             if !self.is_reachable(&tip)? {
                 rescued.kept.push(self.keep_rescue(workspace.ticket(), &tip)?);
             }
@@ -268,7 +268,7 @@ impl Repository {
         let (mut kept, mut unsaved) = (Vec::new(), Vec::new());
         let mut open = folders.to_vec();
         while let Some(folder) = open.pop() {
-            let head = self.bring_nested(workspace, &folder, limits)?;
+            let head = self.fetch_nested(workspace, &folder, limits)?;
             let snapshot = self.snapshot(workspace, &folder, head.as_ref(), limits)?;
             unsaved.extend(snapshot.unsaved.iter().cloned());
             open.extend(snapshot.nested.iter().cloned());
@@ -295,8 +295,8 @@ impl Repository {
 
     /// Puts the workspace's own branch and index where the saved commit is, as plain files. If its git directory is not
     /// as crew made it, it is left alone: the agent only sees its work as not committed.
-    fn settle_agent(&self, workspace: &Workspace, parent: &Oid, tip: &Oid, snapshot: &Snapshot) {
-        let settle = || -> Option<()> {
+    fn update_agents_git_dir(&self, workspace: &Workspace, parent: &Oid, tip: &Oid, snapshot: &Snapshot) {
+        let update = || -> Option<()> {
             let refs = AgentRefs::of(workspace).ok()?;
             let branch = refs
                 .branch()
@@ -306,12 +306,12 @@ impl Repository {
             }
             let root = workspace.open().ok()?;
             let index = std::fs::read(snapshot.index.as_ref()?).ok()?;
-            beneath::replace(&root, Path::new(".git/index"), &index).ok()?;
+            openat::replace(&root, Path::new(".git/index"), &index).ok()?;
             {
                 let file = Path::new(".git").join(branch);
                 // `git pack-refs` leaves no folder behind.
-                beneath::made_folder(&root, file.parent()?).ok()?;
-                beneath::replace(
+                openat::made_folder(&root, file.parent()?).ok()?;
+                openat::replace(
                     &root,
                     &file,
                     format!(
@@ -323,7 +323,7 @@ impl Repository {
                 .ok()
             }
         };
-        settle();
+        update();
     }
 
     /// Those that no other of them contains.

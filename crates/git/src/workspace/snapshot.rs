@@ -9,7 +9,7 @@ use crate::command::call::Call;
 use crate::command::trial::may_say_lacking;
 use crate::error::{Error, IoContext, Result};
 use crate::files::delete::{names, open_unlocked};
-use crate::files::shut;
+use crate::files::permissions;
 use crate::repository::Repository;
 use crate::types::oid::Oid;
 use crate::types::paths::{fields, path_of};
@@ -79,7 +79,7 @@ impl Repository {
         let mut unsaved = Vec::new();
         let mut standing = Standing::of(&call, workspace)?;
         if standing.is_denied {
-            unsaved = shut::open(&at)?;
+            unsaved = permissions::open_up(&at)?;
             standing = Standing::of(&call, workspace)?;
             if !standing.is_denied {
                 // What stays shut is ignored, or not too deep for git.
@@ -163,7 +163,7 @@ impl Repository {
         match &error {
             Error::Failed { stderr, .. } if !is_passing(&error, &taken) => {
                 if is_denied(stderr) {
-                    shut::open(at)?;
+                    permissions::open_up(at)?;
                     if update(&taken).is_ok() {
                         return Ok(());
                     }
@@ -195,7 +195,7 @@ impl Repository {
     }
 
     /// The commit that HEAD of a nested repository means, brought over; `None` if it means none that may be.
-    pub(crate) fn bring_nested(
+    pub(crate) fn fetch_nested(
         &self,
         workspace: &Workspace,
         folder: &Path,
@@ -204,7 +204,7 @@ impl Repository {
         let Ok(head) = AgentRefs::nested(workspace, folder)?.head()? else {
             return Ok(None);
         };
-        match self.bring(workspace, &workspace.path().join(folder), &head, limits) {
+        match self.fetch_objects(workspace, &workspace.path().join(folder), &head, limits) {
             Ok(()) => Ok(Some(head)),
             // What takes too long or is too much would be so at every try: its files are saved without its history.
             Err(Error::Refused { .. } | Error::Deadline { .. } | Error::OutputTooLarge { .. }) => Ok(None),

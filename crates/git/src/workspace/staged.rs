@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::error::{Error, IoContext, Result};
-use crate::files::beneath;
+use crate::files::openat;
 use crate::repository::Repository;
 use crate::types::change::Change;
 use crate::types::oid::Oid;
@@ -24,9 +24,9 @@ impl Repository {
     /// [`Error::Io`].
     pub(crate) fn agents_index(&self, workspace: &Workspace) -> Result<Option<Listed>> {
         let path = Path::new(".git/index");
-        let content = match beneath::read(&workspace.open()?, path, INDEX_BYTES) {
+        let content = match openat::read(&workspace.open()?, path, INDEX_BYTES) {
             Ok(content) => content,
-            Err(error) if beneath::is_by_its_writer(&error) => None,
+            Err(error) if openat::is_by_its_writer(&error) => None,
             Err(error) => return Err(Error::io("read", path, error)),
         };
         Ok(content.and_then(|content| index::list(&content, self.format())))
@@ -152,7 +152,7 @@ impl Repository {
             ])
             .arg(tree.as_str())
             .ok_oid()?;
-        self.bring(workspace, &workspace.path(), &commit, limits)?;
+        self.fetch_objects(workspace, &workspace.path(), &commit, limits)?;
         Ok(Some(commit))
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{IoContext, Result};
 use crate::files::delete::delete_tree;
 use crate::repository::Repository;
-use crate::workspace::remove::{ASIDE, is_aside};
+use crate::workspace::remove::{ARCHIVED, is_archived};
 
 /// The folder of it, beside the workspaces; no workspace has such a name.
 const UNDELETABLE: &str = ".undeletable";
@@ -37,7 +37,7 @@ impl Repository {
         let here = device(root);
         let left = entries(&root.join(UNDELETABLE)).into_iter().map(|folder| {
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            let workspace = name.rsplit_once(ASIDE).map_or("", |(of, _)| of).to_owned();
+            let workspace = name.rsplit_once(ARCHIVED).map_or("", |(of, _)| of).to_owned();
             let path = leaf(&folder);
             let is_anothers = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.uid() != user);
             let mut way = path.ancestors().take_while(|above| above.starts_with(&folder));
@@ -80,7 +80,7 @@ impl Repository {
             .doing("make", &all)?;
         let mut parted = all.clone();
         for number in 1_u32.. {
-            parted = all.join(format!("{workspace}{ASIDE}{number}"));
+            parted = all.join(format!("{workspace}{ARCHIVED}{number}"));
             if parted.symlink_metadata().is_err() {
                 break;
             }
@@ -97,7 +97,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
         return Vec::new();
     }
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let parted = entries.filter(|entry| is_aside(&entry.file_name()));
+    let parted = entries.filter(|entry| is_archived(&entry.file_name()));
     let mut found: Vec<PathBuf> = parted.map(|entry| entry.path()).collect();
     found.sort();
     found

@@ -538,13 +538,16 @@ fn a_workspace_set_aside_makes_room_for_the_next_attempt() {
     let workspace = world.workspace(&repository);
     let root = workspace.path().parent().unwrap().to_owned();
     put(&workspace.path().join("git~1"), "x\n");
-    let aside = repository.set_aside(&workspace).unwrap();
-    assert_eq!(std::fs::read_to_string(aside.join("git~1")).unwrap(), "x\n");
+    let archived = repository.archive_workspace(&workspace).unwrap();
+    assert_eq!(std::fs::read_to_string(archived.join("git~1")).unwrap(), "x\n");
     let next = world.workspace(&repository);
     assert_eq!(next.path(), workspace.path());
     put(&next.path().join("git~1"), "y\n");
-    let second = repository.set_aside(&next).unwrap();
-    assert_eq!(Repository::aside(&root).unwrap(), [aside, second]);
+    let second = repository.archive_workspace(&next).unwrap();
+    assert_eq!(
+        Repository::archived_workspaces(&root).unwrap(),
+        [archived, second]
+    );
 }
 
 #[test]

@@ -457,28 +457,28 @@ fn killed_preparing() {
 /// R-21, F8: nothing that an agent left in a checkout is in the next workspace, wherever crew is killed meanwhile.
 #[test]
 fn a_checkout_that_is_kept_is_killed_anywhere_and_leaves_nothing() {
-    for point in ["remove.half_spare", "prepare.spare", "prepare.built", "none"] {
+    for point in ["remove.half_pooled", "prepare.pooled", "prepare.built", "none"] {
         let world = World::new();
-        let open = || world.open_locked().keeping_spares(2);
+        let open = || world.open_locked().pooling_checkouts(2);
         let first = world.workspace(&open());
         put(&first.path().join("src/new.txt"), "the agent's\n");
         put(&first.path().join("src/lib.txt"), "the agent's\n");
         open().save(&first, "Work", AT, &limits()).unwrap();
-        let dies_removing = point == "remove.half_spare";
+        let dies_removing = point == "remove.half_pooled";
         assert_eq!(
             killed_at(point, "killed_keeping", &world),
             dies_removing,
             "{point}"
         );
-        open().clear_half_spares(&world.workspaces()).unwrap();
-        let spares: Vec<String> = std::fs::read_dir(world.workspaces().join(".spare"))
+        open().clear_half_pooled(&world.workspaces()).unwrap();
+        let pooled: Vec<String> = std::fs::read_dir(world.workspaces().join(".pool"))
             .into_iter()
             .flatten()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         assert!(
-            spares.iter().all(|name| !name.ends_with(".half")),
-            "{point}: {spares:?}"
+            pooled.iter().all(|name| !name.ends_with(".half")),
+            "{point}: {pooled:?}"
         );
         open().remove(&first).unwrap();
         let target = open().resolve("HEAD").unwrap();
@@ -503,7 +503,7 @@ fn a_checkout_that_is_kept_is_killed_anywhere_and_leaves_nothing() {
             "one\ntwo\nthree\n",
             "{point}"
         );
-        open().clear_spares(&world.workspaces()).unwrap();
+        open().clear_pool(&world.workspaces()).unwrap();
         assert_eq!(
             std::fs::read_dir(world.workspaces()).unwrap().count(),
             2,
@@ -516,7 +516,7 @@ fn a_checkout_that_is_kept_is_killed_anywhere_and_leaves_nothing() {
 #[ignore = "run, and killed, by the test above"]
 fn killed_keeping() {
     let world = given_world();
-    let repository = world.open_locked().keeping_spares(2);
+    let repository = world.open_locked().pooling_checkouts(2);
     let first = Workspace::of(&world.spec("ada", "t-1"));
     repository.remove(&first).unwrap();
 }
@@ -525,7 +525,7 @@ fn killed_keeping() {
 #[ignore = "run, and killed, by the test above"]
 fn killed_preparing_again() {
     let world = given_world();
-    let repository = world.open_locked().keeping_spares(2);
+    let repository = world.open_locked().pooling_checkouts(2);
     repository.prepare(&world.spec("bob", "t-2")).unwrap();
 }
 

@@ -1,6 +1,6 @@
 //! The real git in temporary folders, with an empty HOME.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+#![expect(clippy::unwrap_used, reason = "standing_gits of tests are tests")]
 
 mod candidates;
 mod check_checkouts;

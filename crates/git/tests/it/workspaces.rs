@@ -283,17 +283,17 @@ fn nothing_of_an_agents_is_in_a_checkout_that_is_used_again() {
     ];
     for (what, deed) in deeds {
         let world = World::new();
-        let repository = world.open_locked().keeping_spares(1);
+        let repository = world.open_locked().pooling_checkouts(1);
         let first = world.workspace(&repository);
-        let spare = world.workspaces().join(".spare/ada-t-1");
+        let pooled = world.workspaces().join(".pool/ada-t-1");
         deed(&world, &first.path());
         repository.save(&first, "Leftovers", AT, &limits()).unwrap();
         repository.remove(&first).unwrap();
-        assert!(spare.exists() && !spare.join("tree/.git").exists(), "{what}");
+        assert!(pooled.exists() && !pooled.join("tree/.git").exists(), "{what}");
 
         let second = repository.prepare(&world.spec("bob", "t-2")).unwrap();
         let at = second.path();
-        assert!(!spare.exists(), "{what}");
+        assert!(!pooled.exists(), "{what}");
         assert_eq!(at.join("src").metadata().unwrap().mode() & 0o022, 0, "{what}");
         assert_eq!(at.join("src/lib.txt").metadata().unwrap().nlink(), 1, "{what}");
         // An index that knows no times has everything read.

@@ -84,7 +84,7 @@ impl Ring {
         }
         self.put_aside().await?;
         // No engine is there to use them.
-        if let Err(error) = self.hands.repository.clear_spares(&self.hands.workspaces) {
+        if let Err(error) = self.hands.repository.clear_pool(&self.hands.workspaces) {
             tracing::warn!(
                 "checkouts that nobody needs take room: {}\n  the next engine tries to remove them again",
                 text::whole(&error)

@@ -21,7 +21,7 @@ impl Ring {
             return;
         }
         let hands = &self.hands;
-        if let Err(error) = hands.repository.clear_half_spares(&hands.workspaces) {
+        if let Err(error) = hands.repository.clear_half_pooled(&hands.workspaces) {
             tracing::warn!(
                 "a checkout that was half put aside takes room for nothing: {}",
                 text::whole(&error)

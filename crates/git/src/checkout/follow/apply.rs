@@ -13,8 +13,8 @@ use crate::checkout::follow::beside::{Beside, beside};
 use crate::checkout::follow::inspect::{Inspected, Inspection, Stamp, users_call};
 use crate::checkout::index_lock::IndexLock;
 use crate::error::{Error, IoContext, Result};
-use crate::files::beneath;
 use crate::files::delete::delete_tree;
+use crate::files::openat;
 use crate::repository::Repository;
 use crate::types::blocked::{Blocked, Followed, Obstacle};
 use crate::types::change::Mode;
@@ -31,7 +31,7 @@ const OLD: &str = "old";
 /// A checkout that is about to follow: looked at, with the new files and the next index written beside it. Nothing that
 /// git or a person looks at has changed yet.
 pub(crate) struct Ready<'a> {
-    hands: Hands<'a>,
+    transfer: Transfer<'a>,
     inspection: Inspection,
     lock: IndexLock,
 }
@@ -47,23 +47,23 @@ impl Repository {
         lock: IndexLock,
         looked: Option<Inspection>,
     ) -> Result<Ready<'a>> {
-        let hands = Hands::new(self, checkout, old, new)?;
+        let transfer = Transfer::new(self, checkout, old, new)?;
         let inspection = match looked {
             // The branch has not moved, so this landing has replaced nothing yet.
             Some(inspection) => {
-                hands.put_others_aside()?;
+                transfer.keep_others_apart()?;
                 inspection
             }
             None => {
-                hands.return_caught(&self.changes(old, new)?)?;
+                transfer.return_caught(&self.changes(old, new)?)?;
                 Inspection::of(self, checkout, old, new)?
             }
         };
-        hands.next_index(&inspection)?;
-        hands.stage(&inspection)?;
+        transfer.next_index(&inspection)?;
+        transfer.stage(&inspection)?;
         crash::point("follow.staged");
         Ok(Ready {
-            hands,
+            transfer,
             inspection,
             lock,
         })
@@ -78,22 +78,22 @@ impl Ready<'_> {
 
     /// The branch does not move: nothing is left behind.
     pub(crate) fn give_up(self) -> Result<()> {
-        crate::files::plain::remove_if_there(self.hands.own.index())?;
-        delete_tree(self.hands.own.ready())
+        crate::files::atomic_write::remove_if_there(self.transfer.own.index())?;
+        delete_tree(self.transfer.own.ready())
     }
 
     /// Brings index and files to the new commit. The index goes first, in one rename: `git commit` reads HEAD and index
     /// before it locks the index, and whoever read the new HEAD with the old index would take back what landed.
     pub(crate) fn follow(mut self) -> Result<Followed> {
-        let (hands, inspection) = (&self.hands, &self.inspection);
+        let (transfer, inspection) = (&self.transfer, &self.inspection);
         // What began under the lock has not touched the index, and HEAD is still the branch: an index that stayed behind would
         // take back what landed. A rebase that has left the branch is another matter.
-        if let Some(operation) = Operation::of(&hands.checkout.git_dir)
-            && !hands.is_at_new()?
+        if let Some(operation) = Operation::of(&transfer.checkout.git_dir)
+            && !transfer.is_at_new()?
         {
             let obstacle = Obstacle::Operation(operation);
             let left = vec![Blocked {
-                checkout: hands.checkout.root.clone(),
+                checkout: transfer.checkout.root.clone(),
                 path: None,
                 obstacle,
             }];
@@ -101,8 +101,8 @@ impl Ready<'_> {
             return Ok(Followed { updated: 0, left });
         }
         self.lock.keep();
-        std::fs::rename(hands.own.ready(), &hands.staging).doing("make", &hands.staging)?;
-        hands.put_index()?;
+        std::fs::rename(transfer.own.ready(), &transfer.staging).doing("make", &transfer.staging)?;
+        transfer.put_index()?;
         crash::point("follow.index");
         let mut followed = Followed {
             updated: 0,
@@ -118,7 +118,7 @@ impl Ready<'_> {
             .filter(|path| path.change.new.is_none())
         {
             followed.updated += 1;
-            late.extend(hands.delete(path)?);
+            late.extend(transfer.delete(path)?);
             crash::point("follow.deleted");
         }
         for path in inspection
@@ -128,15 +128,15 @@ impl Ready<'_> {
             .filter(|path| path.change.new.is_some())
         {
             followed.updated += 1;
-            late.extend(hands.write(path)?);
+            late.extend(transfer.write(path)?);
             crash::point("follow.written");
         }
         followed.updated -= late.len();
         followed.left.extend(late);
         crash::point("follow.files");
-        hands.refresh_index()?;
+        transfer.refresh_index()?;
         crash::point("follow.refreshed");
-        delete_tree(&hands.staging)?;
+        delete_tree(&transfer.staging)?;
         crash::point("follow.cleaned");
         self.lock.release();
         Ok(followed)
@@ -144,7 +144,7 @@ impl Ready<'_> {
 }
 
 /// What brings a checkout to the new commit.
-pub(super) struct Hands<'a> {
+pub(super) struct Transfer<'a> {
     pub(super) repository: &'a Repository,
     pub(super) checkout: &'a Checkout,
     pub(super) old: &'a Oid,
@@ -154,9 +154,9 @@ pub(super) struct Hands<'a> {
     pub(super) staging: PathBuf,
 }
 
-impl<'a> Hands<'a> {
+impl<'a> Transfer<'a> {
     fn new(repository: &'a Repository, checkout: &'a Checkout, old: &'a Oid, new: &'a Oid) -> Result<Self> {
-        let root = beneath::root(&checkout.root).doing("open", &checkout.root)?;
+        let root = openat::root(&checkout.root).doing("open", &checkout.root)?;
         Ok(Self {
             repository,
             checkout,
@@ -236,7 +236,7 @@ impl<'a> Hands<'a> {
     /// The folder of a path in the checkout, made if need be, and its name there.
     pub(super) fn place<'p>(&self, path: &'p Path) -> Result<(OwnedFd, &'p OsStr)> {
         let folder = path.parent().unwrap_or(Path::new(""));
-        let fd = beneath::made_folder(&self.root, folder).doing("make", self.checkout.root.join(folder))?;
+        let fd = openat::made_folder(&self.root, folder).doing("make", self.checkout.root.join(folder))?;
         Ok((fd, path.file_name().unwrap_or_default()))
     }
 
@@ -253,7 +253,7 @@ impl<'a> Hands<'a> {
         let relative = &path.change.path;
         let parent = relative.parent().unwrap_or(Path::new(""));
         let shown = self.checkout.root.join(relative);
-        let Ok(folder) = beneath::folder(&self.root, parent) else {
+        let Ok(folder) = openat::folder(&self.root, parent) else {
             return Ok(None);
         };
         let name = relative.file_name().unwrap_or_default();
@@ -262,15 +262,15 @@ impl<'a> Hands<'a> {
             self.prune(parent);
             return Ok(None);
         }
-        let aside = self.old_folder(parent)?;
-        match renameat_with(&folder, name, &aside, name, RenameFlags::NOREPLACE) {
+        let old = self.old_folder(parent)?;
+        match renameat_with(&folder, name, &old, name, RenameFlags::NOREPLACE) {
             Ok(()) => {}
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(Error::io("remove", shown, errno)),
         }
         crash::point("follow.moved_aside");
-        if Stamp::of(&aside, name) != path.stamp {
-            renameat_with(&aside, name, &folder, name, RenameFlags::NOREPLACE).doing("give back", shown)?;
+        if Stamp::of(&old, name) != path.stamp {
+            renameat_with(&old, name, &folder, name, RenameFlags::NOREPLACE).doing("give back", shown)?;
             return Ok(self.late(path, Obstacle::Edited));
         }
         self.prune(parent);
@@ -278,8 +278,8 @@ impl<'a> Hands<'a> {
     }
 
     fn old_folder(&self, parent: &Path) -> Result<OwnedFd> {
-        let root = beneath::root(&self.old_files()).doing("open", self.old_files())?;
-        beneath::made_folder(&root, parent).doing("make", self.old_files().join(parent))
+        let root = openat::root(&self.old_files()).doing("open", self.old_files())?;
+        openat::made_folder(&root, parent).doing("make", self.old_files().join(parent))
     }
 
     /// Puts the new file in place. An old one is exchanged, looked at, and exchanged back if it is not the one that was
@@ -290,8 +290,8 @@ impl<'a> Hands<'a> {
         let (folder, name) = self.place(relative)?;
         if matches!(path.change.new, Some((Mode::Submodule, _))) {
             if path.stamp.is_some() {
-                let aside = self.old_folder(relative.parent().unwrap_or(Path::new("")))?;
-                renameat_with(&folder, name, &aside, name, RenameFlags::NOREPLACE).doing("remove", &shown)?;
+                let old = self.old_folder(relative.parent().unwrap_or(Path::new("")))?;
+                renameat_with(&folder, name, &old, name, RenameFlags::NOREPLACE).doing("remove", &shown)?;
             }
             return match mkdirat(&folder, name, Bits::from_raw_mode(0o777)) {
                 Ok(()) | Err(Errno::EXIST) => Ok(None),
@@ -299,7 +299,7 @@ impl<'a> Hands<'a> {
             };
         }
         let staged = self.new_files().join(relative.parent().unwrap_or(Path::new("")));
-        let staged = beneath::root(&staged).doing("open", staged)?;
+        let staged = openat::root(&staged).doing("open", staged)?;
         if path.stamp.is_none() {
             self.remove_empty(relative);
             return match renameat_with(&staged, name, &folder, name, RenameFlags::NOREPLACE) {
@@ -324,7 +324,7 @@ impl<'a> Hands<'a> {
     /// Removes folders that a deletion left empty, upwards, as git does.
     fn prune(&self, folder: &Path) {
         for folder in folder.ancestors().filter(|folder| !folder.as_os_str().is_empty()) {
-            let Ok(parent) = beneath::folder(&self.root, folder.parent().unwrap_or(Path::new(""))) else {
+            let Ok(parent) = openat::folder(&self.root, folder.parent().unwrap_or(Path::new(""))) else {
                 return;
             };
             if unlinkat(
@@ -341,7 +341,7 @@ impl<'a> Hands<'a> {
 
     /// Removes a folder that stands where a file comes, if there are only folders in it.
     fn remove_empty(&self, path: &Path) {
-        let Ok(folder) = beneath::folder(&self.root, path) else {
+        let Ok(folder) = openat::folder(&self.root, path) else {
             return;
         };
         if let Ok(entries) = rustix::fs::Dir::read_from(&folder) {
@@ -352,7 +352,7 @@ impl<'a> Hands<'a> {
                 }
             }
         }
-        if let Ok(parent) = beneath::folder(&self.root, path.parent().unwrap_or(Path::new(""))) {
+        if let Ok(parent) = openat::folder(&self.root, path.parent().unwrap_or(Path::new(""))) {
             unlinkat(&parent, path.file_name().unwrap_or_default(), AtFlags::REMOVEDIR).ok();
         }
     }

@@ -93,7 +93,7 @@ fn forget(folder: &Path, name: &str) {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let removed = match is_folder {
             true => delete_tree(&entry.path()),
-            false => crate::files::plain::remove_if_there(&entry.path()),
+            false => crate::files::atomic_write::remove_if_there(&entry.path()),
         };
         drop(removed);
     }

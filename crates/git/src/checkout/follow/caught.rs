@@ -6,17 +6,17 @@ use std::path::Path;
 
 use rustix::fs::{RenameFlags, renameat_with};
 
-use crate::checkout::follow::apply::Hands;
+use crate::checkout::follow::apply::Transfer;
 use crate::checkout::follow::inspect::{Stamp, users_call};
 use crate::error::{IoContext, Result};
-use crate::files::beneath;
 use crate::files::delete::delete_tree;
+use crate::files::openat;
 use crate::types::change::Change;
 
 /// Where an edit ends up that was caught between two renames and cannot go back.
 const CAUGHT: &str = "crew-caught";
 
-impl Hands<'_> {
+impl Transfer<'_> {
     /// Looks through what a killed engine left in the staging folder: a file there that is neither the old nor the new
     /// content is an edit of a person that was just swapped out. It goes back.
     pub(super) fn return_caught(&self, changes: &[Change]) -> Result<()> {
@@ -38,15 +38,15 @@ impl Hands<'_> {
             .all(|folder| has_only(folder, Path::new(""), &ours));
         match are_ours {
             true => delete_tree(&self.staging),
-            false => self.put_aside(&self.staging),
+            false => self.keep_apart(&self.staging),
         }
     }
 
     /// The staging folder of another landing, which was not carried on (the branch was taken back, say), is kept apart: there
     /// may be a person's edit in it, and where that belongs nobody knows any more.
-    pub(super) fn put_others_aside(&self) -> Result<()> {
+    pub(super) fn keep_others_apart(&self) -> Result<()> {
         match self.staging.exists() {
-            true => self.put_aside(&self.staging),
+            true => self.keep_apart(&self.staging),
             false => Ok(()),
         }
     }
@@ -92,7 +92,7 @@ impl Hands<'_> {
 
     fn give_back(&self, file: &Path, path: &Path) -> Result<()> {
         let (folder, name) = self.place(path)?;
-        let staged_folder = beneath::root(file.parent().unwrap_or(Path::new("/"))).doing("open", file)?;
+        let staged_folder = openat::root(file.parent().unwrap_or(Path::new("/"))).doing("open", file)?;
         let staged_name = file.file_name().unwrap_or_default();
         let flags = match Stamp::of(&folder, name) {
             Some(_) => RenameFlags::EXCHANGE,
@@ -102,7 +102,7 @@ impl Hands<'_> {
         renameat_with(&staged_folder, staged_name, &folder, name, flags)
             .doing("give back", self.checkout.root.join(path))?;
         if exchanged && self.is_unknown(file, path)? {
-            self.put_aside(file)?;
+            self.keep_apart(file)?;
         }
         Ok(())
     }
@@ -116,7 +116,7 @@ impl Hands<'_> {
             .map_or(Ok(true), |change| self.is_edit(file, change))
     }
 
-    fn put_aside(&self, file: &Path) -> Result<()> {
+    fn keep_apart(&self, file: &Path) -> Result<()> {
         let folder = tempfile::Builder::new()
             .prefix(CAUGHT)
             .tempdir_in(self.staging.parent().unwrap_or(&self.checkout.git_dir))

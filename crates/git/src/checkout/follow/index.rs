@@ -3,12 +3,12 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use crate::checkout::follow::apply::Hands;
+use crate::checkout::follow::apply::Transfer;
 use crate::checkout::follow::inspect::{Inspection, users_call};
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 
-impl Hands<'_> {
+impl Transfer<'_> {
     /// Brings the entries of the changed paths to the new commit in a copy of the index.
     pub(super) fn next_index(&self, inspection: &Inspection) -> Result<()> {
         let null = self.new.null_like();
@@ -52,14 +52,14 @@ impl Hands<'_> {
     /// A copy of the index that stands; of none there is none.
     fn copy_index(&self) -> Result<()> {
         let (current, next) = (self.index(), self.own.index());
-        crate::files::plain::remove_if_there(next)?;
+        crate::files::atomic_write::remove_if_there(next)?;
         match std::fs::copy(&current, next) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Error::io("copy", current, error));
             }
             _ => {}
         }
-        crate::files::plain::remove_if_there(&next.with_extension("lock"))
+        crate::files::atomic_write::remove_if_there(&next.with_extension("lock"))
     }
 
     pub(super) fn put_index(&self) -> Result<()> {

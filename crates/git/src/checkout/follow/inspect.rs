@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use crate::checkout::Checkout;
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
-use crate::files::beneath;
+use crate::files::openat;
 use crate::repository::Repository;
 use crate::types::blocked::{Blocked, Obstacle};
 use crate::types::change::{Change, Entry, Mode};
@@ -207,7 +207,7 @@ impl<'a> Looker<'a> {
         Ok(Self {
             repository,
             checkout,
-            root: beneath::root(&checkout.root).doing("open", &checkout.root)?,
+            root: openat::root(&checkout.root).doing("open", &checkout.root)?,
             mode_counts: OnceCell::new(),
             changed: changes.iter().map(|change| change.path.clone()).collect(),
             deleted: changes
@@ -310,7 +310,7 @@ impl<'a> Looker<'a> {
 
     fn walk(&self, folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let at = self.checkout.root.join(folder);
-        let fd = beneath::folder(&self.root, folder).doing("look into", &at)?;
+        let fd = openat::folder(&self.root, folder).doing("look into", &at)?;
         for entry in rustix::fs::Dir::read_from(&fd).doing("look into", &at)? {
             let entry = entry.doing("look into", &at)?;
             let name = entry.file_name().to_bytes();
@@ -450,7 +450,7 @@ fn look(root: &OwnedFd, path: &Path) -> std::io::Result<Found> {
     let Some(name) = path.file_name() else {
         return Ok(Found::Folder);
     };
-    let folder = match beneath::folder(root, path.parent().unwrap_or(Path::new(""))) {
+    let folder = match openat::folder(root, path.parent().unwrap_or(Path::new(""))) {
         Ok(folder) => folder,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             return Ok(Found::Absent);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, flistxattr};
 
 use crate::error::{IoContext, Result};
-use crate::files::beneath;
 use crate::files::delete::delete_tree;
+use crate::files::openat;
 use crate::repository::Repository;
 use crate::types::paths::path_of;
 use crate::workspace::Workspace;
@@ -16,16 +16,16 @@ use crate::workspace::index::Index;
 use crate::workspace::look::{Own, walk};
 
 /// The folder of them, beside the workspaces; no workspace has such a name.
-const SPARE: &str = ".spare";
+const POOL: &str = ".pool";
 /// One that is being put there.
 const HALF: &str = ".half";
 
 impl Repository {
     /// The same repository, whose removed workspaces serve later ones: up to so many checkouts are kept, until
-    /// [`Repository::clear_spares`].
+    /// [`Repository::clear_pool`].
     #[must_use]
-    pub fn keeping_spares(mut self, count: usize) -> Self {
-        self.spares = count;
+    pub fn pooling_checkouts(mut self, count: usize) -> Self {
+        self.pool_size = count;
         self
     }
 
@@ -33,10 +33,10 @@ impl Repository {
     ///
     /// # Errors
     /// [`crate::Error::Io`].
-    pub fn clear_spares(&self, root: &Path) -> Result<()> {
-        self.delete_spares(root, |_| true)?;
+    pub fn clear_pool(&self, root: &Path) -> Result<()> {
+        self.delete_pooled(root, |_| true)?;
         // With something in it that is no spare, it is deleted as anything is.
-        delete_tree(&root.join(SPARE))
+        delete_tree(&root.join(POOL))
     }
 
     /// Removes those that an engine was killed over before they were whole; for start-up, before any workspace is removed: one
@@ -44,31 +44,31 @@ impl Repository {
     ///
     /// # Errors
     /// [`crate::Error::Io`]: one could not be removed; the others are.
-    pub fn clear_half_spares(&self, root: &Path) -> Result<()> {
-        self.delete_spares(root, |spare| !is_whole(spare))
+    pub fn clear_half_pooled(&self, root: &Path) -> Result<()> {
+        self.delete_pooled(root, |pooled| !is_whole(pooled))
     }
 
-    fn delete_spares(&self, root: &Path, which: impl Fn(&std::fs::DirEntry) -> bool) -> Result<()> {
+    fn delete_pooled(&self, root: &Path, which: impl Fn(&std::fs::DirEntry) -> bool) -> Result<()> {
         let mut outcome = Ok(());
-        let folder = root.join(SPARE);
+        let folder = root.join(POOL);
         // An agent may have put a link there.
         if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
             return Ok(());
         }
-        for spare in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-            if which(&spare) {
-                outcome = outcome.and(self.delete_or_part(root, &spare.path(), &whose(&spare)));
+        for pooled in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            if which(&pooled) {
+                outcome = outcome.and(self.delete_or_part(root, &pooled.path(), &whose(&pooled)));
             }
         }
         outcome
     }
 
     /// Keeps a removed workspace's files and crew's own index of them; whether it did. The agent's git directory goes.
-    pub(crate) fn keep_spare(&self, workspace: &Workspace, trash: &Path) -> Result<bool> {
-        let folder = workspace.root().join(SPARE);
+    pub(crate) fn pool_checkout(&self, workspace: &Workspace, trash: &Path) -> Result<bool> {
+        let folder = workspace.root().join(POOL);
         let index = workspace.index();
         let kept = std::fs::read_dir(&folder).map_or(0, |entries| entries.flatten().filter(is_whole).count());
-        if kept >= self.spares || !index.exists() {
+        if kept >= self.pool_size || !index.exists() {
             return Ok(false);
         }
         let (half, whole) = (
@@ -89,23 +89,23 @@ impl Repository {
             .doing("make", &half)?;
         std::fs::rename(trash, half.join("tree")).doing("keep", trash)?;
         std::fs::rename(&index, half.join("index")).doing("keep", &index)?;
-        crash::point("remove.half_spare");
+        crash::point("remove.half_pooled");
         std::fs::rename(&half, &whole).doing("keep", &whole)?;
         Ok(true)
     }
 
     /// Moves a kept checkout to `tree`, whose `.git` stands, with nothing in it but files that are as their index has them;
     /// gives that index. `None`: there is none, or none that can be used.
-    pub(crate) fn take_spare(&self, workspace: &Workspace, tree: &Path) -> Option<PathBuf> {
-        let taken = workspace.beside().join("spare");
+    pub(crate) fn take_pooled(&self, workspace: &Workspace, tree: &Path) -> Option<PathBuf> {
+        let taken = workspace.beside().join("pooled");
         let (root, name) = (workspace.root(), workspace.name());
         self.delete_or_part(root, &taken, &name).ok()?;
-        for spare in std::fs::read_dir(workspace.root().join(SPARE)).ok()?.flatten() {
-            if !is_whole(&spare) {
+        for pooled in std::fs::read_dir(workspace.root().join(POOL)).ok()?.flatten() {
+            if !is_whole(&pooled) {
                 continue;
             }
             // Whoever renames it has it.
-            if std::fs::rename(spare.path(), &taken).is_err() {
+            if std::fs::rename(pooled.path(), &taken).is_err() {
                 continue;
             }
             let index = taken.join("index");
@@ -123,27 +123,27 @@ impl Repository {
                 return Some(index);
             }
             // It is of another ticket, and nobody else's: this one must not fail of it.
-            self.delete_or_part(root, &taken, &whose(&spare)).ok()?;
+            self.delete_or_part(root, &taken, &whose(&pooled)).ok()?;
         }
         None
     }
 }
 
 /// The name of the workspace that it was.
-fn whose(spare: &std::fs::DirEntry) -> String {
-    let name = spare.file_name().to_string_lossy().into_owned();
+fn whose(pooled: &std::fs::DirEntry) -> String {
+    let name = pooled.file_name().to_string_lossy().into_owned();
     name.trim_end_matches(HALF).to_owned()
 }
 
-fn is_whole(spare: &std::fs::DirEntry) -> bool {
-    !spare.file_name().to_string_lossy().ends_with(HALF)
+fn is_whole(pooled: &std::fs::DirEntry) -> bool {
+    !pooled.file_name().to_string_lossy().ends_with(HALF)
 }
 
 /// Takes everything away that is not as the index has it: an agent had it, so nothing is taken on trust but what the kernel
 /// says of a file that was not written to, renamed or relabelled since. `None`: there is something else about it.
 fn scrub(tree: &Path, index: &Index, mode: u32) -> Option<()> {
-    let root = beneath::root(tree).ok()?;
-    let top = beneath::folder(&root, Path::new("")).ok()?;
+    let root = openat::root(tree).ok()?;
+    let top = openat::folder(&root, Path::new("")).ok()?;
     let (mut files, mut folders) = (Vec::new(), Vec::new());
     is_plain(&top)?;
     let own = Own::of(&top)?;
@@ -154,7 +154,7 @@ fn scrub(tree: &Path, index: &Index, mode: u32) -> Option<()> {
                 folders.push(path.to_owned());
                 return Some(());
             }
-            is_plain(&beneath::folder(&root, path).ok()?)?;
+            is_plain(&openat::folder(&root, path).ok()?)?;
             return (own.has(place.stat) && place.stat.st_mode & 0o7777 == mode).then_some(());
         }
         let known = index.get(place.path);

@@ -21,7 +21,7 @@ const QUESTIONS: u32 = 2000;
 /// It only reads, or writes objects, so it need not keep the repository's lock; it ends with the engine, whose end of its
 /// standard input goes with it. It finds objects and packs that come later: what git does not know it looks for anew.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Helper(Arc<Mutex<Option<Running>>>);
+pub(crate) struct CatFile(Arc<Mutex<Option<Running>>>);
 
 #[derive(Debug)]
 struct Running {
@@ -34,7 +34,7 @@ struct Running {
     used: bool,
 }
 
-impl Helper {
+impl CatFile {
     /// Asks one question, which is small enough for a pipe, and reads its answer with `read`, which takes all of it. `None`: it
     /// cannot be asked, does not answer, or `read` does not understand it; then it is ended, and git has to be asked in
     /// another way.

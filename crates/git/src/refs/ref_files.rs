@@ -14,7 +14,7 @@ impl Repository {
     /// The object of a branch or of a ref of crew's own, read from its file, else from `packed-refs`: in git's own order, so
     /// that a ref which is being packed is never missed. `None`: the files do not say it plainly (another storage, a
     /// symbolic ref, a broken file), and git has to be asked.
-    pub(crate) fn stored(&self, name: &str) -> Option<Option<Oid>> {
+    pub(crate) fn ref_file(&self, name: &str) -> Option<Option<Oid>> {
         let ours = name.starts_with("refs/heads/") || name.starts_with("refs/crew/");
         if !ours || self.common_dir().join("reftable").exists() {
             return None;
@@ -22,7 +22,7 @@ impl Repository {
         let path = self.common_dir().join(name);
         match path.symlink_metadata() {
             Ok(meta) if meta.is_file() && meta.len() <= REF_BYTES => match std::fs::read(&path) {
-                Ok(content) => return self.plain_oid(content.trim_ascii()).map(Some),
+                Ok(content) => return self.whole_oid(content.trim_ascii()).map(Some),
                 // It was packed this moment.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(_) => return None,
@@ -42,13 +42,13 @@ impl Repository {
                 .is_some_and(|rest| rest.last() == Some(&b' '))
         };
         match packed.split(|byte| *byte == b'\n').find(of_name) {
-            Some(line) => self.plain_oid(&line[..line.len() - name.len() - 1]).map(Some),
+            Some(line) => self.whole_oid(&line[..line.len() - name.len() - 1]).map(Some),
             None => Some(None),
         }
     }
 
     /// What a checkout's HEAD stands on, empty when it stands on a commit; `None`: its file does not say it plainly.
-    pub(crate) fn stored_head(&self, git_dir: &Path) -> Option<PathBuf> {
+    pub(crate) fn head_file(&self, git_dir: &Path) -> Option<PathBuf> {
         let path = git_dir.join("HEAD");
         let meta = path.symlink_metadata().ok()?;
         if self.common_dir().join("reftable").exists() || !meta.is_file() || meta.len() > REF_BYTES {
@@ -56,14 +56,14 @@ impl Repository {
         }
         let content = std::fs::read(&path).ok()?;
         let text = content.trim_ascii();
-        if self.plain_oid(text).is_some() {
+        if self.whole_oid(text).is_some() {
             return Some(PathBuf::new());
         }
         let name = text.strip_prefix(b"ref: ")?;
         name.starts_with(b"refs/heads/").then(|| path_of(name).to_owned())
     }
 
-    fn plain_oid(&self, text: &[u8]) -> Option<Oid> {
+    fn whole_oid(&self, text: &[u8]) -> Option<Oid> {
         let oid = Oid::from_bytes(text).ok()?;
         (oid.as_str().len() == self.format().hex_len() && !oid.is_null()).then_some(oid)
     }

@@ -14,7 +14,7 @@ use crate::error::{Error, IoContext, Result};
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(folder).doing("make the folder", folder)?;
-    let file = passing(folder, ".crew-")?;
+    let file = temporary_file(folder, ".crew-")?;
     if let Ok(old) = path.metadata() {
         file.as_file()
             .set_permissions(old.permissions())
@@ -36,7 +36,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
 
 /// A new file under a passing name. What fails names the folder only: with another name in it each time, the same failure
 /// would look like a new one.
-pub(crate) fn passing(folder: &Path, prefix: &str) -> Result<NamedTempFile<File>> {
+pub(crate) fn temporary_file(folder: &Path, prefix: &str) -> Result<NamedTempFile<File>> {
     let mut flags = File::options();
     flags.write(true).create_new(true).mode(0o600);
     tempfile::Builder::new()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
-use crate::files::beneath;
+use crate::files::openat;
 use crate::repository::Repository;
 use crate::repository::memory::Ahead;
 use crate::types::oid::Oid;
@@ -23,13 +23,19 @@ const EXPANSION: u64 = 1040;
 impl Repository {
     /// Brings a commit and what it needs from the objects of the repository in `from` (the workspace or a folder in
     /// it), strictly checked.
-    pub(crate) fn bring(&self, workspace: &Workspace, from: &Path, tip: &Oid, limits: &Limits) -> Result<()> {
+    pub(crate) fn fetch_objects(
+        &self,
+        workspace: &Workspace,
+        from: &Path,
+        tip: &Oid,
+        limits: &Limits,
+    ) -> Result<()> {
         let known = [workspace.base(), workspace.start()];
         // What the branch is at was brought before, and the branch has kept it since.
         if known.contains(&tip) || self.branch_tip(&workspace.branch())?.as_ref() == Some(tip) {
             return Ok(());
         }
-        let bringing = Bringing {
+        let fetch = Fetch {
             repository: self,
             workspace,
             view: ObjectsView::of(workspace, from)?,
@@ -37,14 +43,14 @@ impl Repository {
             known,
             limits,
         };
-        let pack = bringing.pack()?;
+        let pack = fetch.pack()?;
         crash::point("import.packed");
-        bringing.unpack(pack)?;
+        fetch.unpack(pack)?;
         crash::point("import.unpacked");
         // Whole without the agent's objects: what the pack leans on is in the user's repository, with all that it needs.
-        let ahead = self.walk(tip, &known).map_err(|error| bringing.unsound(error))?;
+        let ahead = self.walk(tip, &known).map_err(|error| fetch.unsound(error))?;
         if !ahead.is_commit && self.require_commits(&[tip]).is_err() {
-            return Err(bringing.refused(Refusal::Objects {
+            return Err(fetch.refused(Refusal::Objects {
                 why: format!("{tip} is not a commit"),
             }));
         }
@@ -93,7 +99,7 @@ struct Walked {
 }
 
 /// One commit being brought over.
-struct Bringing<'a> {
+struct Fetch<'a> {
     repository: &'a Repository,
     workspace: &'a Workspace,
     view: ObjectsView,
@@ -102,7 +108,7 @@ struct Bringing<'a> {
     limits: &'a Limits,
 }
 
-impl Bringing<'_> {
+impl Fetch<'_> {
     fn refused(&self, refusal: Refusal) -> Error {
         Error::Refused {
             workspace: self.workspace.path(),
@@ -260,9 +266,9 @@ impl ObjectsView {
             .strip_prefix(workspace.path())
             .unwrap_or(Path::new(".git/objects"));
         let mut has_packs = false;
-        let stands = match beneath::folder(&root, relative) {
+        let stands = match openat::folder(&root, relative) {
             Ok(_) => true,
-            Err(error) if beneath::is_by_its_writer(&error) => false,
+            Err(error) if openat::is_by_its_writer(&error) => false,
             Err(error) => return Err(Error::io("open", &objects, error)),
         };
         if stands {
@@ -279,7 +285,7 @@ impl ObjectsView {
                         symlink(&real, folder.path().join(&name)).doing("make in", folder.path())?;
                     }
                     Ok(_) => {}
-                    Err(error) if beneath::is_by_its_writer(&error) => {}
+                    Err(error) if openat::is_by_its_writer(&error) => {}
                     Err(error) => return Err(Error::io("look at", &real, error)),
                 }
             }

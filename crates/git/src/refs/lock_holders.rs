@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::files::beneath;
+use crate::files::openat;
 use crate::repository::Repository;
 
 /// Commands that lock no ref, and that people leave standing in a pager or as a service.
@@ -186,7 +186,7 @@ fn leads_to(link: &Path, common: &Path) -> bool {
         return real(link) == common;
     }
     let Some(folder) = link.parent() else { return false };
-    let read = beneath::root(folder).and_then(|root| beneath::read(&root, Path::new(".git"), LINK));
+    let read = openat::root(folder).and_then(|root| openat::read(&root, Path::new(".git"), LINK));
     let Ok(Some(text)) = read else { return false };
     let text = text.trim_ascii_end();
     text.strip_prefix(b"gitdir: ").is_some_and(|dir| {

@@ -22,7 +22,7 @@ const READ: RawMode = 0o400;
 ///
 /// # Errors
 /// [`Error::Io`], where it is the machine's moment that a folder cannot be looked into.
-pub(crate) fn open(at: &Path) -> Result<Vec<Unsaved>> {
+pub(crate) fn open_up(at: &Path) -> Result<Vec<Unsaved>> {
     let folder =
         open_unlocked(rustix::fs::CWD, at.as_os_str()).map_err(|errno| Error::io("look into", at, errno))?;
     let device = fstat(&folder)
