@@ -1,4 +1,4 @@
-//! Where the user has a branch checked out.
+//! Checkouts of the user: which of them have a branch checked out.
 
 pub(crate) mod check;
 pub(crate) mod follow;
@@ -21,7 +21,7 @@ pub struct Checkout {
     pub root: PathBuf,
     /// Its own git directory: index, HEAD, operations.
     pub git_dir: PathBuf,
-    /// What the user is in the middle of.
+    /// The operation that the user has begun and not ended.
     pub operation: Option<Operation>,
 }
 
@@ -59,7 +59,7 @@ impl Repository {
         Ok(checkouts)
     }
 
-    /// Root and git directory of every checkout.
+    /// The root and the git directory of every checkout.
     fn places(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
         let mut found = vec![(self.root().to_owned(), self.common_dir().to_owned())];
         let admin = self.common_dir().join("worktrees");

@@ -1,4 +1,4 @@
-//! What can go wrong, said so that a person can act.
+//! Errors: every way in which this crate fails, in words on which a person can act.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,8 @@ use crate::types::version::Version;
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Every way in which this crate fails. `Display` says what happened to which thing; [`Error::hint`] what to do next.
+/// Every way in which this crate fails. `Display` says what happened to which thing; [`Error::hint`] what to
+/// do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -36,7 +37,7 @@ pub enum Error {
     GitVersion {
         /// The program that was asked.
         program: PathBuf,
-        /// What it said, shortened.
+        /// Its output, shortened.
         output: String,
     },
     /// The git process could not be started or watched.
@@ -56,7 +57,8 @@ pub enum Error {
         status: String,
         /// The beginning of its standard error.
         stderr: String,
-        /// It said that the machine has no more of something, and an act of crew's own at the same place failed as well.
+        /// Whether git reported that the machine has no more of something, and a trial of crew's own at the
+        /// same place failed too.
         lacking: bool,
     },
     /// git refuses to work with the repository at all.
@@ -64,7 +66,7 @@ pub enum Error {
     Unusable {
         /// Where git was asked.
         path: PathBuf,
-        /// Why not, in git's words.
+        /// The reason, in git's words.
         says: String,
     },
     /// git did not end in time and was killed.
@@ -88,7 +90,7 @@ pub enum Error {
     Unreadable {
         /// The subcommand.
         command: String,
-        /// What could not be read.
+        /// The part that could not be read.
         what: String,
     },
 
@@ -151,7 +153,7 @@ pub enum Error {
     /// A commit or tree that was named is not in the repository.
     #[error("{name} is not a commit of {}", .path.display())]
     NoSuchCommit {
-        /// What was looked up.
+        /// The name that was looked up.
         name: String,
         /// The repository's root.
         path: PathBuf,
@@ -166,7 +168,7 @@ pub enum Error {
     Held {
         /// The lock's file.
         path: PathBuf,
-        /// What the holder wrote about itself.
+        /// The holder's note about itself.
         by: Holder,
     },
     /// A file operation failed.
@@ -186,15 +188,15 @@ pub enum Error {
         /// The workspace.
         path: PathBuf,
     },
-    /// The branch of a workspace that shall be made exists already and is somewhere else.
+    /// The branch for a new workspace exists already and is at another commit.
     #[error("the branch {branch} already exists at {now}")]
     BranchTaken {
         /// Its short name.
         branch: String,
-        /// Where it is.
+        /// The commit at which it is.
         now: Oid,
     },
-    /// The branch of a workspace that shall be made is what a checkout of a person's shows.
+    /// The branch for a new workspace is checked out by a person.
     #[error("the branch {branch}, of earlier work, is checked out in {}", .checkout.display())]
     BranchShown {
         /// Its short name.
@@ -211,15 +213,15 @@ pub enum Error {
     /// The workspace's folder is gone.
     #[error("the workspace {} does not exist", .path.display())]
     WorkspaceMissing {
-        /// Where it should be.
+        /// The folder that is missing.
         path: PathBuf,
     },
-    /// What an agent committed may not come into the repository.
+    /// An agent's commits may not come into the repository.
     #[error("the commits of {} are refused: {}", .workspace.display(), crate::types::refusal::list(.refusals))]
     Refused {
         /// The workspace.
         workspace: PathBuf,
-        /// Why, one entry a path or object, the first hundred.
+        /// The reasons, one entry for each path or object, at most a hundred.
         refusals: Vec<Refusal>,
     },
     /// Work in a workspace could not be kept, so the workspace stays.
@@ -235,9 +237,9 @@ pub enum Error {
     RefMoved {
         /// The full ref name.
         name: String,
-        /// What the caller expected; `None`: that it does not exist.
+        /// The commit that the caller expected; `None`: that the ref does not exist.
         expected: Option<Oid>,
-        /// What it is.
+        /// The commit at which it is; `None`: the ref does not exist.
         now: Option<Oid>,
     },
     /// Another git holds the ref's lock.
@@ -267,7 +269,7 @@ pub enum Error {
         path: PathBuf,
         /// The commit it should show.
         commit: Oid,
-        /// The first differing path, or what git said.
+        /// The first differing path, or git's message.
         what: String,
     },
     /// The two commits share no history.
@@ -281,7 +283,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it, where there is something.
+    /// A hint at what a person can do about the error, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -315,8 +317,8 @@ impl Error {
         })
     }
 
-    /// Whether it is the machine's moment and nobody's failure: the same works later, when there is room, or a descriptor, or
-    /// another git has ended, or none is killed from outside.
+    /// Whether the error comes from the machine's present state and is nobody's fault: the same call works
+    /// later, when there is room or a descriptor, when another git has ended, or when nobody kills the git.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
@@ -343,7 +345,7 @@ impl Error {
     }
 }
 
-/// Signals by which somebody else ends a git: HUP, INT, KILL, TERM.
+/// Signals by which another process ends a git: HUP, INT, KILL, TERM.
 const KILLED: [&str; 4] = ["signal 1", "signal 2", "signal 9", "signal 15"];
 /// Turns a file operation's error into [`Error::Io`].
 pub(crate) trait IoContext<T> {

@@ -1,9 +1,10 @@
-//! The only place that runs git: workspaces, import, merges without a checkout, compare-and-swap refs, following a
-//! checkout.
+//! git: the only place that runs it, for workspaces, imports, merges without a checkout, compare-and-swap
+//! refs and checkouts that follow a branch.
 //!
-//! Everything here blocks; an asynchronous caller calls it from blocking threads. What an agent can write is never
-//! read *by git* as configuration, hooks, attributes or an index: see [`Git`] for what every call pins, [`Workspace`]
-//! for how an agent's repository stands apart, and [`Repository::import`] for how its commits come over.
+//! Everything here blocks; an asynchronous caller calls it from blocking threads. Files that an agent can
+//! write are never read *by git* as configuration, hooks, attributes or an index: see [`Git`] for the pins of
+//! every call, [`Workspace`] for the repository of an agent, and [`Repository::import`] for the way of its
+//! commits.
 //!
 //! git [`Version::MINIMUM`] or newer is needed.
 

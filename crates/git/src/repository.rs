@@ -33,14 +33,14 @@ pub struct Repository {
     lock: Option<Lock>,
     memories: Memories,
     standing_gits: StandingGits,
-    /// Checkouts that are kept for later workspaces, at most.
+    /// The number of checkouts that the pool for later workspaces holds at most.
     pub(crate) pool_size: usize,
 }
 
-/// gits that stay up.
+/// The git processes that stay up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StandingGits {
-    /// Reads objects.
+    /// The process that reads objects.
     pub(crate) objects: CatFile,
 }
 
@@ -70,7 +70,7 @@ impl Repository {
         &self.common
     }
 
-    /// Where [`Lock::take`] is to take this repository's lock.
+    /// The path at which [`Lock::take`] takes this repository's lock.
     #[must_use]
     pub fn lock_path(&self) -> PathBuf {
         self.common.join("crew.lock")
@@ -82,7 +82,8 @@ impl Repository {
         &self.git
     }
 
-    /// A call on the shared git directory, without a work tree, in-tree attributes or the user's settings.
+    /// Begins a call on the shared git directory, without a work tree, in-tree attributes or the user's
+    /// settings.
     pub(crate) fn call(&self, subcommand: &'static str) -> Call {
         self.git
             .call(subcommand)
@@ -91,7 +92,7 @@ impl Repository {
             .lock(self.lock.as_ref().map(Lock::file))
     }
 
-    /// The same, reading attributes from nowhere in the tree (rule 8).
+    /// Begins such a call that takes no attributes from the tree.
     pub(crate) fn call_without_attributes(&self, subcommand: &'static str) -> Call {
         self.call(subcommand).attributes_from(self.format.empty_tree())
     }
@@ -112,8 +113,8 @@ impl Repository {
         &self.standing_gits
     }
 
-    /// Ends the gits that stay up for this repository and were not needed since this was last called; whoever keeps a
-    /// repository open for long calls it now and then.
+    /// Ends the git processes that stay up for this repository and that nobody needed since the last call of
+    /// this. An owner that keeps a repository open for long calls this now and then.
     pub fn rest(&self) {
         self.standing_gits.objects.rest();
     }

@@ -1,4 +1,4 @@
-//! A folder for one agent's work on one ticket, with a git directory of its own.
+//! Workspaces: a folder for one agent's work on one ticket, with a git directory of its own.
 
 mod agent_refs;
 mod branches;
@@ -26,27 +26,27 @@ use crate::types::id::{Branch, Id};
 use crate::types::identity::Identity;
 use crate::types::oid::Oid;
 
-/// The record beside a workspace that says whose it is, and that it is whole.
+/// The record beside a workspace, which names its owner and says that it is whole.
 pub(crate) const MADE: &str = "made";
 /// The instructions' file in a workspace's git directory.
 const INSTRUCTIONS: &str = "crew-instructions.md";
 
-/// What a workspace is to be.
+/// The description of a workspace that is to be made.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The folder under which workspaces stand (absolute; made, 0700, if need be).
     pub root: PathBuf,
-    /// Whose it is.
+    /// The agent that works in it.
     pub agent: Id,
-    /// For which ticket.
+    /// The ticket that the agent works on.
     pub ticket: Id,
     /// The number of the attempt: `refs/crew/base/<ticket>/<attempt>` pins the base.
     pub attempt: u32,
-    /// The target's commit that the work is compared with; also imports bring only what is not in it.
+    /// The target's commit that the work is compared with; imports bring only what is not in it.
     pub base: Oid,
-    /// Where the work starts: the base, or an earlier attempt's kept tip.
+    /// The commit from which the work starts: the base, or an earlier attempt's kept tip.
     pub start: Oid,
-    /// Who the agent's commits are by.
+    /// The author of the agent's commits.
     pub identity: Identity,
     /// Ignore patterns beyond the repository's own (`.crew/`, an agent client's folders …).
     pub excludes: Vec<String>,
@@ -54,7 +54,7 @@ pub struct Spec {
     pub instructions: Vec<u8>,
 }
 
-/// A workspace, as crew knows it: nothing here is read from where an agent can write.
+/// A workspace, as crew knows it: nothing here is read from a place where an agent can write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
     root: PathBuf,
@@ -88,8 +88,8 @@ impl Workspace {
         }
     }
 
-    /// Whether what stands below `root` for an agent's work on a ticket is a workspace: by the record that was made beside it. Anybody
-    /// can give a folder of their own such a name.
+    /// Whether the folder below `root` for an agent's work on a ticket is a workspace, by the record that was
+    /// made beside it. Anybody can give a folder of their own such a name.
     ///
     /// # Errors
     /// [`Error::Io`] when the record cannot be read.
@@ -102,7 +102,8 @@ impl Workspace {
         }
     }
 
-    /// What tells it from one that stood here before or comes after, where there is a record of it; compared for equality alone.
+    /// A text that distinguishes this workspace from earlier and later ones at the same place, if there is a
+    /// record of it; only to be compared for equality.
     #[must_use]
     pub fn birth(&self) -> Option<String> {
         let record = self.beside().join(MADE).metadata().ok()?;
@@ -150,7 +151,7 @@ impl Workspace {
         base_ref(&self.ticket, self.attempt)
     }
 
-    /// The folder in which git stops to look for a repository: the agent's processes get it as
+    /// The folder in which git stops looking for a repository: the agent's processes get it as
     /// `GIT_CEILING_DIRECTORIES`, so that a lost `.git` does not resolve to the user's.
     #[must_use]
     pub fn ceiling(&self) -> &Path {
@@ -191,9 +192,9 @@ impl Workspace {
         openat::replace(&root, &file, text).doing("write", self.instructions())
     }
 
-    /// Takes away the locks that a git of the agent's left in its git directory when it was killed: until they are gone no
-    /// other git can commit there. Nothing the agent did to its git directory can lead this elsewhere; what cannot be
-    /// taken away stays.
+    /// Removes the locks that a git of the agent's left in its git directory when it was killed: until they
+    /// are gone no other git can commit there. Nothing that the agent did to its git directory can lead this
+    /// elsewhere. A lock that cannot be removed stays.
     ///
     /// No process of the agent may be running.
     ///
@@ -238,17 +239,18 @@ impl Workspace {
         })
     }
 
-    /// Crew's own folder about this workspace, beside it: an agent has no business in it.
+    /// The folder with crew's own files about this workspace, beside it: an agent has no business in it.
     pub(crate) fn beside(&self) -> PathBuf {
         self.root.join(format!(".{}", self.name()))
     }
 
-    /// The index as it was when the workspace was last looked at: its file times save reading every file again.
+    /// crew's index of the workspace, from its last look at it: the file times in it save reading every file
+    /// again.
     pub(crate) fn index(&self) -> PathBuf {
         self.beside().join("index")
     }
 
-    /// Only one hand at a time makes, saves or removes a workspace.
+    /// Takes the workspace's lock: one thread or process at a time makes, saves or removes a workspace.
     pub(crate) fn claim(&self) -> Result<File> {
         let beside = self.beside();
         std::fs::DirBuilder::new()
@@ -278,7 +280,8 @@ impl Workspace {
                 Err(TryLockError::Error(source)) => return Err(Error::io("lock", &path, source)),
             }
             if file.metadata().doing("look at", &path)?.nlink() > 0 {
-                // An agent may have shut its own folder; whoever it is crew's may open it.
+                // An agent may have taken away the permissions of its own folder, which crew's user may give
+                // back.
                 drop(open_unlocked(rustix::fs::CWD, self.path().as_os_str()));
                 return Ok(file);
             }

@@ -1,4 +1,4 @@
-//! A clean checkout in which checks run.
+//! The check checkout: a clean checkout in which checks run.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
@@ -23,13 +23,13 @@ pub struct CheckCheckout {
 }
 
 impl CheckCheckout {
-    /// The files: where the checks run.
+    /// The folder of files in which the checks run.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.tree
     }
 
-    /// Whether nothing was there before, so that set-up commands have to run.
+    /// Whether the folder was empty before, so that set-up commands have to run.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         self.fresh
@@ -37,10 +37,11 @@ impl CheckCheckout {
 }
 
 impl Repository {
-    /// Makes `<folder>/tree` a checkout of the commit, with attributes and filters: tracked files are exactly its own,
-    /// ignored files stay from one time to the next (`target/`, `node_modules/`), everything else is gone. Safe to
-    /// repeat after a kill anywhere. `folder` (absolute) must be crew's; the checks can write the tree, so its `.git`
-    /// (made anew each time, detached at the commit) is never read by crew.
+    /// Makes `<folder>/tree` a checkout of the commit, with attributes and filters: tracked files are exactly
+    /// those of the commit, ignored files stay from one check to the next (`target/`, `node_modules/`), and
+    /// everything else is deleted. Safe to repeat after a kill at any point. `folder` (absolute) must be
+    /// crew's own. The checks can write the tree, so crew never reads its `.git`, which is made anew each
+    /// time, detached at the commit.
     ///
     /// # Errors
     /// [`Error::CheckBusy`] when it is in use; [`Error::CheckUnequal`] when it cannot be made equal;
@@ -80,7 +81,8 @@ impl Repository {
         };
         let fresh = match filled {
             Ok(None) => fresh,
-            // Whatever it is (a broken index, a folder that cannot be entered): from nothing it must work.
+            // Whatever the fault is (a broken index, a folder that cannot be entered), filling the folder
+            // from nothing must work.
             Ok(Some(_)) | Err(Error::Failed { .. } | Error::Io { .. }) => {
                 if let Some(what) = self.fill_anew(&place, commit)? {
                     return Err(Error::CheckUnequal {
@@ -100,7 +102,7 @@ impl Repository {
         })
     }
 
-    /// Fills the tree from nothing, and says what still differs.
+    /// Fills the tree from nothing, and returns the first thing that still differs.
     fn fill_anew(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
         delete_tree(&place.tree)?;
         crate::files::atomic_write::remove_if_there(&place.index)?;
@@ -108,11 +110,12 @@ impl Repository {
         self.fill(place, commit)
     }
 
-    /// Makes a tree that was filled before equal to the commit, and says what still differs.
+    /// Makes a tree that was filled before equal to the commit, and returns the first thing that still
+    /// differs.
     fn refill(&self, place: &Place, commit: &Oid) -> Result<Option<String>> {
         Self::make_room(place)?;
         if self.attributes_change(place, commit)? {
-            // Files whose content stays may have to be written in another way now.
+            // Files with the same content may have to be written in another way now.
             crate::files::atomic_write::remove_if_there(&place.index)?;
         }
         self.fill(place, commit)
@@ -120,7 +123,7 @@ impl Repository {
 
     fn make_room(place: &Place) -> Result<()> {
         std::fs::create_dir_all(&place.tree).doing("make", &place.tree)?;
-        // Crew's own folder, claimed: a lock in it is a dead child's.
+        // The folder is crew's own and claimed: a lock in it is that of a dead child.
         crate::files::atomic_write::remove_if_there(&place.index.with_extension("lock"))?;
         delete_tree(&place.tree.join(".git"))
     }

@@ -1,4 +1,4 @@
-//! A checkout of the user's comes from the old commit to the new one, and no edit in it is lost.
+//! Following: a checkout of the user's moves from the old commit to the new one, and no edit in it is lost.
 
 pub(crate) mod apply;
 mod beside;
@@ -16,7 +16,8 @@ use crate::types::oid::Oid;
 use crate::types::operation::Operation;
 
 impl Repository {
-    /// What in a checkout is in the way of following from `old` to `new`; empty: it can. Changes nothing.
+    /// The obstacles in a checkout that keep it from following from `old` to `new`; empty: it can. Changes
+    /// nothing.
     ///
     /// # Errors
     /// [`Error::Failed`] and the like.
@@ -29,12 +30,12 @@ impl Repository {
         Ok(found)
     }
 
-    /// Brings the checkout's files and index from `old` to `new`, path by path: equal to new is accepted, equal to old
-    /// is replaced in one rename, anything else is a person's and left. The rest of the index is untouched. May be
-    /// repeated after a kill at any point.
+    /// Moves the checkout's files and index from `old` to `new`, path by path: a path equal to `new` is
+    /// accepted, a path equal to `old` is replaced in one rename, anything else is a person's edit and stays.
+    /// The rest of the index is untouched. May be repeated after a kill at any point.
     ///
     /// # Errors
-    /// [`Error::IndexBusy`]; [`Error::Failed`], [`Error::Io`]: repeat it.
+    /// [`Error::IndexBusy`]; [`Error::Failed`] and [`Error::Io`], after which the caller repeats the call.
     pub fn follow(&self, checkout: &Checkout, old: &Oid, new: &Oid) -> Result<Followed> {
         let lock = IndexLock::take(self, checkout)?;
         let mut lock = lock.ok_or_else(|| Error::IndexBusy {
@@ -44,7 +45,7 @@ impl Repository {
         self.ready_to_follow(checkout, old, new, lock, None)?.follow()
     }
 
-    /// What stands in the paths that would change, or what of it is in the way.
+    /// The state of the paths that would change, or the obstacles among them.
     pub(crate) fn in_the_way(
         &self,
         checkout: &Checkout,

@@ -1,4 +1,4 @@
-//! git's own lock of a checkout's index, held by crew in a way that crew can recognise.
+//! The index lock: git's own lock of a checkout's index, held by crew in a way that crew can recognise.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,31 +12,32 @@ use crate::checkout::Checkout;
 use crate::error::{Error, IoContext, Result};
 use crate::repository::Repository;
 
-/// What crew writes into `index.lock`. git writes an index there, which begins with `DIRC`, or nothing yet.
+/// The content of `index.lock` when crew holds it. git writes an index there, which begins with `DIRC`, or
+/// nothing yet.
 const MARK: &[u8] = b"crew follows the landed branch here\n";
 
-/// What the file is called before it is `index.lock`.
+/// The beginning of the file's name before it becomes `index.lock`.
 const TEMPORARY: &str = "crew-lock-";
 
-/// Those that this process holds; any other with crew's mark was left by a killed engine.
+/// The locks that this process holds; any other lock with crew's mark was left by a killed engine.
 static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// `index.lock`, held; given back when dropped, unless the checkout has still to follow.
+/// A held `index.lock`; released when dropped, unless the checkout has still to follow.
 pub(crate) struct IndexLock {
     path: PathBuf,
     stays: bool,
 }
 
 impl IndexLock {
-    /// Takes it; `None` if another git has it. One with crew's mark whose process is gone is taken over, by the holder
-    /// of the repository's lock only.
+    /// Takes the lock; `None` if another git has it. The holder of the repository's lock, and nobody else,
+    /// takes over a lock with crew's mark whose process is gone.
     pub(crate) fn take(repository: &Repository, checkout: &Checkout) -> Result<Option<Self>> {
         let path = path_of(checkout);
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         if held.contains(&path) {
             return Ok(None);
         }
-        // Appears by a link, so that it never stands there without its mark.
+        // The lock appears by a link, so that it never stands there without its mark.
         let file = crate::files::atomic_write::temporary_file(&checkout.git_dir, TEMPORARY)?;
         file.as_file()
             .write_all(MARK)
@@ -59,13 +60,13 @@ impl IndexLock {
         Ok(None)
     }
 
-    /// From now on the branch is ahead of the checkout: until that has followed, a commit of the user's would take back
-    /// what landed. So the file outlives a failure, as it outlives a kill, and whoever tries again takes it over.
+    /// Lets the file outlive a failure, as it outlives a kill, until a later try takes it over. From now on
+    /// the branch is ahead of the checkout, and a commit of the user's would take back what landed.
     pub(crate) fn keep(&mut self) {
         self.stays = true;
     }
 
-    /// Gives it back: the checkout has followed.
+    /// Releases the lock: the checkout has followed.
     pub(crate) fn release(mut self) {
         self.stays = false;
     }
@@ -91,12 +92,13 @@ impl Drop for IndexLock {
 }
 
 impl Repository {
-    /// Gives back every `index.lock` that a killed engine of crew's left in a checkout, so that the user's git works
-    /// again; for start-up, after open landings were carried on (until then the lock keeps the user's commits from taking
-    /// a landed change back). Does nothing without the repository's lock. Locks of other gits stay.
+    /// Releases every `index.lock` that a killed engine of crew's left in a checkout, so that the user's git
+    /// works again. For start-up, after open landings were carried on: until then the lock keeps a commit of
+    /// the user's from taking a landed change back. Does nothing without the repository's lock. Locks of
+    /// other gits stay.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io): one could not be given back; the others are.
+    /// [`Error::Io`](crate::Error::Io) if a lock could not be released; the others are.
     pub fn release_left_behind(&self) -> Result<()> {
         if self.lock().is_none() {
             return Ok(());
@@ -116,8 +118,8 @@ impl Repository {
         outcome
     }
 
-    /// Every `index.lock` that is crew's own. While no engine works on the repository, one was killed while a checkout followed
-    /// what landed.
+    /// Every `index.lock` that is crew's own. If no engine works on the repository, an engine was killed
+    /// while a checkout followed what landed.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io).
@@ -130,7 +132,8 @@ impl Repository {
     }
 }
 
-/// Removes what an engine left that was killed in the moment in which it took a lock. For the holder of the repository's lock.
+/// Removes the file that an engine left which was killed as it took a lock. For the holder of the
+/// repository's lock.
 pub(crate) fn forget_marks(git_dir: &Path) -> Result<()> {
     let _held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     let entries = match std::fs::read_dir(git_dir) {
@@ -157,13 +160,13 @@ fn is_left_behind(repository: &Repository, path: &Path) -> bool {
     repository.lock().is_some() && is_marked(path)
 }
 
-/// Whether it is crew's own.
+/// Whether the lock at this path is crew's own.
 pub(crate) fn is_marked(path: &Path) -> bool {
     beginning(path).is_some_and(|content| content == MARK)
 }
 
-/// What a file holds that is no longer than the mark; no other is crew's. Somebody else may have made it: a pipe would be waited
-/// for, and a flood be read.
+/// The content of a file that is no longer than the mark; a longer one is not crew's. Another program may
+/// have made the file: reading a pipe would block, and a large file would be read for nothing.
 fn beginning(path: &Path) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);

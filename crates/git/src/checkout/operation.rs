@@ -1,4 +1,4 @@
-//! Which operation is under way in a checkout.
+//! Finding the operation that is under way in a checkout.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! A git that stays up and answers one question after the other.
+//! `git cat-file --batch` and its like: a git that stays up and answers one question after the other.
 
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout};
@@ -11,15 +11,16 @@ use crate::clock::Deadline;
 use crate::command::call::Call;
 use crate::error::Result;
 
-/// An answer that takes longer is none.
+/// The time for one answer; a later one counts as none.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// One is ended after so many questions, since it remembers something of each.
+/// The process is ended after so many questions, since it remembers something of each.
 const QUESTIONS: u32 = 2000;
 
-/// A helper that is started when it is first asked something and again when it has failed; clones share it.
+/// A git that is started at its first question, and again when it has failed; clones share it.
 ///
-/// It only reads, or writes objects, so it need not keep the repository's lock; it ends with the engine, whose end of its
-/// standard input goes with it. It finds objects and packs that come later: what git does not know it looks for anew.
+/// It only reads, or writes objects, so it need not keep the repository's lock. It ends with the engine,
+/// which holds the other end of its standard input. It finds objects and packs that come later: git looks
+/// again for what it does not know.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CatFile(Arc<Mutex<Option<Running>>>);
 
@@ -28,16 +29,16 @@ struct Running {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
-    /// Read and not yet given out.
+    /// Bytes that were read and belong to an answer that is not complete yet.
     ahead: Vec<u8>,
     asked: u32,
     used: bool,
 }
 
 impl CatFile {
-    /// Asks one question, which is small enough for a pipe, and reads its answer with `read`, which takes all of it. `None`: it
-    /// cannot be asked, does not answer, or `read` does not understand it; then it is ended, and git has to be asked in
-    /// another way.
+    /// Asks one question, which is small enough for a pipe, and lets `read` read its answer to the end.
+    /// `None`: the process cannot be asked or does not answer, or `read` does not understand the answer. The
+    /// process is ended then, and the caller has to ask git in another way.
     pub(crate) fn ask<T>(
         &self,
         start: impl FnOnce() -> Result<Call>,
@@ -63,7 +64,7 @@ impl CatFile {
         said
     }
 
-    /// Ends it unless it was asked something since this was last called.
+    /// Ends the process unless it was asked something since the last call of this.
     pub(crate) fn rest(&self) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = held.as_mut()
@@ -97,14 +98,15 @@ impl Drop for Running {
     }
 }
 
-/// What a helper says to a question.
+/// The answer to one question.
 pub(crate) struct Answer<'a> {
     running: &'a mut Running,
     deadline: Deadline,
 }
 
 impl Answer<'_> {
-    /// The bytes up to the next `end`, which is taken too; `None` if there is none among the first `limit`.
+    /// Reads the bytes up to the next `end`, and `end` itself; `None` if there is none among the first
+    /// `limit`.
     pub(crate) fn until(&mut self, end: u8, limit: usize) -> Option<Vec<u8>> {
         let mut looked = 0;
         loop {
@@ -122,7 +124,7 @@ impl Answer<'_> {
         }
     }
 
-    /// So many bytes.
+    /// Reads exactly `count` bytes.
     pub(crate) fn exactly(&mut self, count: usize) -> Option<Vec<u8>> {
         while self.running.ahead.len() < count {
             self.more()?;

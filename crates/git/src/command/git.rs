@@ -10,14 +10,14 @@ use crate::error::{Error, Result};
 use crate::types::shortened::shortened;
 use crate::types::version::Version;
 
-/// A call that names no other deadline ends after this.
+/// The deadline of a call that sets no other.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What of the caller's environment git gets to see, as values.
+/// The part of the caller's environment that git gets to see, as values.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// The PATH in which git is looked for, and in which the user's own filters are (only in calls that write the
-    /// user's checkout or a check checkout).
+    /// The PATH in which git is looked for, and in which the user's own filters are (only in calls that write
+    /// the user's checkout or a check checkout).
     pub path: OsString,
     /// The user's home, for their git settings in those same calls; `None`: none are read.
     pub home: Option<PathBuf>,
@@ -27,12 +27,12 @@ pub struct Surroundings {
 
 /// A git program that is new enough, and how crew runs it.
 ///
-/// Every call: the absolute program found once; a cleared environment; an explicit `GIT_DIR` (except to find the
-/// repository at all); no replace objects, grafts, hooks, file-system monitor, prompts, pager, editor, network
-/// protocols or automatic maintenance; everything written is fsynced; a deadline (60 s unless a call says otherwise),
-/// after which the whole process group gets TERM and then KILL; bounded output; options ended before any name. The
-/// system's and user's settings are read only where the user's own checkout or a check checkout is written, since
-/// their filters and line endings belong there.
+/// Every call has the absolute program, found once; a cleared environment; an explicit `GIT_DIR` (except to
+/// find the repository at all); no replace objects, grafts, hooks, file-system monitor, prompts, pager,
+/// editor, network protocols or automatic maintenance; fsync of everything that is written; a deadline (60 s
+/// unless a call sets another), after which the whole process group gets TERM and then KILL; bounded output;
+/// and an end of options before any name. The settings of the system and of the user are read only where the
+/// user's own checkout or a check checkout is written, since their filters and line endings belong there.
 #[derive(Clone, Debug)]
 pub struct Git {
     pub(super) program: Arc<Path>,
@@ -126,7 +126,8 @@ mod tests {
         (folder, git)
     }
 
-    /// R-2. The naive version inherits the environment: `GIT_DIR`, `GIT_CONFIG_COUNT`, `GIT_SSH_COMMAND` and the rest count.
+    /// The naive version inherits the environment: `GIT_DIR`, `GIT_CONFIG_COUNT`, `GIT_SSH_COMMAND` and the
+    /// rest count.
     #[test]
     fn a_call_sees_only_what_crew_gives_it() {
         let (_folder, git) = fake(
@@ -202,7 +203,7 @@ mod tests {
     #[test]
     fn a_deaf_child_is_killed_with_its_children() {
         let (folder, git) = fake("trap '' TERM; /bin/sleep 600 & echo $! > \"${0%/*}/pid\"; wait; wait");
-        // On a busy machine it may be ended before it is deaf.
+        // On a busy machine the shell may be ended before it ignores the signal.
         let pid = loop {
             let said = git.call("x").deadline(Duration::from_millis(500)).run();
             assert!(matches!(said, Err(Error::Deadline { .. })));
@@ -222,7 +223,7 @@ mod tests {
         }
     }
 
-    /// An agent chooses the names of its files, and git says them.
+    /// An agent chooses the names of its files, and git repeats them in its messages.
     #[test]
     fn names_in_what_git_says_are_not_taken_for_a_lack() {
         let said = "error: x: No space left on device: unsupported file type\nfatal: Unable to process path write error";

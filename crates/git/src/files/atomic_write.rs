@@ -1,4 +1,4 @@
-//! Files of crew's own, replaced whole.
+//! Atomic writes: files of crew's own, replaced as a whole.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,8 +9,8 @@ use tempfile::NamedTempFile;
 
 use crate::error::{Error, IoContext, Result};
 
-/// Replaces a file's content in one rename, made durable before; the folder is made if need be. Only for folders that
-/// no agent can write.
+/// Replaces a file's content by one rename, after the new content is durable; makes the folder if need be.
+/// Only for folders that no agent can write.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     std::fs::create_dir_all(folder).doing("make the folder", folder)?;
@@ -34,8 +34,8 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A new file under a passing name. What fails names the folder only: with another name in it each time, the same failure
-/// would look like a new one.
+/// Makes a file under a temporary name. Errors name the folder only: with another file name in it each time,
+/// the same failure would look like a new one.
 pub(crate) fn temporary_file(folder: &Path, prefix: &str) -> Result<NamedTempFile<File>> {
     let mut flags = File::options();
     flags.write(true).create_new(true).mode(0o600);
@@ -45,7 +45,7 @@ pub(crate) fn temporary_file(folder: &Path, prefix: &str) -> Result<NamedTempFil
         .doing("write in", folder)
 }
 
-/// Removes a file; one that is not there is as good.
+/// Removes a file; one that does not exist is no error.
 pub(crate) fn remove_if_there(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path, error)),

@@ -1,4 +1,4 @@
-//! Deleting a folder with all in it: as much of it as may be deleted.
+//! Deleting a folder and everything in it, as far as crew may.
 
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -10,16 +10,17 @@ use rustix::io::Errno;
 
 use crate::error::{Error, IoContext, Result};
 
-/// Folders in folders: each is a call in a call, and an open descriptor, of which there are not many.
+/// The deepest nesting of folders: each level is a call in a call, and an open descriptor, of which there are
+/// not many.
 pub(crate) const DEPTH: usize = 200;
-/// Without these an owner can neither look into a folder nor take anything out of it.
+/// The rights without which an owner can neither look into a folder nor take anything out of it.
 const OWNERS: RawMode = 0o700;
 
-/// Deletes a folder and all in it, also folders that forbid it (Go's module cache does). Follows no symlink. What is
-/// not there is as good.
+/// Deletes a folder and everything in it, also folders whose mode forbids it (Go's module cache has such).
+/// Follows no symlink. A folder that does not exist is no error.
 ///
 /// # Errors
-/// [`Error::Io`], of the first that may not be deleted: all the others are gone.
+/// [`Error::Io`] for the first entry that may not be deleted; everything else is gone.
 pub fn delete_tree(path: &Path) -> Result<()> {
     match std::fs::remove_dir_all(path) {
         Ok(()) => Ok(()),
@@ -27,7 +28,7 @@ pub fn delete_tree(path: &Path) -> Result<()> {
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
             std::fs::remove_file(path).doing("remove", path)
         }
-        // It has ended with the first that it could not remove.
+        // The standard library stopped at the first entry that it could not remove.
         Err(_) => delete_what_may_be(path),
     }
 }
@@ -47,7 +48,7 @@ fn delete_what_may_be(path: &Path) -> Result<()> {
     }
 }
 
-/// Takes out of a folder what may be, and notes the first that may not.
+/// Deletes the entries of a folder that may be deleted, and notes the first that may not.
 fn empty(folder: &OwnedFd, path: &Path, depth: usize, first: &mut Option<Error>) {
     let mut note = |path: &Path, errno: Errno| {
         first.get_or_insert_with(|| Error::io("remove", path, errno));
@@ -74,7 +75,7 @@ fn empty(folder: &OwnedFd, path: &Path, depth: usize, first: &mut Option<Error>)
         match unlinkat(folder, name, how) {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(errno) => {
-                // That there is something in it is no reason: why it could not be emptied is.
+                // "Not empty" is no reason. The reason is the error that kept the folder from being emptied.
                 let errno = opened.err().unwrap_or(errno);
                 first.get_or_insert_with(|| Error::io("remove", &path, errno));
             }
@@ -93,8 +94,8 @@ pub(crate) fn names(folder: &OwnedFd) -> rustix::io::Result<Vec<CString>> {
     Ok(names)
 }
 
-/// Opens a folder to look into it; one of our own that forbids it is made to allow it. The folder itself, never where a link leads
-/// that stands there by now.
+/// Opens a folder for reading its entries. A folder of our own that forbids this gets the rights first. This
+/// opens the folder itself, never the target of a link that has taken its place.
 pub(crate) fn open_unlocked(at: impl AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let held = openat(at, name, OFlags::PATH | flags, Mode::empty())?;
@@ -102,12 +103,12 @@ pub(crate) fn open_unlocked(at: impl AsFd, name: &OsStr) -> rustix::io::Result<O
     openat(&held, c".", OFlags::RDONLY | flags, Mode::empty())
 }
 
-/// Adds rights of the owner's to what is held with `O_PATH`, whose mode is `mode`. It is another user's where that is refused: then it
-/// is as it is.
+/// Adds rights for the owner to the file that `held` (opened with `O_PATH`) stands for, whose mode is `mode`.
+/// Where the system refuses, the file is another user's and stays as it is.
 pub(crate) fn unlock(held: &OwnedFd, mode: RawMode, rights: RawMode) {
     let mode = mode & 0o7777;
     if mode & rights != rights {
-        // A descriptor of this kind has no other way.
+        // For a descriptor opened with `O_PATH` there is no other way.
         let this = format!("/proc/self/fd/{}", held.as_raw_fd());
         chmod(this, Mode::from_raw_mode(mode | rights)).ok();
     }

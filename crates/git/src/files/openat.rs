@@ -1,4 +1,4 @@
-//! Files under a folder that somebody else can write: no path leads out of it (security.md R-6).
+//! `openat2`: files under a folder that somebody else can write, where no path leads out of that folder.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -65,7 +65,8 @@ pub(crate) fn read(root: &OwnedFd, relative: &Path, limit: u64) -> io::Result<Op
     Ok(Some(content))
 }
 
-/// Whether an error of this module's tells of what the folder's writer made there, not of what the machine cannot do now.
+/// Whether an error of this module is about something that the folder's writer made there, and not about
+/// something that the machine cannot do now.
 pub(crate) fn is_by_its_writer(error: &io::Error) -> bool {
     let by_writer = [
         Errno::NOENT,
@@ -79,7 +80,7 @@ pub(crate) fn is_by_its_writer(error: &io::Error) -> bool {
         Errno::INVAL,
         Errno::NXIO,
     ];
-    // What is not the system's is of our own making, above.
+    // An error without an errno is one of those that this module makes.
     Errno::from_io_error(error).is_none_or(|errno| by_writer.contains(&errno))
 }
 
@@ -98,7 +99,7 @@ pub(crate) fn replace(root: &OwnedFd, relative: &Path, content: &[u8]) -> io::Re
     done
 }
 
-/// A new file of a name that nobody can have prepared.
+/// Makes a file under a name that nobody can have prepared.
 fn new_file(folder: &OwnedFd) -> io::Result<(File, String)> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     for number in 0..1000 {
@@ -112,7 +113,7 @@ fn new_file(folder: &OwnedFd) -> io::Result<(File, String)> {
     Err(io::Error::from(io::ErrorKind::AlreadyExists))
 }
 
-/// `openat2` says EAGAIN when something under it was renamed meanwhile.
+/// Repeats `openat2` while it fails with EAGAIN, which means that something under it was renamed meanwhile.
 fn retried<T>(mut action: impl FnMut() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
     for _ in 0..100 {
         match action() {

@@ -1,4 +1,5 @@
-//! What an agent has shut (`chmod 0`): git passes over it without failing, and what is in it is work like the rest.
+//! Permissions that an agent has taken away (`chmod 0`): git passes over such a file without an error, and
+//! what is in it is work like the rest.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -12,16 +13,17 @@ use crate::error::{Error, Result};
 use crate::files::delete::{DEPTH, names, open_unlocked, unlock};
 use crate::types::unsaved::Unsaved;
 
-/// Without these an owner cannot look into a folder.
+/// The rights without which an owner cannot look into a folder.
 const LOOK: RawMode = 0o500;
-/// Without it an owner cannot read a file.
+/// The right without which an owner cannot read a file.
 const READ: RawMode = 0o400;
 
-/// Gives the owner the right to look into every folder below `at` and to read every file, and tells of folders that stay shut:
-/// another user's. Follows no symlink, goes into no other file system, and leaves the folder's own `.git` as it is.
+/// Gives the owner the right to look into every folder below `at` and to read every file. Returns the folders
+/// that stay closed, which are another user's. Follows no symlink, enters no other file system, and leaves
+/// the folder's own `.git` as it is.
 ///
 /// # Errors
-/// [`Error::Io`], where it is the machine's moment that a folder cannot be looked into.
+/// [`Error::Io`] where a folder cannot be looked into for want of a resource of the machine.
 pub(crate) fn open_up(at: &Path) -> Result<Vec<Unsaved>> {
     let folder =
         open_unlocked(rustix::fs::CWD, at.as_os_str()).map_err(|errno| Error::io("look into", at, errno))?;
@@ -75,7 +77,7 @@ impl Walk<'_> {
                         Err(errno) => self.tell(&path, errno)?,
                     }
                 }
-                // One that stays shut is told of as it is added.
+                // A file that stays unreadable is reported when it is added.
                 FileType::RegularFile if stat.st_mode & READ == 0 => {
                     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                     let held = openat(folder, name, flags, Mode::empty());

@@ -1,4 +1,4 @@
-//! The merged result of a branch and the target, made without a checkout.
+//! A candidate: the merge of a branch into the target, made without a checkout.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -34,16 +34,16 @@ pub struct Candidate {
     pub changes: Vec<crate::types::change::Change>,
 }
 
-/// What comes of merging.
+/// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It merges.
+    /// The merge succeeded.
     Candidate(Candidate),
-    /// It does not, in these paths; the messages are git's, for the agent's prompt.
+    /// The merge has conflicts in these paths; the messages are git's, for the agent's prompt.
     Conflict {
         /// The paths, each once, in order.
         paths: Vec<PathBuf>,
-        /// What git says about them.
+        /// git's messages about them.
         messages: Vec<String>,
     },
     /// The tip has no commit that the target lacks.
@@ -51,7 +51,8 @@ pub enum Outcome {
 }
 
 impl Message {
-    /// The text as it is committed. The trailers are a paragraph of their own at the end, so none in the body counts.
+    /// The text that is committed. The trailers are a paragraph of their own at the end, so none in the body
+    /// counts.
     #[must_use]
     pub fn text(&self) -> String {
         let one_line = |text: &str| {
@@ -94,8 +95,9 @@ impl Message {
 }
 
 impl Repository {
-    /// Merges `tip` into `target` (`--no-ff`) without touching any checkout or ref. In-tree attributes do not count, so
-    /// no merge driver runs. The same input gives the same commit. Everything written is durable on return.
+    /// Merges `tip` into `target` (`--no-ff`) without touching any checkout or ref. In-tree attributes do not
+    /// count, so no merge driver runs. The same input gives the same commit. Everything written is durable on
+    /// return.
     ///
     /// # Errors
     /// [`Error::Unrelated`], [`Error::NoSuchCommit`], [`Error::Deadline`], [`Error::Failed`].
@@ -114,7 +116,7 @@ impl Repository {
         };
         crash::point("candidate.merged");
         let changes = self.changes(target, &tree)?;
-        // Where there is a commit to be merged, the tree may still be the target's.
+        // There is a commit to be merged, and yet the tree may be the target's.
         if changes.is_empty() && self.is_ancestor(tip, target)? {
             return Ok(Outcome::NoCommits);
         }
@@ -135,8 +137,8 @@ impl Repository {
         }))
     }
 
-    /// Whether merging `tip` would bring a commit back that somebody has taken off the target: the `base` that the work began
-    /// from.
+    /// Whether a merge of `tip` would bring back a commit that somebody has taken off the target: `base`,
+    /// from which the work began.
     ///
     /// # Errors
     /// [`Error::Failed`] when one of them does not exist.
@@ -144,7 +146,8 @@ impl Repository {
         Ok(!self.is_ancestor(base, target)? && self.is_ancestor(base, tip)?)
     }
 
-    /// Whether `tip` has a commit that once was the end of `branch` and is not in it any more, as far as its reflog goes back.
+    /// Whether `tip` contains a commit that once was the end of `branch` and is not in it any more, as far as
+    /// its reflog goes back.
     ///
     /// # Errors
     /// [`Error::NoSuchCommit`], [`Error::Failed`], [`Error::Io`].
@@ -168,7 +171,7 @@ impl Repository {
             .any(|commit| ends.contains(commit)))
     }
 
-    /// The tree, or the conflict.
+    /// Merges two commits: gives the tree, or the conflict.
     fn merge(&self, target: &Oid, tip: &Oid) -> Result<std::result::Result<Oid, Outcome>> {
         let said = self
             .call_without_attributes("merge-tree")
@@ -190,7 +193,7 @@ impl Repository {
         }
     }
 
-    /// Why two commits cannot be merged at all, where it is known.
+    /// The reason for which two commits cannot be merged at all, where it is known.
     fn not_merged(&self, target: &Oid, tip: &Oid) -> Result<Option<Error>> {
         self.require_commits(&[target, tip])?;
         let base = self
@@ -204,8 +207,8 @@ impl Repository {
     }
 }
 
-/// Reads `merge-tree -z`: the tree, then `<mode> <oid> <stage>\t<path>` for each conflicted entry, an empty field, then
-/// for each message: the number of its paths, these, its kind, its text.
+/// Reads `merge-tree -z`: the tree, then `<mode> <oid> <stage>\t<path>` for each conflicted entry, an empty
+/// field, then for each message: the number of its paths, these, its kind, its text.
 fn conflict(output: &[u8]) -> Result<Outcome> {
     let mut fields = output.split(|byte| *byte == 0).skip(1);
     let mut paths: Vec<PathBuf> = Vec::new();

@@ -1,4 +1,4 @@
-//! The target moves, by compare-and-swap, and the checkouts that show it follow.
+//! Landing: the target moves by compare-and-swap, and the checkouts that show it follow.
 
 use crate::checkout::follow::apply::Ready;
 use crate::checkout::index_lock::IndexLock;
@@ -8,45 +8,45 @@ use crate::types::blocked::Blocked;
 use crate::types::id::Branch;
 use crate::types::oid::Oid;
 
-/// What is in the journal before anything moves.
+/// A landing, as it is in the journal before anything moves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intent {
     /// The branch that moves.
     pub target: Branch,
-    /// Where it is.
+    /// The commit at which the branch is.
     pub old: Oid,
-    /// Where it goes: a candidate on `old`.
+    /// The commit to which the branch moves: a candidate on `old`.
     pub new: Oid,
 }
 
-/// What came of landing.
+/// The outcome of a landing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Landing {
-    /// The target contains `new`, durably. `left`: paths in checkouts that a person edited in the very moment; they were
-    /// left as they are.
+    /// The target contains `new`, durably. `left`: paths in checkouts that a person edited in that very
+    /// moment, and that were left as they are.
     Landed {
-        /// What was left.
+        /// The paths that were left.
         left: Vec<Blocked>,
     },
-    /// The target is somewhere else than `old`, and nothing moved.
+    /// The target is not at `old`, and nothing moved.
     TargetMoved {
         /// Where it is; `None`: it is gone.
         now: Option<Oid>,
     },
-    /// Edits of a person are in paths that would change (or an operation of theirs is under way): nothing moved.
+    /// A person has edited paths that would change, or has an operation under way: nothing moved.
     InTheWay(Vec<Blocked>),
 }
 
 impl Repository {
-    /// Lands: looks whether every checkout of the target can follow, moves the ref, lets them follow. While it does so
-    /// it holds their `index.lock`s, so that no commit of the user's can fall between the ref and the index. An "ensure":
-    /// repeated after a kill at any point it ends as if nothing had happened.
+    /// Lands: checks whether every checkout of the target can follow, moves the ref, and lets the checkouts
+    /// follow. Meanwhile it holds their `index.lock`s, so that no commit of the user's can fall between the
+    /// ref and the index. An "ensure": repeated after a kill at any point it ends as if nothing had happened.
     ///
-    /// The caller serialises landings and holds the repository's lock (see [`Repository::locked`]); without it, locks
-    /// that a killed engine left behind are not taken away.
+    /// The caller runs one landing at a time and holds the repository's lock (see [`Repository::locked`]);
+    /// without it, locks that a killed engine left behind are not removed.
     ///
-    /// # Errors
-    /// [`Error::RefBusy`]; [`Error::Failed`] and the like. After an error the state is one that repeating brings on.
+    /// # Errors [`Error::RefBusy`]; [`Error::Failed`] and the like. After an error the state is one that
+    /// repeating brings on.
     pub fn land(&self, intent: &Intent) -> Result<Landing> {
         let name = intent.target.full();
         let now = self.branch_tip(&intent.target)?;
@@ -84,7 +84,8 @@ impl Repository {
             return Ok(Landing::InTheWay(in_the_way));
         }
         crash::point("land.checked");
-        // All that takes time is done before the branch moves: between the two nobody's git should find the old index.
+        // All that takes time is done before the branch moves: between the two moves nobody's git should find
+        // the old index.
         let mut ready = Vec::new();
         for (checkout, lock, looked) in held {
             ready.push(self.ready_to_follow(checkout, &intent.old, &intent.new, lock, Some(looked))?);
@@ -97,7 +98,8 @@ impl Repository {
                 return Ok(Landing::TargetMoved { now });
             }
             Err(error) => {
-                // It may have moved all the same: then the indexes are behind it until this is repeated.
+                // The branch may have moved all the same. Then the indexes are behind it until the landing is
+                // repeated.
                 if self.branch_tip(&intent.target)?.as_ref() != Some(&intent.old) {
                     ready.iter_mut().for_each(Ready::keep_locked);
                 }
@@ -114,8 +116,8 @@ impl Repository {
         Ok(Landing::Landed { left })
     }
 
-    /// Ends a landing that nobody wants any more. Where it had moved the target, the checkouts follow; where it had not, what it
-    /// held of them is given back. Doing it again changes nothing.
+    /// Ends a landing that nobody wants any more. If it had moved the target, the checkouts follow; if not,
+    /// the locks that it held are released. Repeating it changes nothing.
     ///
     /// # Errors
     /// As [`Repository::land`].

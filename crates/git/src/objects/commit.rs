@@ -1,4 +1,4 @@
-//! Commits: written, and asked for their tree, time and ancestors.
+//! Commits: writing one, and asking for its tree, time and ancestors.
 
 use crate::error::{Error, Result};
 use crate::repository::Repository;
@@ -39,7 +39,7 @@ impl Repository {
         }
     }
 
-    /// That all of these are commits, in one call.
+    /// Checks in one call that all of these are commits.
     pub(crate) fn require_commits(&self, commits: &[&Oid]) -> Result<()> {
         let list: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
         let said = self

@@ -1,4 +1,4 @@
-//! What differs between two trees.
+//! Differences of two trees.
 
 use crate::error::{Error, Result};
 use crate::repository::Repository;
@@ -6,7 +6,7 @@ use crate::types::change::{Change, DiffStat, Entry, Mode};
 use crate::types::oid::Oid;
 use crate::types::paths::path_of;
 
-/// Differences of more paths than these are not remembered.
+/// A difference of more paths than this is not remembered.
 const REMEMBERED_PATHS: usize = 1000;
 
 impl Repository {
@@ -44,14 +44,14 @@ impl Repository {
         Ok(changes)
     }
 
-    /// Keeps a difference that is known; also for another name of the same tree.
+    /// Remembers a difference; also for another name of the same tree.
     pub(crate) fn remember_changes(&self, old: &Oid, new: &Oid, changes: &[Change]) {
         if changes.len() <= REMEMBERED_PATHS {
             self.memories().changes.keep(old, new, changes.to_vec());
         }
     }
 
-    /// How much differs between two commits.
+    /// Counts the files and lines in which two commits differ.
     ///
     /// # Errors
     /// [`Error::Failed`] when one of them does not exist.
@@ -74,7 +74,7 @@ impl Repository {
             stat.added += number();
             stat.deleted += number();
             if parts.next().is_none_or(<[u8]>::is_empty) {
-                // A rename: the two paths follow as fields of their own.
+                // In a rename the two paths follow as fields of their own.
                 fields.next();
                 fields.next();
             }

@@ -1,16 +1,16 @@
-//! Whether the repository's objects are whole.
+//! `git fsck`: whether the repository's objects are whole.
 
 use std::time::Duration;
 
 use crate::error::Result;
 use crate::repository::Repository;
 
-/// Every object is read: in a large repository that takes long.
+/// fsck reads every object, which takes long in a large repository.
 const DEADLINE: Duration = Duration::from_secs(3_600);
 
 impl Repository {
-    /// What `git fsck --strict` finds wrong with the objects and refs, a line for each, as git says it. What nothing points
-    /// to is not wrong.
+    /// The faults that `git fsck --strict` finds in objects and refs, a line for each, in git's words. An
+    /// object to which nothing points is no fault.
     ///
     /// # Errors
     /// [`Error::Failed`](crate::Error::Failed) when it ends with an error and says nothing;

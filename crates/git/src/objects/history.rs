@@ -1,4 +1,4 @@
-//! What happened on a branch, for people.
+//! History of a branch, for people.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub struct CommitInfo {
     pub commit: Oid,
     /// The author's name.
     pub author: String,
-    /// When it was committed.
+    /// The time of the commit.
     pub at: Time,
     /// The first line of its message.
     pub subject: String,
@@ -59,7 +59,8 @@ impl Repository {
         self.merges(&["--first-parent"], tip, limit)
     }
 
-    /// The same, on any line that leads to `tip`, each before its parents. All of the history is read.
+    /// As [`Repository::landed`], on every line that leads to `tip`, each merge before its parents. Reads all
+    /// of the history.
     ///
     /// # Errors
     /// [`Error::Failed`] when the commit does not exist.
@@ -74,7 +75,8 @@ impl Repository {
         Ok(merges)
     }
 
-    /// Those of these commits that no ref leads to: git deletes them some day. One that is gone already is not among them.
+    /// The commits of this list that no ref leads to: git deletes them some day. A commit that is gone
+    /// already is left out.
     ///
     /// # Errors
     /// [`Error::Failed`].
@@ -96,7 +98,7 @@ impl Repository {
             .collect()
     }
 
-    /// The history of `tip` as git draws it: a line each, newest first, of at most `limit` commits.
+    /// The history of `tip` as a graph that git draws: a line each, newest first, of at most `limit` commits.
     ///
     /// # Errors
     /// [`Error::Failed`] when the commit does not exist.

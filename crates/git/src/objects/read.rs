@@ -1,4 +1,4 @@
-//! Objects of the user's repository, read through a git that stays up.
+//! Reading objects of the user's repository through a `git cat-file` that stays up.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,22 @@ use crate::types::change::{Change, Entry, Mode};
 use crate::types::oid::Oid;
 use crate::types::paths::path_of;
 
-/// A larger object is read in another way.
+/// The greatest object that is read this way.
 const OBJECT_BYTES: usize = 1 << 20;
-/// Objects asked for in one question: their names fit into a pipe.
+/// The number of objects in one question: their names must fit into a pipe.
 const QUESTION: usize = 256;
-/// Trees that a difference may lead through, of both sides.
+/// The number of trees, of both sides, that a difference may lead through.
 const TREES: usize = 1000;
-/// Commits that are looked at before git is asked for an ancestor: what has just landed is among the last merges.
+/// The number of commits that are read before git is asked for an ancestor: a commit that has just landed is
+/// among the last merges.
 const NEAR: usize = 8;
 
-/// What an object is, and its content.
+/// An object's type and its content.
 pub(crate) type Object = (Vec<u8>, Vec<u8>);
 
 impl Repository {
-    /// Objects, in the order in which they are asked for. `None`: one of them is missing or large, or git has to be asked in
-    /// another way.
+    /// Reads objects, in the order of `ids`. `None`: one of them is missing or large, or git has to be asked
+    /// in another way.
     pub(crate) fn objects_of<'o>(&self, ids: impl IntoIterator<Item = &'o Oid>) -> Option<Vec<Object>> {
         let ids: Vec<&Oid> = ids.into_iter().collect();
         let mut found = Vec::with_capacity(ids.len());
@@ -49,7 +50,7 @@ impl Repository {
         Some(found)
     }
 
-    /// The tree of a commit; `None`: it is none, or git has to be asked in another way.
+    /// Reads the tree of a commit; `None`: the object is no commit, or git has to be asked in another way.
     pub(crate) fn tree_from_cat_file(&self, commit: &Oid) -> Option<Oid> {
         match self.objects_of([commit])?.pop()? {
             (kind, content) if kind == b"commit" => tree_of(&content),
@@ -57,8 +58,8 @@ impl Repository {
         }
     }
 
-    /// Whether the commit is one of the last few on the descendant's line of first parents, or was merged by one of them. `false`:
-    /// not, or git has to look further.
+    /// Whether the commit is one of the last few on the descendant's line of first parents, or was merged by
+    /// one of them. `false`: it is not, or git has to look further.
     pub(crate) fn is_near(&self, ancestor: &Oid, descendant: &Oid) -> bool {
         let mut at = descendant.clone();
         for _ in 0..NEAR {
@@ -80,7 +81,8 @@ impl Repository {
         false
     }
 
-    /// The paths in which two commits or trees differ, as [`Repository::changes`] has them; `None` where that has to ask git.
+    /// The paths in which two commits or trees differ, as [`Repository::changes`] gives them; `None` where
+    /// git has to be asked.
     pub(crate) fn tree_changes(&self, old: &Oid, new: &Oid) -> Option<Vec<Change>> {
         let roots = self.objects_of([old, new])?;
         let mut trees = Vec::new();
@@ -93,7 +95,7 @@ impl Repository {
         }
         let mut changes = Vec::new();
         let mut read = 0;
-        // Folders that differ: path, and the tree of each side.
+        // The folders that differ: the path, and the tree of each side.
         let mut open = vec![(Vec::new(), Some(trees.swap_remove(0)), trees.pop())];
         while !open.is_empty() {
             open.retain(|(_, old, new)| old != new);
@@ -171,7 +173,7 @@ impl Repository {
     }
 }
 
-/// What a name stands for in a tree.
+/// An entry of a tree.
 #[derive(PartialEq)]
 enum Item {
     Absent,
@@ -195,13 +197,13 @@ impl Item {
     }
 }
 
-/// The tree that a commit's first line names.
+/// Reads the tree from a commit's first line.
 fn tree_of(commit: &[u8]) -> Option<Oid> {
     let line = commit.split(|byte| *byte == b'\n').next()?;
     Oid::from_bytes(line.strip_prefix(b"tree ")?).ok()
 }
 
-/// The parents of a commit, in their order.
+/// Reads the parents of a commit, in their order.
 fn parents_of(commit: &[u8]) -> Vec<Oid> {
     let lines = commit.split(|byte| *byte == b'\n').skip(1);
     lines

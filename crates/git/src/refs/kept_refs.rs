@@ -1,4 +1,5 @@
-//! Refs that keep work which no branch has: `refs/crew/rescue/<ticket>/<n>` and `refs/crew/attempts/<ticket>/<n>`.
+//! Kept refs: `refs/crew/rescue/<ticket>/<n>` and `refs/crew/attempts/<ticket>/<n>` hold work that no branch
+//! holds.
 
 use std::time::SystemTime;
 
@@ -20,11 +21,11 @@ pub enum KeptKind {
 /// A kept commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// Why.
+    /// The reason for which the commit is kept.
     pub kind: KeptKind,
     /// The ticket.
     pub ticket: String,
-    /// Its number among the ticket's of this kind, from 1.
+    /// The number among the kept commits of this ticket and kind, from 1.
     pub number: u32,
     /// The full ref name.
     pub name: String,
@@ -32,20 +33,20 @@ pub struct Kept {
     pub commit: Oid,
 }
 
-/// A ref that keeps the base of an attempt's workspace.
+/// A ref that holds the base of an attempt's workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
     /// The full ref name.
     pub name: String,
     /// The ticket.
     pub ticket: String,
-    /// The attempt's number; none where the name ends in something else.
+    /// The attempt's number; `None` if the name ends in something else.
     pub attempt: Option<u32>,
     /// The base.
     pub commit: Oid,
 }
 
-/// What [`Repository::rescue`] kept and could not keep.
+/// The result of [`Repository::rescue`]: what was kept, and what could not be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rescued {
     /// Refs that were made by this call.
@@ -64,7 +65,7 @@ impl KeptKind {
 }
 
 impl Repository {
-    /// Keeps a commit as an attempt's tip. A commit that is kept so already is not kept twice.
+    /// Keeps a commit as an attempt's tip; one that is kept so already is not kept twice.
     ///
     /// # Errors
     /// [`Error::RefBusy`], [`Error::Failed`].
@@ -72,7 +73,7 @@ impl Repository {
         self.keep(KeptKind::Attempt, ticket, tip)
     }
 
-    /// Keeps a commit as a rescue. A commit that is kept so already is not kept twice.
+    /// Keeps a commit as a rescue; one that is kept so already is not kept twice.
     ///
     /// # Errors
     /// [`Error::RefBusy`], [`Error::Failed`].
@@ -80,7 +81,7 @@ impl Repository {
         self.keep(KeptKind::Rescue, ticket, tip)
     }
 
-    /// Everything kept for one ticket, or for all, by kind, ticket and number.
+    /// All that is kept for one ticket, or for all tickets, by kind, ticket and number.
     ///
     /// # Errors
     /// [`Error::Failed`].
@@ -115,7 +116,7 @@ impl Repository {
         Ok(found)
     }
 
-    /// When a ref of a kept commit was last written, as its file says; none where git has packed it away since.
+    /// The time at which a kept ref was last written, by its file; `None` if git has packed the ref since.
     #[must_use]
     pub fn kept_at(&self, kept: &Kept) -> Option<SystemTime> {
         let file = self.common_dir().join(&kept.name);
@@ -142,7 +143,7 @@ impl Repository {
             .collect())
     }
 
-    /// Deletes a pin if it still is at the commit that was seen.
+    /// Deletes a pin if it is still at the commit that was seen.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`].
@@ -150,7 +151,7 @@ impl Repository {
         self.move_ref(&pin.name, Some(&pin.commit), None, "crew: base no longer needed")
     }
 
-    /// Deletes a kept ref if it still is the commit that was seen.
+    /// Deletes a kept ref if it is still at the commit that was seen.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`].
@@ -182,7 +183,7 @@ impl Repository {
                     crash::point("keep.kept");
                     return Ok(kept(name, number));
                 }
-                // Somebody else took this number meanwhile.
+                // Another process took this number meanwhile.
                 Err(Error::RefMoved { .. }) => {}
                 Err(other) => return Err(other),
             }

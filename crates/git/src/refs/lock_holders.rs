@@ -1,5 +1,7 @@
-//! Who lives and may hold a lock file. A git that is about to move a ref has closed the lock's file already, and may stand so for
-//! long, in a hook: it is known by the repository that it works in.
+//! Lock holders: the living processes that may hold a lock file of git's.
+//!
+//! A git that is about to move a ref has closed the lock's file already, and may stay so for long, in a hook.
+//! It is recognised by the repository in which it works.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -10,7 +12,7 @@ use std::time::Duration;
 use crate::files::openat;
 use crate::repository::Repository;
 
-/// Commands that lock no ref, and that people leave standing in a pager or as a service.
+/// Commands that lock no ref, and that people leave running in a pager or as a service.
 const READERS: &[&[u8]] = &[
     b"blame",
     b"cat-file",
@@ -28,7 +30,7 @@ const READERS: &[&[u8]] = &[
 ];
 /// The one command by which crew's own children lock refs.
 const OWN: &[u8] = b"update-ref";
-/// Options before the command that have their value in the next word.
+/// Options before the command whose value is the next word.
 const WITH_VALUE: &[&[u8]] = &[
     b"-C",
     b"-c",
@@ -37,17 +39,18 @@ const WITH_VALUE: &[&[u8]] = &[
     b"--namespace",
     b"--config-env",
 ];
-/// Where `stat` has the parent's process id, and when the process began, in ticks since the machine was started (proc(5)).
+/// The fields of `stat` with the parent's process id, and with the start of the process in ticks since the
+/// machine was started (proc(5)).
 const PARENT: usize = 1;
 const BEGAN: usize = 19;
-/// As exactly as it is told when a process began, and then some.
+/// The precision of a process's start time in `/proc`, and a little more.
 const TICK: Duration = Duration::from_millis(20);
 /// Bytes of a `.git` that is a file; a longer one names no git directory.
 const LINK: u64 = 8 << 10;
 
-/// Whether a process that can be seen from here may hold this lock, which was seen with the machine up for `seen`: it has the file
-/// open, or is a git that can lock refs, works in this repository and had begun by then. A git in a container or on another host is
-/// not seen.
+/// Whether a process that is visible from here may hold this lock, which was first seen when the machine was
+/// up for `seen`. Such a process has the file open, or is a git that can lock refs, works in this repository
+/// and had started by then. A git in a container or on another host is not visible.
 pub(super) fn may_hold(repository: &Repository, lock: &Path, seen: Duration) -> bool {
     let owner = lock.symlink_metadata().map(|meta| meta.uid()).ok();
     let Ok(processes) = std::fs::read_dir("/proc") else {
@@ -61,7 +64,7 @@ pub(super) fn may_hold(repository: &Repository, lock: &Path, seen: Duration) -> 
     })
 }
 
-/// The folder of a process in `/proc`; what it has to say is empty once it is dead.
+/// The folder of a process in `/proc`; its files are empty once the process is dead.
 struct Process(PathBuf);
 
 impl Process {
@@ -69,7 +72,8 @@ impl Process {
         self.has_open(lock) || (self.may_lock_refs() && self.had_begun(seen) && self.works_in(common, owner))
     }
 
-    /// Whether it was there already when the machine was up for so long; also where that cannot be told.
+    /// Whether the process had started when the machine was up for so long; also `true` where that cannot be
+    /// found out.
     fn had_begun(&self, uptime: Duration) -> bool {
         let ticks: Option<u64> = self.stat(BEGAN).and_then(|ticks| ticks.parse().ok());
         let second = rustix::param::clock_ticks_per_second();
@@ -107,7 +111,7 @@ impl Process {
     /// A field of `stat`, counted from the one after the name.
     fn stat(&self, field: usize) -> Option<String> {
         let stat = std::fs::read_to_string(self.0.join("stat")).ok()?;
-        // Its own name may hold anything, and ends with the last bracket.
+        // The process's name may hold any character, and ends with the last bracket.
         let (_, rest) = stat.rsplit_once(')')?;
         rest.split_whitespace().nth(field).map(str::to_owned)
     }
@@ -115,7 +119,7 @@ impl Process {
     fn works_in(&self, common: &Path, owner: Option<u32>) -> bool {
         let cwd = match std::fs::read_link(self.0.join("cwd")) {
             Ok(cwd) => cwd,
-            // Another's, which does not say where: a lock of theirs may be its.
+            // A process of another user, whose folder cannot be read: a lock of theirs may be its.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 return owner.is_some() && self.0.metadata().map(|meta| meta.uid()).ok() == owner;
             }
@@ -125,7 +129,7 @@ impl Process {
         is_in(&cwd, common) || named.into_iter().any(|dir| is_in(&dir, common))
     }
 
-    /// The git directory or work tree that it was told to work in.
+    /// The git directory or work tree that the process was started for, by its arguments or its environment.
     fn named(&self) -> Vec<PathBuf> {
         let environment = self.words("environ");
         let set = ["GIT_DIR=", "GIT_COMMON_DIR=", "GIT_WORK_TREE="];
@@ -151,7 +155,8 @@ impl Process {
     }
 }
 
-/// The command of a git's command line: `git -c a=b log` is `log`, and so is `git-log`. None of a process that is dead.
+/// The subcommand in a git's command line: `git -c a=b log` is `log`, and so is `git-log`. `None` for a dead
+/// process.
 fn command(words: &[Vec<u8>]) -> Option<Vec<u8>> {
     let (program, arguments) = words.split_first()?;
     let program = Path::new(OsStr::from_bytes(program)).file_name()?;
@@ -169,8 +174,8 @@ fn command(words: &[Vec<u8>]) -> Option<Vec<u8>> {
     Some(Vec::new())
 }
 
-/// Whether a git that is run in `folder` works in the repository of this (real) git directory. Other repositories may stand in the
-/// folders of one, those of agents too.
+/// Whether a git that runs in `folder` works in the repository of this (real) git directory. Other
+/// repositories may stand in the folders of one, those of agents too.
 fn is_in(folder: &Path, common: &Path) -> bool {
     let folder = real(folder);
     if folder.starts_with(common) {

@@ -1,4 +1,4 @@
-//! Moving refs, only from where they were seen.
+//! Moving refs by compare-and-swap: only from where they were seen.
 
 use crate::command::call::Call;
 use crate::command::run::Output;
@@ -9,8 +9,8 @@ use crate::types::identity::Identity;
 use crate::types::oid::Oid;
 
 impl Repository {
-    /// Moves a ref by compare-and-swap: `old` and `new` of `None` mean that it does not exist. Repeating it after it
-    /// was done is fine.
+    /// Moves a ref by compare-and-swap: `old` and `new` of `None` mean that it does not exist. Repeating it
+    /// after it was done is fine.
     pub(crate) fn move_ref(&self, name: &str, old: Option<&Oid>, new: Option<&Oid>, why: &str) -> Result<()> {
         self.clear_stale_locks(name)?;
         let Some(error) = self.try_move(name, old, new, why)? else {
@@ -42,9 +42,9 @@ impl Repository {
         })
     }
 
-    /// Moves several refs in one transaction, in this order; each is a name, where it was seen and where it goes (`None`: it
-    /// does not exist). `false`: nothing moved, and whoever asks does it one by one, which tells why. Repeating it after it
-    /// was done is `false`.
+    /// Moves several refs in one transaction, in this order. Each is a name, where it was seen and where it
+    /// goes (`None`: it does not exist). `false`: nothing moved, and the caller moves them one by one, to
+    /// learn the reason. Repeating a transaction that was carried out gives `false`.
     pub(crate) fn move_refs(&self, moves: &[(&str, Option<&Oid>, Option<&Oid>)], why: &str) -> Result<bool> {
         let zero = "0".repeat(self.format().hex_len());
         let mut input = Vec::new();
@@ -111,8 +111,8 @@ impl Repository {
         })
     }
 
-    /// Runs a git that moves refs. One that deletes some may leave a lock that keeps everybody out: whoever holds the repository
-    /// next is told of it.
+    /// Runs a git that moves refs. A git that deletes some may leave a lock that keeps everybody out, so a
+    /// note in the repository's lock warns its next holder.
     fn run_moving(&self, deletes: bool, call: Call) -> Result<Output> {
         let deleting = self.lock().filter(|_| deletes).map(Lock::deleting);
         let said = call.run();
@@ -123,7 +123,7 @@ impl Repository {
         said
     }
 
-    /// git fsyncs the ref's file; the folder's entry is ours to make durable.
+    /// Makes the folder's entry of a ref durable; git fsyncs only the ref's file.
     pub(crate) fn sync_folder_of(&self, name: &str) -> Result<()> {
         let file = self.common_dir().join(name);
         let folder = file.parent().unwrap_or(self.common_dir());

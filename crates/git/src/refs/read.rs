@@ -6,7 +6,7 @@ use crate::types::id::Branch;
 use crate::types::oid::Oid;
 
 impl Repository {
-    /// The commit a branch is at, for the branch that work lands on.
+    /// The commit of the branch that work lands on.
     ///
     /// # Errors
     /// [`Error::TargetMissing`].

@@ -1,4 +1,4 @@
-//! Refs read as git stores them, without a git.
+//! Ref files: refs read as git stores them, without running git.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use crate::repository::Repository;
 use crate::types::oid::Oid;
 use crate::types::paths::path_of;
 
-/// Bytes of a ref's file; a longer one is not plain.
+/// The greatest size of a ref's file in bytes; a longer one is left to git.
 const REF_BYTES: u64 = 4 << 10;
 
 impl Repository {
-    /// The object of a branch or of a ref of crew's own, read from its file, else from `packed-refs`: in git's own order, so
-    /// that a ref which is being packed is never missed. `None`: the files do not say it plainly (another storage, a
-    /// symbolic ref, a broken file), and git has to be asked.
+    /// Reads the object of a branch or of a ref of crew's own from its file, else from `packed-refs`. This is
+    /// git's own order, so that a ref which is being packed is never missed. `None`: the files alone do not
+    /// answer this (another ref storage, a symbolic ref, a broken file), and git has to be asked.
     pub(crate) fn ref_file(&self, name: &str) -> Option<Option<Oid>> {
         let ours = name.starts_with("refs/heads/") || name.starts_with("refs/crew/");
         if !ours || self.common_dir().join("reftable").exists() {
@@ -23,7 +23,7 @@ impl Repository {
         match path.symlink_metadata() {
             Ok(meta) if meta.is_file() && meta.len() <= REF_BYTES => match std::fs::read(&path) {
                 Ok(content) => return self.whole_oid(content.trim_ascii()).map(Some),
-                // It was packed this moment.
+                // git packed the ref in this moment.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(_) => return None,
             },
@@ -47,7 +47,8 @@ impl Repository {
         }
     }
 
-    /// What a checkout's HEAD stands on, empty when it stands on a commit; `None`: its file does not say it plainly.
+    /// Reads the ref that a checkout's HEAD names, empty when HEAD is a commit. `None`: the file alone does
+    /// not answer this.
     pub(crate) fn head_file(&self, git_dir: &Path) -> Option<PathBuf> {
         let path = git_dir.join("HEAD");
         let meta = path.symlink_metadata().ok()?;

@@ -1,4 +1,4 @@
-//! A repository made by crew: of the demonstration, never of a user.
+//! Making a repository: for the demonstration, never for a user.
 
 use std::path::Path;
 
@@ -9,8 +9,8 @@ use crate::types::id::Branch;
 use crate::types::identity::{Identity, Time};
 
 impl Repository {
-    /// Makes a repository in the folder `root` (absolute, there already) and commits everything in it on `branch`.
-    /// Nothing of the caller's git counts: no template, no hook, no signature, no identity.
+    /// Makes a repository in the folder `root` (absolute, there already) and commits everything in it on
+    /// `branch`. Nothing of the caller's git counts: no template, no hook, no signature, no identity.
     ///
     /// # Errors
     /// [`crate::Error::Failed`] and the like; what was made so far stays.

@@ -1,4 +1,4 @@
-//! A git directory of crew's own making, which borrows its objects from the repository.
+//! A git directory that crew writes itself, and that borrows its objects from the repository.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -9,12 +9,12 @@ use crate::types::identity::Identity;
 use crate::types::oid::{Format, Oid};
 use crate::types::quote;
 
-/// A file in a workspace's git directory: who finds it is not in a repository of the user's.
+/// A file in a workspace's git directory, which marks it as none of the user's repositories.
 pub(crate) const MARKER: &str = "crew-workspace";
-/// What a git directory borrows objects from.
+/// The file that names the object stores from which a git directory borrows.
 pub(crate) const ALTERNATES: &str = "objects/info/alternates";
 
-/// What differs between the git directories that crew writes.
+/// The parts in which git directories that crew writes differ.
 pub(crate) struct Layout<'a> {
     pub(crate) head: String,
     pub(crate) refs: Vec<(String, Oid)>,
@@ -23,7 +23,7 @@ pub(crate) struct Layout<'a> {
 }
 
 impl Repository {
-    /// Writes a git directory of plain files, without running git: no template or setting of anybody's gets in.
+    /// Writes a git directory file by file, without running git: nobody's template or setting gets in.
     pub(crate) fn write_git_dir(&self, git_dir: &Path, layout: &Layout<'_>) -> Result<()> {
         for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
             let folder = git_dir.join(folder);
@@ -56,7 +56,7 @@ impl Repository {
         write(&git_dir.join("HEAD"), format!("{}\n", layout.head).as_bytes())
     }
 
-    /// What tells a workspace's git where the user's objects are.
+    /// The content of the file that leads a workspace's git to the user's objects.
     pub(crate) fn alternates(&self) -> Vec<u8> {
         let objects = self.objects();
         let plain = !objects.as_os_str().as_bytes().contains(&b'\n');

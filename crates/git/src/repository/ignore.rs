@@ -1,4 +1,4 @@
-//! Ignore rules of the repository.
+//! Ignore rules of the user's repository.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::repository::Repository;
 
 impl Repository {
-    /// Adds patterns to `.git/info/exclude`, each at most once, so that crew's folders are ignored without editing a
-    /// file of the user's. Returns whether anything was added.
+    /// Adds patterns to `.git/info/exclude`, each at most once, so that crew's folders are ignored without
+    /// editing a file of the user's. Returns whether anything was added.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -40,7 +40,7 @@ impl Repository {
         Ok(true)
     }
 
-    /// Whether git ignores this folder of the main checkout: by any of the user's own patterns too.
+    /// Whether git ignores this folder of the main checkout, by the user's own patterns too.
     ///
     /// # Errors
     /// [`Error::Failed`] and the like.
@@ -53,7 +53,7 @@ impl Repository {
             .users_settings()
             .git_dir(&self.common)
             .work_tree(&self.root)
-            // It takes names, and refuses to be told that they are no patterns.
+            // `check-ignore` takes names only, and refuses a setting that says so.
             .env("GIT_LITERAL_PATHSPECS", "0")
             .args(["--quiet", "--"])
             .arg(path)

@@ -1,4 +1,4 @@
-//! One engine a repository.
+//! The repository's lock: one engine at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom};
@@ -14,34 +14,36 @@ use crate::repository::seen::Seen;
 use crate::types::holder::Holder;
 use crate::types::shortened::shortened;
 
-/// [`Lock::holder`] takes the lock for an instant to look; that must not turn an engine away.
+/// How long [`Lock::take`] waits: [`Lock::holder`] takes the lock for an instant to look, which must not turn
+/// an engine away.
 const LOOKERS: Duration = Duration::from_millis(50);
 
-/// The exclusive lock of a repository. It is held as long as this value, a clone of it, *or a git child that got it as
-/// its stdin or its standard output* lives; a git orphaned by a killed engine therefore keeps a new engine out until it has ended.
+/// The exclusive lock of a repository. It is held as long as this value, a clone of it, *or a git child that
+/// got it as its stdin or its standard output* lives; a git orphaned by a killed engine therefore keeps a new
+/// engine out until it has ended.
 #[derive(Clone, Debug)]
 pub struct Lock {
     file: Arc<File>,
     path: PathBuf,
-    /// What is written in it for people.
+    /// The text in the file, for people.
     says: String,
     taken: SystemTime,
     seen: Arc<Seen>,
-    /// An earlier holder's git died as it deleted refs, and git's lock of those that are packed may be its.
+    /// An earlier holder's git died as it deleted refs, and the lock of the packed refs may be its.
     left: Arc<AtomicBool>,
-    /// How many gits delete refs now.
+    /// The number of gits that delete refs now.
     deleting: Arc<Mutex<u32>>,
-    /// Whether the file says that.
+    /// Whether the file has the line [`DELETING`].
     said: Arc<AtomicBool>,
 }
 
-/// A git of the holder's deletes refs as long as this lives, and its end is not the lock's.
+/// A git of the holder's deletes refs as long as this value lives; this is not the end of the lock itself.
 pub(crate) struct Deleting<'l>(&'l Lock);
 
 /// git's lock of the packed refs.
 pub(crate) const PACKED: &str = "packed-refs.lock";
 
-/// The line that says so, for whoever holds the lock next.
+/// The line in the file that says that a git deletes refs, for the next holder of the lock.
 const DELETING: &str = "deleting=1\n";
 
 /// The line that says that the holder is no engine.
@@ -56,7 +58,8 @@ impl Lock {
         Self::take_as(path, "")
     }
 
-    /// Takes the lock for a command that is carried out without an engine: whoever finds it held may wait for that.
+    /// Takes the lock for a command that is carried out without an engine: a caller that finds it held may
+    /// wait for that.
     ///
     /// # Errors
     /// As [`Lock::take`].
@@ -89,14 +92,14 @@ impl Lock {
         }
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let started = clock::unix_seconds();
-        // Their gits have held the lock too, and are dead.
+        // The earlier holder's gits have held the lock too, and are dead.
         let left = read(&mut file).ends_with(DELETING) && path.with_file_name(PACKED).exists();
         let says = format!(
             "pid={}\nhost={host}\nstarted={started}\n{what}",
             std::process::id()
         );
         write(&file, &says, left).doing("write the lock", path)?;
-        // By the file system's own clock, whose times this one is compared with.
+        // The time is by the file system's own clock, because it is compared with other files' times.
         let taken = file
             .metadata()
             .and_then(|meta| meta.modified())
@@ -148,19 +151,20 @@ impl Lock {
         &self.seen
     }
 
-    /// Whether git's lock of packed refs, where it is from before this one, may be of an earlier holder's git that died.
+    /// Whether git's lock of the packed refs, if it is older than this lock, may be that of an earlier
+    /// holder's git that died.
     pub(crate) fn left_deleting(&self) -> bool {
         self.left.load(Ordering::Relaxed)
     }
 
-    /// That lock is gone, or was never there.
+    /// Notes that git's lock of the packed refs is gone, or was never there.
     pub(crate) fn is_cleared(&self) {
         if self.left.swap(false, Ordering::Relaxed) {
             self.count(|deleting| deleting);
         }
     }
 
-    /// Says, for whoever holds it next, that a git deletes refs now.
+    /// Notes, for the next holder, that a git deletes refs now.
     pub(crate) fn deleting(&self) -> Deleting<'_> {
         self.count(|deleting| deleting + 1);
         Deleting(self)
@@ -170,7 +174,7 @@ impl Lock {
         let mut deleting = self.deleting.lock().unwrap_or_else(PoisonError::into_inner);
         *deleting = change(*deleting);
         let says = *deleting > 0 || self.left_deleting();
-        // Where it cannot be written, the next holder waits longer for what is left.
+        // If this cannot be written, the next holder only waits longer for a lock that is left behind.
         if self.said.swap(says, Ordering::Relaxed) != says {
             write(&self.file, &self.says, says).ok();
         }
@@ -178,7 +182,7 @@ impl Lock {
 }
 
 impl Deleting<'_> {
-    /// The git was killed: its lock may have stayed. The next holder clears it.
+    /// Notes that the git was killed and may have left its lock, which the next holder removes.
     pub(crate) fn was_killed(self) {
         self.0.left.store(true, Ordering::Relaxed);
     }
@@ -190,7 +194,8 @@ impl Drop for Deleting<'_> {
     }
 }
 
-/// Leaves the place at the file's end: gits have it as their standard input, and there is nothing to be read.
+/// Writes the text and leaves the file's position at its end: gits have the file as their standard input, and
+/// shall read nothing.
 fn write(mut file: &File, says: &str, deleting: bool) -> std::io::Result<()> {
     let text = format!("{says}{}", if deleting { DELETING } else { "" });
     file.write_all_at(text.as_bytes(), 0)?;
@@ -198,7 +203,7 @@ fn write(mut file: &File, says: &str, deleting: bool) -> std::io::Result<()> {
     file.seek(SeekFrom::End(0)).map(drop)
 }
 
-/// The text of a lock; what cannot be read says nothing.
+/// Reads the text of a lock; empty if it cannot be read.
 fn read(file: &mut File) -> String {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0)).ok();

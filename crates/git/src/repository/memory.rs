@@ -1,4 +1,4 @@
-//! The last answers to questions whose answers depend on two ids and on nothing else.
+//! A memory of answers that depend on two object ids and on nothing else.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::types::change::Change;
 use crate::types::oid::Oid;
 
-/// So many are kept.
+/// The number of answers that are kept.
 const KEPT: usize = 32;
 
-/// What is known of two objects; clones share it.
+/// Answers about pairs of objects; clones share them.
 #[derive(Debug)]
 pub(crate) struct Memory<V>(Arc<Mutex<VecDeque<(Oid, Oid, V)>>>);
 
@@ -44,16 +44,16 @@ impl<V: Clone> Memory<V> {
     }
 }
 
-/// What was found out about commits, and is true for ever.
+/// Facts about commits, which never change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memories {
-    /// How one differs from the other.
+    /// The paths in which one commit differs from the other.
     pub(crate) changes: Memory<Vec<Change>>,
-    /// How the other stands to the one.
+    /// How far the second commit is ahead of the first.
     pub(crate) ahead: Memory<Ahead>,
 }
 
-/// How a tip stands to a base.
+/// How far a tip is ahead of a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ahead {
     /// Commits that are in the tip and not in the base.

@@ -8,9 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::repository::Repository;
 
 impl Repository {
-    /// A name for folders: the root's own name and eight digits of what the git directory is, `website-1f9a03bc`. It is another's for
-    /// a repository that was made anew where one stood, and for a copy; the same under whatever path it is reached, and where it was
-    /// moved within a file system, but for the root's own name.
+    /// A name for folders: the root's own name and eight digits that identify the git directory,
+    /// `website-1f9a03bc`. A copy of the repository gets another name, and so does a repository that was made
+    /// anew where one stood. The digits stay the same under every path that leads to the repository, and when
+    /// it is moved within a file system.
     #[must_use]
     pub fn folder_name(&self) -> String {
         let name = self
@@ -30,7 +31,7 @@ impl Repository {
             .take(60)
             .collect();
         let safe = safe.trim_start_matches(['.', '-']);
-        // FNV-1a: it is written down here, so the name cannot change with a library.
+        // FNV-1a, written out here, so that no library can change the name.
         let hash = self
             .identity()
             .iter()
@@ -52,8 +53,9 @@ impl Repository {
     }
 }
 
-/// When a folder was made, and its number, which alone may be given again; where a file system does not tell when, its path with the
-/// number: another one may be made under the same path, too.
+/// The time at which a folder was made, and its inode, which alone may be given to another folder later.
+/// Where the file system does not record that time, the path takes its place; then another folder may be made
+/// under the same path.
 fn identity(folder: &Path, number: u64, made: Option<SystemTime>) -> Vec<u8> {
     let told = made.and_then(|made| made.duration_since(UNIX_EPOCH).ok());
     match told {

@@ -1,4 +1,4 @@
-//! Finding a repository, and whether crew can work on it.
+//! Opening a repository: finding it, and refusing one that crew cannot work on.
 
 use std::path::{Path, PathBuf};
 
@@ -14,9 +14,9 @@ use crate::types::shortened::shortened;
 impl Repository {
     /// Finds the repository of `path` (absolute): from its root, any folder in it, or a linked worktree.
     ///
-    /// # Errors
-    /// [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`], [`Error::Shallow`],
-    /// [`Error::PartialClone`], [`Error::InsideWorkspace`]; each distinct, nothing written.
+    /// # Errors [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`],
+    /// [`Error::Shallow`], [`Error::PartialClone`], [`Error::InsideWorkspace`]. In each case nothing was
+    /// written.
     pub fn open(git: &Git, path: &Path) -> Result<Self> {
         if !path.is_dir() {
             return Err(Error::NotARepository {
@@ -30,7 +30,8 @@ impl Repository {
         }
         let root = search.root(&common)?;
         let git_dir = search.ask("--absolute-git-dir")?.path();
-        // In a linked worktree git has looked at that one alone, and what stands beside the repository is followed too.
+        // In a linked worktree git has checked the owner of that worktree alone, and crew follows the main
+        // checkout too.
         if git_dir != common && search.is_foreign(&root)? {
             return Err(Error::ForeignOwner { path: root });
         }
@@ -69,12 +70,12 @@ impl Repository {
     fn is_empty(&self) -> Result<bool> {
         let any = self.call("rev-list").args(["--all", "--max-count=1"]).run()?;
         let head = self.rev_parse("HEAD^{commit}")?;
-        // It fails where a ref's commit is gone: then there were some.
+        // The call fails where a ref's commit is gone; such a repository had commits.
         Ok(any.code == Some(0) && any.stdout.is_empty() && head.is_none())
     }
 }
 
-/// What git is asked of a folder whose repository is not known yet.
+/// Questions to git about a folder whose repository is not known yet.
 struct Search<'a> {
     git: &'a Git,
     path: &'a Path,
@@ -146,7 +147,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether git takes this checkout for another user's.
+    /// Whether git considers this checkout to be another user's.
     fn is_foreign(&self, root: &Path) -> Result<bool> {
         let asked = self.git.call("rev-parse").users_settings().cwd(root);
         let said = asked.arg("--git-dir").run()?;
@@ -174,7 +175,7 @@ impl Search<'_> {
     }
 }
 
-/// What git says on standard error, as one line and without its own word for an error.
+/// A message of git's as one line, without its own word for an error.
 fn in_a_line(said: &str) -> String {
     let said: Vec<&str> = said.split_whitespace().collect();
     let said = said.join(" ");

@@ -1,4 +1,4 @@
-//! Since when locks of git's own have been seen.
+//! First sightings of git's lock files: how long each has been seen unchanged.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,23 +7,23 @@ use std::time::Duration;
 
 use crate::clock::{self, Since};
 
-/// What the holder of the repository's lock has seen of locks of git's own: how long one stands there is told by the time that it was
-/// looked at, for the wall clock may be set.
+/// The locks of git's own that the holder of the repository's lock has looked at. The age of a lock is the
+/// time for which it was looked at, because the wall clock may be set.
 #[derive(Debug, Default)]
 pub(crate) struct Seen(Mutex<BTreeMap<PathBuf, (Version, First)>>);
 
-/// When a lock was seen for the first time.
+/// The moment at which a lock was seen for the first time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct First {
     pub(crate) since: Since,
     pub(crate) uptime: Duration,
 }
 
-/// One file, unchanged: the inode, and when that was last changed, which nobody can set.
+/// The identity of an unchanged file: its inode, and its change time, which nobody can set.
 pub(crate) type Version = (u64, i64, i64);
 
 impl Seen {
-    /// When the file was seen for the first time as it stands there; nothing when that is now.
+    /// The moment at which this version of the file was seen for the first time; `None` if that is now.
     pub(crate) fn first(&self, path: &Path, version: Version) -> Option<First> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match seen.get(path) {
@@ -49,7 +49,8 @@ impl Seen {
 mod tests {
     use super::*;
 
-    /// The naive version subtracts the file's time from the wall clock: a clock that is set forward makes every lock an old one.
+    /// The naive version subtracts the file's time from the wall clock: a clock that is set forward makes
+    /// every lock an old one.
     #[test]
     fn a_lock_is_as_old_as_it_was_seen_unchanged() {
         let (seen, path) = (Seen::default(), Path::new("HEAD.lock"));

@@ -1,4 +1,4 @@
-//! What keeps a checkout from following its branch.
+//! Obstacles that keep a checkout from following its branch.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ pub struct Blocked {
     pub checkout: PathBuf,
     /// The path in it, if it is about one.
     pub path: Option<PathBuf>,
-    /// What is there.
+    /// The obstacle.
     pub obstacle: Obstacle,
 }
 
-/// What may be in the way.
+/// The kind of an obstacle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// A tracked file with changes that are in no commit (or it was deleted).
@@ -84,6 +84,6 @@ impl Blocked {
 pub struct Followed {
     /// Paths whose file was written or deleted by this call.
     pub updated: usize,
-    /// What a person had changed meanwhile; left as it is.
+    /// Paths that a person had changed meanwhile, and that were left as they are.
     pub left: Vec<Blocked>,
 }

@@ -1,10 +1,10 @@
-//! What differs between two trees, as values.
+//! Changes: the paths in which two trees differ.
 
 use std::path::PathBuf;
 
 use crate::types::oid::Oid;
 
-/// What an entry of a tree is.
+/// The kind of a tree's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// A plain file.
@@ -46,9 +46,9 @@ pub(crate) type Entry = Option<(Mode, Oid)>;
 pub struct Change {
     /// Relative to the repository's root; any bytes but NUL.
     pub path: PathBuf,
-    /// What it was; `None`: it did not exist.
+    /// The old entry; `None`: the path did not exist.
     pub old: Option<(Mode, Oid)>,
-    /// What it is; `None`: it no longer exists.
+    /// The new entry; `None`: the path no longer exists.
     pub new: Option<(Mode, Oid)>,
 }
 
@@ -75,7 +75,7 @@ impl Change {
     }
 }
 
-/// How much a branch changes.
+/// The size of a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiffStat {
     /// Files that differ, renames counted once.

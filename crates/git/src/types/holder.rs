@@ -2,16 +2,17 @@
 
 use std::fmt;
 
-/// What the holder of a lock wrote into it. For people: only the lock itself says whether it is held.
+/// The note that the holder of a lock wrote into it. For people: only the lock itself tells whether it is
+/// held.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Its process id.
     pub pid: Option<u32>,
     /// Its host.
     pub host: String,
-    /// When it took the lock, seconds since 1970.
+    /// The time at which it took the lock, in seconds since 1970.
     pub started: Option<u64>,
-    /// It is no engine, and gives the lock back by itself.
+    /// Whether it is no engine, and releases the lock by itself.
     pub is_command: bool,
 }
 

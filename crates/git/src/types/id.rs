@@ -1,4 +1,4 @@
-//! Names that may become part of a ref or a path.
+//! Ids and branch names: text that may become part of a ref or a path.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,8 +6,8 @@ use std::str::FromStr;
 use crate::types::invalid::Invalid;
 use crate::types::shortened::shortened;
 
-/// An agent's or ticket's id: letters, digits, `.`, `_`, `-`; at most 100 bytes; no leading dash or dot, no `..`, not
-/// ending in `.` or `.lock` (git's own rules for refs).
+/// An agent's or ticket's id: letters, digits, `.`, `_`, `-`; at most 100 bytes; no leading dash or dot, no
+/// `..`, not ending in `.` or `.lock` (git's own rules for refs).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(String);
 
@@ -55,8 +55,9 @@ impl fmt::Display for Id {
     }
 }
 
-/// A branch of the user, by its short name (`main`, `feature/x`), checked by the rules of `git check-ref-format` and
-/// stricter: no leading dash in any part, never `HEAD` or `@`, nothing that cannot be seen.
+/// A branch of the user, by its short name (`main`, `feature/x`), checked by the rules of `git
+/// check-ref-format` and stricter ones: no leading dash in any part, never `HEAD` or `@`, no invisible
+/// characters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Branch(String);
 
@@ -120,7 +121,8 @@ impl fmt::Display for Branch {
 mod tests {
     use super::*;
 
-    /// The corpus of security.md B.4. A naive version takes what `git check-ref-format` takes, which is all of the first line.
+    /// A naive version accepts the names that `git check-ref-format` accepts, which are all of the first
+    /// line.
     #[test]
     fn hostile_names_are_refused() {
         let hostile = [

@@ -1,4 +1,4 @@
-//! Who made a commit, and when.
+//! The identity and the time in a commit.
 
 use std::time::{Duration, SystemTime};
 

@@ -1,4 +1,4 @@
-//! Text that is no object id, id or branch name.
+//! Invalid names: text that is no object id, id or branch name.
 
 /// A name that breaks its rule. `Display` says which rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

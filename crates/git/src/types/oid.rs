@@ -23,7 +23,7 @@ impl Oid {
         &self.0[..10]
     }
 
-    /// All zeros: git's way to say "no object".
+    /// Whether the id is all zeros, git's way to write "no object".
     pub(crate) fn is_null(&self) -> bool {
         self.0.bytes().all(|byte| byte == b'0')
     }
@@ -60,7 +60,8 @@ impl FromStr for Oid {
     }
 }
 
-/// The id of a tree. Two commits with the same tree have the same files, so a check's verdict may be used again.
+/// The id of a tree. Two commits with the same tree have the same files, so a check's verdict may be used
+/// again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tree(pub Oid);
 
@@ -70,7 +71,7 @@ impl fmt::Display for Tree {
     }
 }
 
-/// How the repository names its objects.
+/// The hash with which the repository names its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
     Sha1,

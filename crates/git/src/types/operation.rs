@@ -1,8 +1,8 @@
-//! An operation of git's that was begun and not ended.
+//! Operations of git's that were begun and not ended.
 
 use std::fmt;
 
-/// Something that the user has begun and not ended in a checkout.
+/// An operation that was begun and not ended in a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     /// `git merge`

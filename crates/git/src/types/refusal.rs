@@ -1,4 +1,4 @@
-//! Why an agent's work may not come in, and how much may.
+//! Refusals of an agent's work, and the limits for it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::types::operation::Operation;
 
-/// How much may come in.
+/// The limits of one import.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Objects (commits, trees, blobs) in one import.
@@ -34,17 +34,17 @@ impl Default for Limits {
     }
 }
 
-/// Why something of an agent's may not come in.
+/// The reason for which something of an agent's may not come in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// HEAD cannot be followed to a commit.
     Head {
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// git finds the objects broken, missing or malicious.
     Objects {
-        /// What git said, shortened.
+        /// git's message, shortened.
         why: String,
     },
     /// A path that would harm a checkout (`.git` and its look-alikes).
@@ -62,23 +62,23 @@ pub enum Refusal {
         /// The path.
         path: PathBuf,
     },
-    /// An operation of git's was begun in the workspace and not finished: what stands there is half of it.
+    /// An operation of git's was begun in the workspace and not finished: the files hold half of its result.
     Unfinished {
-        /// Which.
+        /// The operation.
         operation: Operation,
     },
-    /// A path that git has in conflict: what stands there is two versions.
+    /// A path that git has in conflict: its file holds two versions.
     InConflict {
         /// The path.
         path: PathBuf,
     },
     /// More than the [`Limits`] allow.
     TooMuch {
-        /// Of what.
+        /// The thing that is counted.
         what: &'static str,
-        /// How much there is (at least).
+        /// The number that was found (at least).
         found: u64,
-        /// How much may be.
+        /// The number that is allowed.
         limit: u64,
     },
 }
@@ -109,7 +109,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The first of them, for a message.
+/// The first refusals of a list, for a message.
 pub(crate) fn list(refusals: &[Refusal]) -> String {
     let shown: Vec<String> = refusals.iter().take(5).map(ToString::to_string).collect();
     let more = refusals.len().saturating_sub(5);

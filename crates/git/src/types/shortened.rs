@@ -1,4 +1,4 @@
-//! Untrusted text, cut for a message.
+//! Shortening of untrusted text for a message.
 
 /// At most `limit` characters of untrusted text, for a message.
 pub(crate) fn shortened(text: &str, limit: usize) -> String {

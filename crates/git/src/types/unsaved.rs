@@ -1,19 +1,19 @@
-//! Work in a workspace that could not be kept, or stands in a repository inside it.
+//! Work in a workspace that could not be saved, or that is in a repository inside the workspace.
 
 use std::path::PathBuf;
 
 use crate::types::oid::Oid;
 
-/// A path whose content git does not take.
+/// A path whose content git cannot store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsaved {
     /// Relative to the workspace.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// A repository inside a workspace, which a plain commit would have recorded as an empty link.
+/// A repository inside a workspace, which a usual commit would have recorded as an empty link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NestedWork {
     /// Relative to the workspace.
@@ -24,7 +24,7 @@ pub struct NestedWork {
     pub kept: String,
 }
 
-/// The first of them, for a message.
+/// The first paths of a list, for a message.
 pub(crate) fn list(left: &[Unsaved]) -> String {
     let shown: Vec<String> = left
         .iter()

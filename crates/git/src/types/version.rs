@@ -1,4 +1,4 @@
-//! Which git is new enough.
+//! Versions of git, and the oldest that crew can use.
 
 use std::fmt;
 
@@ -14,15 +14,17 @@ pub struct Version {
 }
 
 impl Version {
-    /// 2.41 brought `--attr-source`, without which attributes in an agent's tree choose how crew merges; the others are
-    /// older (`merge-tree --write-tree` 2.38, `safe.bareRepository` 2.38, `core.fsync` 2.36).
+    /// 2.41 brought `--attr-source`, without which attributes in an agent's tree choose how crew merges. The
+    /// other options are older (`merge-tree --write-tree` 2.38, `safe.bareRepository` 2.38, `core.fsync`
+    /// 2.36).
     pub const MINIMUM: Self = Self {
         major: 2,
         minor: 41,
         patch: 0,
     };
 
-    /// Reads the answer of `git version`: `git version 2.47.3`, `git version 2.39.5 (Apple Git-154)`, `… 2.48.0-rc1`.
+    /// Reads the answer of `git version`: `git version 2.47.3`, `git version 2.39.5 (Apple Git-154)`, `…
+    /// 2.48.0-rc1`.
     pub(crate) fn parse(output: &str) -> Option<Self> {
         let numbers = output.trim().strip_prefix("git version ")?;
         let mut parts = numbers

@@ -10,13 +10,13 @@ use crate::types::oid::Oid;
 use crate::types::shortened::shortened;
 use crate::workspace::Workspace;
 
-/// Bytes of a ref file, and of `packed-refs` and reflogs.
+/// The greatest size of a ref file, and of `packed-refs` and reflogs.
 const REF_BYTES: u64 = 4 << 10;
 const PACKED_REFS_BYTES: u64 = 4 << 20;
-/// Refs of an agent that are looked at when its work is kept.
+/// The number of an agent's refs that are read when its work is kept.
 const MAX_REFS: usize = 500;
 
-/// What an agent's refs say, read as plain files of limited size, never through a symlink.
+/// An agent's refs, read from files of limited size, never through a symlink.
 pub(crate) struct AgentRefs {
     root: std::os::fd::OwnedFd,
     git_dir: PathBuf,
@@ -30,7 +30,7 @@ impl AgentRefs {
         })
     }
 
-    /// Those of a repository in a folder of the workspace.
+    /// The refs of a repository in a folder of the workspace.
     pub(crate) fn nested(workspace: &Workspace, folder: &Path) -> Result<Self> {
         Ok(Self {
             root: workspace.open()?,
@@ -38,10 +38,10 @@ impl AgentRefs {
         })
     }
 
-    /// The commit HEAD means, or why it means none.
+    /// The commit that HEAD names, or the reason for which it names none.
     ///
     /// # Errors
-    /// [`Error::Io`] when the machine cannot read it, which says nothing of what is there.
+    /// [`Error::Io`] when the machine cannot read a file, which proves nothing about the agent's refs.
     pub(crate) fn head(&self) -> Result<Result<Oid, String>> {
         let mut name = "HEAD".to_owned();
         for _ in 0..5 {
@@ -75,7 +75,7 @@ impl AgentRefs {
         Ok(Err("points at itself".to_owned()))
     }
 
-    /// The branch that HEAD stands on, if it stands on one.
+    /// The branch that HEAD names, if it names one.
     pub(crate) fn branch(&self) -> Option<String> {
         let content = self.read("HEAD", REF_BYTES).ok()?.ok()??;
         let target = content.trim_ascii().strip_prefix(b"ref:")?.trim_ascii();
@@ -159,7 +159,7 @@ impl AgentRefs {
         Self::sorted(&path, openat::read(&self.root, &path, limit))
     }
 
-    /// Tells what an agent did to its files from what the machine cannot do: the one says what is there, the other nothing.
+    /// Separates what an agent did to its files from what the machine cannot do: only the first is an answer.
     fn sorted<T>(path: &Path, outcome: std::io::Result<T>) -> Result<Result<T, String>> {
         match outcome {
             Ok(it) => Ok(Ok(it)),

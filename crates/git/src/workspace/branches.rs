@@ -19,8 +19,8 @@ impl Repository {
             .collect())
     }
 
-    /// Deletes a branch if it still is at the commit whose work is proved not to be lost; one that is gone already is as
-    /// good. One that a person has checked out is theirs by now, and stays.
+    /// Deletes a branch if it is still at the commit whose work is proved not to be lost; a branch that does
+    /// not exist is no error. A branch that a person has checked out is theirs by now, and stays.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`].

@@ -1,4 +1,4 @@
-//! Objects of an agent's come over: packed with its store beside the user's, checked and stored without it.
+//! Fetching an agent's objects: packed with its store beside the user's, checked and stored without it.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -15,14 +15,16 @@ use crate::types::refusal::{Limits, Refusal};
 use crate::types::shortened::shortened;
 use crate::workspace::Workspace;
 
-/// A pack of more objects than these stays one; of fewer each becomes a file, since every git looks through every pack.
+/// A pack of more objects than this stays a pack. The objects of a smaller one become files, since every git
+/// looks through every pack.
 const LOOSE_OBJECTS: u32 = 100;
-/// zlib makes no more bytes of one (and a header takes some); a pack without deltas is no larger when unpacked.
+/// The greatest number of bytes that zlib makes of one byte, rounded up for the header; a pack without deltas
+/// is no larger when unpacked.
 const EXPANSION: u64 = 1040;
 
 impl Repository {
-    /// Brings a commit and what it needs from the objects of the repository in `from` (the workspace or a folder in
-    /// it), strictly checked.
+    /// Fetches a commit and all that it needs from the objects of the repository in `from` (the workspace or
+    /// a folder in it), strictly checked.
     pub(crate) fn fetch_objects(
         &self,
         workspace: &Workspace,
@@ -31,7 +33,7 @@ impl Repository {
         limits: &Limits,
     ) -> Result<()> {
         let known = [workspace.base(), workspace.start()];
-        // What the branch is at was brought before, and the branch has kept it since.
+        // The commit of the branch was fetched before, and the branch has kept it since.
         if known.contains(&tip) || self.branch_tip(&workspace.branch())?.as_ref() == Some(tip) {
             return Ok(());
         }
@@ -47,7 +49,8 @@ impl Repository {
         crash::point("import.packed");
         fetch.unpack(pack)?;
         crash::point("import.unpacked");
-        // Whole without the agent's objects: what the pack leans on is in the user's repository, with all that it needs.
+        // The objects are complete without the agent's store: all that the pack leans on is in the user's
+        // repository.
         let ahead = self.walk(tip, &known).map_err(|error| fetch.unsound(error))?;
         if !ahead.is_commit && self.require_commits(&[tip]).is_err() {
             return Err(fetch.refused(Refusal::Objects {
@@ -60,12 +63,12 @@ impl Repository {
         Ok(())
     }
 
-    /// The objects of a workspace, to be read beside the repository's own.
+    /// Opens the objects of a workspace, to be read beside the repository's own.
     pub(crate) fn agents_objects(&self, workspace: &Workspace) -> Result<ObjectsView> {
         ObjectsView::of(workspace, &workspace.path())
     }
 
-    /// Walks over everything that `tip` needs and `known` have not; fails if any of it is missing.
+    /// Walks over everything that `tip` needs and `known` lacks; fails if any of it is missing.
     fn walk(&self, tip: &Oid, known: &[&Oid; 2]) -> Result<Walked> {
         let (mut commits, mut is_commit, mut contains_base) = (0, false, false);
         self.call("rev-list")
@@ -77,7 +80,8 @@ impl Repository {
                     commits += 1;
                     is_commit |= commit == tip.as_str().as_bytes();
                 }
-                // A child of the base that the base has not, so the way to it is in the tip alone.
+                // The commit is a child of the base and not part of it, so the way to the base is in the tip
+                // alone.
                 Some((b'-', boundary)) => contains_base |= boundary == known[0].as_str().as_bytes(),
                 _ => {}
             })?;
@@ -91,14 +95,14 @@ impl Repository {
     }
 }
 
-/// What a walk from a tip came by.
+/// The result of a walk from a tip.
 struct Walked {
     is_commit: bool,
-    /// How the tip stands to the first that is known, where the other one is the same.
+    /// How far the tip is ahead of the first known commit, if the other one is the same.
     of_first: Ahead,
 }
 
-/// One commit being brought over.
+/// A fetch of one commit.
 struct Fetch<'a> {
     repository: &'a Repository,
     workspace: &'a Workspace,
@@ -122,7 +126,7 @@ impl Fetch<'_> {
 
     fn unsound(&self, error: Error) -> Error {
         match error {
-            // A full disk says nothing of the objects.
+            // A full disk proves nothing about the objects.
             passing if passing.is_passing() => passing,
             Error::Failed { stderr, .. } => self.refused(Refusal::Objects {
                 why: shortened(&stderr, 500),
@@ -138,7 +142,8 @@ impl Fetch<'_> {
             .deadline(self.limits.deadline)
     }
 
-    /// The tip and what it needs beyond what is known, as git's revisions and as its list of objects.
+    /// Lists the tip and what it needs beyond the known commits, as git's revisions and as its list of
+    /// objects.
     fn revisions(&self) -> impl Iterator<Item = String> {
         let known = self.known.map(|oid| format!("^{oid}"));
         std::iter::once(self.tip.to_string()).chain(known)
@@ -158,12 +163,13 @@ impl Fetch<'_> {
         })
     }
 
-    /// Packs it, within the limits: a count of objects from the pack's own head, and a size that is looked up only if the pack
-    /// could hold more than is allowed.
+    /// Packs the objects, within the limits: the count is in the pack's own head, and the unpacked size is
+    /// looked up only if the pack could hold more than is allowed.
     fn pack(&self) -> Result<Pack> {
         let beside = self.workspace.beside();
         let limit = self.limits.bytes;
-        // One pack of an agent's may hold millions of objects; of loose ones each costs it a file.
+        // One pack of an agent's may hold millions of objects, while each loose object costs the agent a
+        // file.
         if self.view.has_packs {
             self.list()?;
         }
@@ -213,8 +219,8 @@ impl Fetch<'_> {
         }))
     }
 
-    /// Stores the objects, each checked by git's rules, without the agent's objects: whatever they lean on must be in the user's
-    /// repository.
+    /// Stores the objects, each checked by git's rules, without the agent's store: whatever they lean on must
+    /// be in the user's repository.
     fn unpack(&self, pack: Pack) -> Result<()> {
         let store = |call: Call| {
             let stored = call.deadline(self.limits.deadline).input_file(pack.file).ok();
@@ -225,7 +231,8 @@ impl Fetch<'_> {
             1..=LOOSE_OBJECTS => store(self.repository.call("unpack-objects").args(["-q", "--strict"])),
             _ => {
                 store(self.repository.call("index-pack").args(["--stdin", "--strict"]))?;
-                // git fsyncs a pack and its index; the names that it then gives them are ours to make durable.
+                // git fsyncs a pack and its index, but not the folder entries with the names that it then
+                // gives them.
                 let folder = self.repository.objects().join("pack");
                 File::open(&folder)
                     .and_then(|opened| opened.sync_all())
@@ -235,14 +242,14 @@ impl Fetch<'_> {
     }
 }
 
-/// A pack in a file, and how many objects it has.
+/// A pack in a file, and the number of its objects.
 struct Pack {
     file: File,
     objects: u32,
 }
 
-/// The agent's objects under a folder of crew's own: its `info/` (alternates that lead elsewhere, a forged commit
-/// graph) is left out.
+/// The agent's objects under a folder of crew's own: its `info/` (alternates that lead elsewhere, a forged
+/// commit graph) is left out.
 pub(crate) struct ObjectsView {
     path: PathBuf,
     has_packs: bool,
@@ -272,7 +279,7 @@ impl ObjectsView {
             Err(error) => return Err(Error::io("open", &objects, error)),
         };
         if stands {
-            // Of packs that cannot be listed there may be some.
+            // If the packs cannot be listed, there may be some.
             has_packs = objects
                 .join("pack")
                 .read_dir()

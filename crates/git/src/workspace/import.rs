@@ -1,5 +1,5 @@
-//! An agent's commits come into the user's repository, as objects that were checked, without running git in the
-//! agent's git directory.
+//! Import: an agent's commits come into the user's repository as objects that were checked, without running
+//! git in the agent's git directory.
 
 use std::path::Component;
 
@@ -12,7 +12,7 @@ use crate::types::refusal::{Limits, Refusal};
 use crate::workspace::Workspace;
 use crate::workspace::agent_refs::AgentRefs;
 
-/// What an import brought.
+/// The result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// The agent's HEAD, now the tip of the branch in the user's repository.
@@ -26,12 +26,12 @@ pub struct Imported {
 }
 
 impl Repository {
-    /// Brings the commits of the workspace's HEAD into the repository and moves the branch there, by compare-and-swap.
-    /// Uncommitted work stays where it is ([`Repository::save`] takes it along). Repeating it changes nothing.
+    /// Imports the commits of the workspace's HEAD into the repository and moves the branch there, by
+    /// compare-and-swap. Uncommitted work stays where it is ([`Repository::save`] takes it along). Repeating
+    /// an import changes nothing.
     ///
-    /// # Errors
-    /// [`Error::Refused`]: nothing moved; [`Error::WorkspaceMissing`]; [`Error::RefMoved`] when somebody else moved the
-    /// branch meanwhile; [`Error::Deadline`].
+    /// # Errors [`Error::Refused`]: nothing moved; [`Error::WorkspaceMissing`]; [`Error::RefMoved`] when
+    /// somebody else moved the branch meanwhile; [`Error::Deadline`].
     pub fn import(&self, workspace: &Workspace, limits: &Limits) -> Result<Imported> {
         let _claim = workspace.claim()?;
         self.import_claimed(workspace, limits)
@@ -50,14 +50,14 @@ impl Repository {
         self.advance(workspace, head)
     }
 
-    /// Moves the branch; a tip that the new one does not contain is kept first.
+    /// Moves the branch; keeps a former tip first that the new one does not contain.
     pub(crate) fn advance(&self, workspace: &Workspace, tip: Oid) -> Result<Imported> {
         let branch = workspace.branch();
         let old = self.branch_tip(&branch)?;
         let ahead = self.ahead(workspace.base(), &tip)?;
         let mut replaced = None;
         if let Some(old) = &old {
-            // The first time, the branch is where the work began.
+            // At the first import, the branch is where the work began.
             let contained = if old == workspace.base() {
                 ahead.contains_base
             } else {
@@ -82,7 +82,7 @@ impl Repository {
         })
     }
 
-    /// Whether the tip's difference from the base may land at all.
+    /// Checks whether the tip's difference from the base may land at all.
     pub(crate) fn judge(&self, workspace: &Workspace, tip: &Oid, limits: &Limits) -> Result<()> {
         let changes = self.changes(workspace.base(), tip)?;
         let mut refusals: Vec<Refusal> = changes
@@ -108,7 +108,7 @@ impl Repository {
         }
     }
 
-    /// How a tip stands to the base of its work.
+    /// How far a tip is ahead of the base of its work.
     fn ahead(&self, base: &Oid, tip: &Oid) -> Result<Ahead> {
         if base == tip {
             return Ok(Ahead {
@@ -142,7 +142,7 @@ impl Repository {
     }
 }
 
-/// Whether a change may be in no commit that comes over.
+/// Whether no imported commit may contain this change.
 pub(crate) fn is_refused(change: &Change, limits: &Limits) -> bool {
     judge(change, limits).is_some()
 }

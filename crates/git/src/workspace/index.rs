@@ -1,4 +1,4 @@
-//! An index of crew's own, read without git: which files there were, and what of each must be the same for it to be untouched.
+//! Reading an index of crew's own without git: which files there were, and which of them are untouched since.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -11,19 +11,19 @@ use crate::error::{IoContext, Result};
 use crate::types::change::Mode;
 use crate::types::oid::{Format, Oid};
 
-/// Larger ones are read by git.
+/// The greatest index that is read here; a larger one is left to git.
 const INDEX_BYTES: u64 = 64 << 20;
 
 /// An index of the simple kind that git writes for a checkout; any other is left to git.
 pub(crate) struct Index {
     entries: Vec<Entry>,
-    /// The tree that it has.
+    /// The tree that the index holds.
     pub(crate) tree: Oid,
-    /// When it was written: what has changed in that very moment may look untouched.
+    /// The time at which it was written: a file that has changed in that very moment may look untouched.
     written: Moment,
 }
 
-/// Seconds and nanoseconds, as far as an index keeps them.
+/// Seconds and nanoseconds, as an index stores them.
 type Moment = (u32, u32);
 
 /// One file.
@@ -34,7 +34,7 @@ pub(crate) struct Entry {
     stamp: Stamp,
 }
 
-/// What git keeps of a file's status to see whether it was written to.
+/// The parts of a file's status that git stores to see whether the file was written to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     changed: Moment,
@@ -62,7 +62,7 @@ impl Stamp {
 }
 
 impl Index {
-    /// Reads one; `None`: there is none, or git has to read it.
+    /// Reads an index; `None`: there is none, or git has to read it.
     pub(crate) fn read(path: &Path, format: Format) -> Option<Self> {
         let file = File::open(path).ok()?;
         let meta = file.metadata().ok().filter(|meta| meta.len() <= INDEX_BYTES)?;
@@ -92,7 +92,8 @@ impl Index {
             let size = next()?;
             let oid = oid(take(&mut rest, width)?)?;
             let flags = u16::from_be_bytes(take(&mut rest, 2)?.try_into().ok()?);
-            // Assumed unchanged, of another version, or in conflict: not what a checkout of crew's has.
+            // An entry that is assumed unchanged, of another version, or in conflict is in no checkout of
+            // crew's.
             let mode = Mode::parse(format!("{mode:o}").as_bytes()).filter(|mode| *mode != Mode::Submodule)?;
             if flags & 0xf000 != 0 {
                 return None;
@@ -125,7 +126,7 @@ impl Index {
             let extension = take(&mut rest, size)?;
             match name {
                 b"TREE" => tree = root(extension, width),
-                // Those that begin with a capital may be passed over.
+                // An extension whose name begins with a capital may be skipped.
                 name if name[0].is_ascii_uppercase() => {}
                 _ => return None,
             }
@@ -154,8 +155,8 @@ impl Index {
             .is_some_and(|entry| entry.path.starts_with(folder))
     }
 
-    /// Whether a file stands as it was when the index was written, told by its status alone; what was touched in the moment
-    /// of the writing is not told so.
+    /// Whether a file is as it was when the index was written, by its status alone. For a file that was
+    /// touched in the moment of the writing the answer is `false`.
     pub(crate) fn is_untouched(&self, entry: &Entry, stat: &Stat) -> bool {
         let stamp = Stamp::of(stat);
         stamp == entry.stamp
@@ -172,13 +173,14 @@ pub(crate) struct Staged {
     pub(crate) oid: Oid,
 }
 
-/// What an index has, whoever wrote it.
+/// The content of an index that anybody may have written.
 pub(crate) struct Listed {
-    /// The files; what is in conflict, or only meant to be added, has no content of its own.
+    /// The files, without those in conflict or only marked as to be added, which have no content of their
+    /// own.
     pub(crate) files: Vec<Staged>,
     /// Paths in conflict, each once.
     pub(crate) conflicts: BTreeSet<Vec<u8>>,
-    /// The tree that the files are, where it says so.
+    /// The tree of exactly these files, if the index names it.
     pub(crate) tree: Option<Oid>,
 }
 
@@ -205,7 +207,7 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
         if first & 0x4000 != 0 {
             further = flags()?;
         }
-        // From version 4 on, a path begins as the one before it does, and nothing is padded.
+        // From version 4 on, a path shares its beginning with the one before it, and nothing is padded.
         let kept = match version {
             4 => path.len().checked_sub(varint(&mut rest)?)?,
             _ => 0,
@@ -252,7 +254,7 @@ pub(crate) fn list(content: &[u8], format: Format) -> Option<Listed> {
     })
 }
 
-/// What a file is to git; `None`: nothing.
+/// The kind of a file for git; `None`: git does not store such files.
 pub(crate) fn mode_of(stat: &Stat) -> Option<Mode> {
     match rustix::fs::FileType::from_raw_mode(stat.st_mode) {
         rustix::fs::FileType::RegularFile if stat.st_mode & 0o100 != 0 => Some(Mode::Executable),
@@ -262,8 +264,8 @@ pub(crate) fn mode_of(stat: &Stat) -> Option<Mode> {
     }
 }
 
-/// Copies an index with the time at which it was written: from a later one git would conclude that whatever was touched in
-/// between was touched before.
+/// Copies an index with the time at which it was written: from a later time git would conclude that a file
+/// which was touched in between was touched before.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     std::fs::copy(from, to).doing("copy", from)?;
     let written = from
@@ -274,7 +276,8 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     file.set_modified(written).doing("write", to)
 }
 
-/// The root of a `TREE` extension: an empty name, the number of its entries (or -1), that of its folders, and its id.
+/// Reads the root of a `TREE` extension: an empty name, the number of its entries (or -1), that of its
+/// folders, and its id.
 fn root(extension: &[u8], width: usize) -> Option<Oid> {
     let rest = extension.strip_prefix(b"\0")?;
     let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -299,7 +302,7 @@ fn number(rest: &mut &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(take(rest, 4)?.try_into().ok()?))
 }
 
-/// A number of as many bytes as it needs, as git writes them.
+/// Reads a number of variable length, as git writes them.
 fn varint(rest: &mut &[u8]) -> Option<usize> {
     let mut byte = take(rest, 1)?[0];
     let mut number = usize::from(byte & 0x7f);

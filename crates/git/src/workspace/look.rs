@@ -1,4 +1,4 @@
-//! Whether a workspace stands exactly as a commit has it, told without git where it is plain.
+//! Comparing a workspace with a commit without git, where that is possible.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr};
@@ -18,18 +18,19 @@ use crate::types::paths::path_of;
 use crate::workspace::Workspace;
 use crate::workspace::index::{Index, mode_of};
 
-/// Files that are read to be compared, and bytes of one.
+/// The number of files that are read to be compared, and the greatest size of one.
 const COMPARED: usize = 1000;
 const COMPARED_BYTES: u64 = 256 << 10;
-/// Paths in which the commit may differ from the index.
+/// The number of paths in which the commit may differ from the index.
 const CHANGED: usize = 500;
-/// Folders in folders.
+/// The deepest nesting of folders.
 const DEPTH: usize = 100;
 
 impl Repository {
-    /// Whether the workspace's files are those of `parent` and no others, ignored ones included. `false`: not, or git has to
-    /// look. It is seen from the index that crew made or checked when it last looked: what is untouched since is not read
-    /// again, and everything else is compared with its blob.
+    /// Whether the workspace's files are those of `parent` and no others, ignored ones included. `false`:
+    /// they are not, or git has to look. This starts from the index that crew made or checked at its last
+    /// look: files that are untouched since are not read again, and everything else is compared with its
+    /// blob.
     pub(crate) fn stands_as(&self, workspace: &Workspace, parent: &Oid) -> bool {
         self.look(workspace, parent).is_some()
     }
@@ -57,7 +58,7 @@ impl Repository {
         let folder = openat::folder(&root, Path::new("")).ok()?;
         let own = Own::of(&folder)?;
         walk(&folder, &mut Vec::new(), 0, &mut |place| {
-            // git leaves it as it is, and nobody else's workspace is made of it.
+            // git leaves such a file as it is, and no other workspace may be made of it.
             if !own.has(place.stat) {
                 return None;
             }
@@ -101,7 +102,7 @@ impl Repository {
     }
 }
 
-/// A file's content, or where a symbolic link leads.
+/// Reads a file's content, or the target of a symbolic link.
 fn content_of(root: &OwnedFd, path: &Path) -> Option<Vec<u8>> {
     let folder = openat::folder(root, path.parent()?).ok()?;
     let name = path.file_name()?;
@@ -112,21 +113,23 @@ fn content_of(root: &OwnedFd, path: &Path) -> Option<Vec<u8>> {
     }
 }
 
-/// Who may delete what stands in a workspace: whoever it is crew's, on the file system on which it stands.
+/// The owner of all that crew can delete in a workspace: a user, and the file system on which the workspace
+/// stands.
 pub(crate) struct Own {
     user: u32,
     device: u64,
 }
 
 impl Own {
-    /// As a folder of crew's is.
+    /// Takes user and file system from a folder of crew's.
     pub(crate) fn of(folder: &OwnedFd) -> Option<Self> {
         let device = fstat(folder).ok()?.st_dev;
         let user = geteuid().as_raw();
         Some(Self { user, device })
     }
 
-    /// Not what another user has put there, nor another file system that is mounted there.
+    /// Whether a file belongs to them: it does not if another user put it there, or if it is on another file
+    /// system that is mounted there.
     pub(crate) fn has(&self, stat: &Stat) -> bool {
         (stat.st_uid, stat.st_dev) == (self.user, self.device)
     }
@@ -134,13 +137,13 @@ impl Own {
 
 /// Something in a folder.
 pub(crate) struct Place<'a> {
-    /// From the root of the walk.
+    /// The path from the root of the walk.
     pub(crate) path: &'a [u8],
     pub(crate) stat: &'a Stat,
 }
 
-/// Shows everything under a folder but the `.git` at its top; goes into folders that were shown and leads through no link.
-/// Ends with the first `None`.
+/// Shows everything under a folder to `see`, except the `.git` at its top. Enters the folders that it has
+/// shown, and follows no link. Ends with the first `None`.
 pub(crate) fn walk(
     folder: &OwnedFd,
     path: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! Checkouts that are no longer needed, kept for the next workspace: most of its files are those of the last one.
+//! The pool of checkouts: files of removed workspaces, of which the next workspaces are made.
 
 use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -15,35 +15,35 @@ use crate::workspace::Workspace;
 use crate::workspace::index::Index;
 use crate::workspace::look::{Own, walk};
 
-/// The folder of them, beside the workspaces; no workspace has such a name.
+/// The folder of the pool, beside the workspaces; no workspace has such a name.
 const POOL: &str = ".pool";
-/// One that is being put there.
+/// The ending of a checkout that is being put there.
 const HALF: &str = ".half";
 
 impl Repository {
-    /// The same repository, whose removed workspaces serve later ones: up to so many checkouts are kept, until
-    /// [`Repository::clear_pool`].
+    /// The same repository, with a pool: up to so many checkouts of removed workspaces are kept for later
+    /// workspaces, until [`Repository::clear_pool`].
     #[must_use]
     pub fn pooling_checkouts(mut self, count: usize) -> Self {
         self.pool_size = count;
         self
     }
 
-    /// Removes the checkouts that are kept for later workspaces of a folder.
+    /// Empties the pool of a folder of workspaces.
     ///
     /// # Errors
     /// [`crate::Error::Io`].
     pub fn clear_pool(&self, root: &Path) -> Result<()> {
         self.delete_pooled(root, |_| true)?;
-        // With something in it that is no spare, it is deleted as anything is.
+        // A folder with anything else in it is deleted like any other.
         delete_tree(&root.join(POOL))
     }
 
-    /// Removes those that an engine was killed over before they were whole; for start-up, before any workspace is removed: one
-    /// that is just being put there looks the same.
+    /// Removes pooled checkouts that are incomplete because an engine was killed. For start-up, before any
+    /// workspace is removed: a checkout that is just being put there looks the same.
     ///
     /// # Errors
-    /// [`crate::Error::Io`]: one could not be removed; the others are.
+    /// [`crate::Error::Io`] if one could not be removed; the others are.
     pub fn clear_half_pooled(&self, root: &Path) -> Result<()> {
         self.delete_pooled(root, |pooled| !is_whole(pooled))
     }
@@ -63,7 +63,8 @@ impl Repository {
         outcome
     }
 
-    /// Keeps a removed workspace's files and crew's own index of them; whether it did. The agent's git directory goes.
+    /// Puts a removed workspace's files and crew's own index of them into the pool, without the agent's git
+    /// directory; returns whether it did.
     pub(crate) fn pool_checkout(&self, workspace: &Workspace, trash: &Path) -> Result<bool> {
         let folder = workspace.root().join(POOL);
         let index = workspace.index();
@@ -75,7 +76,7 @@ impl Repository {
             folder.join(workspace.name() + HALF),
             folder.join(workspace.name()),
         );
-        // What may not be deleted of it must never be lent.
+        // A file that crew may not delete must never get into another workspace.
         if delete_tree(&trash.join(".git")).is_err() {
             return Ok(false);
         }
@@ -94,8 +95,9 @@ impl Repository {
         Ok(true)
     }
 
-    /// Moves a kept checkout to `tree`, whose `.git` stands, with nothing in it but files that are as their index has them;
-    /// gives that index. `None`: there is none, or none that can be used.
+    /// Moves a pooled checkout to `tree`, which holds nothing but a `.git`, and deletes the files that are
+    /// not as the checkout's index has them. Returns that index. `None`: there is no checkout that can be
+    /// used.
     pub(crate) fn take_pooled(&self, workspace: &Workspace, tree: &Path) -> Option<PathBuf> {
         let taken = workspace.beside().join("pooled");
         let (root, name) = (workspace.root(), workspace.name());
@@ -104,7 +106,7 @@ impl Repository {
             if !is_whole(&pooled) {
                 continue;
             }
-            // Whoever renames it has it.
+            // The first caller that renames a checkout has it.
             if std::fs::rename(pooled.path(), &taken).is_err() {
                 continue;
             }
@@ -122,14 +124,14 @@ impl Repository {
                 std::fs::rename(taken.join("tree"), tree).ok()?;
                 return Some(index);
             }
-            // It is of another ticket, and nobody else's: this one must not fail of it.
+            // The checkout is of another ticket, so the present one must not fail because of it.
             self.delete_or_part(root, &taken, &whose(&pooled)).ok()?;
         }
         None
     }
 }
 
-/// The name of the workspace that it was.
+/// The name of the workspace from which a checkout came.
 fn whose(pooled: &std::fs::DirEntry) -> String {
     let name = pooled.file_name().to_string_lossy().into_owned();
     name.trim_end_matches(HALF).to_owned()
@@ -139,8 +141,9 @@ fn is_whole(pooled: &std::fs::DirEntry) -> bool {
     !pooled.file_name().to_string_lossy().ends_with(HALF)
 }
 
-/// Takes everything away that is not as the index has it: an agent had it, so nothing is taken on trust but what the kernel
-/// says of a file that was not written to, renamed or relabelled since. `None`: there is something else about it.
+/// Deletes everything that is not as the index has it. An agent had these files, so nothing is believed but
+/// the kernel's word that a file was not written to, renamed or relabelled since. `None`: the checkout cannot
+/// be used.
 fn scrub(tree: &Path, index: &Index, mode: u32) -> Option<()> {
     let root = openat::root(tree).ok()?;
     let top = openat::folder(&root, Path::new("")).ok()?;
@@ -172,7 +175,7 @@ fn scrub(tree: &Path, index: &Index, mode: u32) -> Option<()> {
     Some(())
 }
 
-/// That a folder has no access rules beyond its mode, which what is made in it would inherit.
+/// Whether a folder has no access rules beyond its mode, which new files in it would inherit.
 fn is_plain(folder: impl AsFd) -> Option<()> {
     let mut names = [0_u8; 1024];
     let length = match flistxattr(folder, &mut names[..]) {

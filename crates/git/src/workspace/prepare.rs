@@ -10,14 +10,13 @@ use crate::types::oid::Oid;
 use crate::workspace::{INSTRUCTIONS, MADE, Spec, Workspace};
 
 impl Repository {
-    /// Makes the workspace, or finds it as it was made; its branch is checked out at the start and exists in the
-    /// user's repository too, and the base is pinned there. Safe to repeat after a kill anywhere: the folder appears by
-    /// one rename, whole. Any number may be made at once.
+    /// Makes the workspace, or finds it as it was made. Its branch is checked out at the start and exists in
+    /// the user's repository too, and the base is pinned there. Safe to repeat after a kill at any point: the
+    /// folder appears by one rename, whole. Any number may be made at once.
     ///
-    /// # Errors
-    /// [`Error::WorkspaceTaken`] if the folder is of another attempt; [`Error::BranchTaken`] if the branch exists
-    /// somewhere else than the start; [`Error::BranchShown`] if a person has it checked out; [`Error::NoSuchCommit`];
-    /// [`Error::Io`].
+    /// # Errors [`Error::WorkspaceTaken`] if the folder is of another attempt; [`Error::BranchTaken`] if the
+    /// branch exists somewhere else than the start; [`Error::BranchShown`] if a person has it checked out;
+    /// [`Error::NoSuchCommit`]; [`Error::Io`].
     pub fn prepare(&self, spec: &Spec) -> Result<Workspace> {
         let workspace = Workspace::of(spec);
         std::fs::DirBuilder::new()
@@ -37,7 +36,7 @@ impl Repository {
         if !stands && self.begin(&workspace)? {
             return self.put_in_place(workspace, spec);
         }
-        // Even where it stands at the start, the agent's commits would show there as edits.
+        // Even a branch that is at the start: the agent's commits would show in that checkout as edits.
         if !stands
             && self.branch_tip(&branch)?.is_some()
             && let Some(checkout) = self.checkouts_of(&branch)?.pop()
@@ -51,7 +50,7 @@ impl Repository {
         self.pin(&workspace.base_ref(), &spec.base)?;
         match self.move_ref(&branch.full(), None, Some(&spec.start), "crew: workspace") {
             Ok(()) => {}
-            // The work has gone on since it was made.
+            // The workspace was made before, and the work has gone on since.
             Err(Error::RefMoved { now: Some(_), .. }) if stands => {}
             Err(Error::RefMoved { now: Some(now), .. }) => {
                 return Err(Error::BranchTaken {
@@ -67,8 +66,8 @@ impl Repository {
         self.put_in_place(workspace, spec)
     }
 
-    /// Pin and branch in one go, where neither is there yet; git sees to it that both are commits' names. The pin is first: a
-    /// branch without it would be of an unknown base.
+    /// Makes pin and branch in one transaction if neither exists yet; git checks that both name commits. The
+    /// pin comes first: a branch without it would have an unknown base.
     fn begin(&self, workspace: &Workspace) -> Result<bool> {
         let (pin, branch) = (workspace.base_ref(), workspace.branch().full());
         let (base, start) = (Some(&workspace.base), Some(&workspace.start));
@@ -129,7 +128,7 @@ impl Repository {
         crate::workspace::index::copy(&index, &workspace.index())
     }
 
-    /// Makes a ref that only pins a commit; an old pin of the same name gives way.
+    /// Makes a ref that only pins a commit, in place of an old pin of the same name.
     fn pin(&self, name: &str, commit: &Oid) -> Result<()> {
         match self.move_ref(name, None, Some(commit), "crew: base") {
             Err(Error::RefMoved { now: Some(now), .. }) => {

@@ -1,4 +1,4 @@
-//! Workspaces go when their work is kept.
+//! Removing workspaces, once their work is kept.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,16 @@ use crate::types::id::{Branch, Id};
 use crate::types::oid::Oid;
 use crate::workspace::{Workspace, base_ref};
 
-/// Before the number of a workspace set aside; no id has it, so no workspace's name either.
+/// The separator before the number of an archived workspace; no id contains it, so no workspace's name does.
 pub(crate) const ARCHIVED: char = '~';
-/// A workspace that is being deleted, beside where it stood.
+/// The name of a workspace that is being deleted, beside the place where it stood.
 const TRASH: &str = "trash";
 
 impl Repository {
-    /// Removes a workspace after keeping whatever of its work no ref has yet (see [`Repository::rescue`]); returns
-    /// what was kept by this call. One that is gone already is as good. The branch, the base's pin and all kept refs
-    /// stay; and what may not be deleted, for whoever may ([`Repository::undeletable`]).
+    /// Removes a workspace after keeping all of its work that no ref has yet (see [`Repository::rescue`]);
+    /// returns what this call kept. A workspace that does not exist is no error. The branch, the base's pin
+    /// and all kept refs stay. Files that may not be deleted stay too, for a person who may
+    /// ([`Repository::undeletable`]).
     ///
     /// No process of the agent may be running.
     ///
@@ -62,8 +63,8 @@ impl Repository {
         Ok(rescued)
     }
 
-    /// Moves a workspace that [`Error::Unsaved`] keeps from being removed out of the way, so that its agent may work on
-    /// the ticket again; returns where it stands now: `<agent>-<ticket>~<n>`, a name that no workspace has.
+    /// Archives a workspace that [`Error::Unsaved`] keeps from being removed, so that its agent may work on
+    /// the ticket again; returns its new place, `<agent>-<ticket>~<n>`, a name that no workspace has.
     ///
     /// No process of the agent may be running.
     ///
@@ -87,7 +88,7 @@ impl Repository {
 
     /// Removes what crew has beside a workspace that is gone.
     fn clear_beside(&self, workspace: &Workspace) -> Result<()> {
-        // What an agent had a hand in first: of these, something may be of whoever it let in.
+        // The folders that an agent could write go first: files in them may belong to others.
         for name in [TRASH, "tree", "pooled"] {
             let folder = workspace.beside().join(name);
             self.delete_or_part(workspace.root(), &folder, &workspace.name())?;
@@ -95,7 +96,7 @@ impl Repository {
         delete_tree(&workspace.beside())
     }
 
-    /// Workspaces of a folder that were [set aside](Repository::archive_workspace); none if there is no such folder.
+    /// The [archived](Repository::archive_workspace) workspaces of a folder; none if there is no such folder.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -115,9 +116,10 @@ impl Repository {
         Ok(found)
     }
 
-    /// Removes the branch of a workspace that is gone, and the pin of its base: the last trace of it, so it goes last. What the
-    /// branch has and `target` (`None`: there is no such branch now) has not, somebody may have committed to it meanwhile, is kept as
-    /// an attempt first. A branch that a person has checked out stays: without it, their checkout would show what nothing names.
+    /// Removes the branch of a workspace that is gone, and then the pin of its base, which is the last trace
+    /// of it. Somebody may have committed to the branch meanwhile: commits that `target` (`None`: there is no
+    /// such branch now) lacks are kept as an attempt first. A branch that a person has checked out stays,
+    /// because their checkout would show an unknown branch.
     ///
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`], [`Error::Failed`].
@@ -151,7 +153,8 @@ impl Repository {
         self.unpin(workspace)
     }
 
-    /// Removes what a git left that was killed as it forgot a workspace: the refs are gone, their locks are not.
+    /// Removes the locks that a git left which was killed as it forgot a workspace: the refs are gone, their
+    /// locks are not.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -160,7 +163,7 @@ impl Repository {
         self.clear_lock_of_gone(&base_ref(ticket, attempt))
     }
 
-    /// Removes the pin of a workspace's base; for when its ticket is done.
+    /// Removes the pin of a workspace's base, once its ticket is done.
     ///
     /// # Errors
     /// [`Error::RefBusy`], [`Error::Failed`].

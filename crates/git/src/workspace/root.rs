@@ -11,8 +11,8 @@ use crate::repository::git_dir::ALTERNATES;
 use crate::workspace::MADE;
 use crate::workspace::remove::is_archived;
 
-/// Whether a workspace stands in a folder, or what was [set aside](Repository::archive_workspace) of one. Anything else there is none of
-/// crew's.
+/// Whether a workspace or an [archived](Repository::archive_workspace) one stands in a folder. Anything else
+/// in that folder is not crew's.
 ///
 /// # Errors
 /// It cannot be looked into.
@@ -26,8 +26,8 @@ pub fn holds_workspaces(root: &Path) -> io::Result<bool> {
 }
 
 impl Repository {
-    /// Lets the workspaces of a folder borrow objects from here: where the repository stood when they were made, it stands no more.
-    /// It may be done while agents are at work: each sees the one place or the other.
+    /// Lets the workspaces of a folder borrow objects from here, after the repository was moved. This may be
+    /// done while agents are at work: each of their gits sees the one place or the other.
     ///
     /// # Errors
     /// [`crate::Error::Io`]. A workspace that its agent has made something else of stays as it is.
@@ -43,7 +43,7 @@ impl Repository {
                 openat::replace(&opened, &Path::new(".git").join(ALTERNATES), &self.alternates())
             });
             match lent {
-                // Without it, what there is of files is kept all the same.
+                // Even without the objects, the files of that workspace can be kept.
                 Err(error) if openat::is_by_its_writer(&error) => {}
                 lent => lent.doing("lend objects to", &folder)?,
             }
@@ -59,7 +59,7 @@ fn names(root: &Path) -> io::Result<Vec<OsString>> {
     }
 }
 
-/// The workspace that a record in a hidden folder of this name was made for.
+/// The workspace for which the record in a hidden folder of this name was made.
 fn made<'n>(root: &Path, name: &'n OsString) -> io::Result<Option<&'n str>> {
     let Some(workspace) = name.to_str().and_then(|name| name.strip_prefix('.')) else {
         return Ok(None);
@@ -74,7 +74,7 @@ fn made<'n>(root: &Path, name: &'n OsString) -> io::Result<Option<&'n str>> {
         {
             Ok(None)
         }
-        // Without the workspace there is nothing to be found out: other programs have such folders too.
+        // Without the workspace there is nothing to find out: other programs have such folders too.
         Err(_) if root.join(workspace).symlink_metadata().is_err() => Ok(None),
         Err(error) => Err(error),
     }

@@ -1,4 +1,4 @@
-//! Leftovers become a commit; whatever stands in the way of that is kept apart.
+//! Saving a workspace: uncommitted files become a commit, and work that cannot be in it is kept apart.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,33 +18,36 @@ use crate::workspace::agent_refs::AgentRefs;
 use crate::workspace::import::Imported;
 use crate::workspace::snapshot::Snapshot;
 
-/// What [`Repository::save`] found and did.
+/// The result of [`Repository::save`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// The branch as it is now, leftovers included.
+    /// The branch as it is now, with the commit of the leftovers.
     pub imported: Imported,
     /// The commit of the leftovers, if there were any.
     pub leftovers: Option<Oid>,
     /// Repositories inside the workspace, kept apart.
     pub nested: Vec<NestedWork>,
-    /// What could not be saved; the workspace must stay.
+    /// Paths that could not be saved; the workspace must stay.
     pub unsaved: Vec<Unsaved>,
-    /// Why the workspace's own HEAD could not be used, when it could not: the files were saved on top of what was
-    /// imported last, and commits the agent made since then are lost to its branch.
+    /// The reason for which the workspace's own HEAD could not be used, if so: the files were then saved on
+    /// top of the last import, and later commits of the agent are lost to its branch.
     pub lost_head: Option<String>,
 }
 
 impl Repository {
-    /// Imports the workspace's HEAD and commits what is modified, staged or untracked (not ignored) on top of it, by
-    /// the agent, at `at`; the branch moves there, and so does the workspace's own, so that the agent goes on from it. A
-    /// workspace whose `.git` is gone or broken is saved as files. Repeating it changes nothing.
+    /// Imports the workspace's HEAD and commits all modified, staged or untracked files (not ignored ones) on
+    /// top of it, by the agent, at `at`. The branch moves there, and so does the workspace's own, so that the
+    /// agent goes on from it. A workspace whose `.git` is gone or broken is saved as files. Repeating this
+    /// changes nothing.
     ///
-    /// What git was to do there and has not finished is not saved: it is half of something, and the agent goes on with it.
+    /// An unfinished operation of git's is not saved: its files are half of something, and the agent goes on
+    /// with it.
     ///
     /// No process of the agent may be running.
     ///
     /// # Errors
-    /// As [`Repository::import`]; an unfinished operation, files in conflict and refused leftovers too are [`Error::Refused`], and then nothing moved.
+    /// As [`Repository::import`]; an unfinished operation, files in conflict and refused leftovers are
+    /// [`Error::Refused`] too, and then nothing moved.
     pub fn save(&self, workspace: &Workspace, message: &str, at: Time, limits: &Limits) -> Result<Saved> {
         let _claim = workspace.claim()?;
         let operation = Operation::of(&workspace.path().join(".git"));
@@ -53,7 +56,7 @@ impl Repository {
             refusals,
         };
         let unfinished = |operation| refused(vec![Refusal::Unfinished { operation }]);
-        // Its HEAD is somewhere between two branches.
+        // During an operation, HEAD is somewhere between two branches.
         if let Some(operation @ Operation::Rebase) = operation {
             return Err(unfinished(operation));
         }
@@ -102,7 +105,8 @@ impl Repository {
         };
         if leftovers.is_some() {
             crash::point("save.imported");
-            // The agent's index goes with this; what it alone has must be kept, or it stays.
+            // The agent's index is replaced by this: work that it alone holds must be kept, or the index
+            // stays.
             match self.staged(workspace, &parent, snapshot.tree.as_ref(), limits) {
                 Ok(staged) => {
                     if let Some(staged) = staged {
@@ -127,9 +131,9 @@ impl Repository {
         })
     }
 
-    /// Keeps, under `refs/crew/rescue/<ticket>/`, every piece of work in the workspace that no ref of the user's
-    /// repository has: what its refs and HEAD's reflog name, its files as they are, and repositories inside it. The
-    /// branch does not move. Repeating it keeps nothing twice.
+    /// Keeps, under `refs/crew/rescue/<ticket>/`, every piece of work in the workspace that no ref of the
+    /// user's repository holds: the commits that its refs and HEAD's reflog name, its files as they are, and
+    /// repositories inside it. The branch does not move. Repeating it keeps nothing twice.
     ///
     /// No process of the agent may be running.
     ///
@@ -139,7 +143,7 @@ impl Repository {
         self.rescue_plainly(workspace).map(|(rescued, _)| rescued)
     }
 
-    /// The same, and whether the files were those of a commit and nothing else.
+    /// As [`Repository::rescue`]; also returns whether the files were those of a commit and nothing else.
     pub(crate) fn rescue_plainly(&self, workspace: &Workspace) -> Result<(Rescued, bool)> {
         let limits = Limits {
             protected: Vec::new(),
@@ -155,7 +159,7 @@ impl Repository {
                 Ok(()) => {
                     fetched.insert(tip);
                 }
-                // A reflog may name what is no longer there; only what a ref holds counts as work.
+                // A reflog may name a commit that is gone; only a commit that a ref holds counts as work.
                 Err(Error::Refused { refusals, .. }) => {
                     if head.as_ref() == Ok(&tip) {
                         let why = crate::types::refusal::list(&refusals);
@@ -216,7 +220,7 @@ impl Repository {
         Ok((rescued, false))
     }
 
-    /// The snapshot's tree, if it is another than the parent's.
+    /// The snapshot's tree, if it differs from the parent's.
     fn differing_tree<'s>(&self, snapshot: &'s Snapshot, parent: &Oid) -> Result<Option<&'s Oid>> {
         let Some(tree) = &snapshot.tree else {
             return Ok(None);
@@ -224,7 +228,8 @@ impl Repository {
         Ok((self.tree_of(parent)?.0 != *tree).then_some(tree))
     }
 
-    /// Takes out what the workspace's own refs in the user's repository hold: base, branch, and the commits between them.
+    /// Removes the commits from the set that the workspace's own refs in the user's repository hold: base,
+    /// branch, and the commits between them.
     fn forget_held(&self, workspace: &Workspace, commits: &mut BTreeSet<Oid>) -> Result<()> {
         let base_held = self.ref_at(&workspace.base_ref())?.as_ref() == Some(workspace.base());
         if base_held {
@@ -278,7 +283,7 @@ impl Repository {
                     let Some(tree) = &snapshot.tree else { continue };
                     let parents: Vec<&Oid> = head.iter().collect();
                     let message = format!("Repository inside the workspace: {}", folder.to_string_lossy());
-                    // A time that is the same at every repetition, so that nothing is kept twice.
+                    // The time is the same at every repetition, so that nothing is kept twice.
                     let at = self.commit_time(head.as_ref().unwrap_or(workspace.base()))?;
                     self.commit(tree, &parents, &message, workspace.identity(), at)?
                 }
@@ -293,8 +298,8 @@ impl Repository {
         Ok((kept, unsaved))
     }
 
-    /// Puts the workspace's own branch and index where the saved commit is, as plain files. If its git directory is not
-    /// as crew made it, it is left alone: the agent only sees its work as not committed.
+    /// Writes the workspace's own branch and index, as files, so that they show the saved commit. A git
+    /// directory that is not as crew made it is left alone: the agent then sees its work as not committed.
     fn update_agents_git_dir(&self, workspace: &Workspace, parent: &Oid, tip: &Oid, snapshot: &Snapshot) {
         let update = || -> Option<()> {
             let refs = AgentRefs::of(workspace).ok()?;
@@ -326,7 +331,7 @@ impl Repository {
         update();
     }
 
-    /// Those that no other of them contains.
+    /// The commits that no other commit of the set contains.
     fn independent(&self, commits: &BTreeSet<Oid>) -> Result<Vec<Oid>> {
         if commits.is_empty() {
             return Ok(Vec::new());

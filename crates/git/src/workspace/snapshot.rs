@@ -1,4 +1,4 @@
-//! What stands in a workspace, as a tree: crew's own git directory and index, the workspace only as files.
+//! Snapshots: the files of a workspace as a tree, made with crew's own git directory and index.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -21,12 +21,12 @@ use crate::workspace::agent_refs::AgentRefs;
 
 /// A tree of everything in a folder that is not ignored.
 pub(crate) struct Snapshot {
-    /// None: the parent's own, nothing differs from it.
+    /// The tree; `None`: it is the parent's, nothing differs from it.
     pub(crate) tree: Option<Oid>,
     /// Repositories inside, relative to the workspace; their files are not in the tree.
     pub(crate) nested: Vec<PathBuf>,
     pub(crate) unsaved: Vec<Unsaved>,
-    /// The index that goes with the tree; none where git was not needed to see that nothing differs.
+    /// The index of the tree; `None` where nothing differs and git was not needed to see that.
     pub(crate) index: Option<tempfile::TempPath>,
 }
 
@@ -72,7 +72,7 @@ impl Repository {
             None => call("read-tree").arg("--empty").ok(),
         };
         if read().is_err() {
-            // From nothing it must work.
+            // With an empty index it must work.
             std::fs::remove_file(&index).ok();
             read()?;
         }
@@ -82,7 +82,7 @@ impl Repository {
             unsaved = permissions::open_up(&at)?;
             standing = Standing::of(&call, workspace)?;
             if !standing.is_denied {
-                // What stays shut is ignored, or not too deep for git.
+                // A folder that stays closed is ignored, or not too deep for git.
                 unsaved.clear();
             }
         }
@@ -97,7 +97,7 @@ impl Repository {
             });
         }
         self.add(&call, &at, &paths, limits, &mut unsaved)?;
-        // What is still not in the index after it was added was silently passed over by git.
+        // git silently passed over a file that is still not in the index after it was added.
         for path in untracked(&call, workspace)? {
             if !unsaved.iter().any(|one| one.path == path) {
                 let why = "git does not take this name".to_owned();
@@ -107,7 +107,7 @@ impl Repository {
         for one in &mut unsaved {
             one.path = folder.join(&one.path);
         }
-        // Files that stand as they did need not be read again the next time.
+        // Files that are unchanged need not be read again the next time.
         call("update-index").args(["-q", "--refresh"]).run()?;
         let tree = Some(call("write-tree").ok_oid()?);
         Ok(Snapshot {
@@ -171,12 +171,12 @@ impl Repository {
             }
             _ => return Err(error),
         }
-        // One unreadable file fails them all: find it by halves.
+        // One unreadable file fails all of them: find it by halves.
         let mut open = vec![&taken[..]];
         while let Some(part) = open.pop() {
             match update(part) {
                 Ok(()) => {}
-                // What is left out does not land: a full disk must not leave anything out.
+                // A file that is left out does not land, so a full disk must not leave any out.
                 Err(error) if is_passing(&error, part) => return Err(error),
                 Err(Error::Failed { stderr, .. }) if part.len() == 1 => {
                     unsaved.push(Unsaved {
@@ -194,7 +194,7 @@ impl Repository {
         Ok(())
     }
 
-    /// The commit that HEAD of a nested repository means, brought over; `None` if it means none that may be.
+    /// Fetches the commit of a nested repository's HEAD; `None` if HEAD names none that may come in.
     pub(crate) fn fetch_nested(
         &self,
         workspace: &Workspace,
@@ -206,15 +206,16 @@ impl Repository {
         };
         match self.fetch_objects(workspace, &workspace.path().join(folder), &head, limits) {
             Ok(()) => Ok(Some(head)),
-            // What takes too long or is too much would be so at every try: its files are saved without its history.
+            // A history that takes too long or is too large would be so at every try: the files are saved
+            // without it.
             Err(Error::Refused { .. } | Error::Deadline { .. } | Error::OutputTooLarge { .. }) => Ok(None),
             Err(other) => Err(other),
         }
     }
 }
 
-/// Whether it was the machine's moment that these files could not be added in. Words for a lack that no name of theirs has are git's
-/// own: a lack may have passed by when it is looked for.
+/// Whether the machine's state kept these files from being added. Words for a lack that are in none of the
+/// names are git's own, even if the lack has gone by now.
 fn is_passing(error: &Error, paths: &[&PathBuf]) -> bool {
     let Error::Failed { stderr, .. } = error else {
         return error.is_passing();
@@ -223,12 +224,12 @@ fn is_passing(error: &Error, paths: &[&PathBuf]) -> bool {
     error.is_passing() || (may_say_lacking(stderr) && !named())
 }
 
-/// Whether there was something that git may not look at or read.
+/// Whether there was a file that git may not look at or read.
 fn is_denied(stderr: &str) -> bool {
     stderr.contains("Permission denied")
 }
 
-/// What stands in a folder beside what its index says.
+/// The differences between a folder and its index.
 struct Standing {
     /// Files that are modified, gone, or in no index and not ignored.
     changed: Vec<PathBuf>,
@@ -236,13 +237,13 @@ struct Standing {
     nested: Vec<PathBuf>,
     /// Entries of the index that stand for another repository.
     links: Vec<PathBuf>,
-    /// There is something that may not be looked at, and is in none of these.
+    /// Whether there is a file that may not be looked at, which is in none of these lists.
     is_denied: bool,
 }
 
 impl Standing {
-    /// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified (`C`) or gone (`R`),
-    /// and what is in no entry (`?`).
+    /// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified
+    /// (`C`) or gone (`R`), and what is in no entry (`?`).
     fn of(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Self> {
         let listing = call("ls-files")
             .args(["-t", "-s", "-m", "-d", "-o", "--exclude-standard", "-z"])
@@ -280,18 +281,19 @@ impl Standing {
                 _ => {}
             }
         }
-        // One that is gone is told of as modified too.
+        // git lists a file that is gone as modified too.
         found.changed.dedup();
         Ok(found)
     }
 
-    /// Paths to be added under `at`, and repositories to be saved apart.
+    /// The paths to add under `at`, and the repositories to save apart.
     fn sorted(self, at: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
         let (mut paths, mut nested) = (self.changed, self.nested);
         for link in self.links {
             let folder = at.join(&link);
             match folder.symlink_metadata() {
-                // A link to a commit says nothing about the files: they are saved apart, with or without their `.git`.
+                // A link to a commit says nothing about the files: they are saved apart, with or without
+                // their `.git`.
                 Ok(meta) if meta.is_dir() => {
                     let inside = open_unlocked(CWD, folder.as_os_str()).and_then(|opened| names(&opened));
                     if !inside.doing("look into", &folder)?.is_empty() {

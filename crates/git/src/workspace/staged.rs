@@ -1,4 +1,4 @@
-//! What an agent had staged and has changed since: nothing but its index has it.
+//! Staged work: content that an agent had staged and has changed since, so that only its index holds it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,11 +14,11 @@ use crate::workspace::Workspace;
 use crate::workspace::import::is_refused;
 use crate::workspace::index::{self, Listed, Staged};
 
-/// An index that is larger is none that git wrote for a checkout.
+/// The greatest index that git writes for a checkout.
 const INDEX_BYTES: u64 = 64 << 20;
 
 impl Repository {
-    /// What the workspace's index has, read as bytes; none where there is none that git wrote for a checkout.
+    /// Lists the workspace's index, read as bytes; `None` where there is none that git wrote for a checkout.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -32,8 +32,8 @@ impl Repository {
         Ok(content.and_then(|content| index::list(&content, self.format())))
     }
 
-    /// A commit on `parent` of what is staged in the workspace and is neither in `parent` nor in `tree`, which is what its files
-    /// are; none when there is no such thing.
+    /// Makes a commit on `parent` of the staged content that is neither in `parent` nor in `tree`, the
+    /// workspace's files; `None` when there is no such content.
     ///
     /// # Errors
     /// [`Error::Refused`] when it is too much; [`Error::Failed`], [`Error::Io`].
@@ -50,7 +50,7 @@ impl Repository {
         else {
             return Ok(None);
         };
-        // Nearly always everything was committed, or is what the files are.
+        // Nearly always all staged content was committed, or is in the files.
         if let Some(root) = root
             && (tree == Some(&root) || self.tree_of(parent)?.0 == root)
         {
@@ -116,7 +116,7 @@ impl Repository {
                 .throwaway_index(&index)
                 .deadline(limits.deadline)
         };
-        // An index may name what was never there.
+        // An index may name an object that was never there.
         let asked: String = staged.iter().map(|entry| format!("{}\n", entry.oid)).collect();
         let kinds = call("cat-file")
             .arg("--batch-check=%(objecttype)")

@@ -1,4 +1,5 @@
-//! What of workspaces may not be deleted, since somebody else than crew put it there: kept apart, so that nothing waits for it.
+//! Undeletable files of workspaces, which somebody else put there: moved apart, so that nothing waits for
+//! them.
 
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -8,28 +9,28 @@ use crate::files::delete::delete_tree;
 use crate::repository::Repository;
 use crate::workspace::remove::{ARCHIVED, is_archived};
 
-/// The folder of it, beside the workspaces; no workspace has such a name.
+/// The folder of undeletable files, beside the workspaces; no workspace has such a name.
 const UNDELETABLE: &str = ".undeletable";
-/// Folders in folders that are looked into for the one that is in the way.
+/// The deepest nesting of folders in which the obstacle is looked for.
 const DEPTH: usize = 1000;
 
-/// What is left of a workspace. Its work is kept, and whatever of it may be deleted is gone.
+/// The remains of a workspace. Its work is kept, and all of it that may be deleted is gone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Undeletable {
     /// The workspace's name, `<agent>-<ticket>`.
     pub workspace: String,
-    /// What is left, with nothing else in it.
+    /// The remains, with nothing else in the folder.
     pub folder: PathBuf,
-    /// Something in it that is in the way.
+    /// A file among them that cannot be deleted.
     pub path: PathBuf,
-    /// Whether that is another user's, or in a folder of theirs.
+    /// Whether that file is another user's, or in a folder of theirs.
     pub is_anothers: bool,
     /// Whether another file system is mounted on the way to it.
     pub is_mount: bool,
 }
 
 impl Repository {
-    /// What is left of the workspaces of a folder.
+    /// The remains of the workspaces of a folder.
     #[must_use]
     pub fn undeletable(root: &Path) -> Vec<Undeletable> {
         let user = rustix::process::geteuid().as_raw();
@@ -52,11 +53,11 @@ impl Repository {
         left.collect()
     }
 
-    /// Deletes of it what may be deleted by now, and gives what is left.
+    /// Deletes the remains that may be deleted by now, and returns the others.
     pub fn clear_undeletable(&self, root: &Path) -> Vec<Undeletable> {
         let all = root.join(UNDELETABLE);
         for folder in entries(&all) {
-            // Why not is for whoever asks what is left.
+            // The reason for a failure is found out again by the next question for the remains.
             delete_tree(&folder).ok();
         }
         // It stays with what is in it.
@@ -64,7 +65,8 @@ impl Repository {
         Self::undeletable(root)
     }
 
-    /// Deletes a folder that a workspace's files are in; what may not be deleted of it is moved out of everybody's way.
+    /// Deletes a folder with a workspace's files; those that may not be deleted are moved out of everybody's
+    /// way.
     pub(crate) fn delete_or_part(&self, root: &Path, folder: &Path, workspace: &str) -> Result<()> {
         let Err(error) = delete_tree(folder) else {
             return Ok(());
@@ -85,12 +87,12 @@ impl Repository {
                 break;
             }
         }
-        // Where it may not even be moved, what kept it from being deleted says more.
+        // If it may not even be moved, the error of the deletion is the more useful one.
         std::fs::rename(folder, &parted).map_err(|_| error)
     }
 }
 
-/// What was moved into a folder, by name; whatever else is in it is none of crew's.
+/// The entries that were moved into the folder, by name; other entries are not crew's.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     // An agent may have put a link there.
     if !folder.symlink_metadata().is_ok_and(|is| is.is_dir()) {
@@ -103,7 +105,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The first that there is nothing below, or nothing that may be seen.
+/// Finds the first path below which there is nothing, or nothing visible.
 fn leaf(folder: &Path) -> PathBuf {
     let mut at = folder.to_owned();
     for _ in 0..DEPTH {

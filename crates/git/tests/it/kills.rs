@@ -1,4 +1,4 @@
-//! Every operation is killed at each of its points, by a real SIGKILL, and repeated.
+//! Kills: every operation is killed at each of its points, by a real SIGKILL, and repeated.
 //!
 //! The killed process is this test program, started again with the point's name; see [`crash`].
 
@@ -141,7 +141,8 @@ const LANDING: &[&str] = &[
     "land.followed",
 ];
 
-/// Rule 4. The naive version is `merge --ff-only` or `read-tree -u`: of the killed ones, half cannot be repeated.
+/// The naive version is `merge --ff-only` or `read-tree -u`: half of those that were killed cannot be
+/// repeated.
 #[test]
 fn landing_and_following_are_killed_anywhere_and_repeated() {
     for point in LANDING {
@@ -189,8 +190,8 @@ fn killed_landing() {
     world.open_locked().land(&intent_of(&world)).unwrap();
 }
 
-/// An editor saves in the instant between looking and replacing, and the engine is killed in the next: the edit stands
-/// in crew's staging folder, and must come back.
+/// An editor saves in the instant between looking and replacing, and the engine is killed in the next: the
+/// edit stands in crew's staging folder, and must come back.
 #[test]
 fn an_edit_that_was_caught_between_two_renames_comes_back() {
     let (world, intent) = world_to_land();
@@ -208,8 +209,8 @@ fn an_edit_that_was_caught_between_two_renames_comes_back() {
     assert_eq!(world.read("src/lib.txt"), "an edit\n");
 }
 
-/// The same, and before the landing is carried on somebody has taken the change of that path back, in a commit of their own: no
-/// change leads to the path any more.
+/// The same, and before the landing is carried on somebody has taken the change of that path back, in a
+/// commit of their own: no change leads to the path any more.
 #[test]
 fn an_edit_that_was_caught_in_a_path_that_is_as_before_is_kept() {
     let (world, intent) = world_to_land();
@@ -236,8 +237,9 @@ fn an_edit_that_was_caught_in_a_path_that_is_as_before_is_kept() {
     assert_eq!(std::fs::read_to_string(kept).unwrap(), "an edit\n");
 }
 
-/// A rebase whose list is being edited has begun in the moment in which the branch moved; HEAD is still the branch. The naive
-/// version leaves the old index to the new HEAD, and the next commit takes back what landed.
+/// A rebase whose list is being edited has begun in the moment in which the branch moved; HEAD is still the
+/// branch. The naive version leaves the old index to the new HEAD, and the next commit takes back what
+/// landed.
 #[test]
 fn an_operation_that_begins_as_the_branch_moves_does_not_keep_the_index_behind() {
     let (world, intent) = world_to_land();
@@ -250,8 +252,8 @@ fn an_operation_that_begins_as_the_branch_moves_does_not_keep_the_index_behind()
     assert_followed(&world, &intent, "a rebase");
 }
 
-/// The naive version finds the new files of a landing that was killed before the branch moved, and takes them for a person's
-/// edits when another landing changes the same paths.
+/// The naive version finds the new files of a landing that was killed before the branch moved, and takes them
+/// for a person's edits when another landing changes the same paths.
 #[test]
 fn what_was_made_ready_for_a_landing_that_never_came_is_nobodys_edit() {
     let (world, intent) = world_to_land();
@@ -273,7 +275,7 @@ fn what_was_made_ready_for_a_landing_that_never_came_is_nobodys_edit() {
     assert_eq!(world.status(), status);
 }
 
-/// What such a folder holds that was left behind when the branch had moved may be an edit: it is kept apart.
+/// A file in a folder that was left behind when the branch had moved may be an edit, and is kept apart.
 #[test]
 fn an_edit_that_a_landing_left_behind_which_was_taken_back_is_kept() {
     let (world, intent) = world_to_land();
@@ -289,7 +291,8 @@ fn an_edit_that_a_landing_left_behind_which_was_taken_back_is_kept() {
     assert_eq!(std::fs::read_to_string(kept).unwrap(), "an edit\n");
 }
 
-/// git is killed with the engine while it writes the new files out: what it had half written is not taken for an edit.
+/// git is killed with the engine while it writes the new files: a file that it had half written is not taken
+/// for an edit.
 #[test]
 fn a_file_that_was_half_written_out_is_no_edit() {
     let (world, intent) = world_to_land();
@@ -314,8 +317,8 @@ fn ready_of(world: &World) -> PathBuf {
     ready.next().unwrap().path()
 }
 
-/// A git of a killed engine, with a slow filter of the user's, goes on writing while the next engine makes the same files ready:
-/// here the next engine's own filter plays it, since that runs just then.
+/// A git of a killed engine, with a slow filter of the user's, goes on writing while the next engine makes
+/// the same files ready: here the next engine's own filter plays it, since that runs just then.
 #[test]
 fn what_a_killed_engines_git_still_writes_is_in_no_later_tries_files() {
     let (world, intent) = world_to_land();
@@ -342,8 +345,8 @@ fn what_a_killed_engines_git_still_writes_is_in_no_later_tries_files() {
     assert_eq!(world.read("added/deep/new.txt"), "new\n");
 }
 
-/// A user's git runs while a killed landing's lock stands: it is kept out, so it cannot commit the old index onto the new
-/// commit (which would take the landed change back).
+/// A user's git runs while a killed landing's lock stands: it is kept out, so it cannot commit the old index
+/// onto the new commit (which would take the landed change back).
 #[test]
 fn the_user_cannot_commit_between_the_ref_and_the_index() {
     let (world, intent) = world_to_land();
@@ -390,7 +393,7 @@ fn an_index_lock_that_was_left_behind_is_given_back_and_a_users_stays() {
     assert!(lock.exists());
 }
 
-/// A failure that is tried again and again is told once: so it has the same words each time.
+/// A failure that is repeated is reported once, so its words must be the same each time.
 #[test]
 fn an_index_lock_that_cannot_be_taken_fails_with_the_same_words() {
     let world = World::new();
@@ -454,7 +457,7 @@ fn killed_preparing() {
     world.workspace(&world.open_locked());
 }
 
-/// R-21, F8: nothing that an agent left in a checkout is in the next workspace, wherever crew is killed meanwhile.
+/// Nothing that an agent left in a checkout is in the next workspace, wherever crew is killed meanwhile.
 #[test]
 fn a_checkout_that_is_kept_is_killed_anywhere_and_leaves_nothing() {
     for point in ["remove.half_pooled", "prepare.pooled", "prepare.built", "none"] {
@@ -529,7 +532,7 @@ fn killed_preparing_again() {
     repository.prepare(&world.spec("bob", "t-2")).unwrap();
 }
 
-/// The naive version (reliability.md A.2: egg lost 110 minutes and 33 files) removes the dirty workspace first.
+/// The naive version removes the dirty workspace first.
 #[test]
 fn removing_is_killed_anywhere_and_nothing_is_lost() {
     for point in ["remove.rescued", "remove.renamed"] {
@@ -627,7 +630,7 @@ fn the_lock_on_packed_refs_of_a_git_that_died_with_its_engine_goes_as_the_next_o
     let note = world.open().lock_path();
     let says = std::fs::read_to_string(&note).unwrap();
     std::fs::write(&note, format!("{says}deleting=1\n")).unwrap();
-    // Another that cannot be taken away does not keep it.
+    // A second lock that cannot be removed does not keep the first.
     put(&world.root().join(".git/HEAD.lock/x"), "");
     world.open_locked().release_locks().unwrap_err();
     assert!(!lock.exists());

@@ -1,4 +1,4 @@
-//! The real git in temporary folders, with an empty HOME.
+//! Integration tests with the real git, in temporary folders and with an empty HOME.
 
 #![expect(clippy::unwrap_used, reason = "standing_gits of tests are tests")]
 

@@ -1,4 +1,4 @@
-//! A checkout is brought to the new commit: its index first, then its files.
+//! Applying a new commit to a checkout: its index first, then its files.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -21,15 +21,15 @@ use crate::types::change::Mode;
 use crate::types::oid::Oid;
 use crate::types::operation::Operation;
 
-/// What the folder of one try becomes when the branch has moved: where new files wait and old ones go. It may outlive a killed
-/// engine, with a person's edit in it.
+/// The staging folder, which the folder of one try becomes when the branch has moved: new files wait in it
+/// and old ones go there. It may outlive a killed engine, with a person's edit in it.
 const STAGING: &str = "crew-follow";
-/// The new files in it, and the old ones.
+/// The folders of new and of old files in it.
 const NEW: &str = "new";
 const OLD: &str = "old";
 
-/// A checkout that is about to follow: looked at, with the new files and the next index written beside it. Nothing that
-/// git or a person looks at has changed yet.
+/// A checkout that is about to follow: it was inspected, and the new files and the next index are written
+/// beside it. Nothing that git or a person looks at has changed yet.
 pub(crate) struct Ready<'a> {
     transfer: Transfer<'a>,
     inspection: Inspection,
@@ -37,8 +37,9 @@ pub(crate) struct Ready<'a> {
 }
 
 impl Repository {
-    /// Makes a checkout ready under its lock. `looked`: what was seen under this very lock a moment ago. The index cannot
-    /// have changed since, and a file that has is noticed by its stamp when it is replaced.
+    /// Makes a checkout ready under its lock. `looked`: the state that was seen under this very lock a moment
+    /// ago. The index cannot have changed since, and a file that has is noticed by its stamp when it is
+    /// replaced.
     pub(crate) fn ready_to_follow<'a>(
         &'a self,
         checkout: &'a Checkout,
@@ -71,23 +72,26 @@ impl Repository {
 }
 
 impl Ready<'_> {
-    /// The branch is about to move, or has: from now on a failure leaves the index locked (see [`IndexLock::keep`]).
+    /// Lets a failure leave the index locked (see [`IndexLock::keep`]), because the branch is about to move,
+    /// or has.
     pub(crate) fn keep_locked(&mut self) {
         self.lock.keep();
     }
 
-    /// The branch does not move: nothing is left behind.
+    /// Removes what was made ready, because the branch does not move.
     pub(crate) fn give_up(self) -> Result<()> {
         crate::files::atomic_write::remove_if_there(self.transfer.own.index())?;
         delete_tree(self.transfer.own.ready())
     }
 
-    /// Brings index and files to the new commit. The index goes first, in one rename: `git commit` reads HEAD and index
-    /// before it locks the index, and whoever read the new HEAD with the old index would take back what landed.
+    /// Moves index and files to the new commit. The index goes first, in one rename: `git commit` reads HEAD
+    /// and index before it locks the index, and a commit from the new HEAD and the old index would take back
+    /// what landed.
     pub(crate) fn follow(mut self) -> Result<Followed> {
         let (transfer, inspection) = (&self.transfer, &self.inspection);
-        // What began under the lock has not touched the index, and HEAD is still the branch: an index that stayed behind would
-        // take back what landed. A rebase that has left the branch is another matter.
+        // An operation that began under the lock has not touched the index, and HEAD is still the branch: an
+        // index that stayed behind would take back what landed. A rebase that has left the branch is another
+        // matter.
         if let Some(operation) = Operation::of(&transfer.checkout.git_dir)
             && !transfer.is_at_new()?
         {
@@ -143,7 +147,7 @@ impl Ready<'_> {
     }
 }
 
-/// What brings a checkout to the new commit.
+/// One try to move a checkout from the old commit to the new one.
 pub(super) struct Transfer<'a> {
     pub(super) repository: &'a Repository,
     pub(super) checkout: &'a Checkout,
@@ -180,7 +184,8 @@ impl<'a> Transfer<'a> {
         self.staging.join(NEW)
     }
 
-    /// Where new files are being written: one that git had only half written when it was killed is nobody's edit.
+    /// The folder in which new files are being written: a file that git had half written when it was killed
+    /// is nobody's edit.
     fn half_files(&self) -> PathBuf {
         self.own.ready().join("half")
     }
@@ -233,7 +238,7 @@ impl<'a> Transfer<'a> {
         Ok(())
     }
 
-    /// The folder of a path in the checkout, made if need be, and its name there.
+    /// Opens the folder of a path in the checkout, made if need be, and gives the path's name in it.
     pub(super) fn place<'p>(&self, path: &'p Path) -> Result<(OwnedFd, &'p OsStr)> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let fd = openat::made_folder(&self.root, folder).doing("make", self.checkout.root.join(folder))?;
@@ -248,7 +253,7 @@ impl<'a> Transfer<'a> {
         })
     }
 
-    /// Takes the old file away. It is moved, looked at, and moved back if it is not the one that was inspected.
+    /// Removes the old file. It is moved, looked at, and moved back if it is not the one that was inspected.
     fn delete(&self, path: &Inspected) -> Result<Option<Blocked>> {
         let relative = &path.change.path;
         let parent = relative.parent().unwrap_or(Path::new(""));
@@ -282,8 +287,8 @@ impl<'a> Transfer<'a> {
         openat::made_folder(&root, parent).doing("make", self.old_files().join(parent))
     }
 
-    /// Puts the new file in place. An old one is exchanged, looked at, and exchanged back if it is not the one that was
-    /// inspected.
+    /// Puts the new file in place. An old one is exchanged, looked at, and exchanged back if it is not the
+    /// one that was inspected.
     fn write(&self, path: &Inspected) -> Result<Option<Blocked>> {
         let relative = &path.change.path;
         let shown = self.checkout.root.join(relative);
@@ -339,7 +344,7 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// Removes a folder that stands where a file comes, if there are only folders in it.
+    /// Removes a folder that stands in the place of a new file, if it holds nothing but folders.
     fn remove_empty(&self, path: &Path) {
         let Ok(folder) = openat::folder(&self.root, path) else {
             return;

@@ -1,5 +1,5 @@
-//! What one try to follow writes beside a checkout, under names that no other try has: a git that outlived a killed engine may
-//! still write into those of its own.
+//! Files beside a checkout that one try to follow writes, under names that no other try has: a git that
+//! outlived a killed engine may still write into its own.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
@@ -11,10 +11,10 @@ use crate::checkout::Checkout;
 use crate::error::{IoContext, Result};
 use crate::files::delete::delete_tree;
 
-/// Where new files wait until the branch has moved, on the file system of the checkout. Nothing of a person's ever gets there:
-/// what a killed engine left is of no use to anybody.
+/// The folder in which new files wait until the branch has moved, on the file system of the checkout. Nothing
+/// of a person's ever gets there, so the remains of a killed engine's try are of no use to anybody.
 const READY: &str = "crew-ready";
-/// The next index. Beside the real one: a split index names its shared part relative to it.
+/// The next index. It stands beside the real one, because a split index names its shared part relative to it.
 const INDEX: &str = "crew-index";
 
 /// The names of one try. The folder is removed when this is dropped.
@@ -24,7 +24,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Names of its own for a try, under the checkout's lock; what earlier ones left is removed.
+    /// Takes new names for a try, under the checkout's lock, and removes the remains of earlier tries.
     pub(super) fn of(checkout: &Checkout) -> Result<Self> {
         let folder = folder(checkout)?;
         let hidden = if is_inside(checkout, &folder) { "" } else { "." };
@@ -52,8 +52,8 @@ impl Beside {
     }
 }
 
-/// What has this name beside a checkout, on its file system: a rename must not cross two, and a linked worktree may stand on
-/// another than the repository.
+/// The path of this name beside a checkout, on its file system: a rename must not cross two, and a linked
+/// worktree may stand on another one than the repository.
 pub(super) fn beside(checkout: &Checkout, name: &str) -> Result<PathBuf> {
     let folder = folder(checkout)?;
     Ok(match is_inside(checkout, &folder) {
@@ -74,15 +74,16 @@ fn is_inside(checkout: &Checkout, folder: &Path) -> bool {
     folder == checkout.git_dir
 }
 
-/// Whether what follows a name is of no person's making: nothing, or six letters and digits; a lock of git's has more behind it.
+/// Whether the rest of a name is not a person's making: nothing, or a dash with six letters and digits,
+/// perhaps with git's `.lock` behind.
 fn is_of_a_try(rest: &str) -> bool {
     let rest = rest.strip_suffix(".lock").unwrap_or(rest);
     let is_own = |own: &str| own.len() == 6 && own.bytes().all(|byte| byte.is_ascii_alphanumeric());
     rest.is_empty() || rest.strip_prefix('-').is_some_and(is_own)
 }
 
-/// Removes what tries of killed engines left. Where a git of theirs still writes, something may come back: the next try
-/// removes it, and none is harmed by it.
+/// Removes the remains of killed engines' tries. If a git of such a try still writes, something may come
+/// back; that harms no try, and the next one removes it.
 fn forget(folder: &Path, name: &str) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let found = entry.file_name();

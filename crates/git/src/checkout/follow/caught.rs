@@ -1,4 +1,5 @@
-//! A person's edit that a killed engine had just swapped out of a checkout goes back, or is kept.
+//! Caught edits: an edit of a person's that a killed engine had just swapped out of a checkout goes back, or
+//! is kept.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -13,25 +14,26 @@ use crate::files::delete::delete_tree;
 use crate::files::openat;
 use crate::types::change::Change;
 
-/// Where an edit ends up that was caught between two renames and cannot go back.
+/// The folder for an edit that was caught between two renames and cannot go back.
 const CAUGHT: &str = "crew-caught";
 
 impl Transfer<'_> {
-    /// Looks through what a killed engine left in the staging folder: a file there that is neither the old nor the new
+    /// Looks through the staging folder of a killed engine: a file there that is neither the old nor the new
     /// content is an edit of a person that was just swapped out. It goes back.
     pub(super) fn return_caught(&self, changes: &[Change]) -> Result<()> {
         for change in changes {
             let staged = self.new_files().join(&change.path);
             let gone = self.old_files().join(&change.path);
             if self.is_edit(&staged, change)? {
-                // It came here by an exchange: the checkout holds the new content.
+                // The file came here by an exchange: the checkout holds the new content.
                 self.give_back(&staged, &change.path)?;
             }
             if self.is_edit(&gone, change)? {
                 self.give_back(&gone, &change.path)?;
             }
         }
-        // The branch may have gone on since, and a path be as it was before: an edit caught there belongs to no change of ours.
+        // The branch may have moved on since, and a path may be as it was before: then no change of ours
+        // leads to an edit that was caught there.
         let ours: BTreeSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
         let are_ours = [self.new_files(), self.old_files()]
             .iter()
@@ -42,8 +44,8 @@ impl Transfer<'_> {
         }
     }
 
-    /// The staging folder of another landing, which was not carried on (the branch was taken back, say), is kept apart: there
-    /// may be a person's edit in it, and where that belongs nobody knows any more.
+    /// Keeps the staging folder of another landing apart, which was not carried on (the branch was taken
+    /// back, for example): it may hold a person's edit, and nobody knows any more where that belongs.
     pub(super) fn keep_others_apart(&self) -> Result<()> {
         match self.staging.exists() {
             true => self.keep_apart(&self.staging),
@@ -127,7 +129,8 @@ impl Transfer<'_> {
     }
 }
 
-/// Whether there is no file in a folder but of these paths. What cannot be read may be one.
+/// Whether a folder holds no files but those at these paths. A file that cannot be read counts as another
+/// one.
 fn has_only(folder: &Path, below: &Path, paths: &BTreeSet<&Path>) -> bool {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -1,4 +1,4 @@
-//! The index of a checkout that follows: made beside it, and put in its place in one rename.
+//! The next index of a checkout: made beside it, and put in its place in one rename.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::command::call::Call;
 use crate::error::{Error, IoContext, Result};
 
 impl Transfer<'_> {
-    /// Brings the entries of the changed paths to the new commit in a copy of the index.
+    /// Moves the entries of the changed paths to the new commit, in a copy of the index.
     pub(super) fn next_index(&self, inspection: &Inspection) -> Result<()> {
         let null = self.new.null_like();
         let (mut deletions, mut entries, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
@@ -49,7 +49,7 @@ impl Transfer<'_> {
             .deadline(std::time::Duration::from_secs(600))
     }
 
-    /// A copy of the index that stands; of none there is none.
+    /// Copies the present index, if there is one.
     fn copy_index(&self) -> Result<()> {
         let (current, next) = (self.index(), self.own.index());
         crate::files::atomic_write::remove_if_there(next)?;

@@ -1,4 +1,4 @@
-//! What stands in a checkout at the paths that would change.
+//! Inspection of a checkout: the state of the paths that would change.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ enum Found {
     Special,
 }
 
-/// What changes when somebody writes a file, and does not when it is renamed.
+/// The parts of a file's status that change when somebody writes the file, and do not when it is renamed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     inode: u64,
@@ -57,7 +57,7 @@ impl Stamp {
     }
 }
 
-/// One path that would change, and what is there.
+/// One path that would change, and its state in the checkout.
 pub(super) struct Inspected {
     pub(super) change: Change,
     /// The file is as in the new commit.
@@ -71,7 +71,7 @@ pub(super) struct Inspected {
     pub(super) obstacles: Vec<(PathBuf, Obstacle)>,
 }
 
-/// All of them.
+/// The state of all paths that would change.
 pub(crate) struct Inspection {
     pub(super) paths: Vec<Inspected>,
     checkout: PathBuf,
@@ -196,7 +196,7 @@ struct Looker<'a> {
     repository: &'a Repository,
     checkout: &'a Checkout,
     root: OwnedFd,
-    /// Whether a file's mode says something here; asked when one is not as expected.
+    /// Whether the checkout's file modes count; asked when a mode is not as expected.
     mode_counts: OnceCell<bool>,
     deleted: BTreeSet<PathBuf>,
     changed: BTreeSet<PathBuf>,
@@ -250,8 +250,8 @@ impl<'a> Looker<'a> {
         Ok(index)
     }
 
-    /// What is at a path; a file where a folder is needed, or a folder with things of the user's where a file is
-    /// needed, comes back as an obstacle.
+    /// Looks at one path. A file where a folder is needed comes back as an obstacle, and so does a folder
+    /// with things of the user's where a file is needed.
     fn find(&self, change: &Change) -> Result<(Found, Vec<(PathBuf, Obstacle)>)> {
         let path = change.path.as_path();
         let mut obstacles = Vec::new();
@@ -264,7 +264,8 @@ impl<'a> Looker<'a> {
                     obstacles.push((above, Obstacle::Untracked));
                 }
             }
-            // A folder where a file goes away: the file is gone, whatever is in the folder.
+            // There is a folder in the place of a file that goes away: the file is gone, whatever the folder
+            // holds.
             Found::Folder if change.new.is_none() && !matches!(change.old, Some((Mode::Submodule, _))) => {
                 return Ok((Found::Absent, obstacles));
             }
@@ -274,7 +275,7 @@ impl<'a> Looker<'a> {
                 self.walk(path, &mut inside)?;
                 let kept = inside.into_iter().find(|file| !self.deleted.contains(file));
                 match kept {
-                    // Its files are all deleted by this very change.
+                    // This very change deletes all of its files.
                     None => return Ok((Found::Absent, obstacles)),
                     Some(file) => return Ok((Found::Folder, vec![(file, Obstacle::Untracked)])),
                 }
@@ -288,7 +289,7 @@ impl<'a> Looker<'a> {
         look(&self.root, path).doing("look at", self.checkout.root.join(path))
     }
 
-    /// The nearest of the path's folders that is something else than a folder.
+    /// The nearest parent of the path that is not a folder.
     fn file_above(&self, path: &Path) -> Result<Option<PathBuf>> {
         let mut above: Vec<&Path> = path
             .ancestors()
@@ -327,7 +328,7 @@ impl<'a> Looker<'a> {
         Ok(())
     }
 
-    /// The object each regular file would be, by the attributes of `commit`; by number of the change.
+    /// The object that each regular file would be, by the attributes of `commit`; by number of the change.
     fn content_ids(
         &self,
         commit: &Oid,
@@ -377,7 +378,7 @@ impl<'a> Looker<'a> {
             .get_or_init(|| said.stdout.trim_ascii() != b"false"))
     }
 
-    /// Untracked obstacles that are ignored are called so: these are the ones nobody would miss until too late.
+    /// Marks untracked obstacles that are ignored as such: nobody would miss those until too late.
     fn tell_ignored(&self, paths: &mut [Inspected]) -> Result<()> {
         let mut names = Vec::new();
         let untracked = paths
@@ -385,7 +386,8 @@ impl<'a> Looker<'a> {
             .flat_map(|path| &path.obstacles)
             .filter(|(_, what)| *what == Obstacle::Untracked);
         for (path, _) in untracked {
-            // A leading colon would be pathspec magic, which this command takes even where it is switched off.
+            // A leading colon would be pathspec magic, which this command takes even where it is switched
+            // off.
             names.extend_from_slice(b"./");
             names.extend_from_slice(path.as_os_str().as_bytes());
             names.push(0);
@@ -413,7 +415,7 @@ impl<'a> Looker<'a> {
     }
 }
 
-/// A call about the user's checkout, with their own settings and filters.
+/// Begins a call about the user's checkout, with the user's own settings and filters.
 pub(super) fn users_call(repository: &Repository, checkout: &Checkout, subcommand: &'static str) -> Call {
     repository
         .git()
