@@ -78,7 +78,7 @@ fn sides(world: &World, ours: impl Fn(&World), theirs: impl Fn(&World)) -> Outco
 }
 
 #[test]
-fn f20_wk_every_kind_of_conflict_names_its_paths() {
+fn every_kind_of_conflict_names_its_paths() {
     type Step = fn(&World);
     let remove: Step = |world| std::fs::remove_file(world.root().join("src/lib.txt")).unwrap();
     let edit_a: Step = |world| world.write("src/lib.txt", "one\nA\nthree\n");

@@ -331,7 +331,7 @@ fn make_executable(path: &Path) {
 
 /// The naive version runs git in the workspace: 43 of 110 combinations ran the agent's code.
 #[test]
-fn f8_wk_cu_nothing_planted_in_a_workspace_runs_in_crew() {
+fn nothing_planted_in_a_workspace_runs_in_crew() {
     let world = World::new();
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);
@@ -386,7 +386,7 @@ fn f8_wk_cu_nothing_planted_in_a_workspace_runs_in_crew() {
 
 /// The naive version trusts the agent's index: `assume-unchanged` hides the work, and it is lost at clean-up.
 #[test]
-fn f8_wk_a_planted_index_hides_nothing() {
+fn a_planted_index_hides_nothing() {
     let world = World::new();
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);
@@ -453,7 +453,7 @@ fn alternates_of_an_agent_bring_nothing_in() {
 
 /// The agent has a repository of its own, so its changes to refs stay in that.
 #[test]
-fn f8_la_moving_main_and_replacing_objects_in_a_workspace_moves_nothing_of_the_users() {
+fn moving_main_and_replacing_objects_in_a_workspace_moves_nothing_of_the_users() {
     let world = World::new();
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);
@@ -586,7 +586,7 @@ fn a_thousand_races_never_lead_a_write_out() {
 }
 
 #[test]
-fn f7_ga_a_refused_submodule_names_its_path() {
+fn a_refused_submodule_names_its_path() {
     let world = World::new();
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);

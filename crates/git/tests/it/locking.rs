@@ -235,7 +235,7 @@ fn a_lock_from_just_before_is_outlasted() {
 /// The naive version sees that the branch is gone and is content: the lock stays for ever, and the agent's
 /// next branch of that name cannot be made.
 #[test]
-fn f9_cu_a_git_killed_as_it_deletes_a_ref_leaves_no_lock_for_good() {
+fn a_git_killed_as_it_deletes_a_ref_leaves_no_lock_for_good() {
     let world = World::new();
     let spec = world.spec("ada", "t-1");
     let workspace = world.open_locked().prepare(&spec).unwrap();

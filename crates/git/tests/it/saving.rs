@@ -21,7 +21,7 @@ fn names(world: &World, revision: &str) -> Vec<String> {
 }
 
 #[test]
-fn f7_wk_modified_staged_untracked_and_deleted_are_committed_and_ignored_is_not() {
+fn modified_staged_untracked_and_deleted_are_committed_and_ignored_is_not() {
     let world = World::new();
     world.write(".gitignore", "*.log\n");
     world.commit_all("ignore");
@@ -149,7 +149,7 @@ fn an_agent_that_rewrites_its_branch_loses_nothing() {
 }
 
 #[test]
-fn f8_cu_a_workspace_without_its_git_directory_is_saved_as_files() {
+fn a_workspace_without_its_git_directory_is_saved_as_files() {
     let world = World::new();
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);
@@ -174,7 +174,7 @@ fn f8_cu_a_workspace_without_its_git_directory_is_saved_as_files() {
 }
 
 #[test]
-fn f7_cu_removing_keeps_commits_of_other_branches_stashes_and_leftovers() {
+fn removing_keeps_commits_of_other_branches_stashes_and_leftovers() {
     let world = World::new();
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);
@@ -328,7 +328,7 @@ fn folders_that_forbid_deletion_are_deleted() {
 }
 
 #[test]
-fn f6_wk_too_many_objects_are_refused() {
+fn too_many_objects_are_refused() {
     let world = World::new();
     let repository = world.open_locked();
     let workspace = world.workspace(&repository);
