@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn the_minimum_is_that_of_the_git_crate() {
-        let source = std::fs::read_to_string(crate::root().join("crates/git/src/version.rs")).unwrap();
+        let source = std::fs::read_to_string(crate::root().join("crates/git/src/types/version.rs")).unwrap();
         let source: String = source.split_whitespace().collect();
         let (major, minor) = GIT;
         let minimum = format!("MINIMUM:Self=Self{{major:{major},minor:{minor},");

@@ -53,7 +53,7 @@ pub(crate) fn base_of(repository: &Repository, ticket: &TicketId, said: Option<&
 /// Keeps what a workspace holds and removes it; one that holds what git cannot save is set aside.
 pub(crate) fn workspace(repository: &Repository, workspace: &Workspace) -> Result<()> {
     match repository.remove(workspace) {
-        Err(git::Error::Unsaved { .. }) => repository.set_aside(workspace).map(drop)?,
+        Err(git::Error::Unsaved { .. }) => repository.archive_workspace(workspace).map(drop)?,
         other => drop(other?),
     }
     Ok(())

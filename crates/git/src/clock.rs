@@ -1,4 +1,5 @@
-//! The one place that reads clocks: for deadlines of git calls and how long a lock is seen, never for facts.
+//! Clocks: the one place that reads them, for deadlines of git calls and for how long a lock is seen, never
+//! for facts.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -11,13 +12,13 @@ impl Deadline {
         Self(now() + time)
     }
 
-    /// What is left of it, zero when it has passed.
+    /// The time that is left, zero when the moment has passed.
     pub(crate) fn left(self) -> Duration {
         self.0.saturating_duration_since(now())
     }
 }
 
-/// A moment since which something is so, whatever the wall clock is set to.
+/// A moment since which something is the case, whatever the wall clock is set to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since(Instant);
 
@@ -31,7 +32,8 @@ impl Since {
     }
 }
 
-/// How long this machine is up: what `/proc` counts the starts of processes from, and no setting of the clock changes.
+/// The time since the machine started: `/proc` counts the starts of processes from there, and no setting of
+/// the clock changes it.
 pub(crate) fn uptime() -> Duration {
     let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let (seconds, nanos) = (u64::try_from(up.tv_sec), u32::try_from(up.tv_nsec));
@@ -49,7 +51,7 @@ pub(crate) fn unix_seconds() -> u64 {
         .map_or(0, |since| since.as_secs())
 }
 
-/// Waits before a fact of the file system is looked at again that tells nobody when it changes.
+/// Waits before the next look at a fact of the file system whose changes nobody announces.
 #[expect(
     clippy::disallowed_methods,
     reason = "a lock of another program cannot be waited for but by looking again"

@@ -1,18 +1,21 @@
-//! What can go wrong, said so that a person can act.
+//! Errors: every way in which this crate fails, in words on which a person can act.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::import::Refusal;
-use crate::lock::Holder;
-use crate::oid::Oid;
-use crate::version::Version;
+use crate::types::holder::Holder;
+use crate::types::invalid::Invalid;
+use crate::types::oid::Oid;
+use crate::types::refusal::Refusal;
+use crate::types::unsaved::Unsaved;
+use crate::types::version::Version;
 
 /// The crate's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Every way in which this crate fails. `Display` says what happened to which thing; [`Error::hint`] what to do next.
+/// Every way in which this crate fails. `Display` says what happened to which thing; [`Error::hint`] what to
+/// do next.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -34,7 +37,7 @@ pub enum Error {
     GitVersion {
         /// The program that was asked.
         program: PathBuf,
-        /// What it said, shortened.
+        /// Its output, shortened.
         output: String,
     },
     /// The git process could not be started or watched.
@@ -54,7 +57,8 @@ pub enum Error {
         status: String,
         /// The beginning of its standard error.
         stderr: String,
-        /// It said that the machine has no more of something, and an act of crew's own at the same place failed as well.
+        /// Whether git reported that the machine has no more of something, and a trial of crew's own at the
+        /// same place failed too.
         lacking: bool,
     },
     /// git refuses to work with the repository at all.
@@ -62,7 +66,7 @@ pub enum Error {
     Unusable {
         /// Where git was asked.
         path: PathBuf,
-        /// Why not, in git's words.
+        /// The reason, in git's words.
         says: String,
     },
     /// git did not end in time and was killed.
@@ -86,7 +90,7 @@ pub enum Error {
     Unreadable {
         /// The subcommand.
         command: String,
-        /// What could not be read.
+        /// The part that could not be read.
         what: String,
     },
 
@@ -149,39 +153,22 @@ pub enum Error {
     /// A commit or tree that was named is not in the repository.
     #[error("{name} is not a commit of {}", .path.display())]
     NoSuchCommit {
-        /// What was looked up.
+        /// The name that was looked up.
         name: String,
         /// The repository's root.
         path: PathBuf,
     },
 
-    /// Not a full hexadecimal object id.
-    #[error("not an object id: {}", text::quoted(.text))]
-    BadOid {
-        /// What was given, shortened.
-        text: String,
-    },
-    /// An agent's or ticket's id that cannot be part of a ref or a path.
-    #[error("not a valid id: {}: {why}", text::quoted(.id))]
-    BadId {
-        /// What was given, shortened.
-        id: String,
-        /// The rule it breaks.
-        why: &'static str,
-    },
-    /// A name that cannot be a branch.
-    #[error("not a valid branch name: {}", text::quoted(.name))]
-    BadBranch {
-        /// What was given, shortened.
-        name: String,
-    },
+    /// A text that is no object id, id or branch name.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
 
     /// Another process holds the repository's lock.
     #[error("the repository is held by {by} ({})", .path.display())]
     Held {
         /// The lock's file.
         path: PathBuf,
-        /// What the holder wrote about itself.
+        /// The holder's note about itself.
         by: Holder,
     },
     /// A file operation failed.
@@ -201,15 +188,15 @@ pub enum Error {
         /// The workspace.
         path: PathBuf,
     },
-    /// The branch of a workspace that shall be made exists already and is somewhere else.
+    /// The branch for a new workspace exists already and is at another commit.
     #[error("the branch {branch} already exists at {now}")]
     BranchTaken {
         /// Its short name.
         branch: String,
-        /// Where it is.
+        /// The commit at which it is.
         now: Oid,
     },
-    /// The branch of a workspace that shall be made is what a checkout of a person's shows.
+    /// The branch for a new workspace is checked out by a person.
     #[error("the branch {branch}, of earlier work, is checked out in {}", .checkout.display())]
     BranchShown {
         /// Its short name.
@@ -226,33 +213,33 @@ pub enum Error {
     /// The workspace's folder is gone.
     #[error("the workspace {} does not exist", .path.display())]
     WorkspaceMissing {
-        /// Where it should be.
+        /// The folder that is missing.
         path: PathBuf,
     },
-    /// What an agent committed may not come into the repository.
-    #[error("the commits of {} are refused: {}", .workspace.display(), crate::import::list(.refusals))]
+    /// An agent's commits may not come into the repository.
+    #[error("the commits of {} are refused: {}", .workspace.display(), crate::types::refusal::list(.refusals))]
     Refused {
         /// The workspace.
         workspace: PathBuf,
-        /// Why, one entry a path or object, the first hundred.
+        /// The reasons, one entry for each path or object, at most a hundred.
         refusals: Vec<Refusal>,
     },
     /// Work in a workspace could not be kept, so the workspace stays.
-    #[error("{} holds work that cannot be saved, among it {}", .workspace.display(), crate::snapshot::list(.left))]
+    #[error("{} holds work that cannot be saved, among it {}", .workspace.display(), crate::types::unsaved::list(.left))]
     Unsaved {
         /// The workspace.
         workspace: PathBuf,
         /// The paths and the reasons.
-        left: Vec<crate::snapshot::Unsaved>,
+        left: Vec<Unsaved>,
     },
     /// A ref is not where the caller saw it.
-    #[error("{name} moved: expected {}, is {}", crate::refs::or_absent(.expected.as_ref()), crate::refs::or_absent(.now.as_ref()))]
+    #[error("{name} moved: expected {}, is {}", or_absent(.expected.as_ref()), or_absent(.now.as_ref()))]
     RefMoved {
         /// The full ref name.
         name: String,
-        /// What the caller expected; `None`: that it does not exist.
+        /// The commit that the caller expected; `None`: that the ref does not exist.
         expected: Option<Oid>,
-        /// What it is.
+        /// The commit at which it is; `None`: the ref does not exist.
         now: Option<Oid>,
     },
     /// Another git holds the ref's lock.
@@ -282,7 +269,7 @@ pub enum Error {
         path: PathBuf,
         /// The commit it should show.
         commit: Oid,
-        /// The first differing path, or what git said.
+        /// The first differing path, or git's message.
         what: String,
     },
     /// The two commits share no history.
@@ -296,7 +283,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it, where there is something.
+    /// A hint at what a person can do about the error, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
@@ -330,8 +317,8 @@ impl Error {
         })
     }
 
-    /// Whether it is the machine's moment and nobody's failure: the same works later, when there is room, or a descriptor, or
-    /// another git has ended, or none is killed from outside.
+    /// Whether the error comes from the machine's present state and is nobody's fault: the same call works
+    /// later, when there is room or a descriptor, when another git has ended, or when nobody kills the git.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         match self {
@@ -358,7 +345,7 @@ impl Error {
     }
 }
 
-/// Signals by which somebody else ends a git: HUP, INT, KILL, TERM.
+/// Signals by which another process ends a git: HUP, INT, KILL, TERM.
 const KILLED: [&str; 4] = ["signal 1", "signal 2", "signal 9", "signal 15"];
 /// Turns a file operation's error into [`Error::Io`].
 pub(crate) trait IoContext<T> {
@@ -371,12 +358,7 @@ impl<T, E: Into<io::Error>> IoContext<T> for std::result::Result<T, E> {
     }
 }
 
-/// At most `limit` characters of untrusted text, for a message.
-pub(crate) fn shortened(text: &str, limit: usize) -> String {
-    if text.chars().count() <= limit {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(limit).collect();
-    short.push('…');
-    short
+/// A ref's object in a message.
+fn or_absent(oid: Option<&Oid>) -> &str {
+    oid.map_or("absent", Oid::as_str)
 }

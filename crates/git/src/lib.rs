@@ -1,82 +1,51 @@
-//! The only place that runs git: workspaces, import, merges without a checkout, compare-and-swap refs, following a
-//! checkout.
+//! git: the only place that runs it, for workspaces, imports, merges without a checkout, compare-and-swap
+//! refs and checkouts that follow a branch.
 //!
-//! Everything here blocks; an asynchronous caller calls it from blocking threads. What an agent can write is never
-//! read *by git* as configuration, hooks, attributes or an index: see [`Git`] for what every call pins, [`Workspace`]
-//! for how an agent's repository stands apart, and [`Repository::import`] for how its commits come over.
+//! Everything here blocks; an asynchronous caller calls it from blocking threads. Files that an agent can
+//! write are never read *by git* as configuration, hooks, attributes or an index: see [`Git`] for the pins of
+//! every call, [`Workspace`] for the repository of an agent, and [`Repository::import`] for the way of its
+//! commits.
 //!
 //! git [`Version::MINIMUM`] or newer is needed.
 
-#[cfg(test)]
-extern crate self as git;
-
-mod agent_refs;
-mod beneath;
-mod bring;
-mod candidate;
-mod check;
 mod checkout;
 mod clock;
 mod command;
-mod create;
-mod delete;
-mod diff;
 mod error;
-mod follow;
-mod fsck;
-mod helper;
-mod history;
-mod id;
-mod identity;
-mod import;
-mod index;
-mod keep;
-#[cfg(test)]
-mod kill_tests;
-mod land;
-mod lock;
-mod look;
-mod memory;
+mod files;
+mod landing;
 mod objects;
-mod oid;
-mod plain;
-mod proof;
-mod quote;
+mod parse;
 mod refs;
-mod remove;
 mod repository;
-mod root;
-mod save;
-mod shut;
-mod snapshot;
-mod spare;
-mod staged;
-mod stored;
-mod undeletable;
-mod version;
+mod types;
 mod workspace;
 
-pub use candidate::{Candidate, Message, Outcome};
-pub use check::CheckCheckout;
-pub use checkout::{Checkout, Operation};
-pub use command::{Git, Surroundings};
-pub use delete::delete_tree;
-pub use diff::{Change, ChangeKind, DiffStat, Mode};
+pub use checkout::Checkout;
+pub use checkout::check::CheckCheckout;
+pub use command::git::{Git, Surroundings};
 pub use error::{Error, Result};
-pub use follow::{Blocked, Followed, Obstacle};
-pub use history::{CommitInfo, LandedMerge};
-pub use id::{Branch, Id};
-pub use identity::{Identity, Time};
-pub use import::{Imported, Limits, Refusal};
-pub use keep::{Kept, KeptKind, Pin, Rescued};
-pub use land::{Intent, Landing};
-pub use lock::{Holder, Lock};
-pub use oid::{Oid, Tree};
-pub use proof::Proof;
+pub use files::delete::delete_tree;
+pub use landing::candidate::{Candidate, Message, Outcome};
+pub use landing::land::{Intent, Landing};
+pub use objects::history::{CommitInfo, LandedMerge};
+pub use refs::kept_refs::{Kept, KeptKind, Pin, Rescued};
+pub use refs::proof::Proof;
 pub use repository::Repository;
-pub use root::holds_workspaces;
-pub use save::Saved;
-pub use snapshot::{NestedWork, Unsaved};
-pub use undeletable::Undeletable;
-pub use version::Version;
+pub use repository::lock::Lock;
+pub use types::blocked::{Blocked, Followed, Obstacle};
+pub use types::change::{Change, ChangeKind, DiffStat, Mode};
+pub use types::holder::Holder;
+pub use types::id::{Branch, Id};
+pub use types::identity::{Identity, Time};
+pub use types::invalid::Invalid;
+pub use types::oid::{Oid, Tree};
+pub use types::operation::Operation;
+pub use types::refusal::{Limits, Refusal};
+pub use types::unsaved::{NestedWork, Unsaved};
+pub use types::version::Version;
+pub use workspace::import::Imported;
+pub use workspace::root::holds_workspaces;
+pub use workspace::save::Saved;
+pub use workspace::undeletable::Undeletable;
 pub use workspace::{Spec, Workspace};

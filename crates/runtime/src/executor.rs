@@ -28,7 +28,7 @@ const GIVE_UP: Duration = Duration::from_secs(15);
 
 /// Checkouts kept of workspaces that were removed, for the next ones. More would only take room: two agents at work have at
 /// most so many workspaces between them.
-const SPARES: usize = 4;
+const POOLED_CHECKOUTS: usize = 4;
 
 /// What is to be performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +156,11 @@ impl Executor {
         let this_program = || Shim::this_executable(["shim"]);
         Ok(Self {
             owner: Owner::default(),
-            repository: place.repository.clone().locked(&lock).keeping_spares(SPARES),
+            repository: place
+                .repository
+                .clone()
+                .locked(&lock)
+                .pooling_checkouts(POOLED_CHECKOUTS),
             workspaces: place.workspaces_dir(settings)?,
             place: place.clone(),
             settings: settings.clone(),

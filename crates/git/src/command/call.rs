@@ -1,4 +1,4 @@
-//! A call of git being put together.
+//! The builder of one call of git.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -8,63 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Git;
+use super::git::Git;
+use super::settings::{PINS, RAW_PINS};
 use crate::error::{Error, Result};
-use crate::identity::{Identity, Time};
-use crate::quote;
+use crate::types::identity::{Identity, Time};
+use crate::types::quote;
 
 /// Bytes of standard output that a call may print unless it says otherwise.
 const OUTPUT_LIMIT: u64 = 64 << 20;
-
-/// Pinned on every call: nothing that a configuration file says about these counts (security.md R-2).
-const PINS: &[&str] = &[
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.untrackedCache=false",
-    "core.splitIndex=false",
-    "core.pager=cat",
-    "core.editor=false",
-    "core.askPass=",
-    "credential.helper=",
-    "core.quotePath=false",
-    "core.warnAmbiguousRefs=false",
-    "core.protectHFS=true",
-    "core.protectNTFS=true",
-    "core.filesRefLockTimeout=1000",
-    "core.packedRefsTimeout=5000",
-    "core.fsync=all",
-    "core.fsyncMethod=fsync",
-    "core.createObject=link",
-    "core.multiPackIndex=true",
-    "safe.bareRepository=explicit",
-    "protocol.allow=never",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "commit.gpgSign=false",
-    "tag.gpgSign=false",
-    "log.showSignature=false",
-    "submodule.recurse=false",
-    "color.ui=false",
-    "i18n.commitEncoding=UTF-8",
-    "i18n.logOutputEncoding=UTF-8",
-    "pack.threads=1",
-    "merge.renames=true",
-    "merge.directoryRenames=conflict",
-    "merge.conflictStyle=merge",
-    "merge.renormalize=false",
-    "diff.renames=true",
-];
-
-/// Pinned on calls that must give the same bytes whatever the user's settings are: workspaces and merges.
-const RAW_PINS: &[&str] = &[
-    "core.autocrlf=false",
-    "core.eol=lf",
-    "core.safecrlf=false",
-    "core.fileMode=true",
-    "core.symlinks=true",
-    "core.attributesFile=/dev/null",
-    "core.sparseCheckout=false",
-];
 
 /// Whose settings count in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,16 +28,16 @@ pub(super) enum Settings {
 
 pub(super) enum Input {
     None,
-    /// Already written to an anonymous file: no thread feeds it and no pipe can fill up.
+    /// The input is in an anonymous file already: no thread feeds it and no pipe can fill up.
     File(File),
 }
 
 /// One call of git being put together.
 ///
-/// Without input, the child's stdin is the repository's lock, when crew holds it (rule 5): an orphan then keeps the
-/// lock until it ends. With input it cannot be, so calls with input only read, write objects, or write an index that
-/// nobody else uses; refs and the user's files are never changed by them, but by those whose standard output is the lock
-/// instead ([`Call::silent`]).
+/// Without input, the child's stdin is the repository's lock, when crew holds it: an orphan then keeps the
+/// lock until it ends. With input it cannot be, so calls with input only read, write objects, or write an
+/// index that nobody else uses. The exceptions are calls whose standard output is the lock instead
+/// ([`Call::silent`]).
 pub(crate) struct Call {
     pub(super) git: Git,
     pub(super) subcommand: &'static str,
@@ -98,16 +49,23 @@ pub(crate) struct Call {
     pub(super) cwd: PathBuf,
     pub(super) deadline: Duration,
     pub(super) limit: u64,
-    /// Bytes that it writes, where that is known.
+    /// Bytes that the call writes, where the number is known.
     pub(super) needs: u64,
     pub(super) settings: Settings,
     pub(super) lock: Option<Arc<File>>,
     pub(super) silent: bool,
 }
 
+impl Git {
+    /// A call without a repository.
+    pub(crate) fn call(&self, subcommand: &'static str) -> Call {
+        Call::new(self, subcommand)
+    }
+}
+
 impl Call {
     /// A call without a repository.
-    pub(super) fn new(git: &Git, subcommand: &'static str) -> Self {
+    fn new(git: &Git, subcommand: &'static str) -> Self {
         Self {
             deadline: git.deadline,
             git: git.clone(),
@@ -142,13 +100,13 @@ impl Call {
         self
     }
 
-    /// How many bytes it writes, for finding out whether the disk is too full for it.
+    /// Sets how many bytes the call writes, for finding out whether the disk is too full for it.
     pub(crate) fn needs(mut self, bytes: u64) -> Self {
         self.needs = bytes;
         self
     }
 
-    /// Sets one more configuration value, stronger than any file's and the pins'.
+    /// Sets one more configuration value, stronger than those of any file and than the pins.
     pub(crate) fn config(mut self, pair: &str) -> Self {
         self.config.push(pair.to_owned());
         self
@@ -173,7 +131,8 @@ impl Call {
         self.env("GIT_INDEX_FILE", file)
     }
 
-    /// The index is one that can be made again, so it need not survive a power cut; objects must, together.
+    /// Sets an index that can be made again, so it need not survive a power cut. Objects must, and are
+    /// flushed together.
     pub(crate) fn throwaway_index(self, file: &Path) -> Self {
         self.index(file)
             .config("core.fsync=all,-index")
@@ -186,7 +145,8 @@ impl Call {
         self.env("GIT_ALTERNATE_OBJECT_DIRECTORIES", OsString::from_vec(quoted))
     }
 
-    /// Attributes come from this tree instead of the files around (rule 8).
+    /// Takes attributes from this tree instead of the files around: a file that an agent wrote must not
+    /// choose a filter or a merge driver.
     pub(crate) fn attributes_from(mut self, tree: &str) -> Self {
         self.before.push(format!("--attr-source={tree}").into());
         self
@@ -215,7 +175,8 @@ impl Call {
         self
     }
 
-    /// Does not refuse to *find* a bare repository; for the search only, so that it can be told from no repository.
+    /// Lets git *find* a bare repository. Only the search for a repository needs that, to tell a bare one
+    /// from none.
     pub(crate) fn may_find_bare(mut self) -> Self {
         self.config
             .retain(|pair| !pair.starts_with("safe.bareRepository"));
@@ -248,8 +209,8 @@ impl Call {
         self
     }
 
-    /// The call prints nothing, and its standard output is the repository's lock: for one that takes input and changes
-    /// refs, so that it keeps the lock as every other does.
+    /// Makes the repository's lock the call's standard output, for a call that takes input, changes refs and
+    /// prints nothing: so it keeps the lock as every other call does.
     pub(crate) fn silent(mut self) -> Self {
         self.silent = true;
         self
@@ -263,5 +224,22 @@ impl Call {
     pub(crate) fn output_limit(mut self, bytes: u64) -> Self {
         self.limit = bytes;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn no_setting_is_pinned_twice() {
+        let names: Vec<&str> = PINS
+            .iter()
+            .chain(RAW_PINS)
+            .map(|pin| pin.split_once('=').unwrap().0)
+            .collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
     }
 }

@@ -1,4 +1,4 @@
-//! How a call of git is carried out, and what came of it.
+//! Carrying out a call of git, and its result.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,23 +11,24 @@ use std::process::{Child, ExitStatus, Stdio};
 use super::call::{Call, Input, Settings};
 use super::trial::{self, may_say_lacking};
 use super::watch::{End, end_group, watch};
-use crate::error::{Error, Result, shortened};
-use crate::oid::Oid;
+use crate::error::{Error, Result};
+use crate::types::oid::Oid;
+use crate::types::shortened::shortened;
 
-/// How a call ended.
+/// The result of a call.
 pub(crate) struct Output {
     /// The exit code; `None` if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: String,
-    /// The machine had no more of something, and git said so.
+    /// Whether git reported that the machine has no more of something, and that is true.
     lacking: bool,
     status: ExitStatus,
     command: String,
 }
 
 impl Call {
-    /// Runs it; any exit is an answer.
+    /// Runs the call; any exit code is an answer.
     pub(crate) fn run(self) -> Result<Output> {
         let mut stdout = Vec::new();
         let mut output = self.execute(&mut |bytes| {
@@ -38,7 +39,7 @@ impl Call {
         Ok(output)
     }
 
-    /// Runs it; any exit but 0 is an error.
+    /// Runs the call; any exit code but 0 is an error.
     pub(crate) fn ok(self) -> Result<Vec<u8>> {
         let output = self.run()?;
         if output.code == Some(0) {
@@ -48,7 +49,7 @@ impl Call {
         }
     }
 
-    /// Runs it; its standard output goes to `file`.
+    /// Runs the call and writes its standard output to `file`.
     pub(crate) fn ok_into(self, file: &mut File) -> Result<()> {
         let output = self.execute(&mut |bytes| file.write_all(bytes))?;
         if output.code == Some(0) {
@@ -58,7 +59,8 @@ impl Call {
         }
     }
 
-    /// Runs it and shows each line of its output, without keeping any; a long one is cut off.
+    /// Runs the call and passes each line of its output to `see`, without keeping any; a long line is cut
+    /// off.
     pub(crate) fn ok_lines(self, see: &mut dyn FnMut(&[u8])) -> Result<()> {
         const LINE: usize = 4 << 10;
         let mut line = Vec::new();
@@ -80,12 +82,13 @@ impl Call {
         }
     }
 
-    /// Runs it and reads one line that is an object id.
+    /// Runs the call and reads one line that is an object id.
     pub(crate) fn ok_oid(self) -> Result<Oid> {
         Oid::from_bytes(self.ok()?.trim_ascii())
     }
 
-    /// Starts it and leaves it up: it reads what it is asked and prints what it has to say. Of errors it says nothing.
+    /// Starts the call as a process that stays up: it answers on standard output what it reads on standard
+    /// input, and its standard error is dropped.
     pub(crate) fn stay(self) -> Result<Child> {
         let mut process = self.prepared();
         process.stdin(Stdio::piped()).stderr(Stdio::null());
@@ -137,7 +140,7 @@ impl Call {
             });
         }
         let mut child = process.stdin(stdin).spawn().map_err(spawning)?;
-        // The copy of the lock that the builder has is the child's alone.
+        // From here on the child alone has this copy of the lock.
         drop(process);
         let watched = watch(&mut child, self.deadline, self.limit, sink);
         let end = match watched {
@@ -178,22 +181,29 @@ impl Call {
             .current_dir(&self.cwd)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        // A Ctrl-C in the terminal is crew's to handle; and a filter that git starts must end with it.
+        // A Ctrl-C in the terminal is for crew to handle; and a filter that git starts must end with git.
         process.process_group(0);
         let always = [
+            // Messages and numbers are read, so they are in one language.
             ("LC_ALL", "C"),
+            // Replacements and grafts show other commits than those that everybody else has.
             ("GIT_NO_REPLACE_OBJECTS", "1"),
             ("GIT_GRAFT_FILE", "/dev/null"),
+            // Nobody is there to answer, to read on, or to write.
             ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_ASKPASS", ""),
             ("GIT_PAGER", "cat"),
             ("GIT_EDITOR", "false"),
             ("GIT_SEQUENCE_EDITOR", "false"),
+            // A look must not take the index's lock from the user's git.
             ("GIT_OPTIONAL_LOCKS", "0"),
+            // A file may be called `*` or `:(top)`.
             ("GIT_LITERAL_PATHSPECS", "1"),
+            // No call needs another host, also not for an object that a partial clone left there.
             ("GIT_ALLOW_PROTOCOL", ""),
             ("GIT_PROTOCOL_FROM_USER", "0"),
             ("GIT_NO_LAZY_FETCH", "1"),
+            // Advice is for a person at a terminal.
             ("GIT_ADVICE", "0"),
         ];
         process.envs(always);

@@ -1,20 +1,20 @@
-//! Whether the machine lacks what git says it lacks, found out by an act of crew's own.
+//! A trial that finds out whether the machine really lacks the disk space or memory that git misses.
 //!
-//! What git says of files holds their names, which an agent chooses, so its words alone prove nothing there. What it says of objects
-//! and refs holds none.
+//! A message of git's about files holds their names, which an agent chooses, so the words alone prove
+//! nothing. A message about objects and refs holds no such name.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::StatVfsMountFlags;
 
-use super::Call;
+use super::call::Call;
 use crate::error::{IoContext, Result};
 
-/// Bytes that must be free where git writes, and that are written on trial where no more is known to be needed.
+/// Bytes that must be free where git writes, and that the trial writes where no greater need is known.
 const LEAST: u64 = 4 << 20;
 
-/// What the system says when it has no more of something, as git (in the C locale) passes it on.
+/// The system's words for having no more of something, as git passes them on in the C locale.
 const LACKS: [&str; 10] = [
     "No space left on device",
     "Disk quota exceeded",
@@ -23,22 +23,22 @@ const LACKS: [&str; 10] = [
     "Cannot allocate memory",
     "Resource temporarily unavailable",
     "Out of memory",
-    // Where git leaves out what the system said.
+    // Messages in which git leaves out the system's words.
     "Out of diskspace",
     "unable to write",
     "write error",
 ];
 
-/// Whether the system's words for a lack are in it, wherever.
+/// Whether the text contains the system's words for a lack, at any place.
 pub(crate) fn may_say_lacking(text: &str) -> bool {
     LACKS.iter().any(|lack| text.contains(lack))
 }
 
-/// Where a call reads and writes.
+/// The places where a call reads and writes.
 pub(super) struct Places {
     git_dir: Option<PathBuf>,
     all: Vec<PathBuf>,
-    /// Whether it looks at files, whose names may be in what git says.
+    /// Whether the call looks at files, whose names may be in git's messages.
     has_files: bool,
 }
 
@@ -62,9 +62,9 @@ impl Places {
 }
 
 impl Call {
-    /// Whether it is so when git says that something lacks: its words cannot be another's, or what it needs cannot be written there
-    /// now, whoever tries: the disk is full or read-only, or a git that stores an object whose name and content nobody else chose
-    /// fails too.
+    /// Whether a lack that git reports is real. It is when the words cannot be another's, or when nobody
+    /// could write there what the call needs: the disk is full or read-only, or a git that stores an object
+    /// with a name and content that nobody else chose fails too.
     pub(super) fn is_lacking(&self, places: &Places) -> bool {
         let needs = self.needs.max(LEAST);
         !places.has_files
@@ -75,7 +75,8 @@ impl Call {
                 .is_some_and(|git_dir| !matches!(self.store_on_trial(git_dir, needs), Ok(true)))
     }
 
-    /// Stores an object in a store of its own, which is taken away again; a gc of the user's knows the name should this be killed.
+    /// Stores an object in a temporary store, which is removed again; `git gc` of the user's removes the
+    /// folder if this process is killed meanwhile.
     fn store_on_trial(&self, git_dir: &Path, bytes: u64) -> Result<bool> {
         let objects = git_dir.join("objects");
         let beside = if objects.is_dir() { &objects } else { git_dir };
@@ -101,7 +102,7 @@ impl Call {
 }
 
 fn is_full(place: &Path, needs: u64) -> bool {
-    // A file that is still to be made stands where its folder does.
+    // A file that does not exist yet will stand in its folder.
     let Some(stat) = place
         .ancestors()
         .find_map(|folder| rustix::fs::statvfs(folder).ok())

@@ -1,4 +1,4 @@
-//! A child's output, read until it ends in time or is ended.
+//! Reading a child's output until the child ends, or until its deadline.
 
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use crate::clock::Deadline;
 
 /// Bytes of standard error that are kept; the rest is read and dropped.
 const STDERR_KEPT: usize = 8 << 10;
-/// git takes its lock files away on TERM; this is how long it has for that before KILL.
+/// The time between TERM, on which git removes its lock files, and KILL.
 const TERM_GRACE: Duration = Duration::from_secs(2);
 
 /// How a child ended.
@@ -22,7 +22,8 @@ pub(super) enum End {
     TooMuch,
 }
 
-/// Reads both outputs until the child is gone. Ends with the *child*, not with its pipes: a grandchild may hold them.
+/// Reads both outputs until the child is gone. Ends with the *child*, not with its pipes: a grandchild may
+/// hold them.
 pub(super) fn watch(
     child: &mut Child,
     time: Duration,
@@ -62,7 +63,8 @@ pub(super) fn watch(
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }
-        // Looked at before the pipes are emptied: what a dead child wrote is in them by now.
+        // The state is read before the pipes are emptied: the output of a child that is dead by then is
+        // complete in them.
         let exited = !fds[0].revents().is_empty();
         drop(fds);
         if let Some(pipe) = &mut out {
@@ -90,7 +92,7 @@ pub(super) fn watch(
     }
 }
 
-/// Takes what is there, at most a few megabytes at a time; `false` when the other end is closed.
+/// Reads the bytes that are there, at most a few megabytes at a time; `false` when the other end is closed.
 fn drain(from: &mut impl Read, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> std::io::Result<bool> {
     let mut buffer = [0_u8; 64 << 10];
     loop {
@@ -111,7 +113,8 @@ fn pid_of(child: &Child) -> std::io::Result<Pid> {
         .ok_or_else(|| std::io::Error::other("no process id"))
 }
 
-/// TERM, so that git takes its locks away; then KILL. The child is not reaped yet, so its group's id is still its own.
+/// Sends TERM, so that git removes its locks, then KILL. The child is not reaped yet, so its group's id is
+/// still its own.
 pub(super) fn end_group(child: &mut Child) {
     let Ok(pid) = pid_of(child) else { return };
     if kill_process_group(pid, Signal::TERM).is_ok()

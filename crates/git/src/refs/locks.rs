@@ -1,109 +1,73 @@
 //! Locks of refs that a killed git left behind.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::living;
+use super::lock_holders;
 use crate::clock::{self, Since};
 use crate::error::Result;
-use crate::lock::Lock;
 use crate::repository::Repository;
+use crate::repository::lock::{Lock, PACKED};
+use crate::repository::seen::Version;
 
-/// A lock from before crew took the repository's own is of a git that was killed with the last engine, most likely: a git that no
-/// look can find (in a container, on another host) has given its lock back after this long.
+/// A lock that is older than crew's own lock of the repository is most likely of a git that was killed with
+/// the last engine. A git that no look can find (in a container, on another host) has released its lock after
+/// this long.
 const STALE_FROM_BEFORE: Duration = Duration::from_secs(2);
-/// One from after it may be of a child of crew's that ran into its deadline.
+/// A younger lock may be of a child of crew's that ran into its deadline.
 const STALE: Duration = Duration::from_secs(10);
-/// Packing takes as long as there are refs to pack; not one that was left by a git of crew's own, which packs none.
+/// Packing takes longer the more refs there are. crew's own gits pack none, so this is not for a lock that
+/// one of them left behind.
 const STALE_PACKING: Duration = Duration::from_mins(1);
-/// Locks are looked at again this often while they are waited for.
+/// The interval between two looks at a lock that is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 const HEAD: &str = "HEAD.lock";
-pub(crate) const PACKED: &str = "packed-refs.lock";
 
-/// What the holder of the repository's lock has seen of locks of git's own: how long one stands there is told by the time that it was
-/// looked at, for the wall clock may be set.
-#[derive(Debug, Default)]
-pub(crate) struct Seen(Mutex<BTreeMap<PathBuf, (Version, First)>>);
-
-/// When a lock was seen for the first time.
-#[derive(Clone, Copy, Debug)]
-struct First {
-    since: Since,
-    uptime: Duration,
-}
-
-/// One file, unchanged: the inode, and when that was last changed, which nobody can set.
-type Version = (u64, i64, i64);
-
-impl Seen {
-    /// When the file was seen for the first time as it stands there; nothing when that is now.
-    fn first(&self, path: &Path, version: Version) -> Option<First> {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match seen.get(path) {
-            Some((known, first)) if *known == version => Some(*first),
-            Some(_) | None => {
-                let first = First {
-                    since: Since::now(),
-                    uptime: clock::uptime(),
-                };
-                seen.insert(path.to_owned(), (version, first));
-                None
-            }
-        }
-    }
-
-    fn forget(&self, path: &Path) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.remove(path);
-    }
-}
-
-/// What a look at a lock file found.
+/// The result of a look at a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Look {
-    /// There is none, or none that may be taken away from here.
+    /// There is no lock, or none that may be removed from here.
     Nothing,
-    /// It is not known to stand there for long enough.
+    /// The lock is not known to have stood there for long enough.
     Young,
-    /// Somebody lives who may hold it.
+    /// A living process may hold the lock.
     Held,
-    /// It was a dead git's, and is gone.
+    /// The lock was a dead git's, and was removed.
     Cleared,
 }
 
 impl Repository {
-    /// Takes the lock of a ref away that is gone: a git leaves it that was killed as it deleted the ref, and nothing
-    /// would come by it again. Waits until it is old enough to be a dead one's; one that does not get so old is somebody's.
+    /// Removes the lock of a ref that does not exist any more. A git that was killed as it deleted the ref
+    /// leaves that lock, and nothing would come by it again. Waits until the lock is old enough to be a dead
+    /// git's; one that does not get so old is held by somebody.
     pub(crate) fn clear_lock_of_gone(&self, name: &str) -> Result<()> {
         let [lock, ..] = self.ref_locks(name);
-        self.outlast(&lock, 2 * STALE)
+        self.wait_for_lock(&lock, 2 * STALE)
     }
 
-    /// Takes away the locks that keep the user's git from its work and that an earlier engine's git has left: HEAD's, of one that was
-    /// killed as it moved the branch that HEAD names, and that of the packed refs, of one that was killed as it deleted a ref. For
-    /// start-up. Waits until they are old enough to be a dead one's, and not at all for one that somebody may hold. Does nothing
-    /// without the repository's lock.
+    /// Removes the locks that an earlier engine's git has left and that keep the user's git from its work:
+    /// that of HEAD, of a git that was killed as it moved the branch that HEAD names, and that of the packed
+    /// refs, of a git that was killed as it deleted a ref. For start-up. Waits until they are old enough to
+    /// be a dead git's, and not at all for a lock that somebody may hold. Does nothing without the
+    /// repository's lock.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io): one could not be taken away.
+    /// [`Error::Io`](crate::Error::Io) if a lock could not be removed.
     pub fn release_locks(&self) -> Result<()> {
         let release = |name| {
             let lock = self.common_dir().join(name);
             if self.is_left(&lock) {
-                self.outlast(&lock, 2 * STALE_FROM_BEFORE)?;
+                self.wait_for_lock(&lock, 2 * STALE_FROM_BEFORE)?;
             }
             Ok(())
         };
-        // One that cannot be taken away does not keep the other.
+        // A lock that cannot be removed does not keep the other one.
         release(HEAD).and(release(PACKED))
     }
 
-    fn outlast(&self, lock: &Path, for_long: Duration) -> Result<()> {
+    fn wait_for_lock(&self, lock: &Path, for_long: Duration) -> Result<()> {
         let begun = Since::now();
         while self.clear_if_stale(lock)? == Look::Young && begun.elapsed() < for_long {
             clock::pause(LOOK_EVERY);
@@ -115,7 +79,7 @@ impl Repository {
         let common = self.common_dir();
         [
             format!("{name}.lock"),
-            // git takes it too for the branch that HEAD names, whose log is HEAD's.
+            // git takes this lock too when it moves the branch that HEAD names, because it writes HEAD's log.
             HEAD.to_owned(),
             PACKED.to_owned(),
             "reftable/tables.list.lock".to_owned(),
@@ -123,7 +87,7 @@ impl Repository {
         .map(|file| common.join(file))
     }
 
-    /// Takes stale lock files of a ref away; only the holder of the repository's lock may (rule 5).
+    /// Removes stale lock files of a ref; only the holder of the repository's lock may do so.
     pub(super) fn clear_stale_locks(&self, name: &str) -> Result<bool> {
         let mut cleared = false;
         for path in self.ref_locks(name) {
@@ -132,9 +96,9 @@ impl Repository {
         Ok(cleared)
     }
 
-    /// Waits for the locks from before crew's own to be old enough: a git that was killed with an engine gives none back.
-    /// Whether it is worth trying again.
-    pub(super) fn outlast_locks(&self, name: &str) -> Result<bool> {
+    /// Waits for locks that are older than crew's own to be old enough: a git that was killed with an engine
+    /// releases none. Returns whether it is worth trying again.
+    pub(super) fn wait_for_locks(&self, name: &str) -> Result<bool> {
         let begun = Since::now();
         loop {
             let (mut stands, mut is_near) = (false, false);
@@ -156,12 +120,13 @@ impl Repository {
         }
     }
 
-    /// Whether a lock is most likely of a git that died with an earlier engine.
+    /// Whether a lock is most likely that of a git which died with an earlier engine.
     fn is_left(&self, lock: &Path) -> bool {
         self.lock().is_some_and(|held| is_left(held, lock))
     }
 
-    /// Takes a lock away that stood there unchanged for long, and that nobody who lives can hold, as far as can be told.
+    /// Removes a lock that stood there unchanged for long and that no living process can hold, as far as can
+    /// be found out.
     fn clear_if_stale(&self, path: &Path) -> Result<Look> {
         let Some(held) = self.lock() else {
             return Ok(Look::Nothing);
@@ -184,14 +149,15 @@ impl Repository {
         let Some(first) = first.filter(|first| first.since.elapsed() >= stale_after) else {
             return Ok(Look::Young);
         };
-        // Whoever made it was there before it was seen, and before this look at all that live.
-        if living::may_hold(self, path, first.uptime) {
+        // The process that made the lock was there before the lock was seen, and before this look at all
+        // living processes.
+        if lock_holders::may_hold(self, path, first.uptime) {
             return Ok(Look::Held);
         }
         if self::version(path) != Some(version) {
             return Ok(Look::Young);
         }
-        crate::plain::remove_if_there(path)?;
+        crate::files::atomic_write::remove_if_there(path)?;
         held.seen().forget(path);
         if path.ends_with(PACKED) {
             held.is_cleared();
@@ -210,24 +176,4 @@ fn is_left(held: &Lock, path: &Path) -> bool {
 fn version(path: &Path) -> Option<Version> {
     let meta = path.symlink_metadata().ok()?;
     Some((meta.ino(), meta.ctime(), meta.ctime_nsec()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The naive version subtracts the file's time from the wall clock: a clock that is set forward makes every lock an old one.
-    #[test]
-    fn a_lock_is_as_old_as_it_was_seen_unchanged() {
-        let (seen, path) = (Seen::default(), Path::new("HEAD.lock"));
-        let old = |version| seen.first(path, version).is_some();
-        assert!(!old((7, 1, 0)), "of 1970, and seen for the first time");
-        assert!(old((7, 1, 0)));
-        assert!(!old((7, 1, 1)), "another git took it");
-        assert!(old((7, 1, 1)));
-        assert!(!old((8, 1, 1)), "and another");
-        assert!(old((8, 1, 1)));
-        seen.forget(path);
-        assert!(!old((8, 1, 1)), "it was gone in between");
-    }
 }

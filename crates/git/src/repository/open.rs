@@ -1,18 +1,22 @@
-//! Finding a repository, and whether crew can work on it.
+//! Opening a repository: finding it, and refusing one that crew cannot work on.
 
 use std::path::{Path, PathBuf};
 
-use super::{Helpers, Memories, Repository};
-use crate::command::{Git, Output};
-use crate::error::{Error, IoContext, Result, shortened};
-use crate::oid::Format;
+use crate::command::git::Git;
+use crate::command::run::Output;
+use crate::error::{Error, IoContext, Result};
+use crate::repository::git_dir::MARKER;
+use crate::repository::memory::Memories;
+use crate::repository::{Repository, StandingGits};
+use crate::types::oid::Format;
+use crate::types::shortened::shortened;
 
 impl Repository {
     /// Finds the repository of `path` (absolute): from its root, any folder in it, or a linked worktree.
     ///
-    /// # Errors
-    /// [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`], [`Error::Shallow`],
-    /// [`Error::PartialClone`], [`Error::InsideWorkspace`]; each distinct, nothing written.
+    /// # Errors [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`],
+    /// [`Error::Shallow`], [`Error::PartialClone`], [`Error::InsideWorkspace`]. In each case nothing was
+    /// written.
     pub fn open(git: &Git, path: &Path) -> Result<Self> {
         if !path.is_dir() {
             return Err(Error::NotARepository {
@@ -21,12 +25,13 @@ impl Repository {
         }
         let search = Search { git, path };
         let common = search.common()?;
-        if common.join(crate::workspace::MARKER).exists() {
+        if common.join(MARKER).exists() {
             return Err(Error::InsideWorkspace { path: common });
         }
         let root = search.root(&common)?;
         let git_dir = search.ask("--absolute-git-dir")?.path();
-        // In a linked worktree git has looked at that one alone, and what stands beside the repository is followed too.
+        // In a linked worktree git has checked the owner of that worktree alone, and crew follows the main
+        // checkout too.
         if git_dir != common && search.is_foreign(&root)? {
             return Err(Error::ForeignOwner { path: root });
         }
@@ -51,8 +56,8 @@ impl Repository {
             format: search.format()?,
             lock: None,
             memories: Memories::default(),
-            helpers: Helpers::default(),
-            spares: 0,
+            standing_gits: StandingGits::default(),
+            pool_size: 0,
         };
         if repository.is_empty()? {
             return Err(Error::Empty {
@@ -64,13 +69,13 @@ impl Repository {
 
     fn is_empty(&self) -> Result<bool> {
         let any = self.call("rev-list").args(["--all", "--max-count=1"]).run()?;
-        let head = self.commit_named("HEAD")?;
-        // It fails where a ref's commit is gone: then there were some.
+        let head = self.rev_parse("HEAD^{commit}")?;
+        // The call fails where a ref's commit is gone; such a repository had commits.
         Ok(any.code == Some(0) && any.stdout.is_empty() && head.is_none())
     }
 }
 
-/// What git is asked of a folder whose repository is not known yet.
+/// Questions to git about a folder whose repository is not known yet.
 struct Search<'a> {
     git: &'a Git,
     path: &'a Path,
@@ -105,7 +110,7 @@ impl Search<'_> {
                 failed if failed.is_passing() || code.is_none() => failed,
                 _ => Error::Unusable {
                     path,
-                    says: super::in_a_line(&said),
+                    says: in_a_line(&said),
                 },
             }
         })
@@ -142,7 +147,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether git takes this checkout for another user's.
+    /// Whether git considers this checkout to be another user's.
     fn is_foreign(&self, root: &Path) -> Result<bool> {
         let asked = self.git.call("rev-parse").users_settings().cwd(root);
         let said = asked.arg("--git-dir").run()?;
@@ -167,5 +172,16 @@ impl Search<'_> {
                 format!("unknown object format {}", shortened(&name, 40)),
             )
         })
+    }
+}
+
+/// A message of git's as one line, without its own word for an error.
+fn in_a_line(said: &str) -> String {
+    let said: Vec<&str> = said.split_whitespace().collect();
+    let said = said.join(" ");
+    match said.strip_prefix("fatal: ") {
+        Some(why) => why.to_owned(),
+        None if said.is_empty() => "it does not say why".to_owned(),
+        None => said,
     }
 }

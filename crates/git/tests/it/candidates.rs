@@ -1,4 +1,4 @@
-//! Merges without a checkout: rules 3 and 8, F19 and F20.
+//! Candidates and landing: merges without a checkout, and a target that moves.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -147,7 +147,7 @@ fn names_of_any_bytes_go_through() {
     assert_eq!(changes[0].path, PathBuf::from(name));
 }
 
-/// Rule 8. The naive version reads attributes from around: a merge driver named in the agent's tree and known to the
+/// The naive version reads attributes from around: a merge driver named in the agent's tree and known to the
 /// user's settings runs in crew.
 #[test]
 fn no_merge_driver_runs() {
@@ -172,7 +172,7 @@ fn no_merge_driver_runs() {
     assert!(proof.exists());
 }
 
-/// F19: somebody else moves the target, in both ways, or deletes it.
+/// Somebody else moves the target, in both ways, or deletes it.
 #[test]
 fn a_target_that_moved_is_never_overwritten() {
     let world = World::new();
@@ -225,8 +225,8 @@ fn a_target_that_moved_is_never_overwritten() {
     );
 }
 
-/// Rule 3. The naive version is `git merge` in a checkout: killed between its steps it leaves a lock or a dirty tree. Here
-/// the target is in nobody's checkout and yet moves, and objects are fsynced before the ref is.
+/// The naive version is `git merge` in a checkout: killed between its steps it leaves a lock or a dirty tree.
+/// Here nobody has the target checked out, and yet it moves, after the objects are durable.
 #[test]
 fn landing_needs_no_checkout_and_is_read_back_from_the_log() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Clean checkouts for checks.
+//! Check checkouts: clean ones, whatever a check left there.
 
 use git::Error;
 
@@ -22,7 +22,7 @@ fn tracked_files_are_exact_ignored_ones_stay_and_the_rest_goes() {
     ));
     drop(checkout);
 
-    // What a check may leave behind, kindly or not.
+    // Things that a check may leave behind, kindly or not.
     put(&tree.join("target/cache"), "cache");
     put(&tree.join("report.txt"), "rubbish");
     put(&tree.join("nested/.git/HEAD"), "ref: refs/heads/x\n");

@@ -1,4 +1,4 @@
-//! The user's checkout follows: rule 4.
+//! Following: the user's checkout comes to the landed commit, and no edit is lost.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -108,8 +108,8 @@ fn an_untracked_file_waits() {
     });
 }
 
-/// The branch adds `.env`, which the user has and ignores. The naive version, `merge --ff-only` (or `read-tree -u`),
-/// overwrites it without a word; the test lets it.
+/// The branch adds `.env`, which the user has and ignores. The naive version, `merge --ff-only` (or
+/// `read-tree -u`), overwrites it without a word; the test lets it.
 #[test]
 fn an_ignored_file_is_not_overwritten() {
     let world = World::new();
@@ -225,8 +225,8 @@ fn a_merge_or_rebase_under_way_waits() {
     }
 }
 
-/// The naive version gives the lock back when it fails: the branch is ahead of the index, and the user's next commit takes
-/// back what landed.
+/// The naive version gives the lock back when it fails: the branch is ahead of the index, and the user's next
+/// commit takes back what landed.
 #[test]
 fn a_landing_that_fails_half_way_keeps_the_users_git_out_until_it_is_carried_on() {
     let world = World::new();
@@ -235,7 +235,8 @@ fn a_landing_that_fails_half_way_keeps_the_users_git_out_until_it_is_carried_on(
         world.write("new.txt", "new\n");
     });
     let repository = world.open_locked();
-    // As if an engine was killed when the branch had moved; and a filter that the user's git insists on does not work.
+    // As if an engine was killed when the branch had moved; and a filter that the user's git insists on does
+    // not work.
     world.git(&["update-ref", "refs/heads/main", intent.new.as_str()]);
     world.git(&["config", "filter.broken.required", "true"]);
     world.git(&["config", "filter.broken.clean", "cat"]);
@@ -478,8 +479,8 @@ fn an_edit_made_after_the_ref_moved_is_left_and_reported() {
     );
 }
 
-/// An editor saves between the look and the replacement. The naive version looks, then writes: the edit is gone. Here a
-/// filter of the user's plays the editor, since it runs just then.
+/// An editor saves between the look and the replacement. The naive version looks, then writes: the edit is
+/// gone. Here a filter of the user's plays the editor, since it runs just then.
 #[test]
 fn an_edit_made_while_it_follows_is_left_and_reported() {
     let world = World::new();

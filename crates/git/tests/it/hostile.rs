@@ -1,4 +1,4 @@
-//! Agents that plant, forge and tamper: rules 2, 6 and 7, R-2, R-3, F8.
+//! Hostile agents, which plant, forge and tamper.
 
 use std::io::Write;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn entry(mode: &str, name: &[u8], oid: &str) -> Vec<u8> {
     bytes
 }
 
-/// Points the agent's branch at a commit of this tree on the base.
+/// Moves the agent's branch to a commit of this tree on the base.
 fn commit_tree(world: &World, workspace: &Workspace, tree: &str) {
     let content = format!(
         "tree {tree}\nparent {}\nauthor a <a@a> 1700000000 +0000\ncommitter a <a@a> 1700000000 +0000\n\nforged\n",
@@ -53,8 +53,8 @@ fn commit_tree(world: &World, workspace: &Workspace, tree: &str) {
     );
 }
 
-/// The naive version fetches or merges what the agent has: `.git` in a tree merges well, and then nobody can check the
-/// target out any more.
+/// The naive version fetches or merges what the agent has: `.git` in a tree merges well, and then nobody can
+/// check the target out any more.
 #[test]
 fn hostile_trees_are_refused() {
     let world = World::new();
@@ -175,7 +175,8 @@ fn hostile_commits_are_refused() {
     }
 }
 
-/// Every way a HEAD can be wrong; the files are saved all the same, and nothing hangs or is read from elsewhere.
+/// Every way a HEAD can be wrong; the files are saved all the same, and nothing hangs or is read from
+/// elsewhere.
 #[test]
 fn a_head_that_leads_nowhere_loses_no_files() {
     let world = World::new();
@@ -328,7 +329,7 @@ fn make_executable(path: &Path) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// The naive version runs git in the workspace: 43 of 110 combinations ran the agent's code.
+/// The naive version runs git in the workspace: 43 of 110 combinations ran the agent's code.
 #[test]
 fn nothing_planted_in_a_workspace_runs_in_crew() {
     let world = World::new();
@@ -408,7 +409,8 @@ fn a_planted_index_hides_nothing() {
     assert_eq!(saved.imported.changes.len(), 2);
 }
 
-/// The naive version takes the agent's object directory as it is: its alternates make crew fetch from anywhere.
+/// The naive version takes the agent's object directory as it is: its alternates make crew fetch from
+/// anywhere.
 #[test]
 fn alternates_of_an_agent_bring_nothing_in() {
     let world = World::new();
@@ -449,7 +451,7 @@ fn alternates_of_an_agent_bring_nothing_in() {
     );
 }
 
-/// F8: the agent has a repository of its own, so what it does to refs is its own affair.
+/// The agent has a repository of its own, so its changes to refs stay in that.
 #[test]
 fn moving_main_and_replacing_objects_in_a_workspace_moves_nothing_of_the_users() {
     let world = World::new();
@@ -488,7 +490,7 @@ fn replaced_objects_and_grafts_do_not_count() {
     assert_eq!(candidate.changes[0].path.to_str(), Some("good.txt"));
 }
 
-/// Rule 7: the caller sees every changed path, so that a candidate with `crew.toml` in it is held.
+/// The caller sees every changed path, so that a candidate with `crew.toml` in it is held.
 #[test]
 fn a_change_of_the_settings_is_seen_in_the_candidate() {
     let world = World::new();
@@ -530,7 +532,7 @@ fn a_file_that_git_does_not_take_keeps_the_workspace() {
     assert!(workspace.path().join("git~1").exists());
 }
 
-/// What cannot be kept stays, and is in nobody's way.
+/// Work that cannot be kept stays, and is in nobody's way.
 #[test]
 fn a_workspace_set_aside_makes_room_for_the_next_attempt() {
     let world = World::new();
@@ -538,13 +540,16 @@ fn a_workspace_set_aside_makes_room_for_the_next_attempt() {
     let workspace = world.workspace(&repository);
     let root = workspace.path().parent().unwrap().to_owned();
     put(&workspace.path().join("git~1"), "x\n");
-    let aside = repository.set_aside(&workspace).unwrap();
-    assert_eq!(std::fs::read_to_string(aside.join("git~1")).unwrap(), "x\n");
+    let archived = repository.archive_workspace(&workspace).unwrap();
+    assert_eq!(std::fs::read_to_string(archived.join("git~1")).unwrap(), "x\n");
     let next = world.workspace(&repository);
     assert_eq!(next.path(), workspace.path());
     put(&next.path().join("git~1"), "y\n");
-    let second = repository.set_aside(&next).unwrap();
-    assert_eq!(Repository::aside(&root).unwrap(), [aside, second]);
+    let second = repository.archive_workspace(&next).unwrap();
+    assert_eq!(
+        Repository::archived_workspaces(&root).unwrap(),
+        [archived, second]
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The repository's lock, and the locks of git's own: rule 5.
+//! Locking: the repository's lock, and the locks of git's own.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -32,7 +32,7 @@ fn a_second_taker_is_told_who_holds_it() {
     Lock::take(&path).unwrap();
 }
 
-/// A git that tells when it runs and ends when a file is gone, in front of the real one.
+/// A git that makes a file when it runs and ends when another file is gone, in front of the real one.
 fn waiting_git(folder: &Path) -> Git {
     let bin = folder.join("bin");
     std::fs::create_dir(&bin).unwrap();
@@ -55,7 +55,8 @@ fn waiting_git(folder: &Path) -> Git {
     .unwrap()
 }
 
-/// The naive version gives git children nothing: the engine dies, its git works on, and a new engine begins beside it.
+/// The naive version gives git children nothing: the engine dies, its git works on, and a new engine begins
+/// beside it.
 #[test]
 fn a_git_child_keeps_the_lock_when_its_engine_is_killed() {
     // One ref, and two in a transaction, which is given to git as input.
@@ -215,7 +216,8 @@ fn to_land(world: &World) -> (Repository, Intent) {
     (plain, Intent { target, old, new })
 }
 
-/// The naive version gives up: the engine that is started at once after a kill meets the lock of the git that died with it.
+/// The naive version gives up: the engine that is started at once after a kill meets the lock of the git that
+/// died with it.
 #[test]
 fn a_lock_from_just_before_is_outlasted() {
     let world = World::new();
@@ -230,8 +232,8 @@ fn a_lock_from_just_before_is_outlasted() {
     assert!(!stale.exists());
 }
 
-/// The naive version sees that the branch is gone and is content: the lock stays for ever, and the agent's next branch of
-/// that name cannot be made.
+/// The naive version sees that the branch is gone and is content: the lock stays for ever, and the agent's
+/// next branch of that name cannot be made.
 #[test]
 fn a_git_killed_as_it_deletes_a_ref_leaves_no_lock_for_good() {
     let world = World::new();
@@ -265,8 +267,9 @@ fn a_git_killed_as_it_deletes_a_ref_leaves_no_lock_for_good() {
     }
 }
 
-/// A hook runs while the refs are locked, for as long as it likes; and what lives is somebody's, whatever the clock says of its
-/// lock. The naive version goes by the file's time, takes the lock away and moves the ref under the other's feet.
+/// A hook runs while the refs are locked, for as long as it likes, and a living git holds its lock whatever
+/// the clock says of the file. The naive version goes by the file's time, removes the lock and moves the ref
+/// under the other's feet.
 #[test]
 fn the_lock_of_a_git_that_lives_stays_and_goes_when_that_git_is_killed() {
     for told in [
@@ -322,8 +325,8 @@ fn the_lock_of_a_git_that_lives_stays_and_goes_when_that_git_is_killed() {
     }
 }
 
-/// A git of an agent's stands under the user's repository and works in another, and one that reads locks nothing: neither keeps a dead
-/// one's lock in place.
+/// A git of an agent's stands under the user's repository and works in another, and one that reads locks
+/// nothing: neither keeps a dead one's lock in place.
 #[test]
 fn a_git_that_lives_elsewhere_or_only_reads_keeps_no_lock() {
     let world = World::new();

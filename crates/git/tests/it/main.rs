@@ -1,11 +1,12 @@
-//! The real git in temporary folders, with an empty HOME.
+//! Integration tests with the real git, in temporary folders and with an empty HOME.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests are tests")]
+#![expect(clippy::unwrap_used, reason = "standing_gits of tests are tests")]
 
 mod candidates;
 mod check_checkouts;
 mod following;
 mod hostile;
+mod kills;
 mod locking;
 mod removing;
 mod repositories;

@@ -1,4 +1,4 @@
-//! A workspace goes only when what is in it is kept: every kind of work, one by one (G7).
+//! Removing: a workspace is deleted only when its work is kept, every kind of work one by one.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Which repositories crew works in, and how it says no to the others.
+//! Repositories in which crew works, and its refusals of the others.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -200,7 +200,8 @@ fn a_git_that_is_too_old_or_strange_or_missing_is_refused() {
     assert!(with_fake_git("echo git version 2.41.0").is_ok());
 }
 
-/// The naive version waits for the end of the output, which a grandchild holds open, or for a child that never ends.
+/// The naive version waits for the end of the output, which a grandchild holds open, or for a child that
+/// never ends.
 #[test]
 fn a_call_that_does_not_end_is_ended_and_a_held_pipe_hangs_nothing() {
     let git = with_fake_git("sleep 600 & echo git version 2.45.0").unwrap();

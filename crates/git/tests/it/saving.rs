@@ -1,4 +1,4 @@
-//! Leftovers, rescue and removal: rule 2, G7, F7.
+//! Saving: leftovers, rescue and removal.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -68,7 +68,8 @@ fn modified_staged_untracked_and_deleted_are_committed_and_ignored_is_not() {
     assert_eq!((after.imported.commits, after.imported.replaced), (3, None));
 }
 
-/// The naive version runs `git add -A` in the workspace: a repository inside becomes an empty link, its files are nowhere.
+/// The naive version runs `git add -A` in the workspace: a repository inside becomes an empty link, its files
+/// are nowhere.
 #[test]
 fn repositories_inside_are_saved_apart() {
     let world = World::new();
@@ -371,7 +372,8 @@ fn too_many_objects_are_refused() {
     assert_eq!(repository.import(&workspace, &limits()).unwrap().commits, 1);
 }
 
-/// The naive version trusts a file's size and the second of its time: what an agent writes at once is then not seen.
+/// The naive version trusts a file's size and the second of its time: what an agent writes at once is then
+/// not seen.
 #[test]
 fn an_edit_is_seen_at_once_whatever_its_size() {
     type Edit = fn(&std::path::Path);

@@ -1,4 +1,4 @@
-//! A repository to work on, made by the real git.
+//! Support: a repository to work on, made by the real git.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,8 @@ use git::{
     Workspace,
 };
 
-/// A user's repository `project` with one commit, an empty HOME, and room for workspaces, in a folder of its own.
+/// A user's repository `project` with one commit, an empty HOME, and room for workspaces, in a folder of its
+/// own.
 pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
 }

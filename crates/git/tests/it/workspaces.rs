@@ -1,4 +1,4 @@
-//! Preparing workspaces: rule 1.
+//! Workspaces, prepared one by one and many at once.
 
 use git::{Error, Id, Spec};
 
@@ -97,7 +97,8 @@ fn two_hundred_are_made_at_once() {
     assert_eq!(std::fs::read_to_string(some.join("README")).unwrap(), "hello\n");
 }
 
-/// The naive version has no pin: the user rewrites their branch, `git gc` takes the base, and the borrowed objects are gone.
+/// The naive version has no pin: the user rewrites their branch, `git gc` takes the base, and the borrowed
+/// objects are gone.
 #[test]
 fn the_users_gc_cannot_take_the_base() {
     let world = World::new();
@@ -258,7 +259,7 @@ fn the_locks_of_a_killed_agents_git_go_and_no_others() {
     ));
 }
 
-/// The naive version trusts the index that the agent had, or the second and size of a file.
+/// The naive version trusts the index that the agent had, or the second and size of a file.
 #[test]
 fn nothing_of_an_agents_is_in_a_checkout_that_is_used_again() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -283,17 +284,17 @@ fn nothing_of_an_agents_is_in_a_checkout_that_is_used_again() {
     ];
     for (what, deed) in deeds {
         let world = World::new();
-        let repository = world.open_locked().keeping_spares(1);
+        let repository = world.open_locked().pooling_checkouts(1);
         let first = world.workspace(&repository);
-        let spare = world.workspaces().join(".spare/ada-t-1");
+        let pooled = world.workspaces().join(".pool/ada-t-1");
         deed(&world, &first.path());
         repository.save(&first, "Leftovers", AT, &limits()).unwrap();
         repository.remove(&first).unwrap();
-        assert!(spare.exists() && !spare.join("tree/.git").exists(), "{what}");
+        assert!(pooled.exists() && !pooled.join("tree/.git").exists(), "{what}");
 
         let second = repository.prepare(&world.spec("bob", "t-2")).unwrap();
         let at = second.path();
-        assert!(!spare.exists(), "{what}");
+        assert!(!pooled.exists(), "{what}");
         assert_eq!(at.join("src").metadata().unwrap().mode() & 0o022, 0, "{what}");
         assert_eq!(at.join("src/lib.txt").metadata().unwrap().nlink(), 1, "{what}");
         // An index that knows no times has everything read.

@@ -84,7 +84,7 @@ impl Dispatcher {
         }
         self.archive_tickets().await?;
         // No engine is there to use them.
-        if let Err(error) = self.executor.repository.clear_spares(&self.executor.workspaces) {
+        if let Err(error) = self.executor.repository.clear_pool(&self.executor.workspaces) {
             tracing::warn!(
                 "checkouts that nobody needs take room: {}\n  the next engine tries to remove them again",
                 text::with_causes(&error)

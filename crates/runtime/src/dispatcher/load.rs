@@ -21,7 +21,7 @@ impl Dispatcher {
             return;
         }
         let executor = &self.executor;
-        if let Err(error) = executor.repository.clear_half_spares(&executor.workspaces) {
+        if let Err(error) = executor.repository.clear_half_pooled(&executor.workspaces) {
             tracing::warn!(
                 "a checkout that was half put aside takes room for nothing: {}",
                 text::with_causes(&error)

@@ -53,7 +53,7 @@ impl Executor {
                 Ok(_) => {}
                 // In its place it would be in the way of the next attempt.
                 Err(git::Error::Unsaved { left, .. }) => {
-                    let aside = self.repository.set_aside(&workspace)?;
+                    let aside = self.repository.archive_workspace(&workspace)?;
                     let left: Vec<_> = left.iter().map(|one| shown(&one.path.to_string_lossy())).collect();
                     tracing::warn!(
                         "{}: its workspace is set aside as {}\n  git cannot save {} of it: take out what you need, and delete the folder",

@@ -117,7 +117,7 @@ impl<'a> Made<'a> {
     /// Removes what crew keeps beside its workspaces. Gives what else is in their folder: a workspace that was set aside, as all that
     /// there is of something, or what was never crew's.
     pub(super) fn sweep(&self, repository: &Repository, workspaces: &Path) -> Result<Left> {
-        repository.clear_spares(workspaces)?;
+        repository.clear_pool(workspaces)?;
         let undeletable = repository.clear_undeletable(workspaces);
         let parted: BTreeSet<&Path> = undeletable
             .iter()

@@ -119,7 +119,7 @@ cells! {
         world.ticket("t-1").agent("work sub/t-1.txt done\necho DONE\n").write();
         let mut engine = world.engine();
         world.wait_for("t-1", "done/landed");
-        let kept = spaces(&world).join(".spare");
+        let kept = spaces(&world).join(".pool");
         world.wait("its checkout is kept", || of_t1(&kept).is_some());
         mount(&of_t1(&kept).unwrap().join("tree/sub"));
         world.ticket("t-2").agent(DONE).write();

@@ -19,7 +19,7 @@ const SHIMS: [&str; 2] = ["shim.child_known:1", "shim.child_known:1,shim.child_k
 const PAIRS: usize = 40;
 
 /// A workspace is made of a spare checkout if an earlier one's removal was faster: most runs come by there.
-const BY_CHANCE: &str = "prepare.spare";
+const BY_CHANCE: &str = "prepare.pooled";
 /// A run in which nobody died.
 pub(crate) struct Recording {
     pub(crate) content: String,

@@ -1,0 +1,71 @@
+//! Following: a checkout of the user's moves from the old commit to the new one, and no edit in it is lost.
+
+pub(crate) mod apply;
+mod beside;
+mod caught;
+mod index;
+pub(crate) mod inspect;
+
+use crate::checkout::Checkout;
+use crate::checkout::follow::inspect::Inspection;
+use crate::checkout::index_lock::IndexLock;
+use crate::error::{Error, Result};
+use crate::repository::Repository;
+use crate::types::blocked::{Blocked, Followed, Obstacle};
+use crate::types::oid::Oid;
+use crate::types::operation::Operation;
+
+impl Repository {
+    /// The obstacles in a checkout that keep it from following from `old` to `new`; empty: it can. Changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub fn would_follow(&self, checkout: &Checkout, old: &Oid, new: &Oid) -> Result<Vec<Blocked>> {
+        let mut found = Vec::new();
+        if IndexLock::is_held_by_another(self, checkout) {
+            found.push(Blocked::index_locked(&checkout.root));
+        }
+        found.extend(self.in_the_way(checkout, old, new)?.err().unwrap_or_default());
+        Ok(found)
+    }
+
+    /// Moves the checkout's files and index from `old` to `new`, path by path: a path equal to `new` is
+    /// accepted, a path equal to `old` is replaced in one rename, anything else is a person's edit and stays.
+    /// The rest of the index is untouched. May be repeated after a kill at any point.
+    ///
+    /// # Errors
+    /// [`Error::IndexBusy`]; [`Error::Failed`] and [`Error::Io`], after which the caller repeats the call.
+    pub fn follow(&self, checkout: &Checkout, old: &Oid, new: &Oid) -> Result<Followed> {
+        let lock = IndexLock::take(self, checkout)?;
+        let mut lock = lock.ok_or_else(|| Error::IndexBusy {
+            checkout: checkout.root.clone(),
+        })?;
+        lock.keep();
+        self.ready_to_follow(checkout, old, new, lock, None)?.follow()
+    }
+
+    /// The state of the paths that would change, or the obstacles among them.
+    pub(crate) fn in_the_way(
+        &self,
+        checkout: &Checkout,
+        old: &Oid,
+        new: &Oid,
+    ) -> Result<std::result::Result<Inspection, Vec<Blocked>>> {
+        if let Some(operation) = Operation::of(&checkout.git_dir) {
+            let obstacle = Obstacle::Operation(operation);
+            return Ok(Err(vec![Blocked {
+                checkout: checkout.root.clone(),
+                path: None,
+                obstacle,
+            }]));
+        }
+        let inspection = Inspection::of(self, checkout, old, new)?;
+        let blocked = inspection.blocked();
+        Ok(if blocked.is_empty() {
+            Ok(inspection)
+        } else {
+            Err(blocked)
+        })
+    }
+}

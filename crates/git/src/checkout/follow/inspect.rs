@@ -1,0 +1,484 @@
+//! Inspection of a checkout: the state of the paths that would change.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, readlinkat, statat};
+use rustix::io::Errno;
+
+use crate::checkout::Checkout;
+use crate::command::call::Call;
+use crate::error::{Error, IoContext, Result};
+use crate::files::openat;
+use crate::repository::Repository;
+use crate::types::blocked::{Blocked, Obstacle};
+use crate::types::change::{Change, Entry, Mode};
+use crate::types::oid::Oid;
+use crate::types::paths::{fields, lines_of, path_of};
+
+/// A path's place in the checkout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Found {
+    Absent,
+    File { executable: bool, stamp: Stamp },
+    Link { target: Vec<u8>, stamp: Stamp },
+    Folder,
+    Special,
+}
+
+/// The parts of a file's status that change when somebody writes the file, and do not when it is renamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: u64,
+    size: i64,
+    modified: (i64, i64),
+    mode: u32,
+}
+
+impl Stamp {
+    pub(super) fn of(folder: &OwnedFd, name: &OsStr) -> Option<Self> {
+        statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+            .ok()
+            .map(|stat| Self::read(&stat))
+    }
+
+    fn read(stat: &rustix::fs::Stat) -> Self {
+        Self {
+            inode: stat.st_ino,
+            size: stat.st_size,
+            modified: (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0)),
+            mode: stat.st_mode,
+        }
+    }
+}
+
+/// One path that would change, and its state in the checkout.
+pub(super) struct Inspected {
+    pub(super) change: Change,
+    /// The file is as in the new commit.
+    pub(super) file_new: bool,
+    /// The index entry is as in the old or the new commit.
+    pub(super) index_known: bool,
+    /// The user keeps the path out of the checkout (sparse).
+    pub(super) skipped: bool,
+    /// The file as it was looked at; `None`: there is none.
+    pub(super) stamp: Option<Stamp>,
+    pub(super) obstacles: Vec<(PathBuf, Obstacle)>,
+}
+
+/// The state of all paths that would change.
+pub(crate) struct Inspection {
+    pub(super) paths: Vec<Inspected>,
+    checkout: PathBuf,
+}
+
+/// One entry of the index, stage 0.
+struct Indexed {
+    entry: (Mode, Oid),
+    skipped: bool,
+}
+
+impl Inspection {
+    pub(super) fn of(repository: &Repository, checkout: &Checkout, old: &Oid, new: &Oid) -> Result<Self> {
+        let changes = repository.changes(old, new)?;
+        let looker = Looker::new(repository, checkout, &changes)?;
+        let index = looker.index()?;
+        let mut states = Vec::new();
+        for change in &changes {
+            states.push(looker.find(change)?);
+        }
+        let old_ids = looker.content_ids(old, &changes, &states, |change| &change.old)?;
+        let new_ids = looker.content_ids(new, &changes, &states, |change| &change.new)?;
+        let mut paths = Vec::new();
+        for (number, change) in changes.iter().enumerate() {
+            let (found, mut obstacles) = states[number].clone();
+            let indexed = index.entries.get(&change.path);
+            let skipped = indexed.is_some_and(|one| one.skipped) && found == Found::Absent;
+            let file_old = skipped || looker.equals(&found, change.old.as_ref(), old_ids.get(&number))?;
+            let file_new = skipped || looker.equals(&found, change.new.as_ref(), new_ids.get(&number))?;
+            let stamp = match found {
+                Found::File { stamp, .. } | Found::Link { stamp, .. } => Some(stamp),
+                Found::Absent | Found::Folder | Found::Special => None,
+            };
+            let entry = indexed.map(|one| &one.entry);
+            let index_known = !index.unmerged.contains(&change.path)
+                && (entry == change.old.as_ref() || entry == change.new.as_ref());
+            if index.unmerged.contains(&change.path) {
+                obstacles.push((change.path.clone(), Obstacle::Unmerged));
+            } else if !index_known {
+                obstacles.push((change.path.clone(), Obstacle::Staged));
+            }
+            if !file_old && !file_new && obstacles.is_empty() {
+                let obstacle = if entry.is_some() {
+                    Obstacle::Edited
+                } else {
+                    Obstacle::Untracked
+                };
+                obstacles.push((change.path.clone(), obstacle));
+            }
+            if change.new.is_some() {
+                obstacles.extend(
+                    index
+                        .clashes(&change.path, &looker.deleted)
+                        .map(|path| (path, Obstacle::Staged)),
+                );
+            }
+            paths.push(Inspected {
+                change: change.clone(),
+                file_new,
+                index_known,
+                skipped,
+                stamp,
+                obstacles,
+            });
+        }
+        looker.tell_ignored(&mut paths)?;
+        Ok(Self {
+            paths,
+            checkout: checkout.root.clone(),
+        })
+    }
+
+    pub(super) fn blocked(&self) -> Vec<Blocked> {
+        let mut blocked: Vec<Blocked> = Vec::new();
+        for (path, obstacle) in self.paths.iter().flat_map(|path| &path.obstacles) {
+            let one = Blocked {
+                checkout: self.checkout.clone(),
+                path: Some(path.clone()),
+                obstacle: *obstacle,
+            };
+            if !blocked.contains(&one) {
+                blocked.push(one);
+            }
+        }
+        blocked
+    }
+}
+
+/// The user's index, as far as it matters.
+#[derive(Default)]
+struct Index {
+    entries: BTreeMap<PathBuf, Indexed>,
+    unmerged: BTreeSet<PathBuf>,
+}
+
+impl Index {
+    /// Entries that cannot stand beside a file at `path`: those under it and those that its folders are.
+    fn clashes<'a>(
+        &'a self,
+        path: &'a Path,
+        deleted: &'a BTreeSet<PathBuf>,
+    ) -> impl Iterator<Item = PathBuf> + 'a {
+        let under = self
+            .entries
+            .range::<Path, _>((std::ops::Bound::Excluded(path), std::ops::Bound::Unbounded));
+        let under = under
+            .map(|(other, _)| other)
+            .take_while(move |other| other.starts_with(path));
+        let above = path
+            .ancestors()
+            .skip(1)
+            .filter_map(|folder| self.entries.get_key_value(folder))
+            .map(|(other, _)| other);
+        under
+            .chain(above)
+            .filter(|other| !deleted.contains(*other))
+            .cloned()
+    }
+}
+
+struct Looker<'a> {
+    repository: &'a Repository,
+    checkout: &'a Checkout,
+    root: OwnedFd,
+    /// Whether the checkout's file modes count; asked when a mode is not as expected.
+    mode_counts: OnceCell<bool>,
+    deleted: BTreeSet<PathBuf>,
+    changed: BTreeSet<PathBuf>,
+}
+
+impl<'a> Looker<'a> {
+    fn new(repository: &'a Repository, checkout: &'a Checkout, changes: &[Change]) -> Result<Self> {
+        Ok(Self {
+            repository,
+            checkout,
+            root: openat::root(&checkout.root).doing("open", &checkout.root)?,
+            mode_counts: OnceCell::new(),
+            changed: changes.iter().map(|change| change.path.clone()).collect(),
+            deleted: changes
+                .iter()
+                .filter(|change| change.new.is_none())
+                .map(|change| change.path.clone())
+                .collect(),
+        })
+    }
+
+    fn index(&self) -> Result<Index> {
+        let said = users_call(self.repository, self.checkout, "ls-files")
+            .args(["-s", "-t", "-z"])
+            .output_limit(1 << 30)
+            .ok()?;
+        let mut index = Index::default();
+        for field in fields(&said) {
+            let bad = || Error::unreadable("ls-files", String::from_utf8_lossy(field));
+            let tab = field.iter().position(|byte| *byte == b'\t').ok_or_else(bad)?;
+            let path = path_of(&field[tab + 1..]).to_owned();
+            let parts: Vec<&[u8]> = field[..tab].split(|byte| *byte == b' ').collect();
+            let [tag, mode, oid, stage] = parts[..] else {
+                return Err(bad());
+            };
+            if stage != b"0" {
+                index.unmerged.insert(path);
+                continue;
+            }
+            // A sparse index shows a folder as one entry; nothing in it is in the checkout.
+            let Some(mode) = Mode::parse(mode) else { continue };
+            let entry = (mode, Oid::from_bytes(oid)?);
+            index.entries.insert(
+                path,
+                Indexed {
+                    entry,
+                    skipped: tag == b"S",
+                },
+            );
+        }
+        Ok(index)
+    }
+
+    /// Looks at one path. A file where a folder is needed comes back as an obstacle, and so does a folder
+    /// with things of the user's where a file is needed.
+    fn find(&self, change: &Change) -> Result<(Found, Vec<(PathBuf, Obstacle)>)> {
+        let path = change.path.as_path();
+        let mut obstacles = Vec::new();
+        let found = self.look(path)?;
+        match found {
+            Found::Absent => {
+                if let Some(above) = self.file_above(path)?
+                    && !self.changed.contains(&above)
+                {
+                    obstacles.push((above, Obstacle::Untracked));
+                }
+            }
+            // There is a folder in the place of a file that goes away: the file is gone, whatever the folder
+            // holds.
+            Found::Folder if change.new.is_none() && !matches!(change.old, Some((Mode::Submodule, _))) => {
+                return Ok((Found::Absent, obstacles));
+            }
+            Found::Folder if matches!(change.new, Some((Mode::Submodule, _))) => {}
+            Found::Folder => {
+                let mut inside = Vec::new();
+                self.walk(path, &mut inside)?;
+                let kept = inside.into_iter().find(|file| !self.deleted.contains(file));
+                match kept {
+                    // This very change deletes all of its files.
+                    None => return Ok((Found::Absent, obstacles)),
+                    Some(file) => return Ok((Found::Folder, vec![(file, Obstacle::Untracked)])),
+                }
+            }
+            Found::File { .. } | Found::Link { .. } | Found::Special => {}
+        }
+        Ok((found, obstacles))
+    }
+
+    fn look(&self, path: &Path) -> Result<Found> {
+        look(&self.root, path).doing("look at", self.checkout.root.join(path))
+    }
+
+    /// The nearest parent of the path that is not a folder.
+    fn file_above(&self, path: &Path) -> Result<Option<PathBuf>> {
+        let mut above: Vec<&Path> = path
+            .ancestors()
+            .skip(1)
+            .filter(|folder| !folder.as_os_str().is_empty())
+            .collect();
+        above.reverse();
+        for folder in above {
+            match self.look(folder)? {
+                Found::Folder => {}
+                Found::Absent => return Ok(None),
+                Found::File { .. } | Found::Link { .. } | Found::Special => {
+                    return Ok(Some(folder.to_owned()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn walk(&self, folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+        let at = self.checkout.root.join(folder);
+        let fd = openat::folder(&self.root, folder).doing("look into", &at)?;
+        for entry in rustix::fs::Dir::read_from(&fd).doing("look into", &at)? {
+            let entry = entry.doing("look into", &at)?;
+            let name = entry.file_name().to_bytes();
+            if matches!(name, b"." | b"..") {
+                continue;
+            }
+            let path = folder.join(OsStr::from_bytes(name));
+            if self.look(&path)? == Found::Folder {
+                self.walk(&path, files)?;
+            } else {
+                files.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// The object that each regular file would be, by the attributes of `commit`; by number of the change.
+    fn content_ids(
+        &self,
+        commit: &Oid,
+        changes: &[Change],
+        states: &[(Found, Vec<(PathBuf, Obstacle)>)],
+        side: impl Fn(&Change) -> &Entry,
+    ) -> Result<BTreeMap<usize, Oid>> {
+        let wanted: Vec<usize> = (0..changes.len())
+            .filter(|number| {
+                matches!(states[*number].0, Found::File { .. })
+                    && matches!(side(&changes[*number]), Some((Mode::File | Mode::Executable, _)))
+            })
+            .collect();
+        let paths = wanted.iter().map(|number| changes[*number].path.as_path());
+        let ids = hash_files(self.repository, self.checkout, commit, paths)?;
+        Ok(wanted.into_iter().zip(ids).collect())
+    }
+
+    fn equals(&self, found: &Found, entry: Option<&(Mode, Oid)>, content: Option<&Oid>) -> Result<bool> {
+        Ok(match (found, entry) {
+            (Found::Absent, None) => true,
+            (Found::Absent | Found::Folder, Some((Mode::Submodule, _))) => true,
+            (Found::File { executable, .. }, Some((mode @ (Mode::File | Mode::Executable), oid))) => {
+                let same_mode = *executable == (*mode == Mode::Executable);
+                content == Some(oid) && (same_mode || !self.do_modes_count()?)
+            }
+            (Found::Link { target, .. }, Some((Mode::Symlink, oid))) => {
+                self.repository
+                    .call("cat-file")
+                    .args(["blob", oid.as_str()])
+                    .ok()?
+                    == *target
+            }
+            _ => false,
+        })
+    }
+
+    fn do_modes_count(&self) -> Result<bool> {
+        if let Some(known) = self.mode_counts.get() {
+            return Ok(*known);
+        }
+        let said = users_call(self.repository, self.checkout, "config")
+            .args(["--type=bool", "--get", "core.fileMode"])
+            .run()?;
+        Ok(*self
+            .mode_counts
+            .get_or_init(|| said.stdout.trim_ascii() != b"false"))
+    }
+
+    /// Marks untracked obstacles that are ignored as such: nobody would miss those until too late.
+    fn tell_ignored(&self, paths: &mut [Inspected]) -> Result<()> {
+        let mut names = Vec::new();
+        let untracked = paths
+            .iter()
+            .flat_map(|path| &path.obstacles)
+            .filter(|(_, what)| *what == Obstacle::Untracked);
+        for (path, _) in untracked {
+            // A leading colon would be pathspec magic, which this command takes even where it is switched
+            // off.
+            names.extend_from_slice(b"./");
+            names.extend_from_slice(path.as_os_str().as_bytes());
+            names.push(0);
+        }
+        if names.is_empty() {
+            return Ok(());
+        }
+        let said = users_call(self.repository, self.checkout, "check-ignore")
+            .env("GIT_LITERAL_PATHSPECS", "0")
+            .args(["--no-index", "-z", "--stdin"])
+            .input(&names)?
+            .run()?;
+        if !matches!(said.code, Some(0 | 1)) {
+            return Err(said.failed());
+        }
+        let ignored: BTreeSet<PathBuf> = fields(&said.stdout)
+            .map(|path| path_of(path.strip_prefix(b"./").unwrap_or(path)).to_owned())
+            .collect();
+        for (path, what) in paths.iter_mut().flat_map(|path| &mut path.obstacles) {
+            if *what == Obstacle::Untracked && ignored.contains(path) {
+                *what = Obstacle::Ignored;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Begins a call about the user's checkout, with the user's own settings and filters.
+pub(super) fn users_call(repository: &Repository, checkout: &Checkout, subcommand: &'static str) -> Call {
+    repository
+        .git()
+        .call(subcommand)
+        .users_settings()
+        .git_dir(&checkout.git_dir)
+        .work_tree(&checkout.root)
+        .lock(repository.lock().map(crate::repository::lock::Lock::file))
+}
+
+/// The objects that files of the checkout would be, by the attributes of `commit`, in order.
+pub(super) fn hash_files<'p>(
+    repository: &Repository,
+    checkout: &Checkout,
+    commit: &Oid,
+    paths: impl IntoIterator<Item = &'p Path>,
+) -> Result<Vec<Oid>> {
+    let lines = lines_of(paths);
+    if lines.is_empty() {
+        return Ok(Vec::new());
+    }
+    let said = users_call(repository, checkout, "hash-object")
+        .attributes_from(commit.as_str())
+        .arg("--stdin-paths")
+        .input(&lines)?
+        .ok()?;
+    said.split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(Oid::from_bytes)
+        .collect()
+}
+
+fn look(root: &OwnedFd, path: &Path) -> std::io::Result<Found> {
+    let Some(name) = path.file_name() else {
+        return Ok(Found::Folder);
+    };
+    let folder = match openat::folder(root, path.parent().unwrap_or(Path::new(""))) {
+        Ok(folder) => folder,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Found::Absent);
+        }
+        // A symlink on the way: for git there is no such path.
+        Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Ok(Found::Absent),
+        Err(error) => return Err(error),
+    };
+    let stat = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(Found::Absent),
+        Err(errno) => return Err(errno.into()),
+    };
+    Ok(match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Found::File {
+            executable: stat.st_mode & 0o100 != 0,
+            stamp: Stamp::read(&stat),
+        },
+        FileType::Directory => Found::Folder,
+        FileType::Symlink => {
+            let target = readlinkat(&folder, name, Vec::new())?.into_bytes();
+            Found::Link {
+                target,
+                stamp: Stamp::read(&stat),
+            }
+        }
+        _ => Found::Special,
+    })
+}

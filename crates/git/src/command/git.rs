@@ -1,0 +1,249 @@
+//! The git program.
+
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::types::shortened::shortened;
+use crate::types::version::Version;
+
+/// The deadline of a call that sets no other.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The part of the caller's environment that git gets to see, as values.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The PATH in which git is looked for, and in which the user's own filters are (only in calls that write
+    /// the user's checkout or a check checkout).
+    pub path: OsString,
+    /// The user's home, for their git settings in those same calls; `None`: none are read.
+    pub home: Option<PathBuf>,
+    /// `XDG_CONFIG_HOME`, likewise.
+    pub config_home: Option<PathBuf>,
+}
+
+/// A git program that is new enough, and how crew runs it.
+///
+/// Every call has the absolute program, found once; a cleared environment; an explicit `GIT_DIR` (except to
+/// find the repository at all); no replace objects, grafts, hooks, file-system monitor, prompts, pager,
+/// editor, network protocols or automatic maintenance; fsync of everything that is written; a deadline (60 s
+/// unless a call sets another), after which the whole process group gets TERM and then KILL; bounded output;
+/// and an end of options before any name. The settings of the system and of the user are read only where the
+/// user's own checkout or a check checkout is written, since their filters and line endings belong there.
+#[derive(Clone, Debug)]
+pub struct Git {
+    pub(super) program: Arc<Path>,
+    pub(super) version: Version,
+    pub(super) surroundings: Arc<Surroundings>,
+    pub(super) deadline: Duration,
+}
+
+impl Git {
+    /// Finds `git` in the absolute folders of `surroundings.path` and checks its version.
+    ///
+    /// # Errors
+    /// [`Error::GitMissing`], [`Error::GitTooOld`], [`Error::GitVersion`].
+    pub fn find(surroundings: Surroundings) -> Result<Self> {
+        let program = std::env::split_paths(&surroundings.path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join("git"))
+            .find(|file| {
+                file.metadata()
+                    .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+            })
+            .ok_or(Error::GitMissing)?;
+        let mut git = Self {
+            program: program.into(),
+            version: Version::MINIMUM,
+            surroundings: Arc::new(surroundings),
+            deadline: DEADLINE,
+        };
+        let mut ask = git.call("version");
+        ask.config.clear();
+        let said = ask.deadline(Duration::from_secs(10)).output_limit(4096).run()?;
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        let Some(found) = Version::parse(&text) else {
+            let output = if text.trim().is_empty() { said.stderr } else { text };
+            return Err(Error::GitVersion {
+                program: git.program.to_path_buf(),
+                output: shortened(&output, 200),
+            });
+        };
+        if found < Version::MINIMUM {
+            let program = git.program.to_path_buf();
+            return Err(Error::GitTooOld {
+                program,
+                found,
+                needed: Version::MINIMUM,
+            });
+        }
+        git.version = found;
+        Ok(git)
+    }
+
+    /// The same git with another deadline for the calls that do not set their own.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// The program's absolute path.
+    #[must_use]
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Its version.
+    #[must_use]
+    pub fn version(&self) -> Version {
+        self.version
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::Deadline;
+
+    fn fake(script: &str) -> (tempfile::TempDir, Git) {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("git");
+        let text =
+            format!("#!/bin/sh\ncase \"$*\" in *version) echo git version 2.45.0; exit;; esac\n{script}\n");
+        std::fs::write(&program, text).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let home = Some(PathBuf::from("/the-users-home"));
+        let git = Git::find(Surroundings {
+            path: folder.path().into(),
+            home,
+            config_home: None,
+        })
+        .unwrap();
+        (folder, git)
+    }
+
+    /// The naive version inherits the environment: `GIT_DIR`, `GIT_CONFIG_COUNT`, `GIT_SSH_COMMAND` and the
+    /// rest count.
+    #[test]
+    fn a_call_sees_only_what_crew_gives_it() {
+        let (_folder, git) = fake(
+            "while read -r line; do echo \"$line\"; done < /proc/self/environ; tr '\\0' '\\n' < /proc/$$/environ; echo ARGS \"$@\"",
+        );
+        let mut path = git.surroundings.path.clone();
+        path.push(":/usr/bin:/bin");
+        let git = Git {
+            surroundings: Arc::new(Surroundings {
+                path,
+                ..(*git.surroundings).clone()
+            }),
+            ..git
+        };
+        let said = git
+            .call("x")
+            .users_settings()
+            .git_dir(Path::new("/g"))
+            .arg("a")
+            .ok()
+            .unwrap();
+        let users = String::from_utf8_lossy(&said).into_owned();
+        assert!(
+            users.contains("HOME=/the-users-home") && users.contains("GIT_DIR=/g"),
+            "{users}"
+        );
+
+        let (_folder, git) = fake("/usr/bin/env; echo ARGS \"$@\"");
+        let said = git.call("status").git_dir(Path::new("/g")).arg("a").ok().unwrap();
+        let text = String::from_utf8_lossy(&said).into_owned();
+        let (env, args) = text.split_once("ARGS ").unwrap();
+        let names: std::collections::BTreeSet<&str> = env
+            .lines()
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, _)| name)
+            .collect();
+        for name in &names {
+            let known =
+                name.starts_with("GIT_") || matches!(*name, "LC_ALL" | "PWD" | "_" | "SHLVL" | "OLDPWD");
+            assert!(known, "{name} got through");
+        }
+        for name in [
+            "GIT_NO_REPLACE_OBJECTS",
+            "GIT_TERMINAL_PROMPT",
+            "GIT_CONFIG_GLOBAL",
+            "GIT_CONFIG_NOSYSTEM",
+        ] {
+            assert!(names.contains(name), "{name} is missing");
+        }
+        for pin in [
+            "core.hooksPath=/dev/null",
+            "core.fsmonitor=false",
+            "core.fsync=all",
+            "protocol.allow=never",
+            "gc.auto=0",
+            "safe.bareRepository=explicit",
+        ] {
+            assert!(args.contains(&format!("-c {pin} ")), "{pin} is missing");
+        }
+        assert!(args.trim().ends_with("status a"));
+    }
+
+    #[test]
+    fn output_without_end_is_cut_off() {
+        let (_folder, git) = fake("while :; do echo 0123456789012345678901234567890123456789; done");
+        let said = git.call("x").output_limit(1 << 20).run();
+        assert!(matches!(
+            said,
+            Err(Error::OutputTooLarge { limit: 1_048_576, .. })
+        ));
+    }
+
+    #[test]
+    fn a_deaf_child_is_killed_with_its_children() {
+        let (folder, git) = fake("trap '' TERM; /bin/sleep 600 & echo $! > \"${0%/*}/pid\"; wait; wait");
+        // On a busy machine the shell may be ended before it ignores the signal.
+        let pid = loop {
+            let said = git.call("x").deadline(Duration::from_millis(500)).run();
+            assert!(matches!(said, Err(Error::Deadline { .. })));
+            let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap_or_default();
+            if pid.ends_with('\n') {
+                break pid;
+            }
+        };
+        let deadline = Deadline::after(Duration::from_secs(20));
+        let lives = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+            !stat.is_empty() && !stat.contains(") Z ")
+        };
+        while lives() {
+            assert!(!deadline.left().is_zero(), "the grandchild lives on");
+            crate::clock::pause(Duration::from_millis(10));
+        }
+    }
+
+    /// An agent chooses the names of its files, and git repeats them in its messages.
+    #[test]
+    fn names_in_what_git_says_are_not_taken_for_a_lack() {
+        let said = "error: x: No space left on device: unsupported file type\nfatal: Unable to process path write error";
+        let words = format!("printf '%s\\n' '{said}' >&2; exit 128");
+        let (folder, git) = fake(&format!("case \"$*\" in *hash-object*) exit 0;; esac; {words}"));
+        let of_files = |git: &Git, folder: &Path| git.call("x").git_dir(folder).work_tree(folder);
+        let failed = of_files(&git, folder.path()).ok().unwrap_err();
+        assert!(!failed.is_passing(), "{failed}");
+        let too_much = of_files(&git, folder.path()).needs(1 << 60).ok().unwrap_err();
+        assert!(too_much.is_passing(), "{too_much}");
+        let of_objects = git.call("x").git_dir(folder.path()).ok().unwrap_err();
+        assert!(of_objects.is_passing(), "{of_objects}");
+
+        let (folder, git) = fake(&words);
+        let failed = of_files(&git, folder.path()).ok().unwrap_err();
+        assert!(failed.is_passing(), "{failed}");
+        assert_eq!(
+            std::fs::read_dir(folder.path()).unwrap().count(),
+            1,
+            "a trial leaves nothing"
+        );
+    }
+}

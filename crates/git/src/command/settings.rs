@@ -1,0 +1,96 @@
+//! The settings that every call of git pins, and why.
+//!
+//! A pin is an argument `-c`, which is stronger than the files of the system, of the user and of the
+//! repository. Each pin is there because a value that somebody may well have changes an answer, runs a
+//! program, or waits for a person.
+
+/// Settings that are pinned on every call.
+pub(super) const PINS: &[&str] = &[
+    // A hook is a program. Hooks of the user's are for the user's own commands, and crew moves refs often.
+    "core.hooksPath=/dev/null",
+    // Any value but a boolean is a command that git runs as it reads an index. `true` starts a daemon, which
+    // has made programs hang that wait for their git: jj-vcs/jj#6440, bazelbuild/bazel#21438.
+    "core.fsmonitor=false",
+    // These two write more into an index than its entries. crew reads the indexes that it writes without git,
+    // and the user's index keeps the form that the user's git gave it.
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    // A program that shows or asks something would wait for a person who is not there.
+    "core.pager=cat",
+    "core.editor=false",
+    "core.askPass=",
+    "credential.helper=",
+    // git prints names as C strings by default; crew reads names as bytes.
+    "core.quotePath=false",
+    // A warning about a name that is a branch and a tag goes to standard error, which crew shows when a call
+    // fails. Every name that crew gives is a full one.
+    "core.warnAmbiguousRefs=false",
+    // A tree may hold `.GIT` or `git~1`, which other file systems take for `.git` (CVE-2014-9390). The first
+    // is off by default on Linux, and what lands here is checked out elsewhere.
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    // git waits this many milliseconds for another git's lock of a ref or of the packed refs. By default it
+    // gives up after 100 ms and 1,000 ms, and a user's commit takes longer than that on a slow disk.
+    "core.filesRefLockTimeout=1000",
+    "core.packedRefsTimeout=5000",
+    // After a power cut a ref must not name an object that is not there. By default git flushes packs and no
+    // refs or loose objects.
+    "core.fsync=all",
+    "core.fsyncMethod=fsync",
+    // A loose object is put in place by a link, which fails where the object is there already. The other way
+    // replaces the object.
+    "core.createObject=link",
+    // The user's repository may have packs that only a multi-pack index makes quick to search.
+    "core.multiPackIndex=true",
+    // A bare repository that is committed as plain files brings its own configuration, which git would take
+    // up in that folder: libgit2/libgit2#6400 tells how that runs a program.
+    "safe.bareRepository=explicit",
+    // No call needs another host. A submodule or a promisor remote must not make one.
+    "protocol.allow=never",
+    // A collection of garbage takes the locks of all refs, takes minutes, and may run on after the call has
+    // ended.
+    "gc.auto=0",
+    "maintenance.auto=false",
+    // A signature is a person's, and asks for a passphrase: jesseduffield/lazygit#30.
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    // This one prints the output of gpg into the output of `git log`, which crew reads.
+    "log.showSignature=false",
+    // With it, git goes into submodules as it reads a tree or looks at files, and fails or destroys where
+    // they are not as it expects: jj-vcs/jj#7565, pre-commit/pre-commit#2063.
+    "submodule.recurse=false",
+    // Escape sequences in what crew reads.
+    "color.ui=false",
+    // The bytes of a message are UTF-8 as crew writes them, and are read as they are.
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
+    // An agent decides how much is packed. One thread, so that an import does not take the machine from the
+    // agents.
+    "pack.threads=1",
+    // The merge of two commits must be the same whoever asks for it: these are git's own defaults, and users
+    // change them.
+    "merge.renames=true",
+    "merge.directoryRenames=conflict",
+    "merge.conflictStyle=merge",
+    "merge.renormalize=false",
+    "diff.renames=true",
+];
+
+/// Settings that are pinned on calls which must give the same bytes whatever the user's settings are:
+/// workspaces and merges.
+///
+/// Calls that write the user's own checkout leave these to the user.
+pub(super) const RAW_PINS: &[&str] = &[
+    // The bytes of a file are the bytes of its blob: no line ending is changed, and none is refused.
+    "core.autocrlf=false",
+    "core.eol=lf",
+    "core.safecrlf=false",
+    // A repository that came from another system may have these off. Workspaces stand on a file system that
+    // has both.
+    "core.fileMode=true",
+    "core.symlinks=true",
+    // Attributes in the user's home name filters and merge drivers, which are programs.
+    "core.attributesFile=/dev/null",
+    // A workspace has every file of its commit.
+    "core.sparseCheckout=false",
+];

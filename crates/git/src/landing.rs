@@ -1,0 +1,4 @@
+//! Landing: a candidate is built, and the target moves to it.
+
+pub(crate) mod candidate;
+pub(crate) mod land;

@@ -1,0 +1,260 @@
+//! A candidate: the merge of a branch into the target, made without a checkout.
+
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use crate::error::{Error, Result};
+use crate::repository::Repository;
+use crate::types::id::Branch;
+use crate::types::identity::{Identity, Time};
+use crate::types::oid::{Oid, Tree};
+use crate::types::paths::path_of;
+use crate::types::shortened::shortened;
+
+/// A merge commit's message, put together from untrusted parts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Message {
+    /// One line; control characters become blanks, 120 characters are kept.
+    pub subject: String,
+    /// Any text; may be empty.
+    pub body: String,
+    /// `Ticket`, `Agent`, `Attempt` …: a key of letters, digits and `-`, and one line.
+    pub trailers: Vec<(String, String)>,
+}
+
+/// A merge that may land: exactly this commit, or none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The merge commit; first parent the target, second the tip.
+    pub commit: Oid,
+    /// Its tree: a verdict on it holds for every commit that has it.
+    pub tree: Tree,
+    /// The paths in which it differs from the target: for `hold_paths`.
+    pub changes: Vec<crate::types::change::Change>,
+}
+
+/// The outcome of a merge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The merge succeeded.
+    Candidate(Candidate),
+    /// The merge has conflicts in these paths; the messages are git's, for the agent's prompt.
+    Conflict {
+        /// The paths, each once, in order.
+        paths: Vec<PathBuf>,
+        /// git's messages about them.
+        messages: Vec<String>,
+    },
+    /// The tip has no commit that the target lacks.
+    NoCommits,
+}
+
+impl Message {
+    /// The text that is committed. The trailers are a paragraph of their own at the end, so none in the body
+    /// counts.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let one_line = |text: &str| {
+            let blanked: String = text
+                .chars()
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .collect();
+            blanked.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let subject = shortened(&one_line(&self.subject), 120);
+        let mut text = if subject.is_empty() {
+            "Merge".to_owned()
+        } else {
+            subject
+        };
+        let body: String = self
+            .body
+            .chars()
+            .filter(|c| *c == '\n' || *c == '\t' || !c.is_control())
+            .collect();
+        if !body.trim().is_empty() {
+            text.push_str("\n\n");
+            text.push_str(body.trim());
+        }
+        let mut separator = "\n\n";
+        for (key, value) in &self.trailers {
+            let key: String = key
+                .chars()
+                .filter(|c| c.is_ascii_alphanumeric() || *c == '-')
+                .collect();
+            let value = one_line(value);
+            if !key.is_empty() && !value.is_empty() {
+                text.push_str(&format!("{separator}{key}: {value}"));
+                separator = "\n";
+            }
+        }
+        text.push('\n');
+        text
+    }
+}
+
+impl Repository {
+    /// Merges `tip` into `target` (`--no-ff`) without touching any checkout or ref. In-tree attributes do not
+    /// count, so no merge driver runs. The same input gives the same commit. Everything written is durable on
+    /// return.
+    ///
+    /// # Errors
+    /// [`Error::Unrelated`], [`Error::NoSuchCommit`], [`Error::Deadline`], [`Error::Failed`].
+    pub fn candidate(
+        &self,
+        target: &Oid,
+        tip: &Oid,
+        message: &Message,
+        author: &Identity,
+        committer: &Identity,
+        at: Time,
+    ) -> Result<Outcome> {
+        let tree = match self.merge(target, tip)? {
+            Ok(tree) => tree,
+            Err(conflict) => return Ok(conflict),
+        };
+        failpoint::hit("candidate.merged");
+        let changes = self.changes(target, &tree)?;
+        // There is a commit to be merged, and yet the tree may be the target's.
+        if changes.is_empty() && self.is_ancestor(tip, target)? {
+            return Ok(Outcome::NoCommits);
+        }
+        let commit = self
+            .call("commit-tree")
+            .author(author, at)
+            .committer(committer, Some(at))
+            .args(["-p", target.as_str(), "-p", tip.as_str(), "-F", "-"])
+            .arg(tree.as_str())
+            .input(message.text().as_bytes())?
+            .ok_oid()?;
+        failpoint::hit("candidate.committed");
+        self.remember_changes(target, &commit, &changes);
+        Ok(Outcome::Candidate(Candidate {
+            commit,
+            tree: Tree(tree),
+            changes,
+        }))
+    }
+
+    /// Whether a merge of `tip` would bring back a commit that somebody has taken off the target: `base`,
+    /// from which the work began.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn brings_back(&self, base: &Oid, target: &Oid, tip: &Oid) -> Result<bool> {
+        Ok(!self.is_ancestor(base, target)? && self.is_ancestor(base, tip)?)
+    }
+
+    /// Whether `tip` contains a commit that once was the end of `branch` and is not in it any more, as far as
+    /// its reflog goes back.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`], [`Error::Failed`], [`Error::Io`].
+    pub fn has_taken_back(&self, branch: &Branch, tip: &Oid) -> Result<bool> {
+        let log = self.common_dir().join("logs").join(branch.full());
+        let log = match std::fs::read(&log) {
+            Ok(log) => log,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(Error::io("read", log, error)),
+        };
+        let ends: BTreeSet<&[u8]> = log
+            .split(|byte| *byte == b'\n')
+            .flat_map(|line| line.splitn(3, |byte| *byte == b' ').take(2))
+            .filter(|end| !end.is_empty())
+            .collect();
+        let target = self.target(branch)?;
+        let range = format!("{target}..{tip}");
+        let said = self.call("rev-list").args(["--end-of-options", &range]).ok()?;
+        Ok(said
+            .split(|byte| *byte == b'\n')
+            .any(|commit| ends.contains(commit)))
+    }
+
+    /// Merges two commits: gives the tree, or the conflict.
+    fn merge(&self, target: &Oid, tip: &Oid) -> Result<std::result::Result<Oid, Outcome>> {
+        let said = self
+            .call_without_attributes("merge-tree")
+            .args([
+                "--write-tree",
+                "-z",
+                "--end-of-options",
+                target.as_str(),
+                tip.as_str(),
+            ])
+            .run()?;
+        match said.code {
+            Some(0) => {
+                let tree = said.stdout.split(|byte| *byte == 0).next().unwrap_or_default();
+                Oid::from_bytes(tree).map(Ok)
+            }
+            Some(1) => conflict(&said.stdout).map(Err),
+            _ => Err(self.not_merged(target, tip)?.unwrap_or_else(|| said.failed())),
+        }
+    }
+
+    /// The reason for which two commits cannot be merged at all, where it is known.
+    fn not_merged(&self, target: &Oid, tip: &Oid) -> Result<Option<Error>> {
+        self.require_commits(&[target, tip])?;
+        let base = self
+            .call("merge-base")
+            .args([target.as_str(), tip.as_str()])
+            .run()?;
+        Ok((base.code == Some(1)).then(|| Error::Unrelated {
+            tip: tip.clone(),
+            target: target.clone(),
+        }))
+    }
+}
+
+/// Reads `merge-tree -z`: the tree, then `<mode> <oid> <stage>\t<path>` for each conflicted entry, an empty
+/// field, then for each message: the number of its paths, these, its kind, its text.
+fn conflict(output: &[u8]) -> Result<Outcome> {
+    let mut fields = output.split(|byte| *byte == 0).skip(1);
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for field in fields.by_ref().take_while(|field| !field.is_empty()) {
+        let tab = field.iter().position(|byte| *byte == b'\t');
+        let path = tab
+            .map(|at| path_of(&field[at + 1..]))
+            .filter(|path| !path.as_os_str().as_bytes().is_empty());
+        let path = path.ok_or_else(|| Error::unreadable("merge-tree", String::from_utf8_lossy(field)))?;
+        if paths.last().map(PathBuf::as_path) != Some(path) {
+            paths.push(path.to_owned());
+        }
+    }
+    let mut messages = Vec::new();
+    while let Some(count) = fields
+        .next()
+        .and_then(|count| String::from_utf8_lossy(count).parse::<usize>().ok())
+    {
+        let Some(_kind) = fields.by_ref().nth(count) else {
+            break;
+        };
+        let Some(text) = fields.next() else { break };
+        messages.push(shortened(String::from_utf8_lossy(text).trim(), 500));
+    }
+    messages.retain(|message| !message.starts_with("Auto-merging"));
+    Ok(Outcome::Conflict { paths, messages })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn untrusted_text_cannot_forge_a_trailer_or_a_line() {
+        let message = Message {
+            subject: "Fix\nTicket: forged\u{1b}[31m".to_owned(),
+            body: "Why.\n\nTicket: forged".to_owned(),
+            trailers: vec![
+                ("Ticket".to_owned(), "ab-1\nAgent: evil".to_owned()),
+                ("A gent".to_owned(), "ada".to_owned()),
+            ],
+        };
+        assert_eq!(
+            message.text(),
+            "Fix Ticket: forged [31m\n\nWhy.\n\nTicket: forged\n\nTicket: ab-1 Agent: evil\nAgent: ada\n"
+        );
+        assert_eq!(Message::default().text(), "Merge\n");
+    }
+}

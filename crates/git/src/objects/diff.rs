@@ -1,0 +1,116 @@
+//! Differences of two trees.
+
+use crate::error::{Error, Result};
+use crate::repository::Repository;
+use crate::types::change::{Change, DiffStat, Entry, Mode};
+use crate::types::oid::Oid;
+use crate::types::paths::path_of;
+
+/// A difference of more paths than this is not remembered.
+const REMEMBERED_PATHS: usize = 1000;
+
+impl Repository {
+    /// The paths in which two commits or trees differ, renames as deletion and addition, in git's order.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn changes(&self, old: &Oid, new: &Oid) -> Result<Vec<Change>> {
+        if old == new {
+            return Ok(Vec::new());
+        }
+        if let Some(known) = self.memories().changes.find(old, new) {
+            return Ok(known);
+        }
+        if let Some(changes) = self.tree_changes(old, new) {
+            self.remember_changes(old, new, &changes);
+            return Ok(changes);
+        }
+        let said = self
+            .call_without_attributes("diff-tree")
+            .args([
+                "-r",
+                "-z",
+                "--raw",
+                "--no-abbrev",
+                "--no-renames",
+                "--no-ext-diff",
+                "--no-textconv",
+            ])
+            .args(["--end-of-options", old.as_str(), new.as_str()])
+            .output_limit(512 << 20)
+            .ok()?;
+        let changes = parse_raw(&said)?;
+        self.remember_changes(old, new, &changes);
+        Ok(changes)
+    }
+
+    /// Remembers a difference; also for another name of the same tree.
+    pub(crate) fn remember_changes(&self, old: &Oid, new: &Oid, changes: &[Change]) {
+        if changes.len() <= REMEMBERED_PATHS {
+            self.memories().changes.keep(old, new, changes.to_vec());
+        }
+    }
+
+    /// Counts the files and lines in which two commits differ.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn diff_stat(&self, old: &Oid, new: &Oid) -> Result<DiffStat> {
+        let said = self
+            .call_without_attributes("diff-tree")
+            .args(["-r", "-z", "--numstat", "-M", "--no-ext-diff", "--no-textconv"])
+            .args(["--end-of-options", old.as_str(), new.as_str()])
+            .output_limit(512 << 20)
+            .ok()?;
+        let mut stat = DiffStat::default();
+        let mut fields = said.split(|byte| *byte == 0);
+        while let Some(field) = fields.next().filter(|field| !field.is_empty()) {
+            let mut parts = field.splitn(3, |byte| *byte == b'\t');
+            let mut number = || {
+                let digits = parts.next().unwrap_or_default();
+                String::from_utf8_lossy(digits).parse::<u64>().unwrap_or(0)
+            };
+            stat.files += 1;
+            stat.added += number();
+            stat.deleted += number();
+            if parts.next().is_none_or(<[u8]>::is_empty) {
+                // In a rename the two paths follow as fields of their own.
+                fields.next();
+                fields.next();
+            }
+        }
+        Ok(stat)
+    }
+}
+
+pub(crate) fn parse_raw(output: &[u8]) -> Result<Vec<Change>> {
+    let bad = |what: &[u8]| Error::unreadable("diff-tree", String::from_utf8_lossy(what));
+    let mut fields = output.split(|byte| *byte == 0);
+    let mut changes = Vec::new();
+    while let Some(head) = fields.next().filter(|field| !field.is_empty()) {
+        let path = fields.next().ok_or_else(|| bad(head))?;
+        let parts: Vec<&[u8]> = head
+            .strip_prefix(b":")
+            .ok_or_else(|| bad(head))?
+            .split(|byte| *byte == b' ')
+            .collect();
+        let [old_mode, new_mode, old, new, _status] = parts[..] else {
+            return Err(bad(head));
+        };
+        let side = |mode: &[u8], oid: &[u8]| -> Result<Entry> {
+            if mode == b"000000" {
+                return Ok(None);
+            }
+            Ok(Some((
+                Mode::parse(mode).ok_or_else(|| bad(head))?,
+                Oid::from_bytes(oid)?,
+            )))
+        };
+        changes.push(Change {
+            path: path_of(path).to_owned(),
+            old: side(old_mode, old)?,
+            new: side(new_mode, new)?,
+        });
+    }
+    Ok(changes)
+}

@@ -1,0 +1,172 @@
+//! History of a branch, for people.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Error, Result};
+use crate::repository::Repository;
+use crate::types::identity::Time;
+use crate::types::oid::{Oid, Tree};
+
+/// A commit in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitInfo {
+    /// Its id.
+    pub commit: Oid,
+    /// The author's name.
+    pub author: String,
+    /// The time of the commit.
+    pub at: Time,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// A merge that crew landed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LandedMerge {
+    /// The merge commit.
+    pub commit: Oid,
+    /// Its tree.
+    pub tree: Tree,
+    /// Its `Ticket:` trailer.
+    pub ticket: String,
+    /// Its `Agent:` trailer; empty if there is none.
+    pub agent: String,
+    /// Its `Attempt:` trailer; empty if there is none.
+    pub attempt: String,
+}
+
+const COMMIT: &str = "--format=%H%n%ct%n%an%n%s";
+const MERGE: &str = "--format=%H%n%T%n%(trailers:key=Ticket,valueonly,unfold,separator=%x20)%n\
+                     %(trailers:key=Agent,valueonly,unfold,separator=%x20)%n\
+                     %(trailers:key=Attempt,valueonly,unfold,separator=%x20)";
+
+impl Repository {
+    /// The commits that `tip` has and `base` has not, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when one of them does not exist.
+    pub fn commits(&self, base: &Oid, tip: &Oid, limit: usize) -> Result<Vec<CommitInfo>> {
+        let without = format!("^{base}");
+        let range = [tip.as_str(), without.as_str()];
+        self.log(&[COMMIT, "--topo-order"], &range, limit, commit)
+    }
+
+    /// The merges with a `Ticket:` trailer on the first-parent line of `tip`, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn landed(&self, tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
+        self.merges(&["--first-parent"], tip, limit)
+    }
+
+    /// As [`Repository::landed`], on every line that leads to `tip`, each merge before its parents. Reads all
+    /// of the history.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn landed_on_any_line(&self, tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
+        self.merges(&["--topo-order"], tip, limit)
+    }
+
+    fn merges(&self, how: &[&str], tip: &Oid, limit: usize) -> Result<Vec<LandedMerge>> {
+        let merges = [MERGE, "--min-parents=2", "--max-parents=2", "--grep=^Ticket: "];
+        let mut merges = self.log(&[how, &merges].concat(), &[tip.as_str()], limit, merge)?;
+        merges.retain(|merge| !merge.ticket.is_empty());
+        Ok(merges)
+    }
+
+    /// The commits of this list that no ref leads to: git deletes them some day. A commit that is gone
+    /// already is left out.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub fn unreachable(&self, commits: &[Oid]) -> Result<BTreeSet<Oid>> {
+        if commits.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let asked: String = commits.iter().map(|commit| format!("{commit}\n")).collect();
+        let said = self
+            .call("rev-list")
+            .args(["--ignore-missing", "--stdin", "--not", "--all"])
+            .input(asked.as_bytes())?
+            .ok()?;
+        let asked: BTreeSet<&str> = commits.iter().map(Oid::as_str).collect();
+        String::from_utf8_lossy(&said)
+            .lines()
+            .filter(|line| asked.contains(line))
+            .map(Oid::parse)
+            .collect()
+    }
+
+    /// The history of `tip` as a graph that git draws: a line each, newest first, of at most `limit` commits.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] when the commit does not exist.
+    pub fn graph(&self, tip: &Oid, limit: usize) -> Result<Vec<String>> {
+        let said = self
+            .call("log")
+            .args([
+                "--graph",
+                "--format=%h %s",
+                "--abbrev=8",
+                "--no-notes",
+                "--no-decorate",
+            ])
+            .arg(format!("--max-count={limit}"))
+            .arg("--end-of-options")
+            .arg(tip.as_str())
+            .ok()?;
+        Ok(String::from_utf8_lossy(&said)
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect())
+    }
+
+    fn log<T>(
+        &self,
+        options: &[&str],
+        range: &[&str],
+        limit: usize,
+        read: fn(&str) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let said = self
+            .call("log")
+            .args(["-z", "--no-notes", "--no-decorate"])
+            .arg(format!("--max-count={limit}"))
+            .args(options)
+            .arg("--end-of-options")
+            .args(range)
+            .ok()?;
+        let records = said.split(|byte| *byte == 0);
+        let records = records.filter(|record| !record.is_empty());
+        records
+            .map(|record| read(&String::from_utf8_lossy(record)))
+            .collect()
+    }
+}
+
+fn lines<const N: usize>(record: &str) -> Result<[&str; N]> {
+    let lines: Vec<&str> = record.split('\n').collect();
+    lines.try_into().map_err(|_| Error::unreadable("log", record))
+}
+
+fn commit(record: &str) -> Result<CommitInfo> {
+    let [commit, at, author, subject] = lines(record)?;
+    Ok(CommitInfo {
+        commit: Oid::parse(commit)?,
+        author: author.to_owned(),
+        at: Time(at.parse().map_err(|_| Error::unreadable("log", record))?),
+        subject: subject.to_owned(),
+    })
+}
+
+fn merge(record: &str) -> Result<LandedMerge> {
+    let [commit, tree, ticket, agent, attempt] = lines(record)?;
+    Ok(LandedMerge {
+        commit: Oid::parse(commit)?,
+        tree: Tree(Oid::parse(tree)?),
+        ticket: ticket.to_owned(),
+        agent: agent.to_owned(),
+        attempt: attempt.to_owned(),
+    })
+}

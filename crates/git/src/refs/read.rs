@@ -1,0 +1,52 @@
+//! Reading refs: which commit a branch, HEAD or any revision is.
+
+use crate::error::{Error, Result};
+use crate::repository::Repository;
+use crate::types::id::Branch;
+use crate::types::oid::Oid;
+
+impl Repository {
+    /// The commit of the branch that work lands on.
+    ///
+    /// # Errors
+    /// [`Error::TargetMissing`].
+    pub fn target(&self, branch: &Branch) -> Result<Oid> {
+        self.branch_tip(branch)?.ok_or_else(|| Error::TargetMissing {
+            branch: branch.short().to_owned(),
+            path: self.root().to_owned(),
+        })
+    }
+
+    /// The commit a branch is at; `None` if there is no such branch.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub fn branch_tip(&self, branch: &Branch) -> Result<Option<Oid>> {
+        self.commit_named(&branch.full())
+    }
+
+    /// The commit that a revision (`HEAD`, a branch, an abbreviated id …) means.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchCommit`].
+    pub fn resolve(&self, revision: &str) -> Result<Oid> {
+        self.commit_named(revision)?
+            .ok_or_else(|| self.no_such_commit(revision))
+    }
+
+    /// The object that a ref is at now; `None` if there is no such ref.
+    pub(crate) fn ref_at(&self, name: &str) -> Result<Option<Oid>> {
+        match self.ref_file(name) {
+            Some(known) => Ok(known),
+            None => self.rev_parse(name),
+        }
+    }
+
+    pub(crate) fn commit_named(&self, name: &str) -> Result<Option<Oid>> {
+        // Branches and crew's own refs name commits and nothing else.
+        if let Some(known) = self.ref_file(name) {
+            return Ok(known);
+        }
+        self.rev_parse(&format!("{name}^{{commit}}"))
+    }
+}

@@ -1,0 +1,71 @@
+//! Ref files: refs read as git stores them, without running git.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::repository::Repository;
+use crate::types::oid::Oid;
+use crate::types::paths::path_of;
+
+/// The greatest size of a ref's file in bytes; a longer one is left to git.
+const REF_BYTES: u64 = 4 << 10;
+
+impl Repository {
+    /// Reads the object of a branch or of a ref of crew's own from its file, else from `packed-refs`. This is
+    /// git's own order, so that a ref which is being packed is never missed. `None`: the files alone do not
+    /// answer this (another ref storage, a symbolic ref, a broken file), and git has to be asked.
+    pub(crate) fn ref_file(&self, name: &str) -> Option<Option<Oid>> {
+        let ours = name.starts_with("refs/heads/") || name.starts_with("refs/crew/");
+        if !ours || self.common_dir().join("reftable").exists() {
+            return None;
+        }
+        let path = self.common_dir().join(name);
+        match path.symlink_metadata() {
+            Ok(meta) if meta.is_file() && meta.len() <= REF_BYTES => match std::fs::read(&path) {
+                Ok(content) => return self.whole_oid(content.trim_ascii()).map(Some),
+                // git packed the ref in this moment.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(_) => return None,
+            },
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => return None,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(_) => return None,
+        }
+        let packed = match std::fs::read(self.common_dir().join("packed-refs")) {
+            Ok(packed) => packed,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Some(None),
+            Err(_) => return None,
+        };
+        let of_name = |line: &&[u8]| {
+            line.strip_suffix(name.as_bytes())
+                .is_some_and(|rest| rest.last() == Some(&b' '))
+        };
+        match packed.split(|byte| *byte == b'\n').find(of_name) {
+            Some(line) => self.whole_oid(&line[..line.len() - name.len() - 1]).map(Some),
+            None => Some(None),
+        }
+    }
+
+    /// Reads the ref that a checkout's HEAD names, empty when HEAD is a commit. `None`: the file alone does
+    /// not answer this.
+    pub(crate) fn head_file(&self, git_dir: &Path) -> Option<PathBuf> {
+        let path = git_dir.join("HEAD");
+        let meta = path.symlink_metadata().ok()?;
+        if self.common_dir().join("reftable").exists() || !meta.is_file() || meta.len() > REF_BYTES {
+            return None;
+        }
+        let content = std::fs::read(&path).ok()?;
+        let text = content.trim_ascii();
+        if self.whole_oid(text).is_some() {
+            return Some(PathBuf::new());
+        }
+        let name = text.strip_prefix(b"ref: ")?;
+        name.starts_with(b"refs/heads/").then(|| path_of(name).to_owned())
+    }
+
+    fn whole_oid(&self, text: &[u8]) -> Option<Oid> {
+        let oid = Oid::from_bytes(text).ok()?;
+        (oid.as_str().len() == self.format().hex_len() && !oid.is_null()).then_some(oid)
+    }
+}

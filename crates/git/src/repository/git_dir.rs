@@ -1,0 +1,75 @@
+//! A git directory that crew writes itself, and that borrows its objects from the repository.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::error::{IoContext, Result};
+use crate::repository::Repository;
+use crate::types::identity::Identity;
+use crate::types::oid::{Format, Oid};
+use crate::types::quote;
+
+/// A file in a workspace's git directory, which marks it as none of the user's repositories.
+pub(crate) const MARKER: &str = "crew-workspace";
+/// The file that names the object stores from which a git directory borrows.
+pub(crate) const ALTERNATES: &str = "objects/info/alternates";
+
+/// The parts in which git directories that crew writes differ.
+pub(crate) struct Layout<'a> {
+    pub(crate) head: String,
+    pub(crate) refs: Vec<(String, Oid)>,
+    pub(crate) identity: &'a Identity,
+    pub(crate) excludes: &'a [String],
+}
+
+impl Repository {
+    /// Writes a git directory file by file, without running git: nobody's template or setting gets in.
+    pub(crate) fn write_git_dir(&self, git_dir: &Path, layout: &Layout<'_>) -> Result<()> {
+        for folder in ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"] {
+            let folder = git_dir.join(folder);
+            std::fs::create_dir_all(&folder).doing("make", &folder)?;
+        }
+        let (version, extensions) = match self.format() {
+            Format::Sha1 => (0, ""),
+            Format::Sha256 => (1, "[extensions]\n\tobjectFormat = sha256\n"),
+        };
+        let config = format!(
+            "[core]\n\trepositoryFormatVersion = {version}\n\tfileMode = true\n\tbare = false\n\tlogAllRefUpdates = true\n\
+             {extensions}\
+             [user]\n\tname = {}\n\temail = {}\n\
+             [commit]\n\tgpgSign = false\n[tag]\n\tgpgSign = false\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n",
+            quote::config_value(&layout.identity.name),
+            quote::config_value(&layout.identity.email),
+        );
+        let mut exclude = layout.excludes.join("\n");
+        exclude.push('\n');
+        for (name, oid) in &layout.refs {
+            let file = git_dir.join(name);
+            let folder = file.parent().unwrap_or(git_dir);
+            std::fs::create_dir_all(folder).doing("make", folder)?;
+            write(&file, format!("{oid}\n").as_bytes())?;
+        }
+        write(&git_dir.join("config"), config.as_bytes())?;
+        write(&git_dir.join(ALTERNATES), &self.alternates())?;
+        write(&git_dir.join("info/exclude"), exclude.as_bytes())?;
+        write(&git_dir.join(MARKER), b"made by crew\n")?;
+        write(&git_dir.join("HEAD"), format!("{}\n", layout.head).as_bytes())
+    }
+
+    /// The content of the file that leads a workspace's git to the user's objects.
+    pub(crate) fn alternates(&self) -> Vec<u8> {
+        let objects = self.objects();
+        let plain = !objects.as_os_str().as_bytes().contains(&b'\n');
+        let mut alternates = if plain {
+            objects.into_os_string().into_encoded_bytes()
+        } else {
+            quote::c_style(&objects)
+        };
+        alternates.push(b'\n');
+        alternates
+    }
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<()> {
+    std::fs::write(path, content).doing("write", path)
+}

@@ -1,0 +1,67 @@
+//! Ignore rules of the user's repository.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::repository::Repository;
+
+impl Repository {
+    /// Adds patterns to `.git/info/exclude`, each at most once, so that crew's folders are ignored without
+    /// editing a file of the user's. Returns whether anything was added.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn exclude(&self, patterns: &[&str]) -> Result<bool> {
+        let path = self.common.join("info/exclude");
+        let mut content = match std::fs::read(&path) {
+            Ok(content) => content,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(Error::io("read", &path, error)),
+        };
+        let known = |content: &[u8], pattern: &str| {
+            content
+                .split(|byte| *byte == b'\n')
+                .any(|line| line.trim_ascii_end() == pattern.as_bytes())
+        };
+        let before = content.len();
+        for pattern in patterns {
+            if !known(&content, pattern) {
+                if content.last().is_some_and(|last| *last != b'\n') {
+                    content.push(b'\n');
+                }
+                content.extend_from_slice(pattern.as_bytes());
+                content.push(b'\n');
+            }
+        }
+        if content.len() == before {
+            return Ok(false);
+        }
+        crate::files::atomic_write::replace(&path, &content)?;
+        Ok(true)
+    }
+
+    /// Whether git ignores this folder of the main checkout, by the user's own patterns too.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] and the like.
+    pub fn is_ignored(&self, folder: &Path) -> Result<bool> {
+        let mut path = folder.as_os_str().to_owned();
+        path.push("/");
+        let said = self
+            .git
+            .call("check-ignore")
+            .users_settings()
+            .git_dir(&self.common)
+            .work_tree(&self.root)
+            // `check-ignore` takes names only, and refuses a setting that says so.
+            .env("GIT_LITERAL_PATHSPECS", "0")
+            .args(["--quiet", "--"])
+            .arg(path)
+            .run()?;
+        match said.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(said.failed()),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Changes: the paths in which two trees differ.
+
+use std::path::PathBuf;
+
+use crate::types::oid::Oid;
+
+/// The kind of a tree's entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// A plain file.
+    File,
+    /// A file that may be executed.
+    Executable,
+    /// A symbolic link; its blob is the target.
+    Symlink,
+    /// A submodule; its object is a commit of another repository.
+    Submodule,
+}
+
+impl Mode {
+    pub(crate) fn parse(octal: &[u8]) -> Option<Self> {
+        match octal {
+            b"100644" | b"100664" => Some(Self::File),
+            b"100755" => Some(Self::Executable),
+            b"120000" => Some(Self::Symlink),
+            b"160000" => Some(Self::Submodule),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn octal(self) -> &'static str {
+        match self {
+            Self::File => "100644",
+            Self::Executable => "100755",
+            Self::Symlink => "120000",
+            Self::Submodule => "160000",
+        }
+    }
+}
+
+/// One side of a change.
+pub(crate) type Entry = Option<(Mode, Oid)>;
+
+/// One path that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Relative to the repository's root; any bytes but NUL.
+    pub path: PathBuf,
+    /// The old entry; `None`: the path did not exist.
+    pub old: Option<(Mode, Oid)>,
+    /// The new entry; `None`: the path no longer exists.
+    pub new: Option<(Mode, Oid)>,
+}
+
+/// A change in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// The path is new.
+    Added,
+    /// The path is gone.
+    Deleted,
+    /// Content or mode differ.
+    Modified,
+}
+
+impl Change {
+    /// Added, deleted or modified.
+    #[must_use]
+    pub fn kind(&self) -> ChangeKind {
+        match (&self.old, &self.new) {
+            (None, _) => ChangeKind::Added,
+            (_, None) => ChangeKind::Deleted,
+            (Some(_), Some(_)) => ChangeKind::Modified,
+        }
+    }
+}
+
+/// The size of a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DiffStat {
+    /// Files that differ, renames counted once.
+    pub files: u32,
+    /// Lines added.
+    pub added: u64,
+    /// Lines deleted.
+    pub deleted: u64,
+}

@@ -1,0 +1,40 @@
+//! Work in a workspace that could not be saved, or that is in a repository inside the workspace.
+
+use std::path::PathBuf;
+
+use crate::types::oid::Oid;
+
+/// A path whose content git cannot store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsaved {
+    /// Relative to the workspace.
+    pub path: PathBuf,
+    /// The reason.
+    pub why: String,
+}
+
+/// A repository inside a workspace, which a usual commit would have recorded as an empty link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedWork {
+    /// Relative to the workspace.
+    pub path: PathBuf,
+    /// A commit of its files, on top of its own HEAD where that could be brought over.
+    pub commit: Oid,
+    /// The ref that keeps it.
+    pub kept: String,
+}
+
+/// The first paths of a list, for a message.
+pub(crate) fn list(left: &[Unsaved]) -> String {
+    let shown: Vec<String> = left
+        .iter()
+        .take(5)
+        .map(|one| format!("{} ({})", text::quoted(&one.path), one.why))
+        .collect();
+    let more = left.len().saturating_sub(5);
+    if more == 0 {
+        shown.join(", ")
+    } else {
+        format!("{}, and {more} more", shown.join(", "))
+    }
+}

@@ -1,0 +1,361 @@
+//! Saving a workspace: uncommitted files become a commit, and work that cannot be in it is kept apart.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::files::openat;
+use crate::refs::kept_refs::Rescued;
+use crate::repository::Repository;
+use crate::types::identity::Time;
+use crate::types::oid::Oid;
+use crate::types::operation::Operation;
+use crate::types::paths::path_of;
+use crate::types::refusal::{Limits, Refusal};
+use crate::types::unsaved::{NestedWork, Unsaved};
+use crate::workspace::Workspace;
+use crate::workspace::agent_refs::AgentRefs;
+use crate::workspace::import::Imported;
+use crate::workspace::snapshot::Snapshot;
+
+/// The result of [`Repository::save`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// The branch as it is now, with the commit of the leftovers.
+    pub imported: Imported,
+    /// The commit of the leftovers, if there were any.
+    pub leftovers: Option<Oid>,
+    /// Repositories inside the workspace, kept apart.
+    pub nested: Vec<NestedWork>,
+    /// Paths that could not be saved; the workspace must stay.
+    pub unsaved: Vec<Unsaved>,
+    /// The reason for which the workspace's own HEAD could not be used, if so: the files were then saved on
+    /// top of the last import, and later commits of the agent are lost to its branch.
+    pub lost_head: Option<String>,
+}
+
+impl Repository {
+    /// Imports the workspace's HEAD and commits all modified, staged or untracked files (not ignored ones) on
+    /// top of it, by the agent, at `at`. The branch moves there, and so does the workspace's own, so that the
+    /// agent goes on from it. A workspace whose `.git` is gone or broken is saved as files. Repeating this
+    /// changes nothing.
+    ///
+    /// An unfinished operation of git's is not saved: its files are half of something, and the agent goes on
+    /// with it.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// As [`Repository::import`]; an unfinished operation, files in conflict and refused leftovers are
+    /// [`Error::Refused`] too, and then nothing moved.
+    pub fn save(&self, workspace: &Workspace, message: &str, at: Time, limits: &Limits) -> Result<Saved> {
+        let _claim = workspace.claim()?;
+        let operation = Operation::of(&workspace.path().join(".git"));
+        let refused = |refusals| Error::Refused {
+            workspace: workspace.path(),
+            refusals,
+        };
+        let unfinished = |operation| refused(vec![Refusal::Unfinished { operation }]);
+        // During an operation, HEAD is somewhere between two branches.
+        if let Some(operation @ Operation::Rebase) = operation {
+            return Err(unfinished(operation));
+        }
+        let (parent, before, lost_head) = match self.import_claimed(workspace, limits) {
+            Ok(imported) => (imported.tip.clone(), Some(imported), None),
+            Err(Error::Refused { refusals, .. }) if is_lost_head(&refusals) => {
+                let why = crate::types::refusal::list(&refusals);
+                (self.last_known(workspace)?, None, Some(why))
+            }
+            Err(other) => return Err(other),
+        };
+        if let Some(operation) = operation {
+            return Err(unfinished(operation));
+        }
+        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), limits)?;
+        let nested = self.keep_nested(workspace, &snapshot.nested, limits)?;
+        let mut unsaved = snapshot.unsaved.clone();
+        unsaved.extend(nested.1);
+        let mut leftovers = None;
+        let mut tip = parent.clone();
+        if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
+            let conflicts = self.agents_index(workspace)?.map(|index| index.conflicts);
+            let conflicts: Vec<Refusal> = conflicts
+                .into_iter()
+                .flatten()
+                .map(|path| Refusal::InConflict {
+                    path: path_of(&path).to_path_buf(),
+                })
+                .collect();
+            if !conflicts.is_empty() {
+                return Err(refused(conflicts));
+            }
+            let commit = self.commit(tree, &[&parent], message, workspace.identity(), at)?;
+            failpoint::hit("save.committed");
+            self.judge(workspace, &commit, limits)?;
+            leftovers = Some(commit.clone());
+            tip = commit;
+        }
+        let imported = match before {
+            Some(imported) if leftovers.is_none() => imported,
+            before => {
+                let after = self.advance(workspace, tip.clone())?;
+                let replaced = after.replaced.or(before.and_then(|before| before.replaced));
+                Imported { replaced, ..after }
+            }
+        };
+        if leftovers.is_some() {
+            failpoint::hit("save.imported");
+            // The agent's index is replaced by this: work that it alone holds must be kept, or the index
+            // stays.
+            match self.staged(workspace, &parent, snapshot.tree.as_ref(), limits) {
+                Ok(staged) => {
+                    if let Some(staged) = staged {
+                        self.keep_rescue(workspace.ticket(), &staged)?;
+                    }
+                    self.update_agents_git_dir(workspace, &parent, &tip, &snapshot);
+                }
+                Err(error) if error.is_passing() => return Err(error),
+                Err(_) => {}
+            }
+            failpoint::hit("save.settled");
+        }
+        if let Some(index) = &snapshot.index {
+            std::fs::rename(index, workspace.index()).ok();
+        }
+        Ok(Saved {
+            imported,
+            leftovers,
+            nested: nested.0,
+            unsaved,
+            lost_head,
+        })
+    }
+
+    /// Keeps, under `refs/crew/rescue/<ticket>/`, every piece of work in the workspace that no ref of the
+    /// user's repository holds: the commits that its refs and HEAD's reflog name, its files as they are, and
+    /// repositories inside it. The branch does not move. Repeating it keeps nothing twice.
+    ///
+    /// No process of the agent may be running.
+    ///
+    /// # Errors
+    /// [`Error::WorkspaceMissing`], [`Error::Deadline`], [`Error::Failed`].
+    pub fn rescue(&self, workspace: &Workspace) -> Result<Rescued> {
+        self.rescue_plainly(workspace).map(|(rescued, _)| rescued)
+    }
+
+    /// As [`Repository::rescue`]; also returns whether the files were those of a commit and nothing else.
+    pub(crate) fn rescue_plainly(&self, workspace: &Workspace) -> Result<(Rescued, bool)> {
+        let limits = Limits {
+            protected: Vec::new(),
+            ..Limits::default()
+        };
+        let _claim = workspace.claim()?;
+        let refs = AgentRefs::of(workspace)?;
+        let mut rescued = Rescued::default();
+        let mut fetched = BTreeSet::new();
+        let head = refs.head()?;
+        for tip in refs.all()? {
+            match self.fetch_objects(workspace, &workspace.path(), &tip, &limits) {
+                Ok(()) => {
+                    fetched.insert(tip);
+                }
+                // A reflog may name a commit that is gone; only a commit that a ref holds counts as work.
+                Err(Error::Refused { refusals, .. }) => {
+                    if head.as_ref() == Ok(&tip) {
+                        let why = crate::types::refusal::list(&refusals);
+                        rescued.unsaved.push(Unsaved {
+                            path: ".git".into(),
+                            why,
+                        });
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        let parent = match head {
+            Ok(head) if fetched.contains(&head) => head,
+            _ => self.last_known(workspace)?,
+        };
+        let snapshot = self.snapshot(workspace, Path::new(""), Some(&parent), &limits)?;
+        rescued.unsaved.extend(snapshot.unsaved.iter().cloned());
+        if let Some(tree) = self.differing_tree(&snapshot, &parent)? {
+            let at = self.commit_time(&parent)?;
+            let message = "Work that was not committed";
+            fetched.insert(self.commit(tree, &[&parent], message, workspace.identity(), at)?);
+        }
+        match self.staged(workspace, &parent, snapshot.tree.as_ref(), &limits) {
+            Ok(staged) => fetched.extend(staged),
+            Err(error) if error.is_passing() => return Err(error),
+            Err(error) => rescued.unsaved.push(Unsaved {
+                path: ".git/index".into(),
+                why: error.to_string(),
+            }),
+        }
+        self.forget_held(workspace, &mut fetched)?;
+        for tip in self.independent(&fetched)? {
+            if !self.is_reachable(&tip)? {
+                rescued.kept.push(self.keep_rescue(workspace.ticket(), &tip)?);
+            }
+        }
+        if snapshot.nested.is_empty() {
+            return Ok((rescued, snapshot.index.is_none()));
+        }
+        let before: BTreeSet<String> = self
+            .kept(Some(workspace.ticket()))?
+            .into_iter()
+            .map(|kept| kept.name)
+            .collect();
+        let (nested, unsaved) = self.keep_nested(workspace, &snapshot.nested, &limits)?;
+        rescued.unsaved.extend(unsaved);
+        let names: BTreeSet<String> = nested
+            .into_iter()
+            .map(|one| one.kept)
+            .filter(|name| !before.contains(name))
+            .collect();
+        rescued.kept.extend(
+            self.kept(Some(workspace.ticket()))?
+                .into_iter()
+                .filter(|kept| names.contains(&kept.name)),
+        );
+        Ok((rescued, false))
+    }
+
+    /// The snapshot's tree, if it differs from the parent's.
+    fn differing_tree<'s>(&self, snapshot: &'s Snapshot, parent: &Oid) -> Result<Option<&'s Oid>> {
+        let Some(tree) = &snapshot.tree else {
+            return Ok(None);
+        };
+        Ok((self.tree_of(parent)?.0 != *tree).then_some(tree))
+    }
+
+    /// Removes the commits from the set that the workspace's own refs in the user's repository hold: base,
+    /// branch, and the commits between them.
+    fn forget_held(&self, workspace: &Workspace, commits: &mut BTreeSet<Oid>) -> Result<()> {
+        let base_held = self.ref_at(&workspace.base_ref())?.as_ref() == Some(workspace.base());
+        if base_held {
+            commits.remove(workspace.base());
+        }
+        let Some(tip) = self.branch_tip(&workspace.branch())? else {
+            return Ok(());
+        };
+        commits.remove(&tip);
+        if commits.is_empty() {
+            return Ok(());
+        }
+        let between = self
+            .call("rev-list")
+            .args([
+                "--end-of-options",
+                tip.as_str(),
+                &format!("^{}", workspace.base()),
+            ])
+            .ok()?;
+        for line in String::from_utf8_lossy(&between).lines() {
+            commits.remove(&Oid::parse(line)?);
+        }
+        Ok(())
+    }
+
+    /// The branch's tip in the user's repository, else the start.
+    fn last_known(&self, workspace: &Workspace) -> Result<Oid> {
+        Ok(self
+            .branch_tip(&workspace.branch())?
+            .unwrap_or_else(|| workspace.start().clone()))
+    }
+
+    /// Keeps each nested repository's files (and those of repositories in it) on top of its own history.
+    fn keep_nested(
+        &self,
+        workspace: &Workspace,
+        folders: &[std::path::PathBuf],
+        limits: &Limits,
+    ) -> Result<(Vec<NestedWork>, Vec<Unsaved>)> {
+        let (mut kept, mut unsaved) = (Vec::new(), Vec::new());
+        let mut open = folders.to_vec();
+        while let Some(folder) = open.pop() {
+            let head = self.fetch_nested(workspace, &folder, limits)?;
+            let snapshot = self.snapshot(workspace, &folder, head.as_ref(), limits)?;
+            unsaved.extend(snapshot.unsaved.iter().cloned());
+            open.extend(snapshot.nested.iter().cloned());
+            let commit = match head {
+                Some(head) if self.differing_tree(&snapshot, &head)?.is_none() => head,
+                head => {
+                    let Some(tree) = &snapshot.tree else { continue };
+                    let parents: Vec<&Oid> = head.iter().collect();
+                    let message = format!("Repository inside the workspace: {}", folder.to_string_lossy());
+                    // The time is the same at every repetition, so that nothing is kept twice.
+                    let at = self.commit_time(head.as_ref().unwrap_or(workspace.base()))?;
+                    self.commit(tree, &parents, &message, workspace.identity(), at)?
+                }
+            };
+            let name = self.keep_rescue(workspace.ticket(), &commit)?.name;
+            kept.push(NestedWork {
+                path: folder,
+                commit,
+                kept: name,
+            });
+        }
+        Ok((kept, unsaved))
+    }
+
+    /// Writes the workspace's own branch and index, as files, so that they show the saved commit. A git
+    /// directory that is not as crew made it is left alone: the agent then sees its work as not committed.
+    fn update_agents_git_dir(&self, workspace: &Workspace, parent: &Oid, tip: &Oid, snapshot: &Snapshot) {
+        let update = || -> Option<()> {
+            let refs = AgentRefs::of(workspace).ok()?;
+            let branch = refs
+                .branch()
+                .filter(|branch| *branch == workspace.branch().full())?;
+            if refs.head().ok()?.ok()? != *parent {
+                return None;
+            }
+            let root = workspace.open().ok()?;
+            let index = std::fs::read(snapshot.index.as_ref()?).ok()?;
+            openat::replace(&root, Path::new(".git/index"), &index).ok()?;
+            {
+                let file = Path::new(".git").join(branch);
+                // `git pack-refs` leaves no folder behind.
+                openat::made_folder(&root, file.parent()?).ok()?;
+                openat::replace(
+                    &root,
+                    &file,
+                    format!(
+                        "{tip}
+"
+                    )
+                    .as_bytes(),
+                )
+                .ok()
+            }
+        };
+        update();
+    }
+
+    /// The commits that no other commit of the set contains.
+    fn independent(&self, commits: &BTreeSet<Oid>) -> Result<Vec<Oid>> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let said = self
+            .call("merge-base")
+            .args(["--independent", "--end-of-options"])
+            .args(commits.iter().map(Oid::as_str))
+            .ok()?;
+        String::from_utf8_lossy(&said).lines().map(Oid::parse).collect()
+    }
+
+    /// Whether a branch, tag or kept ref contains the commit.
+    fn is_reachable(&self, commit: &Oid) -> Result<bool> {
+        let said = self
+            .call("for-each-ref")
+            .args(["--count=1", "--format=1", "--contains", commit.as_str()])
+            .ok()?;
+        Ok(!said.is_empty())
+    }
+}
+
+fn is_lost_head(refusals: &[Refusal]) -> bool {
+    refusals
+        .iter()
+        .all(|refusal| matches!(refusal, Refusal::Head { .. } | Refusal::Objects { .. }))
+}

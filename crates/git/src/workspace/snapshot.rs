@@ -1,0 +1,350 @@
+//! Snapshots: the files of a workspace as a tree, made with crew's own git directory and index.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+
+use crate::command::call::Call;
+use crate::command::trial::may_say_lacking;
+use crate::error::{Error, IoContext, Result};
+use crate::files::delete::{names, open_unlocked};
+use crate::files::permissions;
+use crate::repository::Repository;
+use crate::types::oid::Oid;
+use crate::types::paths::{fields, path_of};
+use crate::types::refusal::Limits;
+use crate::types::shortened::shortened;
+use crate::types::unsaved::Unsaved;
+use crate::workspace::Workspace;
+use crate::workspace::agent_refs::AgentRefs;
+
+/// A tree of everything in a folder that is not ignored.
+pub(crate) struct Snapshot {
+    /// The tree; `None`: it is the parent's, nothing differs from it.
+    pub(crate) tree: Option<Oid>,
+    /// Repositories inside, relative to the workspace; their files are not in the tree.
+    pub(crate) nested: Vec<PathBuf>,
+    pub(crate) unsaved: Vec<Unsaved>,
+    /// The index of the tree; `None` where nothing differs and git was not needed to see that.
+    pub(crate) index: Option<tempfile::TempPath>,
+}
+
+impl Repository {
+    /// Writes the tree of `folder` (in the workspace, `""` for all of it) as it differs from `parent`.
+    pub(crate) fn snapshot(
+        &self,
+        workspace: &Workspace,
+        folder: &Path,
+        parent: Option<&Oid>,
+        limits: &Limits,
+    ) -> Result<Snapshot> {
+        let at = workspace.path().join(folder);
+        let own = folder.as_os_str().is_empty();
+        if own && parent.is_some_and(|parent| self.stands_as(workspace, parent)) {
+            return Ok(Snapshot {
+                tree: None,
+                nested: Vec::new(),
+                unsaved: Vec::new(),
+                index: None,
+            });
+        }
+        let index = tempfile::Builder::new()
+            .prefix("index-")
+            .tempfile_in(workspace.beside())
+            .doing("write in", workspace.beside())?
+            .into_temp_path();
+        std::fs::remove_file(&index).doing("write", &index)?;
+        if own {
+            // Known file times save reading what did not change. A missing copy costs time only.
+            crate::workspace::index::copy(&workspace.index(), &index).ok();
+        }
+        let call = |subcommand| -> Call {
+            self.call_without_attributes(subcommand)
+                .work_tree(&at)
+                .throwaway_index(&index)
+                .deadline(limits.deadline)
+        };
+        let read = || match parent {
+            Some(parent) => call("read-tree")
+                .args(["-m", "-i", "--no-sparse-checkout", parent.as_str()])
+                .ok(),
+            None => call("read-tree").arg("--empty").ok(),
+        };
+        if read().is_err() {
+            // With an empty index it must work.
+            std::fs::remove_file(&index).ok();
+            read()?;
+        }
+        let mut unsaved = Vec::new();
+        let mut standing = Standing::of(&call, workspace)?;
+        if standing.is_denied {
+            unsaved = permissions::open_up(&at)?;
+            standing = Standing::of(&call, workspace)?;
+            if !standing.is_denied {
+                // A folder that stays closed is ignored, or not too deep for git.
+                unsaved.clear();
+            }
+        }
+        let (paths, nested) = standing.sorted(&at)?;
+        let nested = nested.iter().map(|one| folder.join(one)).collect();
+        if paths.is_empty() && unsaved.is_empty() && parent.is_some() {
+            return Ok(Snapshot {
+                tree: None,
+                nested,
+                unsaved,
+                index: Some(index),
+            });
+        }
+        self.add(&call, &at, &paths, limits, &mut unsaved)?;
+        // git silently passed over a file that is still not in the index after it was added.
+        for path in untracked(&call, workspace)? {
+            if !unsaved.iter().any(|one| one.path == path) {
+                let why = "git does not take this name".to_owned();
+                unsaved.push(Unsaved { path, why });
+            }
+        }
+        for one in &mut unsaved {
+            one.path = folder.join(&one.path);
+        }
+        // Files that are unchanged need not be read again the next time.
+        call("update-index").args(["-q", "--refresh"]).run()?;
+        let tree = Some(call("write-tree").ok_oid()?);
+        Ok(Snapshot {
+            tree,
+            nested,
+            unsaved,
+            index: Some(index),
+        })
+    }
+
+    fn add(
+        &self,
+        call: &dyn Fn(&'static str) -> Call,
+        at: &Path,
+        paths: &[PathBuf],
+        limits: &Limits,
+        unsaved: &mut Vec<Unsaved>,
+    ) -> Result<()> {
+        let mut taken = Vec::new();
+        let mut room = limits.bytes;
+        for path in paths {
+            let size = at.join(path).symlink_metadata().map_or(0, |meta| meta.len());
+            if size > room {
+                unsaved.push(Unsaved {
+                    path: path.clone(),
+                    why: format!("{size} bytes are more than may be saved"),
+                });
+                continue;
+            }
+            room -= size;
+            taken.push(path);
+        }
+        let update = |paths: &[&PathBuf]| -> Result<()> {
+            let mut list = Vec::new();
+            let size = |path: &&PathBuf| at.join(path).symlink_metadata().map_or(0, |meta| meta.len());
+            for path in paths {
+                list.extend_from_slice(path.as_os_str().as_bytes());
+                list.push(0);
+            }
+            call("update-index")
+                .args(["--add", "--remove", "--replace", "-z", "--stdin"])
+                .needs(paths.iter().map(size).sum())
+                .input(&list)?
+                .ok()?;
+            Ok(())
+        };
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let Err(error) = update(&taken) else {
+            return Ok(());
+        };
+        match &error {
+            Error::Failed { stderr, .. } if !is_passing(&error, &taken) => {
+                if is_denied(stderr) {
+                    permissions::open_up(at)?;
+                    if update(&taken).is_ok() {
+                        return Ok(());
+                    }
+                }
+            }
+            _ => return Err(error),
+        }
+        // One unreadable file fails all of them: find it by halves.
+        let mut open = vec![&taken[..]];
+        while let Some(part) = open.pop() {
+            match update(part) {
+                Ok(()) => {}
+                // A file that is left out does not land, so a full disk must not leave any out.
+                Err(error) if is_passing(&error, part) => return Err(error),
+                Err(Error::Failed { stderr, .. }) if part.len() == 1 => {
+                    unsaved.push(Unsaved {
+                        path: part[0].clone(),
+                        why: shortened(&stderr, 200),
+                    });
+                }
+                Err(Error::Failed { .. }) => {
+                    let (left, right) = part.split_at(part.len() / 2);
+                    open.extend([right, left]);
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    /// Fetches the commit of a nested repository's HEAD; `None` if HEAD names none that may come in.
+    pub(crate) fn fetch_nested(
+        &self,
+        workspace: &Workspace,
+        folder: &Path,
+        limits: &Limits,
+    ) -> Result<Option<Oid>> {
+        let Ok(head) = AgentRefs::nested(workspace, folder)?.head()? else {
+            return Ok(None);
+        };
+        match self.fetch_objects(workspace, &workspace.path().join(folder), &head, limits) {
+            Ok(()) => Ok(Some(head)),
+            // A history that takes too long or is too large would be so at every try: the files are saved
+            // without it.
+            Err(Error::Refused { .. } | Error::Deadline { .. } | Error::OutputTooLarge { .. }) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+}
+
+/// Whether the machine's state kept these files from being added. Words for a lack that are in none of the
+/// names are git's own, even if the lack has gone by now.
+fn is_passing(error: &Error, paths: &[&PathBuf]) -> bool {
+    let Error::Failed { stderr, .. } = error else {
+        return error.is_passing();
+    };
+    let named = || paths.iter().any(|path| may_say_lacking(&path.to_string_lossy()));
+    error.is_passing() || (may_say_lacking(stderr) && !named())
+}
+
+/// Whether there was a file that git may not look at or read.
+fn is_denied(stderr: &str) -> bool {
+    stderr.contains("Permission denied")
+}
+
+/// The differences between a folder and its index.
+struct Standing {
+    /// Files that are modified, gone, or in no index and not ignored.
+    changed: Vec<PathBuf>,
+    /// Repositories that are in no index.
+    nested: Vec<PathBuf>,
+    /// Entries of the index that stand for another repository.
+    links: Vec<PathBuf>,
+    /// Whether there is a file that may not be looked at, which is in none of these lists.
+    is_denied: bool,
+}
+
+impl Standing {
+    /// Looks at everything in one call: every entry (`H`, or `M` in a conflict), again if it is modified
+    /// (`C`) or gone (`R`), and what is in no entry (`?`).
+    fn of(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Self> {
+        let listing = call("ls-files")
+            .args(["-t", "-s", "-m", "-d", "-o", "--exclude-standard", "-z"])
+            .args(excludes(workspace))
+            .output_limit(1 << 30)
+            .run()?;
+        if listing.code != Some(0) {
+            return Err(listing.failed());
+        }
+        let mut found = Self {
+            changed: Vec::new(),
+            nested: Vec::new(),
+            links: Vec::new(),
+            is_denied: is_denied(&listing.stderr),
+        };
+        for field in fields(&listing.stdout) {
+            let bad = || Error::unreadable("ls-files", String::from_utf8_lossy(field));
+            let (tag, rest) = match field {
+                [tag, b' ', rest @ ..] => (*tag, rest),
+                _ => return Err(bad()),
+            };
+            if tag == b'?' {
+                match rest.strip_suffix(b"/") {
+                    Some(folder) => found.nested.push(path_of(folder).to_owned()),
+                    None => found.changed.push(path_of(rest).to_owned()),
+                }
+                continue;
+            }
+            let tab = rest.iter().position(|byte| *byte == b'\t').ok_or_else(bad)?;
+            let path = || path_of(&rest[tab + 1..]).to_owned();
+            let is_link = rest.starts_with(b"160000 ");
+            match tag {
+                b'C' | b'R' if !is_link => found.changed.push(path()),
+                b'H' | b'M' | b'S' if is_link => found.links.push(path()),
+                _ => {}
+            }
+        }
+        // git lists a file that is gone as modified too.
+        found.changed.dedup();
+        Ok(found)
+    }
+
+    /// The paths to add under `at`, and the repositories to save apart.
+    fn sorted(self, at: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+        let (mut paths, mut nested) = (self.changed, self.nested);
+        for link in self.links {
+            let folder = at.join(&link);
+            match folder.symlink_metadata() {
+                // A link to a commit says nothing about the files: they are saved apart, with or without
+                // their `.git`.
+                Ok(meta) if meta.is_dir() => {
+                    let inside = open_unlocked(CWD, folder.as_os_str()).and_then(|opened| names(&opened));
+                    if !inside.doing("look into", &folder)?.is_empty() {
+                        nested.push(link);
+                    }
+                }
+                Ok(_) => paths.push(link),
+                Err(_) => {}
+            }
+        }
+        Ok((paths, nested))
+    }
+}
+
+fn excludes(workspace: &Workspace) -> impl Iterator<Item = String> {
+    let patterns = workspace.excludes().iter();
+    patterns.map(|pattern| format!("--exclude={pattern}"))
+}
+
+/// Files that are neither in the index nor ignored.
+fn untracked(call: &dyn Fn(&'static str) -> Call, workspace: &Workspace) -> Result<Vec<PathBuf>> {
+    let listing = call("ls-files")
+        .args(["--others", "--exclude-standard", "-z"])
+        .args(excludes(workspace))
+        .output_limit(512 << 20)
+        .ok()?;
+    let files = fields(&listing).filter(|path| !path.ends_with(b"/"));
+    Ok(files.map(|path| path_of(path).to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A big file did not fit, and by the time of a look somebody has made room.
+    #[test]
+    fn a_lack_that_has_passed_by_leaves_no_file_out_and_a_name_is_no_lack() {
+        let said = |words: &str| Error::Failed {
+            command: "update-index".to_owned(),
+            status: "exit 128".to_owned(),
+            stderr: format!("error: {words}\nfatal: adding files failed"),
+            lacking: false,
+        };
+        let (big, named) = (PathBuf::from("big.bin"), PathBuf::from("No space left on device"));
+        let full = said("big.bin: failed to insert into database: No space left on device");
+        assert!(is_passing(&full, &[&big]));
+        let unreadable = said("open(\"No space left on device\"): Permission denied");
+        assert!(!is_passing(&unreadable, &[&big, &named]));
+        assert!(!is_passing(
+            &said("open(\"big.bin\"): Permission denied"),
+            &[&big]
+        ));
+    }
+}
