@@ -174,7 +174,7 @@ impl Folder {
     }
 
     /// As [`Folder::load`], one file at a time, so that a long queue is never in memory as a whole.
-    pub(crate) fn each(&self) -> Result<impl Iterator<Item = Reading>, Error> {
+    pub fn each(&self) -> Result<impl Iterator<Item = Reading>, Error> {
         let dir = self.open()?;
         let names = self.names()?;
         Ok(names

@@ -194,7 +194,11 @@ mod tests {
             reason = "the limit on descriptors is the whole process's"
         )]
         let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "workspace::agent_refs::tests::without_descriptors", "--ignored"])
+            .args([
+                "--exact",
+                "workspace::agent_refs::tests::without_descriptors",
+                "--ignored",
+            ])
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stdout);

@@ -22,7 +22,10 @@ fn a_stream_that_stalls_is_stopped_and_the_work_goes_on_anew() {
         .iter()
         .filter_map(|request| request.end)
         .collect();
-    assert_eq!(ends, [End::Whole, End::HungUp, End::Whole, End::Whole]);
+    assert_eq!(
+        ends,
+        [End::Complete, End::ClientGone, End::Complete, End::Complete]
+    );
     assert_eq!(scene.sessions().len(), 2);
     assert_eq!(scene.world.landed(), ["t-1"]);
 }
