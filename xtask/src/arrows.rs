@@ -73,12 +73,7 @@ const ROOMS: &[Room] = &[
         why: "the shell joins the core, the journal and the hands, and knows no face",
     },
     Room {
-        name: "tui",
-        ours: &["harness", "model", "store"],
-        why: "a face: it folds the journal's rows and asks for commands, as values; it touches no hand and knows no engine",
-    },
-    Room {
-        name: "crew",
+        name: "client",
         ours: &[
             "failpoint",
             "git",
@@ -86,13 +81,33 @@ const ROOMS: &[Room] = &[
             "model",
             "process",
             "runtime",
-            "sim",
+            "store",
+            "text",
+            "tickets",
+        ],
+        why: "what every frontend needs of the rest; it prints nothing and draws nothing",
+    },
+    Room {
+        name: "tui",
+        ours: &["model", "store", "text"],
+        why: "a frontend: it folds the journal's rows and asks for commands, as values; it touches no hand and knows no engine",
+    },
+    Room {
+        name: "crew",
+        ours: &[
+            "client",
+            "failpoint",
+            "git",
+            "harness",
+            "model",
+            "process",
+            "runtime",
             "store",
             "text",
             "tickets",
             "tui",
         ],
-        why: "faces write commands and fold the journal; they never reach into the engine's core, and replay a simulation as lines",
+        why: "faces write commands and fold the journal; they never reach into the engine's core, and stand on what they share",
     },
     Room {
         name: "sim",
@@ -106,7 +121,7 @@ const ROOMS: &[Room] = &[
     },
     Room {
         name: "fuzz",
-        ours: &["harness", "model", "process", "tickets"],
+        ours: &["harness", "model", "process", "text", "tickets"],
         why: "properties of what reads others' bytes; it reaches for nothing that acts or stores",
     },
     Room {
@@ -149,6 +164,7 @@ const PURE: &[(&str, &[&str])] = &[
         ],
     ),
     ("engine", &["jiff", "serde", "serde_json", "thiserror", "uuid"]),
+    ("text", &["unicode-width"]),
 ];
 
 /// Third parties' crates that have one room each, tests aside: (crate, rooms).

@@ -44,6 +44,7 @@ usage: cargo xtask <command>
       --seed N          this one
       --seeds A..B      these, both among them
       --hours H         as many as fit, each time others
+      replay SEED|FILE [NAME]  prints what happens in one; with a name, only what mentions this ticket, agent or run
   fuzz [--seconds N] [target]
                         makes up input for whatever reads what others wrote, 60 seconds for each target
   picture               runs the demo in a terminal and draws docs/picture.svg

@@ -16,6 +16,8 @@ pub(crate) enum Options {
     Seeds(String, String),
     /// So many hours, each time others.
     Hours(String),
+    /// A seed or a written case, printed event by event; with a name, only the lines that mention it.
+    Replay(Vec<String>),
 }
 
 impl Options {
@@ -34,6 +36,9 @@ impl Options {
                 let some = hours.parse::<f64>().is_ok_and(|hours| hours > 0.0 && hours < 1e4);
                 some.then(|| Self::Hours((*hours).to_owned()))?
             }
+            ["replay", rest @ ..] if matches!(rest.len(), 1 | 2) => {
+                Self::Replay(rest.iter().map(ToString::to_string).collect())
+            }
             _ => return None,
         })
     }
@@ -45,22 +50,22 @@ impl Options {
 ///
 /// A seed breaks a promise: the case is shrunk, shown, and written down.
 pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
+    let night = first_of_tonight().to_string();
+    let (example, which): (&str, Vec<&str>) = match options {
+        Options::Seeds(first, last) => ("search", vec!["seeds", first, last, REGRESSIONS]),
+        Options::Hours(hours) => ("search", vec!["hours", hours, &night, REGRESSIONS]),
+        Options::Replay(which) => ("replay", which.iter().map(String::as_str).collect()),
+    };
     let cargo = [
         "run",
         "--quiet",
         "--locked",
-        "--package",
-        "sim",
+        "--package=sim",
         "--example",
-        "search",
+        example,
         "--",
     ];
-    let night = first_of_tonight().to_string();
-    let which: [&str; 3] = match options {
-        Options::Seeds(first, last) => ["seeds", first, last],
-        Options::Hours(hours) => ["hours", hours, &night],
-    };
-    let arguments: Vec<&str> = cargo.into_iter().chain(which).chain([REGRESSIONS]).collect();
+    let arguments: Vec<&str> = cargo.into_iter().chain(which).collect();
     program::run(root, "cargo", &arguments)
 }
 
@@ -88,12 +93,17 @@ mod tests {
             Options::read(&["--hours", "0.5"]),
             Some(Options::Hours("0.5".to_owned()))
         );
+        let replay = |which: &[&str]| Some(Options::Replay(which.iter().map(ToString::to_string).collect()));
+        assert_eq!(Options::read(&["replay", "7"]), replay(&["7"]));
+        assert_eq!(Options::read(&["replay", "7", "t-1"]), replay(&["7", "t-1"]));
         for wrong in [
             &["--hours", "0"][..],
             &["--seeds", "5"],
             &["--seeds", "9..5"],
             &["--seed", "x"],
             &["7"],
+            &["replay"],
+            &["replay", "7", "t-1", "x"],
         ] {
             assert_eq!(Options::read(wrong), None, "{wrong:?}");
         }

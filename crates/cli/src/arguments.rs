@@ -9,7 +9,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use tokio::runtime::Runtime;
 
 use crate::commands;
-use crate::context::{self, Context};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
@@ -62,7 +62,6 @@ enum Command {
     Diagram(commands::diagram::Diagram),
     Ticket(commands::ticket::Ticket),
     Doctor(commands::doctor::Doctor),
-    Sim(commands::sim::Sim),
     Config(commands::config::Config),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),
@@ -94,9 +93,9 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
 fn answer(arguments: Arguments) -> Result<Exit> {
     let mut context = Context::read(arguments.dir.as_deref(), arguments.json)?;
     let exit = match arguments.command {
-        Some(command) => dispatch(&mut context, command).map_err(|error| match context.place() {
-            Ok(place) => context::locked_by(&place, error),
-            Err(_) => error,
+        Some(command) => dispatch(&mut context, command).map_err(|error| match (error, context.place()) {
+            (Error::Client(error), Ok(place)) => client::repository::locked_by(&place, error).into(),
+            (error, _) => error,
         })?,
         None if commands::dashboard::Dashboard::opens_alone(&context) => {
             wait(commands::dashboard::Dashboard::default().run(&mut context))?
@@ -123,7 +122,6 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
         Command::Man(command) => command.run(context),
         Command::Diagram(command) => command.run(context),
         Command::Config(command) => command.run(context),
-        Command::Sim(command) => command.run(context),
         Command::Ticket(command) => command.run(context),
         Command::Shim(command) => Ok(command.run()),
         Command::Demo(command) => wait(command.run(context)),
@@ -158,10 +156,12 @@ fn dispatch(context: &mut Context, command: Command) -> Result<Exit> {
 
 /// Runs a command that waits for things.
 fn wait(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
-    let runtime = runtime().map_err(|source| Error::Io {
-        doing: "start the threads of",
-        path: "crew".into(),
-        source,
+    let runtime = runtime().map_err(|source| {
+        Error::from(client::Error::Io {
+            doing: "start the threads of",
+            path: "crew".into(),
+            source,
+        })
     })?;
     let exit = runtime.block_on(command);
     // Whatever still blocks, such as a read of the terminal, is not waited for.

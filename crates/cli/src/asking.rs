@@ -1,38 +1,30 @@
 //! How a command reaches the engine: through the inbox; and when no engine runs, the dispatcher is run for it here.
 
 use std::pin::pin;
-use std::time::Duration;
 
+use client::documents;
+use client::submit::Answer;
 use model::TicketId;
 use model::command::{Command, Outcome};
 use model::journal::State;
 use model::view;
-use store::{Fold, Journal as _, Ledger, Sqlite};
+use store::Fold;
 
 use crate::commands::events;
-use crate::context::{self, Context};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::follow::Changes;
 use crate::notices::Notices;
+use crate::ui;
 use crate::ui::Style;
-use crate::{clock, documents, ui};
 use runtime::Place;
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
-
-/// How long a running engine may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How often its answer is looked for.
-const LOOK: Duration = Duration::from_millis(50);
-/// Events of one command that are told, at most.
-const MOST: u32 = 1000;
 
 /// Asks, waits for the answer and prints it. Where the dispatcher was run for it here, also what came of it.
 pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -> Result<Exit> {
     let mut notices = Notices::listen(None)?;
     let answer = {
-        let asker = Asker::new(context, place);
-        let mut asked = pin!(asker.ask(&command));
+        let submitter = context.submitter(place);
+        let mut asked = pin!(submitter.submit(&command));
         loop {
             tokio::select! {
                 answer = &mut asked => break answer,
@@ -55,139 +47,11 @@ pub(crate) async fn ask(context: &mut Context, place: Place, command: Command) -
     }
 }
 
-/// Who asks, and how the dispatcher is run for it when no engine runs.
-#[derive(Clone, Debug)]
-pub(crate) struct Asker {
-    place: Place,
-    person: String,
-    options: runtime::Options,
-}
-
-/// An answer.
-#[derive(Clone, Debug)]
-pub(crate) struct Answer {
-    /// The command's id.
-    id: String,
-    /// What became of it.
-    pub(crate) outcome: Outcome,
-    /// Whether an engine was up to hear it.
-    was_up: bool,
-    /// What came of it, where the dispatcher was run for it here.
-    pub(crate) happened: Vec<Fold>,
-}
-
-impl Asker {
-    /// Whoever called this program.
-    pub(crate) fn new(context: &Context, place: Place) -> Self {
-        Self {
-            place,
-            person: context.person(),
-            options: context.options(),
-        }
-    }
-
-    /// Asks, and waits for the answer.
-    pub(crate) async fn ask(&self, command: &Command) -> Result<Answer> {
-        let place = &self.place;
-        let engine = place.engine()?;
-        if engine.is_none() {
-            // What cannot be carried out here is not left in the inbox.
-            context::settings(place)?;
-        }
-        let id = clock::command_id();
-        let ledger = place
-            .open_journal()
-            .await
-            .map_err(|error| context::lift(place, error))?;
-        if engine.is_none() {
-            // Nor is anything written to a journal that cannot be read: of a newer crew, say.
-            ledger.streams().await?;
-        }
-        let before = ledger.0.head().await?.0;
-        failpoint::hit("ask.parsed");
-        let submit = || ledger.submit(&id, &self.person, clock::now(), command);
-        match submit().await {
-            // It may be in the inbox or not. The same id asks once: said again, it surely is.
-            Err(error) if error.is_ambiguous() => submit().await?,
-            submitted => submitted?,
-        }
-        failpoint::hit("ask.asked");
-        wake_engine(place);
-        let outcome = self.settle(&ledger, &id).await;
-        if let Err(error) = &outcome
-            && !matches!(error, Error::NoAnswer { .. })
-        {
-            // Nobody is to carry it out later, when it is no longer expected. Should someone have done so by now, this fails.
-            let why = format!("it could not be carried out: {}", text::with_causes(error));
-            drop(ledger.answer(&id, &Outcome::Refused { why }, clock::now()).await);
-        }
-        let outcome = outcome?;
-        let happened = match engine {
-            Some(_) => Vec::new(),
-            None => ledger.tail(before, MOST).await?,
-        };
-        ledger.0.close().await;
-        Ok(Answer {
-            id,
-            outcome,
-            was_up: engine.is_some(),
-            happened,
-        })
-    }
-
-    /// Waits for whoever holds the repository, or carries the command out.
-    async fn settle(&self, ledger: &Ledger<Sqlite>, id: &str) -> Result<Outcome> {
-        let place = &self.place;
-        let mut changes = Changes::of(&place.crew_dir);
-        let mut waited = Duration::ZERO;
-        loop {
-            if let Some(outcome) = ledger.outcome(id).await? {
-                return Ok(outcome);
-            }
-            match place.holder()? {
-                Some(holder) if waited >= PATIENCE => {
-                    return Err(Error::NoAnswer {
-                        seconds: PATIENCE.as_secs(),
-                        holder: holder.to_string(),
-                        stopped: runtime::stopped(&holder),
-                    });
-                }
-                Some(_) => {
-                    let before = clock::now();
-                    changes.wait_at_most(LOOK).await;
-                    // By looks: an engine that stands still with the machine is given its time.
-                    waited += clock::now().since(before).min(2 * LOOK);
-                }
-                None => match runtime::carry_out(place.clone(), self.options.clone(), id).await {
-                    // Another took the repository in between: it answers.
-                    Ok(()) | Err(runtime::Error::Held { .. }) => {}
-                    Err(error) => return Err(context::lift(place, error)),
-                },
-            }
-        }
-    }
-}
-
 /// Tells of what there is by now.
 fn warn_of(notices: &mut Notices) {
     while let Some(notice) = notices.take(None) {
         ui::warn(&notice);
     }
-}
-
-/// Makes an engine look at its inbox now. It is told of the write itself too, but while that is still being made durable
-/// and cannot be seen yet; nothing is told of the moment in which it can.
-pub(crate) fn wake_engine(place: &Place) {
-    let now = Timespec {
-        tv_sec: 0,
-        tv_nsec: UTIME_NOW,
-    };
-    let times = Timestamps {
-        last_access: now,
-        last_modification: now,
-    };
-    // By its path: to open and close the file would drop SQLite's locks on it. Where it fails, the engine's poll is left.
-    let _ = utimensat(CWD, &place.journal, &times, AtFlags::empty());
 }
 
 /// Whether a command lets something go on that only an engine carries on.
@@ -251,10 +115,10 @@ fn report(context: &mut Context, answer: &Answer) -> Result<Exit> {
                 .styled(&format!("  {}", events::short(fold)), Style::Dim)?;
         }
     } else {
-        return Err(Error::Refused {
+        return Err(Error::from(client::Error::Refused {
             what: ui::clean(message),
             hint: None,
-        });
+        }));
     }
     Ok(if accepted { Exit::Done } else { Exit::Failed })
 }

@@ -28,7 +28,6 @@ pub(crate) mod queue;
 pub(crate) mod retry;
 pub(crate) mod run;
 pub(crate) mod shim;
-pub(crate) mod sim;
 pub(crate) mod spawn;
 pub(crate) mod stop;
 pub(crate) mod summary;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use model::settings::Settings;
-use store::{Ledger, Sqlite};
-
 use crate::error::{Doing as _, Error, Result};
 use crate::ui::Out;
+use client::repository::settings;
+use client::submit::Submitter;
+use model::settings::Settings;
 use runtime::Place;
 
 /// A command's surroundings.
@@ -71,7 +71,7 @@ impl Context {
     }
 
     /// The repository that the command was called in.
-    pub(crate) fn place(&self) -> Result<Place> {
+    pub(crate) fn place(&self) -> client::Result<Place> {
         Ok(Place::find(&self.dir, &self.env)?)
     }
 
@@ -80,9 +80,9 @@ impl Context {
     pub(crate) fn there(&self) -> Result<Place> {
         let place = self.place()?;
         match settings(&place) {
-            Ok(_) | Err(Error::Settings { .. }) => Ok(place),
+            Ok(_) | Err(client::Error::Settings { .. }) => Ok(place),
             Err(_) if place.journal.exists() => Ok(place),
-            Err(error) => Err(error),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -96,12 +96,17 @@ impl Context {
     /// Who asks: for the journal, where it stands for ever.
     pub(crate) fn person(&self) -> String {
         let name = ["USER", "LOGNAME"].into_iter().find_map(|name| self.var(name));
-        let name = harness::sanitise::line(name.unwrap_or_default());
+        let name = text::sanitise::line(name.unwrap_or_default());
         if name.is_empty() {
             "a person".to_owned()
         } else {
             name
         }
+    }
+
+    /// Submits commands to this repository's engine in the name of the person who asks.
+    pub(crate) fn submitter(&self, place: Place) -> Submitter {
+        Submitter::new(place, self.person(), self.whole_env.clone())
     }
 
     /// Whether a live screen can be drawn.
@@ -115,44 +120,5 @@ impl Context {
             env: self.whole_env.clone(),
             ..runtime::Options::default()
         }
-    }
-}
-
-/// The settings.
-pub(crate) fn settings(place: &Place) -> Result<Settings> {
-    place.settings().map_err(|error| lift(place, error))
-}
-
-/// The runtime's error, with the settings' diagnostics kept apart: they are shown with their lines.
-pub(crate) fn lift(place: &Place, error: runtime::Error) -> Error {
-    match error {
-        runtime::Error::Settings(diagnostics) => Error::Settings {
-            file: place.settings_path.clone(),
-            diagnostics,
-        },
-        other => Error::Runtime(other),
-    }
-}
-
-/// The error, with who it is that keeps the journal locked where nobody else would find out: an engine that a signal has
-/// stopped as it wrote.
-pub(crate) fn locked_by(place: &Place, error: Error) -> Error {
-    match error {
-        Error::Store(store::Error::Busy) | Error::Runtime(runtime::Error::Store(store::Error::Busy)) => {}
-        other => return other,
-    }
-    let holder = place.holder().ok().flatten();
-    match holder.and_then(|holder| Some((runtime::stopped(&holder)?, holder.to_string()))) {
-        Some((pid, holder)) => Error::Stopped { holder, pid },
-        None => error,
-    }
-}
-
-/// The journal to read; none before anything was ever asked or run here.
-pub(crate) async fn journal(place: &Place) -> Result<Option<Ledger<Sqlite>>> {
-    match place.read_journal().await {
-        Ok(ledger) => Ok(Some(ledger)),
-        Err(runtime::Error::Store(store::Error::Missing { .. })) => Ok(None),
-        Err(error) => Err(error.into()),
     }
 }

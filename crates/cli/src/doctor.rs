@@ -18,12 +18,13 @@ mod subject;
 mod target;
 mod tickets;
 
-pub(crate) use finding::{Area, Finding, Level};
+pub(crate) use client::documents::{Area, Level};
+pub(crate) use finding::Finding;
 pub(crate) use leftovers::size;
 pub(crate) use subject::Subject;
 
 use crate::context::Context;
-use crate::error::Result;
+use client::error::Result;
 
 /// Looks at everything that can be looked at here. A part that cannot be looked at since another is broken is left out.
 /// `deep`: every object of the repository, every row of a long journal and every byte that crew keeps too, which may take long.

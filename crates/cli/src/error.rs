@@ -1,9 +1,7 @@
-//! What can go wrong in a frontend, each with its exit code and what to do next.
+//! The errors of the program: those that every frontend shares, and those of its output. Each has an exit code.
 
 use std::io;
 use std::path::PathBuf;
-
-use model::settings::Diagnostic;
 
 use crate::exit::Exit;
 
@@ -13,167 +11,82 @@ pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
 /// Why a command did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The engine's side.
+    /// An error that every frontend could have.
     #[error(transparent)]
-    Runtime(#[from] runtime::Error),
-    /// The journal.
-    #[error(transparent)]
-    Store(#[from] store::Error),
-    /// The queue's files.
-    #[error(transparent)]
-    Tickets(#[from] tickets::Error),
-    /// git.
-    #[error(transparent)]
-    Git(#[from] git::Error),
-    /// A run's files.
-    #[error(transparent)]
-    Process(#[from] process::Error),
-    /// What was typed cannot be meant.
-    #[error("{what}")]
-    Usage {
-        /// What is wrong with it.
-        what: String,
-        /// What to type instead.
-        hint: Option<String>,
-    },
-    /// It cannot be done now.
-    #[error("{what}")]
-    Refused {
-        /// Why.
-        what: String,
-        /// What to do first.
-        hint: Option<String>,
-    },
-    /// The settings file cannot be used.
-    #[error("{} cannot be used", file.display())]
-    Settings {
-        /// The file.
-        file: PathBuf,
-        /// Everything that is wrong with it.
-        diagnostics: Vec<Diagnostic>,
-    },
-    /// The engine took the command's place, or is too busy, or hangs.
-    #[error("no answer within {seconds} s from the engine ({holder})")]
-    NoAnswer {
-        /// How long it was waited for.
-        seconds: u64,
-        /// Who holds the repository.
-        holder: String,
-        /// Its process, when a signal has stopped it.
-        stopped: Option<u32>,
-    },
-    /// An engine keeps everybody from the journal, for a signal has stopped it as it wrote.
-    #[error("the engine ({holder}) keeps the journal locked, and stands still")]
-    Stopped {
-        /// Who holds the repository.
-        holder: String,
-        /// Its process.
-        pid: u32,
-    },
-    /// The file system refused.
-    #[error("cannot {doing} {}", path.display())]
-    Io {
-        /// What was tried.
-        doing: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
-    /// Nobody reads what is printed any more: no failure.
+    Client(client::Error),
+    /// Nobody reads the output any more: this is no failure.
     #[error("the output is closed")]
     Closed,
-    /// What is printed cannot be written.
+    /// The output cannot be written.
     #[error("cannot write the output")]
     Output(#[source] io::Error),
 }
 
+/// Everything that becomes a [`client::Error`] becomes an [`Error`].
+impl<E: Into<client::Error>> From<E> for Error {
+    fn from(error: E) -> Self {
+        Self::Client(error.into())
+    }
+}
+
 impl Error {
     pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Usage {
-            what: what.into(),
-            hint: Some(hint.into()),
-        }
+        Self::Client(client::Error::usage(what, hint))
     }
 
     pub(crate) fn refused(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self::Refused {
-            what: what.into(),
-            hint: Some(hint.into()),
-        }
+        Self::Client(client::Error::refused(what, hint))
     }
 
     /// How the program ends with it.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Runtime(runtime::Error::Held { .. }) | Self::Git(git::Error::Held { .. }) => Exit::Taken,
-            Self::Usage { .. }
-            | Self::Settings { .. }
-            | Self::Runtime(
-                runtime::Error::NotInitialised { .. }
-                | runtime::Error::Settings(_)
-                | runtime::Error::NoHarness
-                | runtime::Error::UnknownHarness { .. },
-            ) => Exit::Usage,
+            Self::Client(error) => exit_of(error),
             Self::Closed => Exit::Done,
-            Self::Runtime(_)
-            | Self::Store(_)
-            | Self::Tickets(_)
-            | Self::Git(_)
-            | Self::Process(_)
-            | Self::Refused { .. }
-            | Self::NoAnswer { .. }
-            | Self::Stopped { .. }
-            | Self::Io { .. }
-            | Self::Output(_) => Exit::Failed,
+            Self::Output(_) => Exit::Failed,
         }
     }
 
     /// What a person can do about it, where there is something.
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
-            Self::Runtime(runtime::Error::Store(error)) | Self::Store(error) => journal_hint(error),
-            Self::Runtime(error) => error.hint(),
-            Self::Tickets(error) => error.hint(),
-            Self::Git(error) => error.hint().map(str::to_owned),
-            Self::Process(error) => error.hint().map(str::to_owned),
-            Self::Usage { hint, .. } | Self::Refused { hint, .. } => hint.clone(),
-            Self::NoAnswer {
-                stopped: Some(pid), ..
-            } => Some(format!(
-                "it is stopped by a signal: `kill -CONT {pid}` lets it go on, and the command is carried out then"
-            )),
-            Self::Stopped { pid, .. } => Some(format!(
-                "it is stopped by a signal: `kill -CONT {pid}` lets it go on; try again then"
-            )),
-            Self::NoAnswer { stopped: None, .. } => Some(
-                "the command stays in the engine's inbox: `crew events` shows when it is carried out"
-                    .to_owned(),
-            ),
-            Self::Settings { .. } | Self::Io { .. } | Self::Closed | Self::Output(_) => None,
+            Self::Client(error) => error.hint(),
+            Self::Closed | Self::Output(_) => None,
         }
     }
 }
 
-/// The store knows nothing of commands.
-fn journal_hint(error: &store::Error) -> Option<String> {
+fn exit_of(error: &client::Error) -> Exit {
+    use client::Error;
     match error {
-        store::Error::Missing { .. } => Some("`crew run` makes one".to_owned()),
-        other => other.hint().map(str::to_owned),
+        Error::Runtime(runtime::Error::Held { .. }) | Error::Git(git::Error::Held { .. }) => Exit::Taken,
+        Error::Usage { .. }
+        | Error::Settings { .. }
+        | Error::Runtime(
+            runtime::Error::NotInitialised { .. }
+            | runtime::Error::Settings(_)
+            | runtime::Error::NoHarness
+            | runtime::Error::UnknownHarness { .. },
+        ) => Exit::Usage,
+        Error::Runtime(_)
+        | Error::Store(_)
+        | Error::Tickets(_)
+        | Error::Git(_)
+        | Error::Process(_)
+        | Error::Refused { .. }
+        | Error::NoAnswer { .. }
+        | Error::Stopped { .. }
+        | Error::Io { .. } => Exit::Failed,
     }
 }
 
-/// Turns a file operation's error into [`Error::Io`].
+/// Turns a file operation's error into a [`client::Error::Io`].
 pub(crate) trait Doing<T> {
     fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T>;
 }
 
 impl<T> Doing<T> for io::Result<T> {
     fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T> {
-        self.map_err(|source| Error::Io {
-            doing,
-            path: path.into(),
-            source,
-        })
+        Ok(client::error::Doing::doing(self, doing, path)?)
     }
 }

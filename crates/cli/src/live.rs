@@ -10,13 +10,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::clock;
-use crate::context::{self, Context};
-use crate::documents::{self, Waits};
+use crate::context::Context;
 use crate::error::{Error, Result};
-use crate::follow::Follow;
 use crate::notices::{self, Notices};
 use crate::ui::{Screen, Style};
+use client::clock;
+use client::documents::{self, Waits};
+use client::follow::Follow;
 use runtime::{Options, Place, Signal};
 
 /// How often the screen is drawn when nothing happens: times and last lines move on.
@@ -81,7 +81,7 @@ impl<'a, T: Tell> Live<'a, T> {
         let ledger = place
             .open_journal()
             .await
-            .map_err(|error| context::lift(&place, error))?;
+            .map_err(|error| client::repository::lift(&place, error))?;
         let crew = ledger.crew(clock::now()).await?;
         let rows = Follow::new(ledger.clone(), &place.crew_dir, crew.seq);
         let (ask, asked) = watch::channel(Signal::None);
@@ -124,7 +124,7 @@ impl<'a, T: Tell> Live<'a, T> {
     }
 
     async fn watch(&mut self) -> Result<Vec<Waits>> {
-        let failed = |source| Error::Io {
+        let failed = |source| client::Error::Io {
             doing: "listen for signals to",
             path: "crew".into(),
             source,
@@ -154,11 +154,11 @@ impl<'a, T: Tell> Live<'a, T> {
         let cleared = self.screen.clear(&mut self.context.out);
         quiet(self.context, cleared)?;
         match ended {
-            Ok(ended) => ended.map_err(|error| context::lift(&self.place, error)),
-            Err(_) => Err(Error::Refused {
+            Ok(ended) => ended.map_err(|error| client::repository::lift(&self.place, error).into()),
+            Err(_) => Err(Error::from(client::Error::Refused {
                 what: "the engine broke off: this is a bug in crew".to_owned(),
                 hint: Some("what is in the journal is safe; `crew run` goes on from there".to_owned()),
-            }),
+            })),
         }
     }
 
@@ -259,7 +259,7 @@ impl<'a, T: Tell> Live<'a, T> {
 /// What was found; nothing for now, when it is only the machine's moment that it cannot be.
 fn unless_passing<R>(found: Result<R>) -> Result<Option<R>> {
     match found {
-        Err(Error::Store(error)) if error.is_passing() => Ok(None),
+        Err(Error::Client(client::Error::Store(error))) if error.is_passing() => Ok(None),
         found => found.map(Some),
     }
 }

@@ -2,23 +2,15 @@
 
 mod arguments;
 mod asking;
-mod attempts_done;
-mod clock;
 mod commands;
 mod context;
 mod demo;
 mod doctor;
-mod documents;
 mod error;
 mod exit;
-mod facts;
-mod follow;
+mod interrupts;
 mod live;
-mod lookup;
-mod mail;
 mod notices;
-mod put_away;
-mod runs;
 mod ui;
 
 use std::ffi::OsStr;

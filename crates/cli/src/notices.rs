@@ -10,8 +10,8 @@ use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt};
 
-use crate::clock;
 use crate::error::{Error, Result};
+use client::clock;
 
 /// The crates whose warnings are for people; a library's are about itself.
 const OURS: &str = "runtime=warn";
@@ -40,10 +40,12 @@ impl Notices {
     pub(crate) fn listen(timings: Option<&Path>) -> Result<Self> {
         let append = |path: &Path| {
             let opened = File::options().create(true).append(true).open(path);
-            opened.map_err(|source| Error::Io {
-                doing: "write",
-                path: path.to_owned(),
-                source,
+            opened.map_err(|source| {
+                Error::from(client::Error::Io {
+                    doing: "write",
+                    path: path.to_owned(),
+                    source,
+                })
             })
         };
         let timings = timings.map(append).transpose()?;

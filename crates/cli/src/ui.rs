@@ -43,5 +43,5 @@ pub(crate) fn last_lines(text: &str) -> Vec<&str> {
 
 /// One line of untrusted text, fit to be shown.
 pub(crate) fn clean(text: &str) -> String {
-    harness::sanitise::line(text)
+    text::sanitise::line(text)
 }

@@ -1,6 +1,6 @@
 //! Target `sanitiser`: sanitised text controls no terminal, and sanitising it again changes nothing.
 
-use harness::sanitise;
+use text::sanitise;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::shown;

@@ -3,7 +3,7 @@
 use crate::duration;
 use crate::mode::Mode;
 use crate::outcome::Signal;
-use crate::sanitise;
+use text::sanitise;
 
 /// A directive. All text in it is sanitised.
 #[derive(Clone, Debug, PartialEq)]

@@ -24,7 +24,6 @@ mod outcome;
 mod product;
 mod program;
 mod readable;
-pub mod sanitise;
 mod stderr;
 mod step;
 mod usage;

@@ -4,8 +4,8 @@ use process::{Exit, Reason};
 use serde::{Deserialize, Serialize};
 
 use crate::mode::Mode;
-use crate::sanitise;
 use crate::usage::Usage;
+use text::sanitise;
 
 /// The outcome of a step. It is known once the client's output *and* its process have ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::lines::Line;
-use crate::sanitise;
+use text::sanitise;
 
 /// The number of lines that are kept: the last one may have nothing visible in it.
 const MAX_LINES: usize = 4;

@@ -347,5 +347,5 @@ fn tail(run_dir: &Path) -> String {
         }
         text.push_str(said.trim_end());
     }
-    harness::sanitise::text(&text)
+    text::sanitise::text(&text)
 }

@@ -133,7 +133,7 @@ impl Answered {
 
 /// A person may have pasted it, with whatever a terminal had in it.
 fn told(answer: &str) -> String {
-    harness::sanitise::prompt(answer).trim_end().to_owned()
+    text::sanitise::prompt(answer).trim_end().to_owned()
 }
 
 /// A ticket's budget, in words: `$4.10`.

@@ -4,6 +4,7 @@
 mod error;
 mod escape;
 mod hidden;
+pub mod sanitise;
 
 pub use error::{causes, is_exhausted, os_message, with_causes, without_os_code};
 pub use escape::{escaped, quoted};

@@ -81,7 +81,7 @@ impl App {
     pub fn new(options: &Options, now: Time, (columns, lines): (u16, u16)) -> Self {
         let nothing = Snapshot::default().costs(By::Agent, &Filter::default());
         Self {
-            repository: harness::sanitise::line(&options.repository),
+            repository: text::sanitise::line(&options.repository),
             theme: Theme {
                 colour: options.colour,
             },
@@ -229,7 +229,7 @@ impl App {
 
     /// Sets the status line.
     pub(crate) fn set_status(&mut self, tone: Tone, what: &str) {
-        self.status = Some((tone, harness::sanitise::line(what)));
+        self.status = Some((tone, text::sanitise::line(what)));
     }
 
     /// Makes the lists again, after a change of the rows or the filter.
@@ -325,7 +325,7 @@ impl App {
             0 => String::new(),
             more => format!(" (and {more} more)"),
         };
-        Some(harness::sanitise::line(&format!("! {first}{more}")))
+        Some(text::sanitise::line(&format!("! {first}{more}")))
     }
 
     /// The chosen ticket, or that of the chosen agent.

@@ -16,7 +16,7 @@ pub(crate) struct Cell {
 impl Cell {
     pub(crate) fn new(text: &str, tone: Tone) -> Self {
         Self {
-            text: harness::sanitise::line(text),
+            text: text::sanitise::line(text),
             tone,
         }
     }
@@ -120,7 +120,7 @@ impl Table<'_> {
         let mut x = put(buffer, area, 0, mark, theme, Tone::Plain);
         for ((cell, width), column) in row.cells.iter().zip(widths).zip(self.columns) {
             let Some(width) = *width else { continue };
-            let text = harness::sanitise::fit(&cell.text, width);
+            let text = text::sanitise::fit(&cell.text, width);
             let pad = width.saturating_sub(text.width());
             let from = if column.right { x + pad } else { x };
             put(buffer, area, from, &text, theme, cell.tone);
@@ -150,7 +150,7 @@ fn has_heading(area: Rect) -> bool {
 /// column after it.
 pub(crate) fn put(buffer: &mut Buffer, area: Rect, x: usize, text: &str, theme: Theme, tone: Tone) -> usize {
     let room = usize::from(area.width).saturating_sub(x);
-    let shown = harness::sanitise::fit(text, room);
+    let shown = text::sanitise::fit(text, room);
     let left = area.x.saturating_add(u16::try_from(x).unwrap_or(u16::MAX));
     if area.height > 0 && room > 0 {
         buffer.set_stringn(left, area.y, &shown, room, theme.of(tone));

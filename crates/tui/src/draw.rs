@@ -113,7 +113,7 @@ fn framed(app: &App, buffer: &mut Buffer, pane: Pane, area: Rect) {
         .border_style(app.theme.frame(focused))
         .render(area, buffer);
     let room = usize::from(area.width).saturating_sub(4);
-    let text = harness::sanitise::fit(&title(app, pane), room);
+    let text = text::sanitise::fit(&title(app, pane), room);
     let line = Rect {
         height: area.height.min(1),
         ..area
@@ -207,13 +207,13 @@ fn status(app: &App, buffer: &mut Buffer, area: Rect) {
             buffer,
             area,
             0,
-            &harness::sanitise::line(&filter),
+            &text::sanitise::line(&filter),
             app.theme,
             Tone::Waiting,
         ) + 2;
     }
     if let Some(request) = app.pending.last() {
-        let request = harness::sanitise::line(&format!("… {request}"));
+        let request = text::sanitise::line(&format!("… {request}"));
         put(buffer, area, x, &request, app.theme, Tone::Moving);
     } else if let Some((tone, text)) = &app.status {
         put(buffer, area, x, text, app.theme, *tone);
@@ -236,6 +236,6 @@ fn keys(app: &App, buffer: &mut Buffer, area: Rect) {
     };
     let text = format!("? help  q quit  Tab pane  Enter zoom  {acts}");
     // A remedy by hand may contain untrusted text.
-    let text = harness::sanitise::line(&text);
+    let text = text::sanitise::line(&text);
     put(buffer, area, 0, &text, app.theme, Tone::Dim);
 }

@@ -36,7 +36,7 @@ impl Input {
                 '\n' | '\t' | '\r' => ' ',
                 other => other,
             };
-            let harmless = clean == ' ' || !harness::sanitise::line(&format!("x{clean}")).eq("x");
+            let harmless = clean == ' ' || !text::sanitise::line(&format!("x{clean}")).eq("x");
             if harmless && self.text.chars().count() < MAX_CHARS {
                 self.text.insert(self.at, clean);
                 self.at += clean.len_utf8();

@@ -47,18 +47,18 @@ impl Log {
             }
         }
         let open = String::from_utf8_lossy(&self.rest[0]);
-        self.open = short(&harness::sanitise::output_line(&open));
+        self.open = short(&text::sanitise::output_line(&open));
     }
 
     fn line(&mut self, error: bool, line: &str) {
         if error {
-            let clean = harness::sanitise::output_line(line);
+            let clean = text::sanitise::output_line(line);
             if !clean.is_empty() {
                 self.push(Tone::Waiting, &format!("stderr: {clean}"));
             }
             return;
         }
-        self.push(Tone::Plain, &harness::sanitise::output_line(line));
+        self.push(Tone::Plain, &text::sanitise::output_line(line));
     }
 
     fn push(&mut self, tone: Tone, line: &str) {

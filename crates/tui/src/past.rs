@@ -74,7 +74,7 @@ impl History {
         }
         self.lines.push(Event {
             at: view::clock(row.at),
-            text: harness::sanitise::line(&text),
+            text: text::sanitise::line(&text),
             tone,
         });
     }

@@ -10,11 +10,13 @@ use model::ticket::Ticket;
 use model::view::Snapshot;
 
 use crate::asking::ask;
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
+use crate::ui;
 use crate::ui::Style;
-use crate::{follow, lookup, ui};
+use client::repository::journal;
+use client::{follow, lookup};
 
 /// Answer an agent's question; it hears it at its next step
 #[derive(Debug, Args)]

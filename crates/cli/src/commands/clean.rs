@@ -17,12 +17,14 @@ use model::{TicketId, Time};
 use store::{Ledger, Sqlite};
 use tickets::{Folder, Status};
 
-use crate::context::{Context, journal};
-use crate::documents;
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::ui;
 use crate::ui::Style;
-use crate::{clock, follow, ui};
+use client::documents;
+use client::repository::journal;
+use client::{clock, follow};
 use runtime::Place;
 
 /// Remove everything of crew's here: agents, workspaces, journal; work that did not land is kept under refs
@@ -73,7 +75,7 @@ impl Clean {
             ledger.0.close().await;
         }
         let repository = place.repository.clone().locked(&lock);
-        let settings = crate::context::settings(&place)?;
+        let settings = client::repository::settings(&place)?;
         let workspaces = place.workspaces_dir(&settings)?;
         begun::begin(&place, &crew, &workspaces)?;
         failpoint::hit("clean.begun");

@@ -4,10 +4,11 @@ use clap::Args;
 use model::command::Command;
 
 use crate::asking::ask;
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::{follow, lookup};
+use client::repository::journal;
+use client::{follow, lookup};
 
 /// Remove an agent's workspace; its work is kept under a ref, its ticket held
 #[derive(Debug, Args)]

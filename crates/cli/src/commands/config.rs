@@ -3,9 +3,9 @@
 use clap::{Args, ValueEnum};
 
 use crate::context::Context;
-use crate::documents;
 use crate::error::Result;
 use crate::exit::Exit;
+use client::documents;
 
 /// Print the settings with every default filled in, or a JSON schema
 #[derive(Debug, Args)]

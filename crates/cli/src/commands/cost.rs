@@ -6,12 +6,14 @@ use clap::{Args, ValueEnum};
 use model::Time;
 use model::view::{By, Filter, Line, Sum, TicketCost};
 
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::lookup::{self, Either};
+use crate::ui;
 use crate::ui::{Cell, Style, Table};
-use crate::{clock, documents, follow, ui};
+use client::lookup::{self, Either};
+use client::repository::journal;
+use client::{clock, documents, follow};
 
 /// Show tokens and money: by ticket, or by step, attempt, agent or day
 #[derive(Debug, Args)]

@@ -9,7 +9,6 @@ use std::io;
 use clap::Args;
 use tui::Terminal;
 
-use crate::asking::Asker;
 use crate::context::Context;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
@@ -56,9 +55,9 @@ impl Dashboard {
             colour: context.out.terminal.colour && !self.no_color,
         };
         context.out.flush()?;
-        let asker = Asker::new(context, place.clone());
+        let submitter = context.submitter(place.clone());
         let terminal = Terminal::take().doing("take over", "the terminal")?;
-        let mut shown = shown::Shown::new(place, asker, terminal, &options)?;
+        let mut shown = shown::Shown::new(place, submitter, terminal, &options)?;
         shown.until_left().await
     }
 }

@@ -123,9 +123,11 @@ async fn make(ground: Ground) -> Result<(Ground, Result<Place>)> {
         let made = demo::make(&ground);
         (ground, made)
     });
-    made.await.map_err(|_| Error::Refused {
-        what: "the repository could not be made: this is a bug in crew".to_owned(),
-        hint: None,
+    made.await.map_err(|_| {
+        Error::from(client::Error::Refused {
+            what: "the repository could not be made: this is a bug in crew".to_owned(),
+            hint: None,
+        })
     })
 }
 
@@ -213,10 +215,12 @@ struct Interrupts([Signal; 3]);
 impl Interrupts {
     fn listen() -> Result<Self> {
         let of = |kind| {
-            signal(kind).map_err(|source| Error::Io {
-                doing: "listen for signals to",
-                path: "crew".into(),
-                source,
+            signal(kind).map_err(|source| {
+                Error::from(client::Error::Io {
+                    doing: "listen for signals to",
+                    path: "crew".into(),
+                    source,
+                })
             })
         };
         Ok(Self([

@@ -6,9 +6,9 @@ use clap::Args;
 use model::diagram;
 
 use crate::context::Context;
-use crate::documents;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
+use client::documents;
 
 /// Print a machine as a Mermaid diagram, or list the machines
 #[derive(Debug, Args)]

@@ -6,10 +6,10 @@ use runtime::Place;
 
 use crate::context::Context;
 use crate::doctor::{self, Finding, Level};
-use crate::documents;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui::{self, Style};
+use client::documents;
 
 /// Look over settings, git, agents' clients, repository, journal and leftovers; say what is wrong and what to do
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ impl Doctor {
         let (wrong, notes) = (left(Level::Wrong), left(Level::Note));
         if context.json {
             context.out.json(&documents::Doctor {
-                findings: found.iter().map(documents::Finding::of).collect(),
+                findings: found.iter().map(documents::Finding::from).collect(),
                 wrong,
                 notes,
             })?;

@@ -5,10 +5,11 @@ use git::Id;
 use model::command::Command;
 
 use crate::asking::ask;
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::{follow, lookup};
+use client::repository::journal;
+use client::{follow, lookup};
 
 /// Give a ticket up: it is closed, its work kept under a ref
 #[derive(Debug, Args)]

@@ -7,12 +7,15 @@ use model::ticket::Event;
 use model::view;
 use store::{Fold, Journal as _};
 
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::follow::{Follow, interrupts};
+use crate::interrupts::interrupts;
+use crate::ui;
 use crate::ui::Style;
-use crate::{documents, ui};
+use client::documents;
+use client::follow::Follow;
+use client::repository::journal;
 
 /// Where a line goes on that is wider than the terminal: behind its number.
 const HANG: usize = 8;

@@ -1,25 +1,25 @@
 //! `crew explain`: why a ticket is, or is not, given out.
 
-use std::collections::BTreeMap;
-
 use clap::Args;
 use model::attempt::{self, Failure};
 use model::journal::{self, Stream};
-use model::policy::route::{self, Refusal};
+use model::policy::route::Refusal;
 use model::policy::{capacity, failure};
 use model::settings::Settings;
 use model::ticket::{Stage, State, Ticket, Why, remedy};
 use model::view::{Failing, MEND, printed};
-use model::{AgentName, Moment, TicketId};
+use model::{Moment, TicketId};
 use store::{Ledger, Sqlite};
 
 use crate::commands::ps;
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::facts::Facts;
+use crate::ui;
 use crate::ui::Style;
-use crate::{clock, documents, follow, lookup, mail, ui};
+use client::queue_facts::Facts;
+use client::repository::journal;
+use client::{clock, documents, follow, inbox, lookup};
 
 /// Where a line goes on that is wider than the terminal.
 const HANG: usize = 4;
@@ -40,10 +40,10 @@ impl Explain {
         if let Some(ledger) = &ledger {
             ledger.take_back(&mut crew, &id, None).await?;
         }
-        let mut failing = mail::failing(ledger.as_ref()).await?;
+        let mut failing = inbox::failing(ledger.as_ref()).await?;
         failing.retain(|failing| failing.ticket == id);
         let facts = Facts::gather(&crew, &place, &settings, clock::now())?;
-        let refusal = refusal(&facts, &settings, &id);
+        let refusal = client::refusals::refusal(&facts, &settings, &id);
         let runs = place.engine()?.is_some();
         // Without its file it goes on.
         let is_stuck = failing.iter().any(|failing| !failing.is_file);
@@ -70,7 +70,7 @@ impl Explain {
         if context.json {
             let waits = agent.and_then(|agent| agent.waits.as_ref());
             context.out.json(&documents::Explanation {
-                failing: mail::why_of(&failing, &id),
+                failing: inbox::why_of(&failing, &id),
                 ticket: id,
                 title,
                 state,
@@ -207,36 +207,6 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
         | Why::Review
         | Why::Budget { .. } => None,
     }
-}
-
-/// Why the router does not give it out now.
-fn refusal(facts: &Facts, settings: &Settings, id: &TicketId) -> Option<Refusal> {
-    among_the_idle(facts, settings, |idle, free| {
-        route::explain(facts.queue(), id, idle, free)
-    })
-}
-
-/// Why the router does not give out what it does not, for every ticket.
-pub(crate) fn refusals(facts: &Facts, settings: &Settings) -> BTreeMap<TicketId, Refusal> {
-    among_the_idle(facts, settings, |idle, free| {
-        let why = route::explanations(facts.queue(), idle, free);
-        why.into_iter().map(|(id, why)| (id.clone(), why)).collect()
-    })
-}
-
-/// Asks with those who are idle and how many more may be busy; agents that crew would name count as idle ones.
-fn among_the_idle<T>(facts: &Facts, settings: &Settings, ask: impl FnOnce(&[&AgentName], u32) -> T) -> T {
-    let queue = facts.queue();
-    let tickets = || facts.tickets.values().map(AsRef::as_ref);
-    let limits = capacity::Limits::new(&settings.agents, &settings.run);
-    let work = route::order(queue).len();
-    let more = capacity::further(tickets(), queue.roster, limits, work);
-    let named: Vec<AgentName> = (0..more)
-        .filter_map(|n| AgentName::new(format!("_next-{n}")).ok())
-        .collect();
-    let mut idle = capacity::idle(tickets(), queue.roster);
-    idle.extend(&named);
-    ask(&idle, capacity::free(tickets(), limits))
 }
 
 /// What a person does about edits of theirs that a landing waits for.

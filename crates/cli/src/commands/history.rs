@@ -9,12 +9,14 @@ use model::ticket::Effect;
 use model::view::{Snapshot, describe, describe_effect, printed};
 use store::{EffectId, Fold, Journal as _, Ledger, Seq, Sqlite};
 
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::lookup::{self, Either};
+use crate::ui;
 use crate::ui::{Cell, Style, Table};
-use crate::{documents, follow, runs, ui};
+use client::lookup::{self, Either};
+use client::repository::journal;
+use client::{documents, follow, outputs};
 
 /// Show what happened to a ticket or agent: when, why, and what it led to
 #[derive(Debug, Args)]
@@ -115,12 +117,13 @@ async fn each(
         Fact::Project(_) | Fact::Ticket(_) => {}
     };
     ledger.each_of(&Stream::Project, 0, of_project).await?;
-    runs::rows(ledger, crew, agent, |before, row| {
+    outputs::rows(ledger, crew, agent, |before, row| {
         if is_its(&row.after) || before.is_some_and(is_its) {
             each(row);
         }
     })
-    .await
+    .await?;
+    Ok(())
 }
 
 fn cells(fold: &Fold, which: &Either) -> [Cell; 5] {

@@ -6,12 +6,14 @@ use clap::Args;
 use model::Time;
 use model::view::{Act, Item, Kind};
 
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::follow::{Changes, Follow, interrupts};
+use crate::interrupts::interrupts;
 use crate::ui::{self, Out, Style};
-use crate::{clock, documents, follow, mail};
+use client::follow::{Changes, Follow};
+use client::repository::journal;
+use client::{clock, documents, follow, inbox};
 
 /// Show what waits for you, and what to type about it; 3 when something does
 #[derive(Debug, Args)]
@@ -29,7 +31,7 @@ impl Inbox {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let mut crew = follow::present(ledger.as_ref()).await?;
-        let items = mail::gather(&crew, &place, ledger.as_ref()).await?;
+        let items = inbox::gather(&crew, &place, ledger.as_ref()).await?;
         if !self.follow {
             if context.json {
                 let items = items.iter().map(documents::Item::of).collect();
@@ -67,7 +69,7 @@ impl Inbox {
                     ledger.fold_row(&mut crew, fold).await?;
                 }
             }
-            items = mail::gather(&crew, &place, Some(&ledger)).await?;
+            items = inbox::gather(&crew, &place, Some(&ledger)).await?;
         }
     }
 }
@@ -144,7 +146,7 @@ pub(crate) fn show(out: &mut Out, item: &Item, now: Time) -> Result<()> {
     head.extend(item.since.map(|since| ui::span(now.since(since))));
     let columns = out.terminal.columns;
     let room = columns.map(|columns| columns.saturating_sub(2));
-    let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| harness::sanitise::fit(text, all));
+    let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| text::sanitise::fit(text, all));
     out.styled(&cut(&head.join("  ")), style(item))?;
     out.styled(&cut(&format!("  {}", ui::clean(&item.title))), Style::Bold)?;
     for line in ui::wrap(&item.why, room, MOST) {

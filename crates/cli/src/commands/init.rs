@@ -9,10 +9,10 @@ use clap::Args;
 use model::settings::{self, Checks, Detected, Harness, HarnessKind, Settings};
 
 use crate::context::Context;
-use crate::documents;
 use crate::error::{Doing as _, Error, Result};
 use crate::exit::Exit;
 use crate::ui::Style;
+use client::documents;
 use runtime::Place;
 
 /// Make this repository ready: write crew.toml, make .tickets/, ignore crew's own folder

@@ -7,13 +7,15 @@ use clap::Args;
 use model::AgentName;
 use process::{Run, Stream, Tail};
 
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::follow::{Changes, Follow, interrupts};
-use crate::runs::Step;
+use crate::interrupts::interrupts;
 use crate::ui::Style;
-use crate::{documents, follow, lookup, runs};
+use client::follow::{Changes, Follow};
+use client::outputs::Step;
+use client::repository::journal;
+use client::{documents, follow, lookup, outputs};
 use runtime::Place;
 
 /// Show an agent's whole output, step by step
@@ -43,7 +45,7 @@ impl Logs {
         let crew = follow::present(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         let steps = match &ledger {
-            Some(ledger) => runs::steps(ledger, &crew, &agent).await?,
+            Some(ledger) => outputs::steps(ledger, &crew, &agent).await?,
             None => Vec::new(),
         };
         let mut log = Log {
@@ -206,7 +208,7 @@ impl Log {
             self.json,
             &open.step,
             Stream::Err,
-            &runs::errors(&open.dir),
+            &outputs::errors(&open.dir),
         )
     }
 }
@@ -215,9 +217,9 @@ fn show(context: &mut Context, json: bool, step: &Step, stream: Stream, text: &s
     let readable = if json {
         text.to_owned()
     } else {
-        runs::readable(text)
+        outputs::readable(text)
     };
-    let clean = harness::sanitise::text(&readable);
+    let clean = text::sanitise::text(&readable);
     for line in clean.lines() {
         if json {
             let Step { run, ticket, number } = step.clone();

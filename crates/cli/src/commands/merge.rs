@@ -4,11 +4,12 @@ use clap::Args;
 use model::command::Command;
 
 use crate::asking::ask;
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::lookup::Either;
-use crate::{follow, lookup};
+use client::lookup::Either;
+use client::repository::journal;
+use client::{follow, lookup};
 
 /// Land a ticket's work by hand, through the same checks
 #[derive(Debug, Args)]

@@ -2,11 +2,12 @@
 
 use clap::Args;
 
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::ui::Style;
-use crate::{documents, follow, lookup, runs};
+use client::repository::journal;
+use client::{documents, follow, lookup, outputs};
 
 /// Show the end of an agent's latest output
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ impl Peek {
         let crew = follow::present(ledger.as_ref()).await?;
         let agent = lookup::agent(&crew, &self.agent)?;
         let last = match &ledger {
-            Some(ledger) => runs::last_step(ledger, &crew, &agent).await?,
+            Some(ledger) => outputs::last_step(ledger, &crew, &agent).await?,
             None => None,
         };
         let Some(step) = last else {
@@ -46,16 +47,16 @@ impl Peek {
             }
             return Ok(Exit::Done);
         };
-        let printed = runs::end(&step.dir(&place).join("out"), END);
+        let printed = outputs::end(&step.dir(&place).join("out"), END);
         let printed = if context.json {
             printed
         } else {
-            runs::readable(&printed)
+            outputs::readable(&printed)
         };
-        let text = harness::sanitise::text(&printed);
+        let text = text::sanitise::text(&printed);
         let lines: Vec<&str> = text.lines().collect();
         let shown = &lines[lines.len().saturating_sub(self.lines)..];
-        let errors = harness::sanitise::text(&runs::errors(&step.dir(&place)));
+        let errors = text::sanitise::text(&outputs::errors(&step.dir(&place)));
         let errors: Vec<&str> = errors.lines().collect();
         let complained = &errors[errors.len().saturating_sub(self.lines)..];
         if context.json {

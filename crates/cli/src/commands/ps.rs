@@ -8,11 +8,13 @@ use model::policy::budget::Pause;
 use model::project::HarnessPause;
 use model::view::{Agent, By, Counts, Failing, Filter, Snapshot, Status};
 
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::ui;
 use crate::ui::{Cell, Style, Table};
-use crate::{clock, documents, follow, mail, ui};
+use client::repository::journal;
+use client::{clock, documents, follow, inbox};
 use git::Holder;
 use process::Life;
 use runtime::life_of;
@@ -26,10 +28,10 @@ impl Ps {
         let place = context.there()?;
         let ledger = journal(&place).await?;
         let crew = follow::present(ledger.as_ref()).await?;
-        let failing = mail::failing(ledger.as_ref()).await?;
+        let failing = inbox::failing(ledger.as_ref()).await?;
         let holder = place.engine()?;
         let now = clock::now();
-        let queue = mail::seen(&crew, &place, now)?.counts();
+        let queue = inbox::seen(&crew, &place, now)?.counts();
         // Where they cannot be looked at, `crew doctor` says why.
         let locks = place.left_index_locks().unwrap_or_default();
         if context.json {
@@ -55,7 +57,7 @@ impl Ps {
         for bar in crew.pauses(now) {
             out.wrapped(&bar, 2, Style::Yellow)?;
         }
-        let settings = crate::context::settings(&place).unwrap_or_default();
+        let settings = client::repository::settings(&place).unwrap_or_default();
         if let Some(why) = place.refuses_work(&settings) {
             out.wrapped(&why, 2, Style::Yellow)?;
         }
@@ -118,7 +120,7 @@ fn document(
     now: Time,
 ) -> documents::Ps {
     let one = |agent: Agent| {
-        let of_it = agent.ticket.as_ref().map(|ticket| mail::why_of(failing, ticket));
+        let of_it = agent.ticket.as_ref().map(|ticket| inbox::why_of(failing, ticket));
         documents::Agent::of(agent, of_it.unwrap_or_default())
     };
     documents::Ps {
@@ -161,7 +163,7 @@ fn table(agents: &[Agent], failing: &[Failing], is_up: bool, now: Time) -> Table
         for why in agent
             .ticket
             .iter()
-            .flat_map(|ticket| mail::why_of(failing, ticket))
+            .flat_map(|ticket| inbox::why_of(failing, ticket))
         {
             table.below(2, &why, Style::Red);
         }

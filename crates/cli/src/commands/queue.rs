@@ -8,14 +8,16 @@ use model::view::{Landed, Sign, Snapshot, Standing, Summaries};
 use model::{AgentName, TicketId, Time};
 use store::{Ledger, Sqlite};
 
-use crate::commands::explain::refusals;
 use crate::commands::ps;
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::facts::Facts;
+use crate::ui;
 use crate::ui::{Cell, Style, Table};
-use crate::{clock, documents, follow, mail, ui};
+use client::queue_facts::Facts;
+use client::refusals::refusals;
+use client::repository::journal;
+use client::{clock, documents, follow, inbox};
 
 /// Show the tickets: what is at work, what waits and for what, what is held, what landed
 #[derive(Debug, Args)]
@@ -43,11 +45,11 @@ impl Queue {
         let mut seen = crew.clone();
         seen.tickets.clone_from(&facts.tickets);
         let refusals = refusals(&facts, &settings);
-        let failing = mail::failing(ledger.as_ref()).await?;
+        let failing = inbox::failing(ledger.as_ref()).await?;
         if context.json {
             let one = |ticket: &Ticket| {
                 let file = facts.file(&ticket.id).map(|file| file.changed_at);
-                let failing = mail::why_of(&failing, &ticket.id);
+                let failing = inbox::why_of(&failing, &ticket.id);
                 documents::Ticket::of(ticket, file, refusals.get(&ticket.id), failing)
             };
             context.out.json(&documents::Queue {

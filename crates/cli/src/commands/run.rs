@@ -14,12 +14,12 @@ use store::Fold;
 
 use crate::commands::events;
 use crate::context::Context;
-use crate::documents::{self, Waits};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::live::{Live, Tell, quiet};
-use crate::mail;
 use crate::ui::{self, Style, Table};
+use client::documents::{self, Waits};
+use client::inbox;
 use runtime::Signal;
 
 /// Run the engine here, until it is stopped or (with --until-idle) nothing can move any more
@@ -139,7 +139,7 @@ impl Live<'_, Log> {
             return Ok(exit);
         }
         let inbox =
-            mail::inbox(&self.crew, &self.place, std::mem::take(&mut self.failing)).unwrap_or_default();
+            inbox::inbox(&self.crew, &self.place, std::mem::take(&mut self.failing)).unwrap_or_default();
         self.tell_landed(&outcome.landed)?;
         self.tell_waits(waits, &inbox)?;
         self.tell_rest(waits, &inbox, outcome.paid)?;

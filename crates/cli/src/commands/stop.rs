@@ -6,10 +6,11 @@ use model::settings;
 
 use crate::asking::ask;
 use crate::context::Context;
-use crate::documents;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::follow::{Changes, interrupts};
+use crate::interrupts::interrupts;
+use client::documents;
+use client::follow::Changes;
 
 /// End the engine that runs here; what was done is kept
 #[derive(Debug, Args)]
@@ -30,7 +31,7 @@ const NONE: &str = "no engine runs here";
 impl Stop {
     pub(crate) async fn run(self, context: &mut Context) -> Result<Exit> {
         let place = match context.there() {
-            Err(Error::Runtime(why @ runtime::Error::CrewDir { .. })) => {
+            Err(Error::Client(client::Error::Runtime(why @ runtime::Error::CrewDir { .. }))) => {
                 return self.by_signal(context, &why);
             }
             other => other?,

@@ -6,13 +6,14 @@ use clap::Args;
 use model::view::{AttemptSummary, Snapshot, Summaries};
 use model::{AgentName, TicketId, Time};
 
-use crate::attempts_done::{self, Done};
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::lookup::{self, Either};
 use crate::ui::{self, Style};
-use crate::{clock, documents, follow};
+use client::commits::{self, Done};
+use client::lookup::{self, Either};
+use client::repository::journal;
+use client::{clock, documents, follow};
 use runtime::Place;
 
 /// Show what each agent did: in its own words, else what it committed
@@ -147,7 +148,7 @@ fn show(
     head.extend(figures(totals.steps, totals.usage));
     let out = &mut context.out;
     let columns = out.terminal.columns;
-    let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| harness::sanitise::fit(text, all));
+    let cut = |text: &str| columns.map_or_else(|| text.to_owned(), |all| text::sanitise::fit(text, all));
     out.styled(&cut(&head.join(" · ")), Style::Bold)?;
     for work in &latest.works {
         let (style, came_to) = match &work.landed {
@@ -159,7 +160,7 @@ fn show(
         line.extend(figures(u64::from(work.steps), work.usage));
         out.styled(&cut(&line.join("  ")), style)?;
         out.line(&cut(&format!("    {}", ui::clean(&work.title))))?;
-        let told = attempts_done::told(&place.repository, work);
+        let told = commits::told(&place.repository, work);
         let room = columns.map(|columns| columns.saturating_sub(4));
         for line in ui::wrap(told.as_deref().unwrap_or_default(), room, 4) {
             out.styled(&format!("    {line}"), Style::Dim)?;

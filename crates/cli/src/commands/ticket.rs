@@ -136,10 +136,10 @@ const COMMANDS: [&str; 17] = [
 
 /// A command line that tk would refuse too, with its exit code.
 fn wrong<T>(what: impl Into<String>) -> Result<T> {
-    Err(Error::Refused {
+    Err(Error::from(client::Error::Refused {
         what: what.into(),
         hint: None,
-    })
+    }))
 }
 
 impl Call<'_> {

@@ -4,10 +4,11 @@ use clap::Args;
 use model::command::Command;
 
 use crate::asking::ask;
-use crate::context::{Context, journal};
+use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::{follow, lookup};
+use client::repository::journal;
+use client::{follow, lookup};
 
 /// Let a held ticket pass in spite of what holds it; your name and reason stay in its history
 #[derive(Debug, Args)]

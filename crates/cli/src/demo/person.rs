@@ -11,8 +11,8 @@ use runtime::Place;
 use tokio::task::JoinHandle;
 
 use crate::error::{Error, Result};
-use crate::follow::Follow;
-use crate::{asking, clock};
+use client::clock;
+use client::follow::Follow;
 
 /// How long the person thinks, so that whoever watches can read the question.
 const THINKS: Duration = Duration::from_secs(4);
@@ -48,7 +48,7 @@ impl Person {
             ledger
                 .submit(&clock::command_id(), &name, clock::now(), &answer)
                 .await?;
-            asking::wake_engine(&place);
+            client::submit::wake_engine(&place);
             Ok(())
         }))
     }
@@ -57,10 +57,10 @@ impl Person {
     pub(crate) async fn answered(&mut self) -> Result<()> {
         match (&mut self.0).await {
             Ok(answered) => answered,
-            Err(_) => Err(Error::Refused {
+            Err(_) => Err(Error::from(client::Error::Refused {
                 what: "the person of the demonstration is gone: this is a bug in crew".to_owned(),
                 hint: None,
-            }),
+            })),
         }
     }
 }

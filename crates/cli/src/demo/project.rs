@@ -5,8 +5,8 @@ use runtime::Place;
 
 use super::Ground;
 use super::ground::write;
-use crate::clock;
 use crate::error::Result;
+use client::clock;
 
 /// The repository's first commit, and the queue: a file and its text.
 const FILES: [(&str, &str); 5] = [

@@ -7,9 +7,9 @@ use model::view::Landed;
 use super::Tally;
 use super::project::ALL;
 use super::tally::Counts;
-use crate::documents;
 use crate::error::Result;
 use crate::ui::{self, Out, Style, Table};
+use client::documents;
 
 /// For people: the tickets, the figures, the history.
 pub(crate) fn show(out: &mut Out, tally: &Tally, graph: &[String]) -> Result<()> {
@@ -121,7 +121,7 @@ fn did(counts: &Counts) -> Vec<&'static str> {
 fn commit(out: &mut Out, line: &str) -> Result<()> {
     let terminal = out.terminal;
     let line = match terminal.columns {
-        Some(columns) => harness::sanitise::fit(line, columns),
+        Some(columns) => text::sanitise::fit(line, columns),
         None => line.to_owned(),
     };
     let drawn = line.find(|c: char| c.is_ascii_hexdigit()).unwrap_or(line.len());

@@ -1,59 +1,8 @@
 //! What the doctor says: one sentence about one thing, and what to do.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use client::documents::{Area, Level};
 
 use super::fix::Fix;
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Level {
-    /// As it should be.
-    Fine,
-    /// Worth knowing; nothing fails for it.
-    Note,
-    /// Something does not work, or is not what it should be.
-    Wrong,
-}
-
-/// What the doctor looks at, in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Area {
-    /// git itself.
-    Git,
-    /// The user's repository.
-    Repository,
-    /// `crew.toml`.
-    Settings,
-    /// The agents' clients.
-    Harness,
-    /// The queue's files.
-    Tickets,
-    /// The journal's file.
-    Journal,
-    /// What must hold between the journal, the repository and the processes.
-    Invariants,
-    /// What nothing uses any more.
-    Leftovers,
-}
-
-impl Area {
-    /// Its name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Area::Git => "git",
-            Area::Repository => "repository",
-            Area::Settings => "settings",
-            Area::Harness => "harness",
-            Area::Tickets => "tickets",
-            Area::Journal => "journal",
-            Area::Invariants => "invariants",
-            Area::Leftovers => "leftovers",
-        }
-    }
-}
 
 /// Something that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +19,19 @@ pub(crate) struct Finding {
     pub(crate) fix: Option<Fix>,
     /// Whether that was done.
     pub(crate) fixed: bool,
+}
+
+impl From<&Finding> for client::documents::Finding {
+    fn from(finding: &Finding) -> Self {
+        Self {
+            area: finding.area,
+            level: finding.level,
+            says: finding.says.clone(),
+            hint: finding.hint.clone(),
+            fix: finding.fix.as_ref().map(ToString::to_string),
+            fixed: finding.fixed,
+        }
+    }
 }
 
 impl Finding {
@@ -89,7 +51,7 @@ impl Finding {
     }
 
     /// Not as it should be, by an error that has its own hint.
-    pub(crate) fn error(area: Area, error: &crate::error::Error) -> Self {
+    pub(crate) fn error(area: Area, error: &client::Error) -> Self {
         Self::new(area, Level::Wrong, text::with_causes(error), error.hint())
     }
 

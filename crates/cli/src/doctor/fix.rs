@@ -9,8 +9,8 @@ use model::{AgentName, TicketId};
 use process::Run;
 use runtime::Place;
 
-use crate::error::{Doing as _, Error, Result};
-use crate::put_away;
+use client::error::{Doing as _, Error, Result};
+use client::workspaces;
 
 /// An act.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,9 +74,9 @@ impl Fix {
             Fix::EndRun(dir) => Ok(runtime::end_run(&Run::open(dir)?)?),
             Fix::RemoveWorkspace { root, agent, ticket } => {
                 // Its attempt is over, so there is no pin to be taken away.
-                let base = put_away::base_of(repository, ticket, None)?;
-                let workspace = put_away::workspace_of(root, (agent, ticket), 0, &base)?;
-                put_away::workspace(repository, &workspace)
+                let base = workspaces::base_of(repository, ticket, None)?;
+                let workspace = workspaces::workspace_of(root, (agent, ticket), 0, &base)?;
+                workspaces::workspace(repository, &workspace)
             }
             Fix::RemoveBranch {
                 branch,
@@ -86,7 +86,7 @@ impl Fix {
             } => {
                 let (branch, tip) = (Branch::parse(branch)?, Oid::parse(tip)?);
                 let target = repository.branch_tip(&Branch::parse(target)?)?;
-                put_away::branch(repository, (&branch, &tip), ticket, target.as_ref())
+                workspaces::branch(repository, (&branch, &tip), ticket, target.as_ref())
             }
             Fix::ReleaseLock(lock) => release(repository, lock),
         }

@@ -5,7 +5,7 @@ use runtime::Place;
 
 use super::{Area, Finding};
 use crate::context::Context;
-use crate::error::Error;
+use client::error::Error;
 
 const AREA: Area = Area::Harness;
 

@@ -12,7 +12,7 @@ use model::view::{AttemptSummary, Charge};
 use store::{Journal as _, Millis, StreamId};
 
 use super::{Area, Finding, Subject, target};
-use crate::error::Error;
+use client::error::Error;
 
 const AREA: Area = Area::Invariants;
 

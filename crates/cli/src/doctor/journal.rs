@@ -18,14 +18,14 @@ use store::{Fold, Ledger, Sqlite};
 use super::finding::few;
 use super::invariants::misadded;
 use super::{Area, Finding, Subject};
-use crate::error::{Error, Result};
-use crate::{clock, context};
+use client::clock;
+use client::error::{Error, Result};
 
 const AREA: Area = Area::Journal;
 
 /// The journal, when there is one that can be read.
 pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledger<Sqlite>> {
-    match context::journal(place).await {
+    match client::repository::journal(place).await {
         Ok(Some(ledger)) => Some(ledger),
         Ok(None) => {
             if place.settings_path.exists() {

@@ -7,8 +7,8 @@ use process::{Run, Status};
 
 use super::fix::Fix;
 use super::{Area, Finding, Subject};
-use crate::put_away::is_crews;
 use crate::ui;
+use client::workspaces::is_crews;
 
 const AREA: Area = Area::Leftovers;
 /// Outputs of ended steps are worth a word from here on.

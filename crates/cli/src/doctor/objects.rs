@@ -3,7 +3,7 @@
 use runtime::Place;
 
 use super::{Area, Finding};
-use crate::error::Error;
+use client::error::Error;
 
 const AREA: Area = Area::Repository;
 /// So many are told one by one.

@@ -10,7 +10,7 @@ use runtime::Place;
 use super::fix::Fix;
 use super::{Area, Finding};
 use crate::context::Context;
-use crate::error::Error;
+use client::error::Error;
 
 /// With less than this, a check or a workspace may fail for want of room.
 const LITTLE: u64 = 1 << 30;

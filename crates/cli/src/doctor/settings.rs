@@ -7,13 +7,13 @@ use model::settings::Settings;
 use runtime::Place;
 
 use super::{Area, Finding};
-use crate::error::Error;
+use client::error::Error;
 
 const AREA: Area = Area::Settings;
 
 /// The settings, when they can be used.
 pub(super) fn look(place: &Place, found: &mut Vec<Finding>) -> Option<Settings> {
-    match crate::context::settings(place) {
+    match client::repository::settings(place) {
         Ok(settings) => {
             found.push(Finding::fine(AREA, "crew.toml can be used"));
             found.extend(open_to_a_group(&place.settings_path));

@@ -8,7 +8,7 @@ use model::{Oid, TicketId};
 use super::finding::{MOST, few};
 use super::invariants::bug;
 use super::{Area, Finding, Subject};
-use crate::error::Error;
+use client::error::Error;
 
 const AREA: Area = Area::Invariants;
 /// More merges than any repository has.

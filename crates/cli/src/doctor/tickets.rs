@@ -5,7 +5,7 @@ use tickets::Folder;
 
 use super::fix::Fix;
 use super::{Area, Finding};
-use crate::error::Error;
+use client::error::Error;
 
 const AREA: Area = Area::Tickets;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufWriter, Stdout, Write};
 use std::marker::PhantomData;
 
-use crate::documents::{Document, Line, Listed};
 use crate::error::{Doing as _, Error, Result};
 use crate::ui::{Cell, Table, wrap_line};
+use client::documents::{Document, Line, Listed};
 
 /// How a piece of text looks, where colours are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,7 +136,7 @@ impl Out {
     /// A line of text in a style, sanitised. Spaces at its beginning stay.
     pub(crate) fn styled(&mut self, text: &str, style: Style) -> Result<()> {
         let indent = text.len() - text.trim_start_matches(' ').len();
-        let clean = harness::sanitise::line(text);
+        let clean = text::sanitise::line(text);
         let painted = self.terminal.paint(&clean, style);
         self.write(&format!("{}{painted}\n", &text[..indent]))
     }
@@ -167,7 +167,7 @@ impl Out {
 
     /// Several lines of untrusted text, sanitised.
     pub(crate) fn text(&mut self, text: &str) -> Result<()> {
-        let clean = harness::sanitise::text(text);
+        let clean = text::sanitise::text(text);
         self.write(&clean)
     }
 

@@ -50,7 +50,7 @@ fn render(error: &Error, terminal: &Terminal) -> String {
     for line in lines {
         push(&mut out, "  ", ("", Style::Plain), line, terminal);
     }
-    if let Error::Settings { file, diagnostics } = error {
+    if let Error::Client(client::Error::Settings { file, diagnostics }) = error {
         let text = std::fs::read(file)
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .unwrap_or_default();
@@ -72,7 +72,7 @@ fn render(error: &Error, terminal: &Terminal) -> String {
 /// A line with its label, broken where the terminal ends; it goes on below, a little further in.
 fn push(out: &mut String, indent: &str, (label, style): (&str, Style), text: &str, terminal: &Terminal) {
     let gap = if label.is_empty() { "" } else { " " };
-    let whole = format!("{indent}{label}{gap}{}", harness::sanitise::line(text));
+    let whole = format!("{indent}{label}{gap}{}", text::sanitise::line(text));
     for (nth, line) in wrap_line(&whole, terminal.columns, indent.len() + 2)
         .iter()
         .enumerate()
@@ -89,7 +89,7 @@ fn push(out: &mut String, indent: &str, (label, style): (&str, Style), text: &st
 
 /// A diagnostic with the line it is about.
 fn settings(diagnostic: &Diagnostic, file: &Path, text: &str, terminal: &Terminal) -> String {
-    let clean = |text: &str| harness::sanitise::line(text);
+    let clean = |text: &str| text::sanitise::line(text);
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let mut out = String::new();
     let place = format!("{name}:{}:{}:", diagnostic.line, diagnostic.column);

@@ -5,8 +5,8 @@ use model::view::{Agent, Snapshot, Status};
 
 use crate::commands::ps;
 use crate::error::Result;
-use crate::runs;
 use crate::ui::{Out, Style, Terminal};
+use client::outputs;
 use runtime::Place;
 
 /// What stands at the bottom of the terminal now.
@@ -33,7 +33,7 @@ impl Screen {
         let agents = crew.agents();
         let last = |agent: &Agent| {
             let run = agent.run.as_ref().filter(|_| agent.running)?;
-            Some(runs::last_line(&runs::dir(place, run))).filter(|line| !line.is_empty())
+            Some(outputs::last_line(&outputs::dir(place, run))).filter(|line| !line.is_empty())
         };
         let said: Vec<Option<String>> = agents.iter().map(last).collect();
         frame(crew, &agents, &said, terminal, now)
@@ -105,7 +105,7 @@ fn frame(
     }
     if let Some(paused) = paused {
         let columns = terminal.columns.unwrap_or(80);
-        let paused = harness::sanitise::fit(&harness::sanitise::line(&paused), columns);
+        let paused = text::sanitise::fit(&text::sanitise::line(&paused), columns);
         lines.push(terminal.paint(&paused, Style::Yellow));
     }
     lines.push(bar(crew, terminal));
@@ -123,7 +123,7 @@ fn bar(crew: &Snapshot, terminal: &Terminal) -> String {
     let held = (counts.held * width).div_ceil(total).min(width - done);
     let rest = width - done - held;
     let piece = |symbol: &str, n: u32, style| terminal.paint(&symbol.repeat(n as usize), style);
-    let words = harness::sanitise::fit(
+    let words = text::sanitise::fit(
         &format!("{over}/{} · {}", counts.total(), ps::counts(&counts)),
         columns.saturating_sub(width as usize + 1),
     );

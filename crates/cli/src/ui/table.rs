@@ -39,7 +39,7 @@ impl Cell {
     pub(crate) fn styled(text: &str, style: Style) -> Self {
         let indent = text.len() - text.trim_start_matches(' ').len();
         Self {
-            text: format!("{}{}", &text[..indent], harness::sanitise::line(text)),
+            text: format!("{}{}", &text[..indent], text::sanitise::line(text)),
             style,
         }
     }
@@ -271,7 +271,7 @@ fn set_in(text: &str, begin: usize, style: Style, terminal: &Terminal) -> String
 /// As much as fits behind `used` columns.
 fn fit(text: &str, used: usize, terminal: &Terminal) -> String {
     match terminal.columns {
-        Some(all) => harness::sanitise::fit(text, all.saturating_sub(used)),
+        Some(all) => text::sanitise::fit(text, all.saturating_sub(used)),
         None => text.to_owned(),
     }
 }

@@ -15,7 +15,7 @@ enum Wide {
 /// column `hang`. Spaces at its beginning stay.
 pub(crate) fn wrap_line(text: &str, width: Option<usize>, hang: usize) -> Vec<String> {
     let indent = &text[..text.len() - text.trim_start_matches(' ').len()];
-    let text = format!("{indent}{}", harness::sanitise::line(text));
+    let text = format!("{indent}{}", text::sanitise::line(text));
     let Some(room) = width.filter(|room| columns(&text) > *room) else {
         return vec![text];
     };
@@ -28,7 +28,7 @@ pub(crate) fn wrap_line(text: &str, width: Option<usize>, hang: usize) -> Vec<St
 /// The lines of untrusted text, sanitised, each of at most so many columns; at most `most` of them, the last ending in
 /// `…` when something is missing. Without columns, lines are as long as they are.
 pub(crate) fn wrap(text: &str, width: Option<usize>, most: usize) -> Vec<String> {
-    let clean = harness::sanitise::text(text);
+    let clean = text::sanitise::text(text);
     let width = width.unwrap_or(usize::MAX).max(1);
     let mut lines = Vec::new();
     for line in clean.trim().lines() {
@@ -41,7 +41,7 @@ pub(crate) fn wrap(text: &str, width: Option<usize>, most: usize) -> Vec<String>
         lines.truncate(most);
         if let Some(last) = lines.last_mut() {
             let room = width.saturating_sub(2);
-            *last = format!("{} …", harness::sanitise::fit(last, room).trim_end_matches('…'));
+            *last = format!("{} …", text::sanitise::fit(last, room).trim_end_matches('…'));
         }
     }
     lines

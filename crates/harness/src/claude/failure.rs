@@ -6,8 +6,8 @@ use process::{Exit, Reason};
 
 use super::line::{Retry, TurnResult};
 use crate::outcome::{Class, Failure};
-use crate::sanitise;
 use crate::stderr::StderrTail;
+use text::sanitise;
 
 /// Everything in a run's output that bears on whether the step failed.
 #[derive(Debug, Default)]

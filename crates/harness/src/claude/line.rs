@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::event::Event;
 use crate::money::{IMPLAUSIBLE, Tokens, micro};
-use crate::sanitise;
+use text::sanitise;
 
 /// The meaning of one line.
 #[derive(Debug, PartialEq)]

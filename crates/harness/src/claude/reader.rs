@@ -14,10 +14,10 @@ use crate::lines::{self, Lines};
 use crate::mode::Mode;
 use crate::money::Price;
 use crate::outcome::{Outcome, Signal};
-use crate::sanitise;
 use crate::stderr;
 use crate::step::Session;
 use crate::usage::Usage;
+use text::sanitise;
 
 /// The bytes of a line that are kept: a tool's result is one line, and stands in it twice.
 const LINE_LIMIT: usize = 4 << 20;

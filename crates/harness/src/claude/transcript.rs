@@ -3,7 +3,7 @@
 use super::failure;
 use super::line::{self, Line, Reply};
 use crate::event::Event;
-use crate::sanitise;
+use text::sanitise;
 
 /// Turns one line of the client's output into the lines that people read, not sanitised; `None` when it is
 /// not a line of this client's stream.

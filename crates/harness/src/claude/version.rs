@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::product::Product;
-use crate::sanitise;
+use text::sanitise;
 
 /// The oldest version that states the cost of a run of a resumed session (`model_usage_since_last_result`).
 pub(super) const OLDEST: Version = Version(2, 1, 316);

@@ -9,9 +9,9 @@ use crate::event::Event;
 use crate::lines::{Line, Lines};
 use crate::mode::Mode;
 use crate::outcome::{Class, Failure, Outcome, Signal};
-use crate::sanitise;
 use crate::stderr::{self, StderrTail};
 use crate::usage::Usage;
+use text::sanitise;
 
 /// The most notes of one run: a program that makes a mistake once may make it in every line.
 const MAX_NOTES: usize = 20;

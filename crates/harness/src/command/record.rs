@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::money::{self, IMPLAUSIBLE};
 use crate::outcome::{Class, Failure};
-use crate::sanitise;
 use crate::usage::Usage;
+use text::sanitise;
 
 /// A record.
 pub(super) enum Record {

@@ -9,5 +9,4 @@
 mod claude;
 mod command;
 mod kinds;
-mod sanitise;
 mod whole;

@@ -66,7 +66,7 @@ impl Executor {
             subject: format!(
                 "Merge {}: {}",
                 ticket.id,
-                harness::sanitise::line(&ticket.spec.title)
+                text::sanitise::line(&ticket.spec.title)
             ),
             body: ticket
                 .attempt()

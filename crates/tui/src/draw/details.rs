@@ -106,7 +106,7 @@ pub(super) fn history(app: &App, buffer: &mut Buffer, area: Rect) {
 
 /// The description of the chosen ticket: its title, its standing with the reason, the summary of its work.
 fn about(app: &App, area: Rect) -> Vec<Line> {
-    let clean = harness::sanitise::line;
+    let clean = text::sanitise::line;
     let columns = usize::from(area.width);
     let mut lines: Vec<Line> = Vec::new();
     let mut add = |tone, text: &str| {
@@ -194,7 +194,7 @@ pub(super) fn cost(app: &App, buffer: &mut Buffer, area: Rect) {
 
 fn costs(app: &App) -> Vec<Line> {
     let row = |name: &str, steps: &str, input: &str, output: &str, cost: &str| {
-        let name = harness::sanitise::fit(&harness::sanitise::line(name), 20);
+        let name = text::sanitise::fit(&text::sanitise::line(name), 20);
         let pad = " ".repeat(20_usize.saturating_sub(name.width()));
         format!("{name}{pad} {steps:>6} {input:>8} {output:>8} {cost:>9}")
     };

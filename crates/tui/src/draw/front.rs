@@ -136,7 +136,7 @@ fn place(front: &Front<'_>, area: Rect) -> Rect {
 }
 
 fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
-    let clean = harness::sanitise::line;
+    let clean = text::sanitise::line;
     let wrapped = |tone, text: &str| -> Vec<(Tone, String)> {
         wrap(&clean(text), columns)
             .into_iter()
@@ -231,7 +231,7 @@ fn laid_out<'a>(app: &App, dialog: &'a Dialog, columns: usize) -> Front<'a> {
                 let mark = if place == at.at() { "▸" } else { " " };
                 (
                     Tone::Plain,
-                    harness::sanitise::fit(&format!("{mark} {}", clean(about)), columns),
+                    text::sanitise::fit(&format!("{mark} {}", clean(about)), columns),
                 )
             });
             Front {

@@ -12,7 +12,7 @@ use model::{AgentName, TicketId};
 use store::{Ledger, Sqlite};
 
 use crate::error::{Doing as _, Result};
-use crate::put_away;
+use client::workspaces;
 
 /// Every attempt that there ever was. Of any of them something may be left: that an attempt is over is decided before its
 /// workspace is removed, and an engine may have been killed in between.
@@ -82,12 +82,12 @@ impl<'a> Made<'a> {
             };
             let is_folder = entry.file_type().doing("look at", entry.path())?.is_dir();
             let whose = (&of.agent, &of.ticket);
-            if !is_folder || !put_away::is_crews(workspaces, whose)? {
+            if !is_folder || !workspaces::is_crews(workspaces, whose)? {
                 continue;
             }
-            let base = put_away::base_of(repository, &of.ticket, of.base.as_ref())?;
-            let workspace = put_away::workspace_of(workspaces, whose, of.number, &base)?;
-            put_away::workspace(repository, &workspace)?;
+            let base = workspaces::base_of(repository, &of.ticket, of.base.as_ref())?;
+            let workspace = workspaces::workspace_of(workspaces, whose, of.number, &base)?;
+            workspaces::workspace(repository, &workspace)?;
             failpoint::hit("clean.workspace");
         }
         for pin in repository.pins()? {
@@ -99,7 +99,7 @@ impl<'a> Made<'a> {
             let of = pin.attempt.and_then(|number| self.all.get(&(ticket, number)));
             if let Some(of) = of {
                 let whose = (&of.agent, &of.ticket);
-                let workspace = put_away::workspace_of(workspaces, whose, of.number, &pin.commit)?;
+                let workspace = workspaces::workspace_of(workspaces, whose, of.number, &pin.commit)?;
                 repository.forget_workspace(&workspace, target)?;
             } else if is_known {
                 repository.forget_pin(&pin)?;
@@ -108,7 +108,7 @@ impl<'a> Made<'a> {
         for (branch, tip) in repository.agent_branches()? {
             let of = branch.short().strip_prefix("agent/");
             if let Some(of) = of.and_then(|name| self.by_name.get(name)) {
-                put_away::branch(repository, (&branch, &tip), &of.ticket, target)?;
+                workspaces::branch(repository, (&branch, &tip), &of.ticket, target)?;
             }
         }
         Ok(())

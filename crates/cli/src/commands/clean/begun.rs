@@ -8,7 +8,7 @@ use model::view::Snapshot;
 use runtime::Place;
 
 use crate::error::{Doing as _, Error, Result};
-use crate::put_away::is_crews;
+use client::workspaces::is_crews;
 
 /// Attempts whose workspaces were seen when a clean began, one a line; in `.crew`. Of one whose work is being verified, it is the
 /// folder of the workspaces that was seen.

@@ -6,7 +6,7 @@ use model::view::{AttemptSummary, Snapshot};
 use model::{Oid, TicketId};
 use runtime::Place;
 
-use crate::attempts_done;
+use client::commits;
 
 /// The latest attempts that are looked at; of older ones nothing is told.
 const LATEST: usize = 100;
@@ -37,7 +37,7 @@ impl Summaries {
             let state = state(work);
             let line = match self.known.remove(&key) {
                 Some((then, line)) if then == state => line,
-                Some(_) | None => attempts_done::told(&place.repository, work),
+                Some(_) | None => commits::told(&place.repository, work),
             };
             told.extend(line.clone().map(|line| (work.ticket.clone(), line)));
             known.insert(key, (state, line));

@@ -15,13 +15,13 @@ use tui::{Action, App, CommandResult, Engine, Files, Keyboard, Msg, Terminal};
 
 use super::done::Summaries;
 use super::watched::Watched;
-use crate::asking::{Answer, Asker};
-use crate::clock;
-use crate::context::{self, journal};
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Doing as _, Result};
 use crate::exit::Exit;
-use crate::follow::{Changes, Follow};
-use crate::mail;
+use client::clock;
+use client::follow::{Changes, Follow};
+use client::inbox;
+use client::repository::journal;
+use client::submit::{Answer, Submitter};
 use runtime::Place;
 
 /// How often what only the clock changes is drawn, and what tells nobody of its changes is looked at.
@@ -39,7 +39,7 @@ enum Event {
 
 pub(super) struct Shown {
     place: Place,
-    asker: Asker,
+    submitter: Submitter,
     app: App,
     terminal: Terminal,
     _keyboard: Keyboard,
@@ -78,7 +78,7 @@ struct Reading {
 impl Shown {
     pub(super) fn new(
         place: Place,
-        asker: Asker,
+        submitter: Submitter,
         terminal: Terminal,
         options: &tui::Options,
     ) -> Result<Self> {
@@ -89,7 +89,7 @@ impl Shown {
         Ok(Self {
             tickets: Changes::of(&place.tickets_dir),
             place,
-            asker,
+            submitter,
             app: App::new(options, clock::now(), size),
             terminal,
             _keyboard: keyboard,
@@ -270,13 +270,13 @@ impl Shown {
 
     /// Asks it of the engine, and does not wait for the answer.
     fn submit(&self, request: String, command: model::command::Command) {
-        let (asker, place, tell) = (self.asker.clone(), self.place.clone(), self.tell.clone());
+        let (submitter, place, tell) = (self.submitter.clone(), self.place.clone(), self.tell.clone());
         tokio::spawn(async move {
-            let outcome = asker
-                .ask(&command)
+            let outcome = submitter
+                .submit(&command)
                 .await
                 .map(with_aftermath)
-                .map_err(|error| words(&context::locked_by(&place, error)));
+                .map_err(|error| words(&client::repository::locked_by(&place, error)));
             // Nobody hears it any more when the person has left.
             drop(tell.send(Event::Msg(Msg::CommandResult(CommandResult { request, outcome }))));
         });
@@ -333,7 +333,7 @@ fn files(
     summaries: &mut Summaries,
     now: Time,
 ) -> Option<Files> {
-    let (mut unseen, beside) = mail::folder(crew, place, failing, now).ok()?;
+    let (mut unseen, beside) = inbox::folder(crew, place, failing, now).ok()?;
     unseen.retain(|id, _| !crew.tickets.contains_key(id));
     Some(Files {
         unseen,
@@ -359,7 +359,7 @@ fn with_aftermath(answer: Answer) -> model::command::Outcome {
 }
 
 /// An error in a line, with what to do about it.
-fn words(error: &Error) -> String {
+fn words(error: &client::Error) -> String {
     let words = text::with_causes(error);
     match error.hint() {
         Some(hint) => format!("{words} ({hint})"),

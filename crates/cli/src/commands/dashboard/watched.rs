@@ -8,8 +8,8 @@ use process::{Run, Stream, Tail};
 use tui::Msg;
 
 use crate::error::Result;
-use crate::follow::Changes;
-use crate::runs;
+use client::follow::Changes;
+use client::outputs;
 use runtime::Place;
 
 /// Bytes that are read at a time.
@@ -34,7 +34,7 @@ impl Watched {
     /// Of a run, from near its end on.
     pub(super) fn new(place: &Place, run: RunId) -> Self {
         Self {
-            dir: runs::dir(place, &run),
+            dir: outputs::dir(place, &run),
             run,
             open: None,
         }

@@ -9,10 +9,10 @@ use runtime::Place;
 use store::{Journal as _, Ledger, Seq, Sqlite};
 
 use super::{AREA, Read, damaged, misfolded, pair};
-use crate::clock;
 use crate::doctor::Finding;
 use crate::doctor::finding::few;
-use crate::error::Result;
+use client::clock;
+use client::error::Result;
 
 /// How much of what never ends is read: the last rows of the journal, and of the project's.
 const LATELY: u32 = 1000;

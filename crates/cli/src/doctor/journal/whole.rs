@@ -11,7 +11,7 @@ use store::{Fold, Journal as _, Ledger, Sqlite};
 use super::{AREA, Read, damaged, misfolded};
 use crate::doctor::Finding;
 use crate::doctor::finding::few;
-use crate::error::Result;
+use client::error::Result;
 
 /// Rows that are read at a time.
 const PAGE: u32 = 250;

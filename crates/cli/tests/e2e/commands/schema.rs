@@ -25,7 +25,6 @@ pub(crate) fn command(args: &[&str]) -> Option<String> {
         "events" | "inbox" if has(&["-f", "--follow"]) => format!("{name} -f"),
         "clean" if has(&["--older"]) => "clean --older".to_owned(),
         "history" if has(&["--at"]) => "history --at".to_owned(),
-        "sim" => "sim replay".to_owned(),
         "diagram" if words.len() > 1 => "diagram <machine>".to_owned(),
         name => name.to_owned(),
     })

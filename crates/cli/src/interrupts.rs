@@ -1,0 +1,16 @@
+//! Interrupts from the keyboard.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::error::{Error, Result};
+
+/// Interrupts from now on. To be made before a loop: one that comes while nobody listens is heard at the next look.
+pub(crate) fn interrupts() -> Result<Signal> {
+    signal(SignalKind::interrupt()).map_err(|source| {
+        Error::from(client::Error::Io {
+            doing: "listen for signals to",
+            path: "crew".into(),
+            source,
+        })
+    })
+}

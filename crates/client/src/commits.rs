@@ -1,0 +1,106 @@
+//! What an agent's branch holds, where its own words are missing: the subjects of its commits and the files they change.
+
+use git::{Branch, Id, Oid, Repository};
+use model::view::AttemptSummary;
+
+/// The commits and files of an attempt, as git has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Subjects of its commits, the newest first, sanitised; at most [`SUBJECTS`].
+    pub subjects: Vec<String>,
+    /// Paths it changes, sanitised, in git's order; at most [`FILES`].
+    pub files: Vec<String>,
+    /// How many paths it changes.
+    pub changed: usize,
+}
+
+/// Subjects that are told.
+const SUBJECTS: usize = 5;
+/// Paths that are told.
+const FILES: usize = 20;
+
+impl Done {
+    /// Of an attempt, from the commits that landed, the ref that its work is kept under, or its branch as it was last taken
+    /// over. None when git knows nothing of it (it has submitted nothing yet), or its commits are gone.
+    pub fn of(repository: &Repository, work: &AttemptSummary) -> Option<Self> {
+        let base = oid(work.base.as_ref()?)?;
+        let tip = match &work.tip {
+            Some(tip) => oid(tip)?,
+            None => branch(repository, work).or_else(|| kept(repository, &base, work))?,
+        };
+        let commits = repository.commits(&base, &tip, SUBJECTS).ok()?;
+        // Of the merge, where there is one: what landed meanwhile is not the agent's.
+        let after = work.merged.as_ref().and_then(oid).unwrap_or(tip);
+        let changes = repository.changes(&base, &after).unwrap_or_default();
+        Some(Self {
+            subjects: commits
+                .iter()
+                .map(|commit| text::sanitise::line(&commit.subject))
+                .collect(),
+            changed: changes.len(),
+            files: changes
+                .iter()
+                .take(FILES)
+                .map(|change| text::sanitise::line(&change.path.to_string_lossy()))
+                .collect(),
+        })
+    }
+
+    /// In one line: what it committed, and where.
+    pub fn line(&self) -> String {
+        let files = match self.changed {
+            0 => "no file changed".to_owned(),
+            n => {
+                let shown: Vec<&str> = self.files.iter().take(3).map(String::as_str).collect();
+                let more = n.saturating_sub(shown.len());
+                let rest = if more > 0 {
+                    format!(" and {more} more")
+                } else {
+                    String::new()
+                };
+                format!("{}{rest}", shown.join(", "))
+            }
+        };
+        match self.subjects.as_slice() {
+            [] => files,
+            subjects => format!("{} ({files})", subjects.join("; ")),
+        }
+    }
+}
+
+/// What an agent did, in its own words, else in git's, in one line; nothing when neither knows. Sanitised.
+pub fn told(repository: &Repository, work: &AttemptSummary) -> Option<String> {
+    match &work.said {
+        Some(said) => Some(text::sanitise::line(said)),
+        None => Done::of(repository, work).map(|deed| deed.line()),
+    }
+}
+
+fn oid(oid: &model::Oid) -> Option<Oid> {
+    Oid::parse(oid.as_str()).ok()
+}
+
+/// The branch of work that goes on, as it was last taken over.
+fn branch(repository: &Repository, work: &AttemptSummary) -> Option<Oid> {
+    work.until.is_none().then_some(())?;
+    let (agent, ticket) = (
+        Id::parse(work.agent.as_str()).ok()?,
+        Id::parse(work.ticket.as_str()).ok()?,
+    );
+    let branch = Branch::of_agent(&agent, &ticket);
+    repository.branch_tip(&branch).ok().flatten()
+}
+
+/// What an attempt left. An attempt that left nothing has no ref, so the numbers of refs fall behind those of attempts: it
+/// is the last one that can be its, by its base and by who made it.
+fn kept(repository: &Repository, base: &Oid, work: &AttemptSummary) -> Option<Oid> {
+    let ticket = Id::parse(work.ticket.as_str()).ok()?;
+    let kept = repository.kept(Some(&ticket)).ok()?.into_iter().rev();
+    let mut attempts = kept.filter(|kept| kept.kind == git::KeptKind::Attempt && kept.number <= work.attempt);
+    let is_its = |tip: &Oid| {
+        let last = repository.commits(base, tip, 1).unwrap_or_default();
+        last.first()
+            .is_some_and(|commit| commit.author == work.agent.as_str())
+    };
+    attempts.find(|kept| is_its(&kept.commit)).map(|kept| kept.commit)
+}

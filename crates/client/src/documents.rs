@@ -1,0 +1,102 @@
+//! What `--json` prints: a type per document and per piece of one. Their schema is docs/json.schema.json, and with it
+//! docs/json.md; nothing else reaches standard output as JSON.
+
+mod agent;
+mod answer;
+mod cost;
+mod demo;
+mod event;
+mod explain;
+mod finding;
+mod history;
+mod item;
+mod machine;
+mod output;
+mod pause;
+mod ps;
+mod queue;
+mod repository;
+mod run;
+mod schema;
+mod usage;
+mod work;
+
+pub use agent::{Agent, Failure};
+pub use answer::Answer;
+pub use cost::Cost;
+pub use demo::{DemoSummary, DemoTicket, Demonstrated};
+pub use event::{Event, Events, Warning, state_name};
+pub use explain::Explanation;
+pub use finding::{Area, Doctor, Finding, Level};
+pub use history::{History, Past, Told};
+pub use item::{Inbox, Item, News};
+pub use machine::{Machine, Machines};
+pub use output::{OutputLine, Peek};
+pub use pause::Pause;
+pub use ps::{Barred, Engine, Ps};
+pub use queue::{Held, Landed, Queue, Ticket};
+pub use repository::{Clean, Init, Kept, Removed};
+pub use run::{Ran, RunSummary, Waits};
+pub use schema::{of_documents, of_settings};
+pub use usage::Usage;
+pub use work::{Summary, Work, Worked};
+
+use serde::Serialize;
+
+/// All that a command prints.
+pub trait Document: Serialize {}
+
+/// One of the lines that a command prints.
+pub trait Line: Serialize {}
+
+/// A document that ends with a list. It is written with an empty one, and what is in it behind that, one by one.
+pub trait Listed: Document {
+    /// What is in the list.
+    type Entry: Serialize;
+}
+
+impl Listed for Events {
+    type Entry = Event;
+}
+
+impl Listed for History {
+    type Entry = Told;
+}
+
+/// Says of each type whether it is a whole document or a line, and which commands print it.
+macro_rules! printed {
+    ($($kind:ident $name:ident: $($command:literal),+;)*) => {
+        $(impl $kind for $name {})*
+
+        /// Every command with what it prints.
+        const PRINTED: &[schema::Printed] = &[
+            $($(schema::Printed::new::<$name>($command, stringify!($kind)),)+)*
+        ];
+    };
+}
+
+printed! {
+    Document Init: "init";
+    Line Event: "run", "demo", "events -f";
+    Line Warning: "run", "demo";
+    Line Ran: "run";
+    Line Demonstrated: "demo";
+    Document Ps: "ps";
+    Document Peek: "peek";
+    Line OutputLine: "logs";
+    Document Queue: "queue";
+    Document Inbox: "inbox";
+    Line News: "inbox -f";
+    Document Summary: "summary";
+    Document Explanation: "explain";
+    Document History: "history";
+    Document Past: "history --at";
+    Document Cost: "cost";
+    Document Events: "events";
+    Document Answer: "spawn", "assign", "kill", "cleanup", "merge", "retry", "drop", "waive", "approve", "answer", "wake", "stop";
+    Document Clean: "clean";
+    Document Removed: "clean --older";
+    Document Doctor: "doctor";
+    Document Machines: "diagram";
+    Document Machine: "diagram <machine>";
+}

@@ -1,0 +1,77 @@
+//! What happened, as the journal has it.
+
+use model::Moment;
+use model::journal::{Fact, State};
+use model::machine::Machine as _;
+use model::view;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use store::Fold;
+
+/// A row of the journal.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Event {
+    /// Its place in the journal, from 1.
+    seq: u64,
+    /// When it happened.
+    at: Moment,
+    /// What it happened to: `project`, or `ticket/` and the ticket's id.
+    stream: String,
+    /// The stream's n-th event, from 1.
+    version: u64,
+    /// Its name.
+    kind: &'static str,
+    /// What led to it, in words; empty where there is nothing to say.
+    cause: String,
+    /// What happened, in words.
+    says: String,
+    /// The stream's state after it, by name.
+    state: String,
+    /// Its own fields, as the journal keeps them: other ones for each kind, and more with a new version of crew. Moments in it are
+    /// milliseconds since 1970.
+    event: Value,
+}
+
+/// What happened, newest last.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Events {
+    /// The latest.
+    pub events: Vec<Event>,
+}
+
+/// Something that the engine warns of.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Warning {
+    /// What, maybe of several lines.
+    pub warning: String,
+}
+
+impl Event {
+    /// Of a row.
+    pub fn of(fold: &Fold) -> Self {
+        let body = match &fold.fact {
+            Fact::Project(event) => serde_json::to_value(event),
+            Fact::Ticket(event) => serde_json::to_value(event),
+        };
+        Self {
+            seq: fold.seq,
+            at: Moment(fold.at),
+            stream: fold.stream.to_string(),
+            version: fold.version,
+            kind: fold.fact.name(),
+            cause: fold.cause.clone(),
+            says: view::describe(&fold.fact),
+            state: state_name(&fold.after),
+            event: body.unwrap_or_default(),
+        }
+    }
+}
+
+/// A stream's state by name.
+pub fn state_name(state: &State) -> String {
+    match state {
+        State::Project(project) => model::project::Machine::state_name(project),
+        State::Ticket(ticket) => ticket.state_name(),
+    }
+}

@@ -1,0 +1,75 @@
+//! How a ticket or an agent came to where it is.
+
+use model::journal::State;
+use model::ticket::Effect;
+use model::view::describe_effect;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use store::Fold;
+
+use super::Event;
+
+/// How a ticket or an agent came to where it is.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct History {
+    /// The ticket or agent, as it was asked for.
+    pub of: String,
+    /// What happened to it, newest last.
+    pub events: Vec<Told>,
+}
+
+/// An event, and what it led to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Told {
+    #[serde(flatten)]
+    event: Event,
+    /// What it ordered, in order.
+    effects: Vec<Ordered>,
+}
+
+/// An effect that an event ordered.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Ordered {
+    /// What, in words.
+    says: String,
+    /// Its own fields, as the journal keeps them: other ones for each kind of effect.
+    effect: Value,
+}
+
+/// A state as it was.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Past {
+    #[serde(flatten)]
+    event: Event,
+    /// The state of its stream after it, whole, as the journal keeps it: it may grow with a new version of crew.
+    state_after: Value,
+}
+
+impl Told {
+    /// Of a row, with what it ordered.
+    pub fn of(fold: &Fold, effects: &[Effect]) -> Self {
+        let ordered = effects.iter().map(|effect| Ordered {
+            says: describe_effect(effect),
+            effect: serde_json::to_value(effect).unwrap_or_default(),
+        });
+        Self {
+            event: Event::of(fold),
+            effects: ordered.collect(),
+        }
+    }
+}
+
+impl Past {
+    /// Of a row.
+    pub fn of(fold: &Fold) -> Self {
+        let state = match &fold.after {
+            State::Project(project) => serde_json::to_value(project),
+            State::Ticket(ticket) => serde_json::to_value(ticket),
+        };
+        Self {
+            event: Event::of(fold),
+            state_after: state.unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What waits for a person.
+
+use model::ticket::Why;
+use model::view::{self, Act as Done, Kind, Urgency};
+use model::{AgentName, Moment, TicketId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What waits for a person, the most urgent first. The command ends 3 when something does.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Inbox {
+    /// By urgency, then the oldest first.
+    pub items: Vec<Item>,
+}
+
+/// Something that came to wait for a person, or that is settled.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct News {
+    /// What.
+    pub item: Item,
+    /// Whether it waits; `false` when it is settled.
+    pub waits: bool,
+}
+
+/// Something that waits for a person.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Item {
+    /// The same for as long as it waits.
+    id: String,
+    /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked, an agent that is stuck, a
+    /// dependency that cannot be met, a file that is no ticket or cannot be written, what crew cannot do for a ticket, a disk that is
+    /// full or cannot be written; or the reason for which a ticket is held.
+    #[schemars(extend("enum" = kinds()))]
+    kind: &'static str,
+    /// How much waits with it.
+    urgency: Urgency,
+    /// The ticket; `null` for a file that cannot be one, for all of them, for a disk, and for a checkout that is locked.
+    ticket: Option<TicketId>,
+    /// The agent that waits with it, or did the work.
+    agent: Option<AgentName>,
+    /// The ticket's title, or the file's name.
+    title: String,
+    /// Since when; `null` where the journal does not know.
+    since: Option<Moment>,
+    /// Why, in words, maybe of several lines.
+    why: String,
+    /// When it moves by itself, if nobody does anything.
+    until: Option<Moment>,
+    /// What a person can do, the likeliest first; never empty.
+    acts: Vec<Act>,
+}
+
+/// Something that a person can do.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Act {
+    /// What, in a word or two.
+    #[schemars(extend("enum" = Done::VERBS))]
+    verb: &'static str,
+    /// The line to type, `"…"` standing for a text of yours; `null` for what is done by hand.
+    typed: Option<String>,
+    /// What is to be done outside crew, in words; `null` where there is a line to type.
+    by_hand: Option<String>,
+    /// Whether a text of yours belongs to it.
+    wants_text: bool,
+}
+
+impl Item {
+    /// Of the view.
+    pub fn of(item: &view::Item) -> Self {
+        Self {
+            id: item.id.clone(),
+            kind: item.kind.name(),
+            urgency: item.urgency,
+            ticket: item.ticket.clone(),
+            agent: item.agent.clone(),
+            title: item.title.clone(),
+            since: item.since.map(Moment),
+            why: item.why.clone(),
+            until: item.until.map(Moment),
+            acts: item.acts.iter().map(Act::of).collect(),
+        }
+    }
+}
+
+impl Act {
+    fn of(act: &Done) -> Self {
+        let (typed, by_hand) = match act {
+            Done::ByHand { what } => (None, Some(what.clone())),
+            Done::Answer { .. }
+            | Done::Approve { .. }
+            | Done::Retry { .. }
+            | Done::Waive { .. }
+            | Done::Drop { .. }
+            | Done::Merge { .. }
+            | Done::Wake { .. }
+            | Done::Kill { .. }
+            | Done::Undep { .. } => (Some(act.typed()), None),
+        };
+        Self {
+            verb: act.verb(),
+            typed,
+            by_hand,
+            wants_text: act.wants_text(),
+        }
+    }
+}
+
+fn kinds() -> Vec<&'static str> {
+    let others = [
+        Kind::Question,
+        Kind::Checkout,
+        Kind::Stuck,
+        Kind::Dependency,
+        Kind::File,
+        Kind::Failing,
+        Kind::Disk,
+    ];
+    others.iter().map(Kind::name).chain(Why::NAMES).collect()
+}

@@ -1,0 +1,38 @@
+//! What an agent printed.
+
+use model::{AgentName, RunId, TicketId};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// The end of an agent's latest output. What names a step is `null` when it has not been stepped yet.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Peek {
+    /// Who.
+    pub agent: AgentName,
+    /// The run: a folder in `.crew/runs/`.
+    pub run: Option<RunId>,
+    /// What it worked on.
+    pub ticket: Option<TicketId>,
+    /// The step, from 1.
+    pub step: Option<u32>,
+    /// The last lines of its standard output.
+    pub lines: Vec<String>,
+    /// The last lines of its standard error.
+    pub errors: Vec<String>,
+}
+
+/// A line that an agent printed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OutputLine {
+    /// What it worked on.
+    pub ticket: TicketId,
+    /// The step, from 1.
+    pub step: u32,
+    /// The run: a folder in `.crew/runs/`.
+    pub run: RunId,
+    /// `out`, its standard output, or `err`, its standard error.
+    #[schemars(extend("enum" = ["out", "err"]))]
+    pub stream: &'static str,
+    /// The line.
+    pub line: String,
+}

@@ -1,0 +1,166 @@
+//! The tickets: those that are not over, the held ones, those that landed.
+
+use std::collections::BTreeSet;
+
+use model::policy::route::Refusal;
+use model::ticket::{self, Label, Why};
+use model::view::{self, Counts};
+use model::{AgentName, Moment, Oid, TicketId, Time};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+
+use super::{Pause, Usage};
+
+/// The tickets.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Queue {
+    /// How many stand where.
+    pub counts: Counts,
+    /// Those that are not over, what is nearest to the target first.
+    pub tickets: Vec<Ticket>,
+    /// Those of them that are held.
+    pub held: Vec<Held>,
+    /// What landed, the oldest first.
+    #[serde(serialize_with = "each_landed")]
+    #[schemars(with = "Vec<Landed>")]
+    pub landed: Vec<view::Landed>,
+    /// What is wrong with files in the ticket folder.
+    pub problems: Vec<String>,
+    /// Set while no step is started at all.
+    pub pause: Option<Pause>,
+}
+
+/// A ticket that is not over.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Ticket {
+    /// Its id: the name of its file without `.md`.
+    id: TicketId,
+    /// Its title.
+    title: String,
+    /// Its type: `task`, `bug`, `epic` …
+    #[serde(rename = "type")]
+    kind: String,
+    /// 0 comes first.
+    priority: u8,
+    /// The tickets that it waits for.
+    deps: Vec<TicketId>,
+    /// Its state, with that of its attempt: `open`, `in_progress/working`, `verify/checking` …
+    state: String,
+    /// In this state since.
+    since: Moment,
+    /// The agent that has it.
+    agent: Option<AgentName>,
+    /// What crew tagged it with.
+    labels: BTreeSet<Label>,
+    /// When its file last changed by another hand than crew's.
+    file_changed_at: Option<Moment>,
+    /// Why it is not given out, in words; `null` when nothing is in the way.
+    why_not: Option<String>,
+    /// The same for programs.
+    refusal: Option<Refusal>,
+    /// What crew has to do for it and cannot, however often it tries, and why.
+    failing: Vec<String>,
+}
+
+/// A ticket that is held.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Held {
+    /// Which.
+    ticket: TicketId,
+    /// Its title.
+    title: String,
+    /// The reason's kind.
+    #[schemars(extend("enum" = Why::NAMES))]
+    why: &'static str,
+    /// The reason in words.
+    note: String,
+    /// Since when.
+    since: Moment,
+    /// When crew tries again by itself; `null` when only a person moves it on.
+    retry_at: Option<Moment>,
+    /// Whether its work is submitted, so that a person may wave it through.
+    submitted: bool,
+}
+
+/// A ticket that landed.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Landed {
+    /// Which.
+    ticket: TicketId,
+    /// Its title.
+    title: String,
+    /// Who did the work.
+    agent: Option<AgentName>,
+    /// The merge commit on the target.
+    commit: Oid,
+    /// When.
+    at: Moment,
+    /// The journal's row that says so.
+    seq: u64,
+    /// Steps of the attempt that landed.
+    steps: u32,
+    /// What that attempt used.
+    usage: Usage,
+}
+
+/// Each is made as it is written: there may be a great many.
+fn each_landed<S: Serializer>(landed: &[view::Landed], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(landed.iter().map(Landed::of))
+}
+
+impl Ticket {
+    /// Of the journal's; `changed_at` is of its file, `refusal` why it is not given out, `failing` what cannot be done for it.
+    pub fn of(
+        ticket: &ticket::Ticket,
+        changed_at: Option<Time>,
+        refusal: Option<&Refusal>,
+        failing: Vec<String>,
+    ) -> Self {
+        Self {
+            id: ticket.id.clone(),
+            title: ticket.spec.title.clone(),
+            kind: ticket.spec.kind.clone(),
+            priority: ticket.spec.priority,
+            deps: ticket.spec.deps.iter().cloned().collect(),
+            state: ticket.state_name(),
+            since: Moment(ticket.since),
+            agent: ticket.attempt().map(|attempt| attempt.agent.clone()),
+            labels: ticket.labels.clone(),
+            file_changed_at: changed_at.map(Moment),
+            why_not: refusal.map(ToString::to_string),
+            refusal: refusal.cloned(),
+            failing,
+        }
+    }
+}
+
+impl Held {
+    /// Of the view.
+    pub fn of(held: view::Held) -> Self {
+        Self {
+            ticket: held.ticket,
+            title: held.title,
+            why: held.why,
+            note: held.note,
+            since: Moment(held.since),
+            retry_at: held.retry_at.map(Moment),
+            submitted: held.submitted,
+        }
+    }
+}
+
+impl Landed {
+    /// Of the view.
+    pub fn of(landed: &view::Landed) -> Self {
+        Self {
+            ticket: landed.ticket.clone(),
+            title: landed.title.clone(),
+            agent: landed.agent.clone(),
+            commit: landed.commit.clone(),
+            at: Moment(landed.at),
+            seq: landed.seq,
+            steps: landed.steps,
+            usage: Usage::of(landed.usage),
+        }
+    }
+}

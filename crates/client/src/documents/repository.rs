@@ -1,0 +1,71 @@
+//! What was made in a repository, and what was taken away again.
+
+use model::Oid;
+use model::settings::Runner;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What a repository was made ready with.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Init {
+    /// The file that was written.
+    pub settings: String,
+    /// The branch that work lands on.
+    pub target: String,
+    /// The test runner that was seen.
+    pub runner: Option<Runner>,
+    /// The file that gave it away.
+    pub seen_in: Option<String>,
+    /// What must pass before work lands.
+    pub checks: Vec<String>,
+    /// `false` when there are no checks, so that nothing guards the target.
+    pub guarded: bool,
+    /// The harness that agents run on; `null` when none was found.
+    pub harness: Option<String>,
+}
+
+/// What is left after everything of crew's was taken away.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Clean {
+    /// Always `true`: what cannot be done is an error.
+    pub cleaned: bool,
+    /// Commits that no branch has.
+    pub kept: Vec<Kept>,
+    /// Folders that stay as they are, since something in them cannot be saved by git.
+    pub aside: Vec<String>,
+}
+
+/// The outputs that were removed, and the commits that are kept for as long.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Removed {
+    /// Folders of steps.
+    pub steps: usize,
+    /// Folders of checks.
+    pub checks: usize,
+    /// What that freed, in bytes.
+    pub freed_bytes: u64,
+    /// Kept commits of long closed tickets that are kept no longer.
+    pub forgotten: Vec<Kept>,
+    /// Those that `--yes` would forget.
+    pub old: Vec<Kept>,
+}
+
+/// A commit that is kept.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Kept {
+    /// The ref that keeps it.
+    #[serde(rename = "ref")]
+    pub name: String,
+    /// The commit.
+    pub commit: Oid,
+}
+
+impl Kept {
+    /// Of git's.
+    pub fn of(kept: git::Kept) -> Option<Self> {
+        Some(Self {
+            commit: Oid::new(kept.commit.as_str()).ok()?,
+            name: kept.name,
+        })
+    }
+}

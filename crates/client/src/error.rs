@@ -1,0 +1,152 @@
+//! The errors of a frontend, each with the next step a person can take.
+
+use std::io;
+use std::path::PathBuf;
+
+use model::settings::Diagnostic;
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The engine's side.
+    #[error(transparent)]
+    Runtime(#[from] runtime::Error),
+    /// The journal.
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    /// The queue's files.
+    #[error(transparent)]
+    Tickets(#[from] tickets::Error),
+    /// git.
+    #[error(transparent)]
+    Git(#[from] git::Error),
+    /// A run's files.
+    #[error(transparent)]
+    Process(#[from] process::Error),
+    /// What was typed cannot be meant.
+    #[error("{what}")]
+    Usage {
+        /// What is wrong with it.
+        what: String,
+        /// What to type instead.
+        hint: Option<String>,
+    },
+    /// It cannot be done now.
+    #[error("{what}")]
+    Refused {
+        /// Why.
+        what: String,
+        /// What to do first.
+        hint: Option<String>,
+    },
+    /// The settings file cannot be used.
+    #[error("{} cannot be used", file.display())]
+    Settings {
+        /// The file.
+        file: PathBuf,
+        /// Everything that is wrong with it.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// The engine took the command's place, or is too busy, or hangs.
+    #[error("no answer within {seconds} s from the engine ({holder})")]
+    NoAnswer {
+        /// How long it was waited for.
+        seconds: u64,
+        /// Who holds the repository.
+        holder: String,
+        /// Its process, when a signal has stopped it.
+        stopped: Option<u32>,
+    },
+    /// An engine keeps everybody from the journal, for a signal has stopped it as it wrote.
+    #[error("the engine ({holder}) keeps the journal locked, and stands still")]
+    Stopped {
+        /// Who holds the repository.
+        holder: String,
+        /// Its process.
+        pid: u32,
+    },
+    /// The file system refused.
+    #[error("cannot {doing} {}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// The cause.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// What was typed cannot be meant; `hint` says what to type instead.
+    pub fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Usage {
+            what: what.into(),
+            hint: Some(hint.into()),
+        }
+    }
+
+    /// It cannot be done now; `hint` says what to do first.
+    pub fn refused(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::Refused {
+            what: what.into(),
+            hint: Some(hint.into()),
+        }
+    }
+
+    /// What a person can do about it, where there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Runtime(runtime::Error::Store(error)) | Self::Store(error) => journal_hint(error),
+            Self::Runtime(error) => error.hint(),
+            Self::Tickets(error) => error.hint(),
+            Self::Git(error) => error.hint().map(str::to_owned),
+            Self::Process(error) => error.hint().map(str::to_owned),
+            Self::Usage { hint, .. } | Self::Refused { hint, .. } => hint.clone(),
+            Self::NoAnswer {
+                stopped: Some(pid), ..
+            } => Some(format!(
+                "it is stopped by a signal: `kill -CONT {pid}` lets it go on, and the command is carried out then"
+            )),
+            Self::Stopped { pid, .. } => Some(format!(
+                "it is stopped by a signal: `kill -CONT {pid}` lets it go on; try again then"
+            )),
+            Self::NoAnswer { stopped: None, .. } => Some(
+                "the command stays in the engine's inbox: `crew events` shows when it is carried out"
+                    .to_owned(),
+            ),
+            Self::Settings { .. } | Self::Io { .. } => None,
+        }
+    }
+}
+
+/// The store knows nothing of commands.
+fn journal_hint(error: &store::Error) -> Option<String> {
+    match error {
+        store::Error::Missing { .. } => Some("`crew run` makes one".to_owned()),
+        other => other.hint().map(str::to_owned),
+    }
+}
+
+/// Turns a file operation's error into [`Error::Io`].
+pub trait Doing<T> {
+    /// `doing` is a verb that fits between "cannot" and the path.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T> {
+        self.map_err(|source| Error::Io {
+            doing,
+            path: path.into(),
+            source,
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! Following the journal: the view, kept up to date by its tail.
+
+use std::path::Path;
+use std::time::Duration;
+
+use model::view::Snapshot;
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+use store::{Fold, Ledger, Sqlite};
+use tokio::sync::mpsc;
+
+use crate::clock;
+use crate::error::{Error, Result};
+
+/// Rows that are read at a time.
+const PAGE: u32 = 250;
+/// How often the journal is looked at when nothing tells of a change: a message that is lost must not be waited for. A change
+/// is told of a little before it can be seen, so that some looks follow each.
+const POLL: Duration = Duration::from_millis(250);
+/// How often when nothing has told of one for a while.
+const QUIET: Duration = Duration::from_secs(2);
+/// How many looks follow a change at the shorter distance.
+const LOOKS: u32 = 8;
+
+/// The view of a journal that may not be there yet, without what lies behind: for whoever shows what goes on.
+pub async fn present(ledger: Option<&Ledger<Sqlite>>) -> Result<Snapshot> {
+    match ledger {
+        Some(ledger) => Ok(ledger.crew(clock::now()).await?),
+        None => Ok(Snapshot::default()),
+    }
+}
+
+/// The journal's tail, as it grows.
+pub struct Follow {
+    ledger: Ledger<Sqlite>,
+    after: u64,
+    changes: Changes,
+}
+
+impl Follow {
+    /// From behind a row on.
+    pub fn new(ledger: Ledger<Sqlite>, folder: &Path, after: u64) -> Self {
+        Self {
+            ledger,
+            after,
+            changes: Changes::of(folder),
+        }
+    }
+
+    /// The rows that are there now and were not given yet; maybe none.
+    pub async fn more(&mut self) -> Result<Vec<Fold>> {
+        let page = self.ledger.tail(self.after, PAGE).await?;
+        if let Some(last) = page.last() {
+            self.after = last.seq;
+        }
+        Ok(page)
+    }
+
+    /// Gives all rows that are there and were not given yet, one after the other.
+    pub async fn each<E: From<Error>>(
+        &mut self,
+        mut each: impl FnMut(&Fold) -> Result<(), E>,
+    ) -> Result<(), E> {
+        loop {
+            let more = self.more().await?;
+            if more.is_empty() {
+                return Ok(());
+            }
+            more.iter().try_for_each(&mut each)?;
+        }
+    }
+
+    /// Waits until there may be more.
+    pub async fn changed(&mut self) {
+        self.changes.wait().await;
+    }
+}
+
+/// A watch on a folder with a poll behind it.
+pub struct Changes {
+    told: mpsc::Receiver<()>,
+    /// Looks since the last change.
+    looks: u32,
+    /// Ends the watching when it is dropped; none where the system has none to give.
+    watch: Option<RecommendedWatcher>,
+}
+
+impl Changes {
+    /// Of what is in a folder.
+    pub fn of(folder: &Path) -> Self {
+        let (tell, told) = mpsc::channel(1);
+        let watch = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+            // Reading the journal touches its files too: only a write is news.
+            let is_read = matches!(&event, Ok(event) if event.kind.is_access());
+            if !is_read {
+                // Full: a notice is waiting already.
+                let _ = tell.try_send(());
+            }
+        });
+        let watch = watch.ok().and_then(|mut watch| {
+            watch.watch(folder, RecursiveMode::NonRecursive).ok()?;
+            Some(watch)
+        });
+        Self {
+            told,
+            looks: 0,
+            watch,
+        }
+    }
+
+    /// Waits for a change, or a while.
+    pub async fn wait(&mut self) {
+        let is_quiet = self.watch.is_some() && self.looks >= LOOKS;
+        self.wait_at_most(if is_quiet { QUIET } else { POLL }).await;
+    }
+
+    /// Waits for a change, or so long: a change is told of a little before it can be seen.
+    pub async fn wait_at_most(&mut self, poll: Duration) {
+        self.looks = self.looks.saturating_add(1);
+        match tokio::time::timeout(poll, self.told.recv()).await {
+            Ok(Some(())) => self.looks = 0,
+            // No watch: the channel is closed at once, and the poll is all there is.
+            Ok(None) => tokio::time::sleep(poll).await,
+            Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! What waits for a person, gathered from the journal and the ticket folder.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::settings::Settings;
+use model::ticket::Ticket;
+use model::view::{self, Context, Failing, Item, Snapshot};
+use model::{TicketId, Time};
+use runtime::Place;
+use store::{Ledger, Sqlite};
+
+use crate::error::Result;
+use crate::queue_facts::Facts;
+use crate::refusals::refusals;
+use crate::{clock, repository};
+
+/// The inbox of a crew as it is folded now, with what its journal's outbox and its ticket folder say at this moment.
+pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger<Sqlite>>) -> Result<Vec<Item>> {
+    inbox(crew, place, failing(ledger).await?)
+}
+
+/// What crew has to do and cannot; nothing where there is no journal.
+pub async fn failing(ledger: Option<&Ledger<Sqlite>>) -> Result<Vec<Failing>> {
+    match ledger {
+        Some(ledger) => Ok(ledger.failing().await?),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Why that is, of one ticket.
+pub fn why_of(failing: &[Failing], ticket: &TicketId) -> Vec<String> {
+    let of_it = failing.iter().filter(|failing| failing.ticket == *ticket);
+    of_it.map(|failing| failing.why.clone()).collect()
+}
+
+/// As [`gather`], where it is known what of the journal cannot be done.
+pub fn inbox(crew: &Snapshot, place: &Place, failing: Vec<Failing>) -> Result<Vec<Item>> {
+    let (tickets, beside) = folder(crew, place, failing, clock::now())?;
+    Ok(view::inbox(&tickets, &beside))
+}
+
+/// The tickets, with those that only have a file yet, and what else the ticket folder says, beside what of the journal cannot be
+/// done: what [`view::inbox`] takes.
+pub fn folder(
+    crew: &Snapshot,
+    place: &Place,
+    mut failing: Vec<Failing>,
+    now: Time,
+) -> Result<(BTreeMap<TicketId, Arc<Ticket>>, Context)> {
+    let settings = settings(place);
+    let facts = Facts::gather(crew, place, &settings, now)?;
+    if !failing.is_empty() && place.engine()?.is_none() {
+        // Nobody tries.
+        failing.iter_mut().for_each(|failing| failing.until = None);
+    }
+    let beside = Context {
+        refusals: refusals(&facts, &settings),
+        files: facts.bad,
+        refuses_work: place.refuses_work(&settings),
+        unwritable: place.refuses_files(),
+        // Where they cannot be looked at, `crew doctor` says why.
+        locked: place
+            .left_index_locks()
+            .unwrap_or_default()
+            .iter()
+            .map(|lock| lock.display().to_string())
+            .collect(),
+        failing,
+    };
+    Ok((facts.tickets, beside))
+}
+
+/// A crew with the tickets that only have a file yet: what no engine has seen is in the queue all the same.
+pub fn seen(crew: &Snapshot, place: &Place, now: Time) -> Result<Snapshot> {
+    let facts = Facts::gather(crew, place, &settings(place), now)?;
+    let mut seen = crew.clone();
+    seen.tickets = facts.tickets;
+    Ok(seen)
+}
+
+/// Settings that cannot be read stand as the defaults: this is needed most when something is wrong.
+fn settings(place: &Place) -> Settings {
+    repository::settings(place).unwrap_or_default()
+}

@@ -1,0 +1,26 @@
+//! What every frontend needs: submit a command, follow the journal, look things up, gather the inbox, print documents.
+//!
+//! * [`submit`] hands a command to the engine, and carries it out where none runs.
+//! * [`follow`] is the snapshot and the journal's tail as it grows.
+//! * [`lookup`] finds the agent or ticket that a person means.
+//! * [`inbox`] is what waits for a person; [`refusals`] says why tickets are not given to an agent.
+//! * [`outputs`] are the files of runs, [`commits`] the commits of attempts, [`workspaces`] removes what nobody uses.
+//! * [`documents`] are the shapes of `--json`.
+//!
+//! A frontend stands on this crate and calls neither git nor the ticket files itself.
+
+pub mod clock;
+pub mod commits;
+pub mod documents;
+pub mod error;
+pub mod follow;
+pub mod inbox;
+pub mod lookup;
+pub mod outputs;
+pub mod queue_facts;
+pub mod refusals;
+pub mod repository;
+pub mod submit;
+pub mod workspaces;
+
+pub use error::{Error, Result};

@@ -1,0 +1,183 @@
+//! The output of an agent's steps, as files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use model::attempt;
+use model::journal::{Fact, State, Stream};
+use model::ticket;
+use model::view::{Snapshot, Summaries};
+use model::{AgentName, RunId, TicketId};
+use runtime::Place;
+use store::{Fold, Ledger, Sqlite};
+
+use crate::error::Result;
+
+/// A step of an agent that was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Its run.
+    pub run: RunId,
+    /// The ticket.
+    pub ticket: TicketId,
+    /// Its number in its attempt, from 1; a step that failed and the one that repeats it have the same.
+    pub number: u32,
+}
+
+impl Step {
+    /// The step that a row started, if it started one of this agent.
+    pub fn started(fold: &Fold, agent: &AgentName) -> Option<Self> {
+        let (
+            Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run, .. })),
+            State::Ticket(after),
+        ) = (&fold.fact, &fold.after)
+        else {
+            return None;
+        };
+        let attempt = after.attempt().filter(|attempt| attempt.agent == *agent)?;
+        Some(Self {
+            run: run.clone(),
+            ticket: after.id.clone(),
+            number: attempt.steps + 1,
+        })
+    }
+
+    /// Where its output is.
+    pub fn dir(&self, place: &Place) -> PathBuf {
+        dir(place, &self.run)
+    }
+}
+
+/// The directory of a run.
+pub fn dir(place: &Place, run: &RunId) -> PathBuf {
+    place.runs_dir.join(run.as_str())
+}
+
+/// The tickets of a view that an agent has worked on.
+fn of_view(crew: &Snapshot, agent: &AgentName) -> BTreeSet<TicketId> {
+    let its = crew.attempts.values().filter(|work| work.agent == *agent);
+    its.map(|work| work.ticket.clone()).collect()
+}
+
+/// Those that were set aside.
+async fn of_past(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) -> Result<BTreeSet<TicketId>> {
+    let mut tickets = BTreeSet::new();
+    let add = |id: &TicketId, summaries: &Summaries| {
+        if summaries.attempts.iter().any(|work| work.agent == *agent) {
+            tickets.insert(id.clone());
+        }
+    };
+    ledger.attempt_summaries(crew, add).await?;
+    Ok(tickets)
+}
+
+/// The rows about the tickets that an agent has worked on, as far as they are folded, each with what the ticket was before: read
+/// from their streams, so that it costs what the agent has done and not what everybody has. `crew`: without what was set aside.
+pub async fn rows(
+    ledger: &Ledger<Sqlite>,
+    crew: &Snapshot,
+    agent: &AgentName,
+    each: impl FnMut(Option<&State>, &Fold),
+) -> Result<()> {
+    let mut tickets = of_view(crew, agent);
+    tickets.extend(of_past(ledger, crew, agent).await?);
+    of_tickets(ledger, crew, tickets, each).await
+}
+
+async fn of_tickets(
+    ledger: &Ledger<Sqlite>,
+    crew: &Snapshot,
+    tickets: BTreeSet<TicketId>,
+    mut each: impl FnMut(Option<&State>, &Fold),
+) -> Result<()> {
+    for ticket in tickets {
+        let mut before = None;
+        let take = |row: Fold| {
+            if row.seq <= crew.seq {
+                each(before.as_ref(), &row);
+                before = Some(row.after);
+            }
+        };
+        ledger.each_of(&Stream::Ticket(ticket), 0, take).await?;
+    }
+    Ok(())
+}
+
+/// The steps that an agent was ever given, the oldest first. `crew`: without what was set aside.
+pub async fn steps(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) -> Result<Vec<Step>> {
+    let mut steps = BTreeMap::new();
+    rows(ledger, crew, agent, |_, row| {
+        steps.extend(Step::started(row, agent).map(|step| (row.seq, step)));
+    })
+    .await?;
+    Ok(steps.into_values().collect())
+}
+
+/// The agent's last step. What was set aside is older than what was not, and looked at only when there is nothing else.
+pub async fn last_step(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) -> Result<Option<Step>> {
+    for is_past in [false, true] {
+        let tickets = match is_past {
+            false => of_view(crew, agent),
+            true => of_past(ledger, crew, agent).await?,
+        };
+        let mut last = None;
+        of_tickets(ledger, crew, tickets, |_, row| {
+            if let Some(step) = Step::started(row, agent)
+                && last.as_ref().is_none_or(|(seq, _)| *seq < row.seq)
+            {
+                last = Some((row.seq, step));
+            }
+        })
+        .await?;
+        if let Some((_, step)) = last {
+            return Ok(Some(step));
+        }
+    }
+    Ok(None)
+}
+
+/// The last `bytes` of a file as text; nothing when it is not there.
+pub fn end(path: &Path, bytes: u64) -> String {
+    let read = || {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(bytes)))?;
+        let mut end = Vec::new();
+        file.take(bytes).read_to_end(&mut end)?;
+        if length > bytes
+            && let Some(cut) = end.iter().position(|byte| *byte == b'\n')
+        {
+            // The beginning of its first line is missing.
+            end.drain(..=cut);
+        }
+        std::io::Result::Ok(end)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+/// Output as people can read it.
+pub fn readable(output: &str) -> String {
+    String::from_utf8_lossy(&harness::readable(output.as_bytes())).into_owned()
+}
+
+/// The end of what a run complained of; most of a long one is of no use to anybody.
+pub fn errors(dir: &Path) -> String {
+    end(&dir.join("err"), 64 << 10)
+}
+
+/// Bytes in which the last line that says anything is looked for: of a client's stream most lines say nothing.
+const LAST: u64 = 64 << 10;
+
+/// The last line of a run's output that says anything, sanitised.
+pub fn last_line(dir: &Path) -> String {
+    let end = readable(&end(&dir.join("out"), LAST));
+    // A final line that is being written counts too.
+    let said = end
+        .lines()
+        .rev()
+        .map(text::sanitise::output_line)
+        .find(|line| !line.is_empty());
+    said.unwrap_or_default()
+}

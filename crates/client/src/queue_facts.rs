@@ -1,0 +1,204 @@
+//! The queue as the router would see it: the journal's tickets and the files as they are now.
+//!
+//! The engine has its own reading of the files; this one answers questions while no engine runs, and is thrown away.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::policy::budget::Pause;
+use model::policy::route::{self, Queue};
+use model::settings::Settings;
+use model::ticket::{Done, Event, FileStatus, State, Ticket};
+use model::view::{BadFile, Snapshot};
+use model::{AgentName, TicketId, Time};
+use tickets::Folder;
+
+use crate::error::Result;
+use runtime::{Place, Reading};
+use tickets::ProblemKind;
+
+/// What routing looks at.
+#[derive(Debug)]
+pub struct Facts {
+    /// The journal's tickets, and those that only have a file yet.
+    pub tickets: BTreeMap<TicketId, Arc<Ticket>>,
+    /// The same with those that were set aside and are recovered by one of them, as far as it matters how they ended.
+    all: Option<BTreeMap<TicketId, Arc<Ticket>>>,
+    files: BTreeMap<TicketId, route::File>,
+    roster: BTreeSet<AgentName>,
+    debounce: std::time::Duration,
+    pause: Option<Pause>,
+    now: Time,
+    /// What is wrong with files, in words.
+    pub problems: Vec<String>,
+    /// Files that are no tickets.
+    pub bad: Vec<BadFile>,
+}
+
+impl Facts {
+    /// Gathers them.
+    pub fn gather(crew: &Snapshot, place: &Place, settings: &Settings, now: Time) -> Result<Self> {
+        let mut facts = Self {
+            tickets: crew.tickets.clone(),
+            all: None,
+            files: BTreeMap::new(),
+            roster: crew
+                .project
+                .agents
+                .iter()
+                .chain(&settings.agents.names)
+                .cloned()
+                .collect(),
+            debounce: settings.run.debounce,
+            pause: crew.project.pause.filter(|pause| pause.until > now),
+            now,
+            problems: Vec::new(),
+            bad: Vec::new(),
+        };
+        let folder = Folder::at(&place.tickets_dir).ok();
+        let readings = folder.as_ref().map(Folder::each).transpose()?;
+        for reading in readings.into_iter().flatten() {
+            facts
+                .problems
+                .extend(reading.problems().iter().map(ToString::to_string));
+            let read = reading.outcome.as_ref().ok();
+            let understood = read.and_then(|read| Some((read, Reading::of(read)?)));
+            if understood.is_none() {
+                facts.bad.push(bad(&reading));
+            }
+            let Ok(id) = TicketId::new(reading.name.as_str()) else {
+                continue;
+            };
+            match understood {
+                // What was set aside is over: it is looked at again by an engine, should its file say otherwise.
+                Some((_, reading)) if crew.archived.tickets.contains(&id) => {
+                    facts.set_aside(id, reading.status)
+                }
+                Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
+                None => {
+                    let unreadable = route::File {
+                        status: FileStatus::Open,
+                        changed_at: Time(0),
+                        unreadable: true,
+                    };
+                    facts.files.insert(id, unreadable);
+                }
+            }
+        }
+        // A file that is gone makes nobody wait for a ticket that is over.
+        let linked: Vec<TicketId> = facts
+            .tickets
+            .values()
+            .flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers))
+            .filter(|id| crew.archived.tickets.contains(id))
+            .cloned()
+            .collect();
+        for id in linked {
+            facts.set_aside(id, FileStatus::Closed);
+        }
+        facts.all = facts.with_past(crew);
+        Ok(facts)
+    }
+
+    fn with_past(&self, crew: &Snapshot) -> Option<BTreeMap<TicketId, Arc<Ticket>>> {
+        let recovered = self
+            .tickets
+            .values()
+            .filter_map(|ticket| ticket.spec.recovers.as_ref());
+        let past: BTreeSet<&TicketId> = recovered
+            .filter(|id| crew.archived.tickets.contains(*id) && !self.tickets.contains_key(*id))
+            .collect();
+        if past.is_empty() {
+            return None;
+        }
+        let mut all = self.tickets.clone();
+        for id in past {
+            let mut ticket = Ticket::new(id.clone());
+            ticket.state = State::Done(match crew.archived.failed.contains(id) {
+                true => Done::Failed {
+                    reason: String::new(),
+                },
+                false => Done::NotNeeded,
+            });
+            all.insert(id.clone(), Arc::new(ticket));
+        }
+        Some(all)
+    }
+
+    fn set_aside(&mut self, id: TicketId, status: FileStatus) {
+        let file = route::File {
+            status,
+            changed_at: Time(0),
+            unreadable: false,
+        };
+        self.files.insert(id, file);
+    }
+
+    fn add(&mut self, id: TicketId, Reading { spec, status, .. }: Reading, mtime_ns: i128) {
+        let changed_at = Time(i64::try_from(mtime_ns / 1_000_000).unwrap_or(0).min(self.now.0));
+        self.files.insert(
+            id.clone(),
+            route::File {
+                status,
+                changed_at,
+                unreadable: false,
+            },
+        );
+        match self.tickets.get_mut(&id) {
+            // What was edited since an engine last looked counts already.
+            Some(known) if !known.is_done() && known.spec != spec => Arc::make_mut(known).spec = spec,
+            Some(_) => {}
+            None if status == FileStatus::Closed => {}
+            None => {
+                let created = Ticket::new(id.clone()).after(&Event::Created { spec }, self.now);
+                if let Ok(change) = created {
+                    self.tickets.insert(id, Arc::new(change.ticket));
+                }
+            }
+        }
+    }
+
+    /// As the policies take it.
+    pub fn queue(&self) -> Queue<'_> {
+        Queue {
+            tickets: self.all.as_ref().unwrap_or(&self.tickets),
+            files: &self.files,
+            roster: &self.roster,
+            debounce: self.debounce,
+            pause: self.pause,
+            now: self.now,
+        }
+    }
+
+    /// A file's status, as it is.
+    pub fn file(&self, id: &TicketId) -> Option<&route::File> {
+        self.files.get(id)
+    }
+}
+
+/// What is wrong with a file that is no ticket: what keeps it from being one, by the parser's word.
+fn bad(reading: &tickets::Reading) -> BadFile {
+    let fatal = match &reading.outcome {
+        Err(problem) => Some(problem),
+        Ok(read) => read.problems.iter().find(|problem| {
+            matches!(
+                problem.kind,
+                ProblemKind::NoStatus | ProblemKind::UnknownStatus(_) | ProblemKind::BadDependency(_)
+            )
+        }),
+    };
+    let line = fatal.and_then(|problem| problem.line);
+    let place = line.map_or_else(String::new, |line| format!(":{line}"));
+    let what = fatal.map_or_else(
+        || "what it recovers cannot be a ticket's id".to_owned(),
+        |problem| problem.kind.to_string(),
+    );
+    BadFile {
+        name: reading.name.clone(),
+        ticket: TicketId::new(reading.name.as_str()).ok(),
+        what: format!("{}.md{place}: {what}", reading.name),
+        hint: fatal
+            .map_or("name the ticket by its id", tickets::Problem::hint)
+            .to_owned(),
+    }
+}

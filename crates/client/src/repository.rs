@@ -1,0 +1,46 @@
+//! The settings and the journal of a repository, opened for a frontend.
+
+use model::settings::Settings;
+use runtime::Place;
+use store::{Ledger, Sqlite};
+
+use crate::error::{Error, Result};
+
+/// The settings.
+pub fn settings(place: &Place) -> Result<Settings> {
+    place.settings().map_err(|error| lift(place, error))
+}
+
+/// The runtime's error, with the settings' diagnostics kept apart: they are shown with their lines.
+pub fn lift(place: &Place, error: runtime::Error) -> Error {
+    match error {
+        runtime::Error::Settings(diagnostics) => Error::Settings {
+            file: place.settings_path.clone(),
+            diagnostics,
+        },
+        other => Error::Runtime(other),
+    }
+}
+
+/// The error, with who it is that keeps the journal locked where nobody else would find out: an engine that a signal has
+/// stopped as it wrote.
+pub fn locked_by(place: &Place, error: Error) -> Error {
+    match error {
+        Error::Store(store::Error::Busy) | Error::Runtime(runtime::Error::Store(store::Error::Busy)) => {}
+        other => return other,
+    }
+    let holder = place.holder().ok().flatten();
+    match holder.and_then(|holder| Some((runtime::stopped(&holder)?, holder.to_string()))) {
+        Some((pid, holder)) => Error::Stopped { holder, pid },
+        None => error,
+    }
+}
+
+/// The journal to read; none before anything was ever asked or run here.
+pub async fn journal(place: &Place) -> Result<Option<Ledger<Sqlite>>> {
+    match place.read_journal().await {
+        Ok(ledger) => Ok(Some(ledger)),
+        Err(runtime::Error::Store(store::Error::Missing { .. })) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

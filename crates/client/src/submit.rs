@@ -1,0 +1,156 @@
+//! Submitting a command: through the inbox of a running engine, or carried out here where no engine runs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::time::Duration;
+
+use model::command::{Command, Outcome};
+use runtime::Place;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
+use store::{Fold, Journal as _, Ledger, Sqlite};
+
+use crate::error::{Error, Result};
+use crate::follow::Changes;
+use crate::{clock, repository};
+
+/// How long a running engine may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often its answer is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// The number of events of one command that are returned, at most.
+const MOST: u32 = 1000;
+
+/// A person who submits commands to the engine of one repository.
+#[derive(Clone, Debug)]
+pub struct Submitter {
+    place: Place,
+    person: String,
+    options: runtime::Options,
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The command's id.
+    pub id: String,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Whether an engine was up to hear it.
+    pub was_up: bool,
+    /// What came of it, where the dispatcher was run for it here.
+    pub happened: Vec<Fold>,
+}
+
+impl Submitter {
+    /// `person` is the name that the journal keeps; `env` is the environment of an engine that is run for a command.
+    #[must_use]
+    pub fn new(place: Place, person: String, env: BTreeMap<OsString, OsString>) -> Self {
+        Self {
+            place,
+            person,
+            options: runtime::Options {
+                env,
+                ..runtime::Options::default()
+            },
+        }
+    }
+
+    /// Submits a command and waits for the answer. Where no engine runs, the command is carried out here.
+    ///
+    /// # Errors
+    /// Settings or a journal that cannot be read; [`Error::NoAnswer`]; whatever keeps the command from being carried out.
+    pub async fn submit(&self, command: &Command) -> Result<Answer> {
+        let place = &self.place;
+        let engine = place.engine()?;
+        if engine.is_none() {
+            // What cannot be carried out here is not left in the inbox.
+            repository::settings(place)?;
+        }
+        let id = clock::command_id();
+        let ledger = place
+            .open_journal()
+            .await
+            .map_err(|error| repository::lift(place, error))?;
+        if engine.is_none() {
+            // Nor is anything written to a journal that cannot be read: of a newer crew, say.
+            ledger.streams().await?;
+        }
+        let before = ledger.0.head().await?.0;
+        failpoint::hit("ask.parsed");
+        let submit = || ledger.submit(&id, &self.person, clock::now(), command);
+        match submit().await {
+            // It may be in the inbox or not. The same id asks once: said again, it surely is.
+            Err(error) if error.is_ambiguous() => submit().await?,
+            submitted => submitted?,
+        }
+        failpoint::hit("ask.asked");
+        wake_engine(place);
+        let outcome = self.answer(&ledger, &id).await;
+        if let Err(error) = &outcome
+            && !matches!(error, Error::NoAnswer { .. })
+        {
+            // Nobody is to carry it out later, when it is no longer expected. Should someone have done so by now, this fails.
+            let why = format!("it could not be carried out: {}", text::with_causes(error));
+            drop(ledger.answer(&id, &Outcome::Refused { why }, clock::now()).await);
+        }
+        let outcome = outcome?;
+        let happened = match engine {
+            Some(_) => Vec::new(),
+            None => ledger.tail(before, MOST).await?,
+        };
+        ledger.0.close().await;
+        Ok(Answer {
+            id,
+            outcome,
+            was_up: engine.is_some(),
+            happened,
+        })
+    }
+
+    /// Waits for whoever holds the repository, or carries the command out.
+    async fn answer(&self, ledger: &Ledger<Sqlite>, id: &str) -> Result<Outcome> {
+        let place = &self.place;
+        let mut changes = Changes::of(&place.crew_dir);
+        let mut waited = Duration::ZERO;
+        loop {
+            if let Some(outcome) = ledger.outcome(id).await? {
+                return Ok(outcome);
+            }
+            match place.holder()? {
+                Some(holder) if waited >= PATIENCE => {
+                    return Err(Error::NoAnswer {
+                        seconds: PATIENCE.as_secs(),
+                        holder: holder.to_string(),
+                        stopped: runtime::stopped(&holder),
+                    });
+                }
+                Some(_) => {
+                    let before = clock::now();
+                    changes.wait_at_most(LOOK).await;
+                    // By looks: an engine that stands still with the machine is given its time.
+                    waited += clock::now().since(before).min(2 * LOOK);
+                }
+                None => match runtime::carry_out(place.clone(), self.options.clone(), id).await {
+                    // Another took the repository in between: it answers.
+                    Ok(()) | Err(runtime::Error::Held { .. }) => {}
+                    Err(error) => return Err(repository::lift(place, error)),
+                },
+            }
+        }
+    }
+}
+
+/// Makes an engine look at its inbox now. It is told of the write itself too, but while that is still being made durable
+/// and cannot be seen yet; nothing is told of the moment in which it can.
+pub fn wake_engine(place: &Place) {
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_NOW,
+    };
+    let times = Timestamps {
+        last_access: now,
+        last_modification: now,
+    };
+    // By its path: to open and close the file would drop SQLite's locks on it. Where it fails, the engine's poll is left.
+    let _ = utimensat(CWD, &place.journal, &times, AtFlags::empty());
+}

@@ -1,0 +1,71 @@
+//! Workspaces and branches that nobody is to use any more: what they hold is kept, then they go.
+
+use std::path::Path;
+
+use git::{Branch, Id, Identity, Oid, Repository, Workspace};
+use model::{AgentName, TicketId};
+
+use crate::error::Result;
+
+/// The workspace of an agent at a ticket; `attempt` and `base` count only for its pin.
+pub fn workspace_of(
+    root: &Path,
+    (agent, ticket): (&AgentName, &TicketId),
+    attempt: u32,
+    base: &Oid,
+) -> Result<Workspace> {
+    Ok(Workspace::of(&git::Spec {
+        root: root.to_owned(),
+        agent: Id::parse(agent.as_str())?,
+        ticket: Id::parse(ticket.as_str())?,
+        attempt,
+        start: base.clone(),
+        base: base.clone(),
+        identity: Identity::new(agent.as_str(), &format!("{agent}@crew.invalid")),
+        excludes: Vec::new(),
+        instructions: Vec::new(),
+    }))
+}
+
+/// Whether the folder of an agent's work on a ticket is crew's own, and not one that a person gave such a name.
+pub fn is_crews(root: &Path, (agent, ticket): (&AgentName, &TicketId)) -> Result<bool> {
+    let (agent, ticket) = (Id::parse(agent.as_str())?, Id::parse(ticket.as_str())?);
+    Ok(Workspace::is_made(root, &agent, &ticket)?)
+}
+
+/// The commit that a workspace's work is compared with: the ticket's last pin, else what its journal says, else where HEAD is.
+/// Only the last can be missing, in a repository without a commit, or whose branch is gone.
+pub fn base_of(repository: &Repository, ticket: &TicketId, said: Option<&model::Oid>) -> Result<Oid> {
+    let pins = repository.pins()?;
+    let last = pins.into_iter().filter(|pin| pin.ticket == ticket.as_str());
+    if let Some(pin) = last.max_by_key(|pin| pin.attempt) {
+        return Ok(pin.commit);
+    }
+    if let Some(said) = said {
+        let said = Oid::parse(said.as_str())?;
+        if repository.tree_of(&said).is_ok() {
+            return Ok(said);
+        }
+    }
+    Ok(repository.resolve("HEAD")?)
+}
+
+/// Keeps what a workspace holds and removes it; one that holds what git cannot save is set aside.
+pub fn workspace(repository: &Repository, workspace: &Workspace) -> Result<()> {
+    match repository.remove(workspace) {
+        Err(git::Error::Unsaved { .. }) => repository.archive_workspace(workspace).map(drop)?,
+        other => drop(other?),
+    }
+    Ok(())
+}
+
+/// Keeps the tip of an agent's branch, unless the target is there and has it, and deletes the branch.
+pub fn branch(
+    repository: &Repository,
+    (branch, tip): (&Branch, &Oid),
+    ticket: &TicketId,
+    target: Option<&Oid>,
+) -> Result<()> {
+    let proof = repository.prove(&Id::parse(ticket.as_str())?, tip, target)?;
+    Ok(repository.delete_branch(branch, &proof)?)
+}

@@ -1,0 +1,166 @@
+//! Sanitiser: makes untrusted text safe to show.
+//!
+//! Agents, tickets and tools can print sequences that move the cursor, set the clipboard, rename the
+//! window, reverse the reading order, or stay invisible. Files keep the raw bytes; every frontend passes
+//! untrusted text through this module.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+use unicode_width::UnicodeWidthChar as _;
+
+/// The most characters of an excerpt.
+pub const EXCERPT: usize = 4_000;
+/// The combining marks that a character may carry: real scripts need up to four, prank text uses hundreds.
+const MAX_MARKS: usize = 4;
+
+/// The text as one line without control sequences and without invisible or reordering characters. Line
+/// breaks and tabs become spaces; white space at both ends is removed.
+pub fn line(text: &str) -> String {
+    strip(text, |_| Some(" ")).trim().to_owned()
+}
+
+/// As [`line()`], for a line of a program's output: of a line that overwrote itself (`10 %\r20 %`) the last
+/// part.
+pub fn output_line(text: &str) -> String {
+    let shown = text
+        .trim_end_matches(['\r', '\n'])
+        .rsplit('\r')
+        .find(|part| !part.trim().is_empty());
+    line(shown.unwrap_or_default())
+}
+
+/// As [`line()`], but line breaks stay, as `\n`, and a tab becomes four spaces.
+pub fn text(text: &str) -> String {
+    strip(&text.replace("\r\n", "\n"), |control| match control {
+        '\t' => Some("    "),
+        _ => Some("\n"),
+    })
+}
+
+/// As [`text()`], for a prompt: tabs stay, since the text may be code.
+pub fn prompt(text: &str) -> String {
+    strip(&text.replace("\r\n", "\n"), |control| match control {
+        '\t' => Some("\t"),
+        _ => Some("\n"),
+    })
+}
+
+/// As [`text()`], cut to at most [`EXCERPT`] characters and a `…`; white space at both ends is removed.
+pub fn excerpt(source: &str) -> String {
+    // Bounds the work. An author who fills the text with escape sequences loses the rest of it.
+    let head: String = source.chars().take(EXCERPT * 4).collect();
+    let clean = text(&head);
+    let clean = clean.trim();
+    match clean.char_indices().nth(EXCERPT) {
+        Some((end, _)) => format!("{}…", &clean[..end]),
+        None => clean.to_owned(),
+    }
+}
+
+/// Cuts sanitised text to a width in columns, with `…` at the end of a text that was cut.
+pub fn fit(text: &str, columns: usize) -> String {
+    let width = |character: char| character.width().unwrap_or(0);
+    if text.chars().map(width).sum::<usize>() <= columns {
+        return text.to_owned();
+    }
+    let Some(mut room) = columns.checked_sub(1) else {
+        return String::new();
+    };
+    let mut shown = String::new();
+    for character in text.chars() {
+        let Some(left) = room.checked_sub(width(character)) else {
+            break;
+        };
+        room = left;
+        shown.push(character);
+    }
+    shown.push('…');
+    shown
+}
+
+/// Removes everything unsafe. `blank` gives the replacement of a line break or tab.
+fn strip(text: &str, blank: impl Fn(char) -> Option<&'static str>) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    let mut marks = 0;
+    while let Some(character) = rest.next() {
+        match character {
+            '\n' | '\t' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                clean.push_str(blank(character).unwrap_or_default());
+                marks = 0;
+            }
+            '\u{1b}' => escape(&mut rest),
+            '\u{9b}' => control_sequence(&mut rest),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => string(&mut rest),
+            hidden if crate::hides(hidden) => {}
+            visible => {
+                let is_mark = visible.width() == Some(0);
+                marks = if is_mark { marks + 1 } else { 0 };
+                // A mark at the start of a text would combine with the character that a frontend puts
+                // before it.
+                let has_base = !is_mark
+                    || clean
+                        .chars()
+                        .next_back()
+                        .is_some_and(|base| !base.is_whitespace());
+                if marks <= MAX_MARKS && has_base {
+                    clean.push(visible);
+                }
+            }
+        }
+    }
+    clean
+}
+
+/// Skips the rest of a sequence that began with ESC.
+fn escape(rest: &mut Peekable<Chars<'_>>) {
+    match rest.peek().copied() {
+        Some('[') => {
+            rest.next();
+            control_sequence(rest);
+        }
+        // DCS, SOS, OSC, PM, APC.
+        Some('P' | 'X' | ']' | '^' | '_') => {
+            rest.next();
+            string(rest);
+        }
+        // Character sets and the like: intermediates, then one final character.
+        Some(' '..='/') => {
+            while rest.next_if(|next| (' '..='/').contains(next)).is_some() {}
+            rest.next_if(|next| ('0'..='~').contains(next));
+        }
+        Some('0'..='~') => {
+            rest.next();
+        }
+        // Another control character is handled by itself.
+        _ => {}
+    }
+}
+
+/// Skips the rest of a control sequence: parameters, intermediates, one final character. Any other
+/// character ends the sequence and is handled by itself.
+fn control_sequence(rest: &mut Peekable<Chars<'_>>) {
+    while rest.next_if(|next| ('0'..='?').contains(next)).is_some() {}
+    while rest.next_if(|next| (' '..='/').contains(next)).is_some() {}
+    rest.next_if(|next| ('@'..='~').contains(next));
+}
+
+/// Skips a control string up to its terminator (ST or BEL), a cancel, or the end of the line: an
+/// unterminated string hides no more than its line.
+fn string(rest: &mut Peekable<Chars<'_>>) {
+    while let Some(next) = rest.next_if(|next| *next != '\n') {
+        match next {
+            '\u{7}' | '\u{18}' | '\u{1a}' | '\u{9c}' => return,
+            '\u{1b}' => {
+                // ESC \ is the terminator. Any other escape ends the string too, and begins a sequence of
+                // its own.
+                if rest.next_if_eq(&'\\').is_none() {
+                    escape(rest);
+                }
+                return;
+            }
+            _ => {}
+        }
+    }
+}
