@@ -105,7 +105,7 @@ impl Dispatcher {
                 Err(error) if error.is_passing() => return Err(error.into()),
                 // Where a checkout's own git directory forbids it, the rest of the work need not stand still.
                 Err(error) => {
-                    tracing::warn!("a killed engine's lock may stay: {}", text::with_causes(&error))
+                    tracing::warn!("a killed engine's lock may stay: {}", text::with_causes(&error));
                 }
                 Ok(()) => {}
             }
