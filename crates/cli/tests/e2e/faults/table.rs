@@ -181,7 +181,6 @@ const PROOFS: &[(&str, &str, &str)] = &[
     ("f10", "wk", "refs_that_cannot_be_written_while_an_agent_works"),
     ("f10", "ga", "no_space_for_a_check"),
     ("f10", "ga la", "refs_that_cannot_be_written_while_checks_run"),
-    ("f10", "la", ""),
     ("f10", "la", "no_space_while_landing"),
     ("f10", "cu", "no_space_for_the_ticket_file"),
     ("f10", "cu", "no_space_to_keep_the_work"),
