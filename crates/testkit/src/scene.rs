@@ -71,7 +71,7 @@ impl Scene {
             pairs.join(", "),
             settings.harness
         );
-        world.settle(&settings);
+        world.write_settings(&settings);
         Self { world, server }
     }
 

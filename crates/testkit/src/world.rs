@@ -119,7 +119,7 @@ pub struct Engine {
 }
 
 impl World {
-    /// One agent, no wait for the person's edits to settle, nothing to check.
+    /// One agent, no wait after the person's edits, nothing to check.
     pub fn new() -> Self {
         Self::with(|_| {})
     }
@@ -129,7 +129,7 @@ impl World {
         let world = Self::bare();
         let mut settings = Settings::new();
         change(&mut settings);
-        world.settle(&settings);
+        world.write_settings(&settings);
         world
     }
 
@@ -159,7 +159,7 @@ impl World {
     }
 
     /// Writes and commits the settings of a crew, and makes room for its tickets.
-    pub fn settle(&self, settings: &Settings) {
+    pub fn write_settings(&self, settings: &Settings) {
         fs::create_dir_all(self.project(".tickets")).unwrap();
         self.commit("crew.toml", &self.toml(settings));
     }
