@@ -1,7 +1,7 @@
 //! The tests, in two tiers: what each suite took, the slowest tests, and how many there were.
 //!
-//! A test of the deep tier is in a module named `deep`: the default filter of `.config/nextest.toml` leaves those modules out, and its
-//! profile `deep` runs everything.
+//! A test of the deep tier is in a module named `deep`: the default filter of `.config/nextest.toml` leaves
+//! those modules out, and its profile `deep` runs everything.
 
 use std::collections::BTreeMap;
 use std::fs;

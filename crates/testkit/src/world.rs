@@ -324,8 +324,8 @@ impl World {
         self.git_at(&self.path("project"), args)
     }
 
-    /// Runs git as the person does in another folder; must succeed. A checkout that is just being followed is locked for a
-    /// moment, and a person tries again.
+    /// Runs git as the person does in another folder; must succeed. A checkout that is just being followed is
+    /// locked for a moment, and a person tries again.
     pub fn git_at(&self, folder: &Path, args: &[&str]) -> String {
         let mut said = None;
         until(&mut || {
@@ -447,7 +447,8 @@ impl World {
         around.push((name.to_owned(), value.as_ref().to_owned()));
     }
 
-    /// Has every program started by another from now on, as by one that takes another user's part; crew is there then.
+    /// Has every program started by another from now on, as by one that takes another user's part; crew is
+    /// there then.
     pub fn run_as(&self, by: &[&str], crew: &Path) {
         let by = by.iter().map(|word| (*word).to_owned()).collect();
         self.by.replace(Some((by, crew.to_owned())));
@@ -674,8 +675,8 @@ impl World {
         )
     }
 
-    /// What holds whenever the engine has come to rest: no process of it is left, its state file is whole, no workspace is
-    /// left of what is done, and git finds nothing wrong.
+    /// What holds whenever the engine has come to rest: no process of it is left, its state file is whole, no
+    /// workspace is left of what is done, and git finds nothing wrong.
     pub fn assert_at_rest(&self) {
         let left = || self.processes();
         assert!(

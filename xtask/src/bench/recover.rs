@@ -35,8 +35,8 @@ const AGENT: &str = "#!/bin/sh\nprintf x > FIFO\nmkdir -p tk && echo $CREW_TICKE
 
 const SETTINGS: &str = "[run]\ndebounce = \"0s\"\n[agents]\ncount = 2";
 
-/// Makes a journal of so many events and starts engines on it, one after the other. `writer`: the example of the simulation's
-/// crate that writes journals.
+/// Makes a journal of so many events and starts engines on it, one after the other. `writer`: the example of
+/// the simulation's crate that writes journals.
 pub(crate) fn run(place: &Place, writer: &Path, events: usize, rounds: usize) -> Result<Recovered, String> {
     repository::make(place, "recover", SMALL)?;
     let fifo = place.path("recovered");

@@ -1,4 +1,5 @@
-//! `crew doctor` on a live store and repository: each planted violation is said in words, and nothing else is.
+//! `crew doctor` on a live store and repository: each planted violation is said in words, and nothing else
+//! is.
 
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
-//! Every document has the shape that docs/json.schema.json promises. Whatever a test prints with `--json` is held against it, by
-//! [`Repo::crew`]; here are all commands, on a repository where as much as possible has happened.
+//! Every document has the shape that docs/json.schema.json promises. Whatever a test prints with `--json` is
+//! held against it, by [`Repo::crew`]; here are all commands, on a repository where as much as possible has
+//! happened.
 
 use std::collections::BTreeSet;
 use std::fs;

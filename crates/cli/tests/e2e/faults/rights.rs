@@ -1,5 +1,5 @@
-//! Rights that crew lacks: F10, it may not write where git keeps its refs; F7, an agent shut what it made. Root may do everything, so
-//! crew runs as somebody else.
+//! Rights that crew lacks: F10, it may not write where git keeps its refs; F7, an agent shut what it made.
+//! Root may do everything, so crew runs as somebody else.
 
 use std::ffi::OsStr;
 

@@ -13,8 +13,8 @@ cells! {
         let disk = Disk::over(&world.project(".crew"));
         world.drain();
         world.ticket("t-1").agent(DONE).write();
-        // An engine that was killed leaves the index that SQLite needs beside the journal; one that ended leaves none, and then
-        // there is no room for it.
+        // An engine that was killed leaves the index that SQLite needs beside the journal; one that ended
+        // leaves none, and then there is no room for it.
         for ended in [false, true] {
             if ended {
                 // Whoever closes it last takes its index away.

@@ -150,7 +150,8 @@ impl Crew {
         None
     }
 
-    /// A command of the person's, under way: where the engine is killed before it answers, it is carried out without one.
+    /// A command of the person's, under way: where the engine is killed before it answers, it is carried out
+    /// without one.
     fn asks(&self, args: &[&str]) -> Child {
         let mut command = self.world.program(&crew());
         command.current_dir(self.world.path("project")).args(args);
@@ -177,7 +178,8 @@ impl Crew {
         fs::rename(&beside, &gate).unwrap();
     }
 
-    /// Kills the engine, if one is up, as soon as the journal has so many facts, or there is nothing more to come.
+    /// Kills the engine, if one is up, as soon as the journal has so many facts, or there is nothing more to
+    /// come.
     fn crash(&mut self, facts: usize, reference: &Reference) {
         let Some(mut engine) = self.engine.take() else {
             return;
@@ -190,7 +192,8 @@ impl Crew {
     }
 
     fn settles(&self, reference: &Reference) {
-        // Where there is no ticket, nothing else tells that the engine is up; until it is, commands are carried out without it.
+        // Where there is no ticket, nothing else tells that the engine is up; until it is, commands are
+        // carried out without it.
         let is_up = || self.times_opened() > self.opened;
         let settled =
             testkit::wait::within(|| (is_up() && self.unsettled(reference).is_empty()).then_some(()));
@@ -248,7 +251,8 @@ impl Crew {
             .collect()
     }
 
-    /// Every piece of work is in a workspace, or under a ref. It goes from the one to the other, never out of both.
+    /// Every piece of work is in a workspace, or under a ref. It goes from the one to the other, never out of
+    /// both.
     fn nothing_is_lost(&self, reference: &Reference) {
         let here: BTreeSet<String> = self
             .world

@@ -1,5 +1,6 @@
-//! The facts that the small queue of `scenario.rs` does not come by. One queue comes by all of them, with a person who does what
-//! they are needed for, and crew dies before, after, and before and after each is durable.
+//! The facts that the small queue of `scenario.rs` does not come by. One queue comes by all of them, with a
+//! person who does what they are needed for, and crew dies before, after, and before and after each is
+//! durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -195,8 +196,9 @@ impl Facts {
             "everybody died who was to"
         );
         println!("{} deaths; nobody came by {missed:?}", self.rig.deaths);
-        // Of facts that became durable together, whoever dies after the first does not come by the others; nor is there a pause
-        // that could end, where an engine died as it ended. How often the target moves under a landing is a matter of chance.
+        // Of facts that became durable together, whoever dies after the first does not come by the others;
+        // nor is there a pause that could end, where an engine died as it ended. How often the target moves
+        // under a landing is a matter of chance.
         let missed: Vec<_> = missed.iter().filter(|(_, hit)| *hit == 1).collect();
         assert!(
             missed.len() * 10 <= self.points.len(),
@@ -215,7 +217,8 @@ pub(crate) fn points(which: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Works the queue off once for each of these, side by side: what the target then holds, and how often the points were passed.
+/// Works the queue off once for each of these, side by side: what the target then holds, and how often the
+/// points were passed.
 pub(crate) fn play(deaths: Vec<Vec<Hit>>) -> Vec<(String, BTreeMap<String, u64>)> {
     std::thread::scope(|scope| {
         let play = |points| {

@@ -96,7 +96,8 @@ fn killed_at_every_point_it_comes_to_the_same() {
     assert!(missed * 10 <= done, "{missed} of {done} did not die");
 }
 
-/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, or of `crew clean`.
+/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, or of `crew
+/// clean`.
 fn is_elsewhere(point: &str) -> bool {
     past::has(point) || facts::has(point) || clean::has(point)
 }
