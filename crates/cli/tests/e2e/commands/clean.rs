@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 #[test]
 fn a_workspace_that_nobody_uses_is_kept_before_it_goes_and_what_is_not_crews_stays() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use store::{Append, Journal as _, Millis, NewEvent, Seq, Sqlite, StreamId, Version};
 
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 /// The journals that are kept, each with the schema that it was written with.
 fn kept() -> Vec<(String, PathBuf)> {

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::Value;
 
 use crate::commands::clean::{BACKED_UP, restored};
-use crate::commands::support::{Repo, Said};
+use crate::commands::repo::{Repo, Said};
 
 /// What it found of an area at a level.
 fn found(said: &Said, area: &str, level: &str) -> Vec<Value> {

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Stdio};
 
-use crate::commands::support::{Repo, env, until};
+use crate::commands::repo::{Repo, env, until};
 
 /// Commits a file and is done.
 const WORKER: &str = "\

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::commands::engine::Engine;
-use crate::commands::support::{Repo, Said};
+use crate::commands::repo::{Repo, Said};
 
 /// Two tickets that have landed.
 fn landed() -> Repo {

@@ -8,8 +8,8 @@ use std::fs;
 use serde_json::Value;
 
 use crate::commands::following::Following;
+use crate::commands::repo::{Repo, Said};
 use crate::commands::schema;
-use crate::commands::support::{Repo, Said};
 
 /// What these agents do is told by the ticket's id.
 const AGENT: &str = "case $CREW_TICKET_ID in

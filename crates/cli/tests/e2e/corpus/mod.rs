@@ -50,32 +50,32 @@ fn every(area: &str) {
 }
 
 #[test]
-fn tickets() {
+fn bad_tickets_are_answered_as_expected() {
     every("tickets");
 }
 
 #[test]
-fn names() {
+fn bad_names_are_answered_as_expected() {
     every("names");
 }
 
 #[test]
-fn settings() {
+fn bad_settings_are_answered_as_expected() {
     every("settings");
 }
 
 #[test]
-fn repositories() {
+fn odd_repositories_are_answered_as_expected() {
     every("repositories");
 }
 
 #[test]
-fn programs() {
+fn failing_programs_are_answered_as_expected() {
     every("programs");
 }
 
 #[test]
-fn claude() {
+fn a_failing_claude_is_answered_as_expected() {
     every("claude");
 }
 

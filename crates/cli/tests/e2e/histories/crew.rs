@@ -73,7 +73,7 @@ impl StateMachineTest for Crew {
             assert_eq!(said.0, Some(0), "{transition:?}: {said:?}");
         }
         if reference.is_up {
-            crew.settles(reference);
+            crew.comes_to_rest(reference);
         }
         crew
     }
@@ -94,7 +94,7 @@ impl StateMachineTest for Crew {
                     crash: None,
                 },
             );
-            crew.settles(&reference);
+            crew.comes_to_rest(&reference);
         }
         crew.world.must(&["stop", "--kill", "--wait"]);
         if let Some(mut engine) = crew.engine.take() {
@@ -191,14 +191,14 @@ impl Crew {
         engine.end();
     }
 
-    fn settles(&self, reference: &Reference) {
+    fn comes_to_rest(&self, reference: &Reference) {
         // Where there is no ticket, nothing else tells that the engine is up; until it is, commands are
         // carried out without it.
         let is_up = || self.times_opened() > self.opened;
-        let settled =
+        let rested =
             testkit::wait::within(|| (is_up() && self.unsettled(reference).is_empty()).then_some(()));
         assert!(
-            settled.is_some(),
+            rested.is_some(),
             "up: {}, not so: {:#?}",
             is_up(),
             self.unsettled(reference)

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use model::ticket::Ticket;
 
+use crate::kill::actions::{ACTIONS, Seen};
 use crate::kill::crew;
-use crate::kill::deeds::{DEEDS, Seen};
 use crate::kill::oracle::{self, Expected};
 use crate::kill::rig::Rig;
 use crate::kill::world::{Kit, World};
@@ -64,7 +64,7 @@ pub(crate) const FIRST: [(&str, &str); 14] = [
     ("f-stuck", "deps: []\n"),
     ("f-hangs", "deps: []\n"),
     ("f-behind", "deps: [f-hangs]\n"),
-    ("f-spare", "deps: []\nrecovers: f-nap\n"),
+    ("f-extra", "deps: []\nrecovers: f-nap\n"),
     ("f-held", "deps: []\n"),
     ("f-edits", "deps: []\n"),
     ("f-waived", "deps: []\n"),
@@ -74,7 +74,7 @@ pub(crate) const FIRST: [(&str, &str); 14] = [
 /// Those that are added, one after another.
 const LATER: [&str; 3] = ["f-red", "f-auth", "f-costs"];
 /// The one that turns out not to be needed.
-const NOT_NEEDED: &str = "f-spare";
+const NOT_NEEDED: &str = "f-extra";
 
 /// A point, and which of its hits, from 1.
 pub(crate) type Hit = (String, u64);
@@ -143,7 +143,7 @@ impl Facts {
         let Some(seen) = Seen::of(&self.rig.world) else {
             return;
         };
-        let now = DEEDS
+        let now = ACTIONS
             .iter()
             .find(|(name, is_time, _)| !self.done.contains(name) && is_time(self, &seen));
         if let Some((name, _, act)) = now {

@@ -359,7 +359,7 @@ impl Drop for World {
     }
 }
 
-/// A file system in memory, where the machine has one with room to spare.
+/// A file system in memory, where the machine has one with enough room.
 fn memory() -> Option<PathBuf> {
     let path = PathBuf::from("/dev/shm");
     let free = rustix::fs::statvfs(&path).ok()?;

@@ -42,7 +42,7 @@ fn fifty_thousand_tickets_are_imported_and_one_of_them_is_done() {
     world.ticket("again").priority(0).agent(DONE).write();
     world.wait("another landed", || world.front("again", "status") == "closed");
     assert_bounded(&mut engine, MOST);
-    let faces = [
+    let commands = [
         &["ps"][..],
         &["queue"],
         &["queue", "--json"],
@@ -50,8 +50,8 @@ fn fifty_thousand_tickets_are_imported_and_one_of_them_is_done() {
         &["explain", "t-7"],
         &["events", "--all", "--json"],
     ];
-    for face in faces {
-        bounded(&world, face);
+    for command in commands {
+        bounded(&world, command);
     }
     engine.signal("INT");
     engine.end();

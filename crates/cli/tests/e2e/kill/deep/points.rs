@@ -18,7 +18,7 @@ const SHIMS: [&str; 2] = ["shim.child_known:1", "shim.child_known:1,shim.child_k
 /// Pairs of points that are tried, unless `KILL_PAIRS` says how many.
 const PAIRS: usize = 40;
 
-/// A workspace is made of a spare checkout if an earlier one's removal was faster: most runs come by there.
+/// A workspace is made of a pooled checkout if an earlier one's removal was faster: most runs come by there.
 const BY_CHANCE: &str = "prepare.pooled";
 /// A run in which nobody died.
 pub(crate) struct Recording {
