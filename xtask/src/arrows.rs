@@ -1,9 +1,9 @@
-//! Which crate may know which: the rooms of ARCHITECTURE.md as a table.
+//! Arrows between our crates: which may depend on which, each with its reason.
 
 use crate::metadata::{Kind, Package};
 
-/// A room: one of our crates, and what it may depend on.
-struct Room {
+/// One of our crates, and what it may depend on.
+struct Rule {
     name: &'static str,
     /// Ours that it may use.
     ours: &'static [&'static str],
@@ -11,53 +11,53 @@ struct Room {
     why: &'static str,
 }
 
-const ROOMS: &[Room] = &[
-    Room {
+const RULES: &[Rule] = &[
+    Rule {
         name: "model",
         ours: &["text"],
         why: "the pure half stands on value types only",
     },
-    Room {
+    Rule {
         name: "failpoint",
         ours: &[],
         why: "a point at which a test kills crew knows nothing of it",
     },
-    Room {
+    Rule {
         name: "text",
         ours: &[],
         why: "which characters hide does not depend on who asks",
     },
-    Room {
+    Rule {
         name: "store",
         ours: &["failpoint", "model", "text"],
-        why: "the journal knows the model's values, and no hands or faces",
+        why: "the journal knows the model's values, and no adapter or frontend",
     },
-    Room {
+    Rule {
         name: "process",
         ours: &["failpoint", "text"],
-        why: "hands know nothing of ours",
+        why: "an adapter knows nothing of ours",
     },
-    Room {
+    Rule {
         name: "git",
         ours: &["failpoint", "text"],
-        why: "hands know nothing of ours",
+        why: "an adapter knows nothing of ours",
     },
-    Room {
+    Rule {
         name: "tickets",
         ours: &["failpoint", "text"],
-        why: "hands know nothing of ours",
+        why: "an adapter knows nothing of ours",
     },
-    Room {
+    Rule {
         name: "harness",
         ours: &["process", "text"],
         why: "an agent client is a process, and nothing else of ours",
     },
-    Room {
+    Rule {
         name: "engine",
         ours: &["model"],
         why: "the core decides; the runtime around it acts",
     },
-    Room {
+    Rule {
         name: "runtime",
         ours: &[
             "engine",
@@ -70,9 +70,9 @@ const ROOMS: &[Room] = &[
             "text",
             "tickets",
         ],
-        why: "the shell joins the core, the journal and the hands, and knows no face",
+        why: "the shell joins the core, the journal and the adapters, and knows no frontend",
     },
-    Room {
+    Rule {
         name: "client",
         ours: &[
             "failpoint",
@@ -87,12 +87,12 @@ const ROOMS: &[Room] = &[
         ],
         why: "what every frontend needs of the rest; it prints nothing and draws nothing",
     },
-    Room {
+    Rule {
         name: "tui",
         ours: &["model", "store", "text"],
         why: "a frontend: it folds the journal's rows and asks for commands, as values; it touches no hand and knows no engine",
     },
-    Room {
+    Rule {
         name: "crew",
         ours: &[
             "client",
@@ -107,34 +107,34 @@ const ROOMS: &[Room] = &[
             "tickets",
             "tui",
         ],
-        why: "faces write commands and fold the journal; they never reach into the engine's core, and stand on what they share",
+        why: "frontends write commands and fold the journal; they never reach into the engine's core, and stand on what they share",
     },
-    Room {
+    Rule {
         name: "sim",
         ours: &["engine", "model", "store"],
-        why: "the simulation runs the real core against a world of its own, without the hands",
+        why: "the simulation runs the real core against a world of its own, without the adapters",
     },
-    Room {
+    Rule {
         name: "model-check",
         ours: &["model", "store"],
         why: "the exploration takes the real machines and the journal's own admission, and nothing that acts",
     },
-    Room {
+    Rule {
         name: "fuzz",
         ours: &["harness", "model", "process", "text", "tickets"],
         why: "properties of what reads others' bytes; it reaches for nothing that acts or stores",
     },
-    Room {
+    Rule {
         name: "model-server",
         ours: &[],
         why: "a model service knows nothing of ours, or it would not stand for a real one",
     },
-    Room {
+    Rule {
         name: "testkit",
         ours: &["model", "model-server", "store"],
         why: "a test plays the user and reads the journal; it never calls what it tests",
     },
-    Room {
+    Rule {
         name: "xtask",
         ours: &[],
         why: "the developer's commands must build when nothing else does",
@@ -148,7 +148,7 @@ const TEST_ARROWS: &[(&str, &str)] = &[
     ("harness", "model-server"),
 ];
 
-/// Third parties' crates that the pure rooms may use: (room, crates). All of them are values and formats.
+/// Third parties' crates that the pure crates may use: (ours, theirs). All of them are values and formats.
 const PURE: &[(&str, &[&str])] = &[
     (
         "model",
@@ -167,7 +167,7 @@ const PURE: &[(&str, &[&str])] = &[
     ("text", &["unicode-width"]),
 ];
 
-/// Third parties' crates that have one room each, tests aside: (crate, rooms).
+/// Third parties' crates that only one of ours may use, tests aside: (theirs, ours).
 const OWNED: &[(&str, &[&str])] = &[
     ("clap", &["crew"]),
     ("http-body-util", &["model-server"]),
@@ -193,9 +193,9 @@ pub(crate) fn forbidden(packages: &[Package]) -> Vec<String> {
 
 fn of(package: &Package) -> Vec<String> {
     let name = package.name.as_str();
-    let Some(room) = ROOMS.iter().find(|room| room.name == name) else {
+    let Some(rule) = RULES.iter().find(|rule| rule.name == name) else {
         return vec![format!(
-            "`{name}` is no room yet: say in xtask/src/arrows.rs what it may depend on, and why"
+            "`{name}` has no rule yet: say in xtask/src/arrows.rs what it may depend on, and why"
         )];
     };
     let mut found = Vec::new();
@@ -203,11 +203,11 @@ fn of(package: &Package) -> Vec<String> {
         let to = dependency.name.as_str();
         let in_tests = dependency.kind == Kind::Dev;
         let by_tests = in_tests && TEST_ARROWS.contains(&(name, to));
-        if dependency.ours && !room.ours.contains(&to) && !by_tests {
-            let may = if room.ours.is_empty() {
+        if dependency.ours && !rule.ours.contains(&to) && !by_tests {
+            let may = if rule.ours.is_empty() {
                 "none of ours".to_owned()
             } else {
-                room.ours.join(", ")
+                rule.ours.join(", ")
             };
             let tests = if in_tests {
                 "; an arrow that only tests need stands in TEST_ARROWS of xtask/src/arrows.rs"
@@ -216,13 +216,13 @@ fn of(package: &Package) -> Vec<String> {
             };
             found.push(format!(
                 "{name} → {to}: {}; {name} may use {may}{tests}",
-                room.why
+                rule.why
             ));
         }
         if dependency.ours || in_tests {
             continue;
         }
-        if let Some((_, may)) = PURE.iter().find(|(room, _)| *room == name)
+        if let Some((_, may)) = PURE.iter().find(|(pure, _)| *pure == name)
             && !may.contains(&to)
         {
             found.push(format!(
@@ -230,10 +230,10 @@ fn of(package: &Package) -> Vec<String> {
                 may.join(", ")
             ));
         }
-        if let Some((_, rooms)) = OWNED.iter().find(|(owned, _)| *owned == to)
-            && !rooms.contains(&name)
+        if let Some((_, owners)) = OWNED.iter().find(|(owned, _)| *owned == to)
+            && !owners.contains(&name)
         {
-            found.push(format!("{name} → {to}: only {} may use {to}", rooms.join(", ")));
+            found.push(format!("{name} → {to}: only {} may use {to}", owners.join(", ")));
         }
     }
     found
@@ -288,11 +288,11 @@ mod tests {
         let found = forbidden(&[package("git", &[("process", Kind::Normal, true)])]);
         assert_eq!(
             found,
-            ["git → process: hands know nothing of ours; git may use failpoint, text"]
+            ["git → process: an adapter knows nothing of ours; git may use failpoint, text"]
         );
         let found = forbidden(&[package("crew", &[("engine", Kind::Normal, true)])]);
         assert!(
-            found[0].starts_with("crew → engine: faces write commands"),
+            found[0].starts_with("crew → engine: frontends write commands"),
             "{found:?}"
         );
     }
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pure_rooms_use_values_only() {
+    fn the_pure_crates_use_values_only() {
         for io in ["tokio", "sqlx", "rustix", "notify", "tempfile", "rand"] {
             for pure in ["model", "engine"] {
                 let found = forbidden(&[package(pure, &[(io, Kind::Normal, false)])]);
@@ -325,14 +325,14 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_with_a_room_stays_there() {
+    fn a_crate_that_one_of_ours_owns_stays_there() {
         let found = forbidden(&[package("runtime", &[("sqlx", Kind::Normal, false)])]);
         assert_eq!(found, ["runtime → sqlx: only store may use sqlx"]);
     }
 
     #[test]
     fn a_new_crate_needs_a_rule() {
-        assert!(forbidden(&[package("web", &[])])[0].contains("no room yet"));
+        assert!(forbidden(&[package("web", &[])])[0].contains("no rule yet"));
     }
 
     #[test]

@@ -21,7 +21,8 @@ const CLIENTS: &[Client] = &[Client {
     program: "claude",
 }];
 
-/// What pins a client: both are copied beside what is installed, and the second says whether that is the right one.
+/// What pins a client: both are copied beside what is installed, and the second says whether that is the
+/// right one.
 const PINS: [&str; 2] = ["package.json", "package-lock.json"];
 
 /// Installs the clients that are not there, or not as they are pinned.
@@ -86,8 +87,9 @@ fn make(pinned: &Path, folder: &Path, client: &Client) -> Outcome {
         let from = pinned.join(pin);
         fs::copy(&from, folder.join(pin)).map_err(|error| failed(&from, error))?;
     }
-    // No script of a package is run: the program is in the package for this system, and needs none. Its wrapper asks
-    // for a newer Node than it is pinned with; the program asks for none, so a strict npm must not refuse.
+    // No script of a package is run: the program is in the package for this system, and needs none. Its
+    // wrapper asks for a newer Node than it is pinned with; the program asks for none, so a strict npm must
+    // not refuse.
     let arguments = [
         "ci",
         "--ignore-scripts",

@@ -134,7 +134,8 @@ fn build(root: &Path) -> Result<PathBuf, String> {
 /// One target, and in words what was tried.
 fn fuzz(root: &Path, fuzzer: &Path, target: &str, seconds: u32) -> Result<String, String> {
     let kept = root.join("crates/fuzz/corpus").join(target);
-    // What libFuzzer learns stays here for the next time; what is worth keeping for everybody is committed by hand.
+    // What libFuzzer learns stays here for the next time; what is worth keeping for everybody is committed by
+    // hand.
     let learnt = root.join("target/fuzz/learnt").join(target);
     let found = root.join("target/fuzz/found");
     let log = root.join("target/fuzz").join(format!("{target}.log"));
@@ -188,7 +189,8 @@ fn fuzz(root: &Path, fuzzer: &Path, target: &str, seconds: u32) -> Result<String
     ))
 }
 
-/// What was said of the input that failed: the broken property and its values, else the end, where too long or too large is told.
+/// What was said of the input that failed: the broken property and its values, else the end, where too long
+/// or too large is told.
 fn why(said: &str) -> String {
     let lines: Vec<&str> = said.lines().collect();
     let from = lines.iter().rposition(|line| line.contains(" panicked at "));

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::metadata::Package;
 use crate::sources;
 
-/// The one room with system calls that no safe crate offers.
+/// The one crate with system calls that no safe crate offers.
 const MAY: &str = "process";
 /// The lint's name, in two parts so that this file does not find itself.
 const LINT: &str = concat!("unsafe", "_code");

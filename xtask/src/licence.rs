@@ -20,8 +20,8 @@ const ACCEPTED: &[&str] = &[
     "Zlib",
 ];
 
-/// The crates that have none of them, or do not come from a registry, where what the lock file's checksum names
-/// cannot change.
+/// The crates that have none of them, or do not come from a registry, where what the lock file's checksum
+/// names cannot change.
 pub(crate) fn refused(packages: &[Package]) -> Vec<String> {
     let mut refused = Vec::new();
     for package in packages {

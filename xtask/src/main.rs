@@ -1,6 +1,7 @@
 //! The developer's commands: test, generate, deps, clients, bench, sim.
 //!
-//! They need cargo and what this file's crate depends on, and nothing else: a fresh machine must be able to run them.
+//! They need cargo and what this file's crate depends on, and nothing else: a fresh machine must be able to
+//! run them.
 
 mod arrows;
 mod bench;

@@ -1,7 +1,7 @@
 //! The picture of the README: the demonstration, run for real in a terminal of its own, as an SVG.
 //!
-//! It is a real run, so two pictures are never the same; `cargo xtask test` only looks whether the committed one is there
-//! and whole.
+//! It is a real run, so two pictures are never the same; `cargo xtask test` only looks whether the committed
+//! one is there and whole.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

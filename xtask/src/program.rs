@@ -5,7 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// What a git hook leaves in the environment of what it runs; it would lead the tests' own repositories astray.
+/// What a git hook leaves in the environment of what it runs; it would lead the tests' own repositories
+/// astray.
 const GIT_LOCAL: [&str; 8] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -39,7 +40,8 @@ pub(crate) fn run<S: AsRef<OsStr>>(directory: &Path, program: &str, arguments: &
 ///
 /// # Errors
 ///
-/// The program cannot be started, does not end with 0 (its standard error is in the text), or prints no UTF-8.
+/// The program cannot be started, does not end with 0 (its standard error is in the text), or prints no
+/// UTF-8.
 pub(crate) fn output<S: AsRef<OsStr>>(
     directory: &Path,
     program: &str,

@@ -88,7 +88,8 @@ fn alternatives(page: &mut String, kinds: &[Value]) {
     }
 }
 
-/// The properties of an object as they are printed. A schema's own order is the alphabet's, but for what is required.
+/// The properties of an object as they are printed. A schema's own order is the alphabet's, but for what is
+/// required.
 fn ordered(piece: &Value) -> Vec<(&str, &Value)> {
     let required = piece["required"].as_array().into_iter().flatten();
     required

@@ -78,8 +78,8 @@ const NEEDS: &[Need] = &[
     },
 ];
 
-/// Checks that the machine has all of it, and brings what is missing where that is a matter of course: on Debian,
-/// as root.
+/// Checks that the machine has all of it, and brings what is missing where that is a matter of course: on
+/// Debian, as root.
 pub(crate) fn check(root: &Path, tier: Tier) -> Outcome {
     for need in NEEDS.iter().filter(|need| need.tier <= tier) {
         if !program::works(root, need.program, need.arguments) {

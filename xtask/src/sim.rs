@@ -1,4 +1,5 @@
-//! The simulation, for as long as anybody likes: seeds that no test run has, and one that is to be looked into.
+//! The simulation, for as long as anybody likes: seeds that no test run has, and one that is to be looked
+//! into.
 
 use std::path::Path;
 

@@ -139,8 +139,8 @@ fn clippy(root: &Path) -> Outcome {
     program::run(root, "cargo", &arguments)
 }
 
-/// In the deep tier. In the first, the tests of `fuzz` make up input without libFuzzer, whose build with counters takes longer
-/// than all that it would find in ten seconds is worth.
+/// In the deep tier. In the first, the tests of `fuzz` make up input without libFuzzer, whose build with
+/// counters takes longer than all that it would find in ten seconds is worth.
 fn made_up_input(root: &Path, tier: Tier) -> Outcome {
     match tier {
         Tier::First => {

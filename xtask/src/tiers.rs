@@ -1,7 +1,7 @@
 //! The tests, in two tiers: what each suite took, the slowest tests, and how many there were.
 //!
-//! A test of the deep tier is in a module named `deep`. What runs without being asked for is said by the default filter of
-//! `.config/nextest.toml`; everything runs with its profile `deep`.
+//! A test of the deep tier is in a module named `deep`: the default filter of `.config/nextest.toml` leaves
+//! those modules out, and its profile `deep` runs everything.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -37,7 +37,7 @@ impl Tier {
     }
 }
 
-/// Runs them. Without nextest they run too, but nothing says what each took.
+/// Runs the tests of a tier. Without nextest they run too, but the times of single tests are not known.
 ///
 /// # Errors
 ///
@@ -58,17 +58,17 @@ pub(crate) fn run(root: &Path, tier: Tier) -> Outcome {
     let outcome = program::run(root, "cargo", &all);
     let report = root.join("target/nextest").join(tier.profile()).join("junit.xml");
     match fs::read_to_string(&report) {
-        Ok(report) => print!("{}", told(&read(&report))),
+        Ok(report) => print!("{}", table(&read(&report))),
         Err(error) => eprintln!("{}: {error}", report.display()),
     }
     let counted = count(root)?;
-    println!("\n{}", counted.told(tier));
+    println!("\n{}", counted.sentence(tier));
     outcome.and_then(|()| counted.are_two())
 }
 
 fn without_nextest(root: &Path, tier: Tier) -> Outcome {
     println!(
-        "cargo-nextest is not installed: `cargo test` runs the same tests, more slowly, and says nothing of what each took; \
+        "cargo-nextest is not installed: `cargo test` runs the same tests, more slowly, and without the time of each; \
          `cargo install --locked cargo-nextest` brings it"
     );
     // Without `--all-targets`, which would build the examples that tests start as tests themselves.
@@ -83,7 +83,7 @@ fn without_nextest(root: &Path, tier: Tier) -> Outcome {
     said.map(drop).map_err(|(why, _)| why)
 }
 
-/// How many tests were run, by what `cargo test` says at the end of each program of them.
+/// Counts the tests in the results that `cargo test` prints for each test program.
 fn passed_and_failed(said: &str) -> u64 {
     let results = said.lines().filter_map(|line| line.strip_prefix("test result: "));
     let parts = results.flat_map(|result| result.split([';', '.']));
@@ -128,7 +128,7 @@ fn read(report: &str) -> Vec<Test> {
 }
 
 /// What each suite took, the longest first, and the slowest tests.
-fn told(tests: &[Test]) -> String {
+fn table(tests: &[Test]) -> String {
     let mut suites: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
     for test in tests {
         let (count, seconds) = suites.entry(&test.suite).or_default();
@@ -158,7 +158,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn told(self, tier: Tier) -> String {
+    fn sentence(self, tier: Tier) -> String {
         let Self { first, deep } = self;
         match tier {
             Tier::First => format!("{first} tests were run; {deep} more are of the deep tier (--deep)"),
@@ -175,8 +175,8 @@ impl Counted {
             return Ok(());
         }
         Err(format!(
-            "{} tests are of the first tier and {} of the deep one: the default filter of .config/nextest.toml no longer tells \
-             them apart",
+            "{} tests are of the first tier and {} of the deep one: the default filter of .config/nextest.toml no longer separates \
+             them",
             self.first, self.deep
         ))
     }
@@ -228,14 +228,14 @@ mod tests {
             <testcase name="tests::one" classname="git" timestamp="2026-01-01T00:00:00Z" time="0.004"/>"#;
         let tests = read(report);
         assert_eq!(tests.len(), 3, "{tests:?}");
-        let told = told(&tests);
+        let table = table(&tests);
         assert!(
-            told.contains("       8.8 s     2 tests  crew::e2e kill\n"),
-            "{told}"
+            table.contains("       8.8 s     2 tests  crew::e2e kill\n"),
+            "{table}"
         );
         assert!(
-            told.contains("slowest tests\n       8.5 s  crew::e2e kill kill::storm\n"),
-            "{told}"
+            table.contains("slowest tests\n       8.5 s  crew::e2e kill kill::storm\n"),
+            "{table}"
         );
     }
 

@@ -1,4 +1,5 @@
-//! What the end-to-end tests share: repositories with a queue, terminals, a scripted model, waiting for facts.
+//! What the end-to-end tests share: repositories with a queue, terminals, a scripted model, waiting for
+//! facts.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
 #![expect(

@@ -53,7 +53,8 @@ fn is_span(word: &str) -> bool {
     number.len() + 1 == word.len() && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A line without ids in the middle of words: a session's, a commit's, and the one of a repository's folder of workspaces.
+/// A line without ids in the middle of words: a session's, a commit's, and the one of a repository's folder
+/// of workspaces.
 fn nameless(line: &str) -> String {
     let is_id = |c: char| c.is_ascii_alphanumeric() || c == '-';
     let mut out = String::new();

@@ -37,7 +37,8 @@ impl Callbacks for Title {
 }
 
 impl Pty {
-    /// Starts a program, on a terminal of this size. `setsid --ctty` makes the terminal its own: so it hears of a new size.
+    /// Starts a program, on a terminal of this size. `setsid --ctty` makes the terminal its own: so it hears
+    /// of a new size.
     pub fn start(command: &mut Command, (columns, lines): (u16, u16)) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&master).unwrap();

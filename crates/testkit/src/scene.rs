@@ -71,7 +71,7 @@ impl Scene {
             pairs.join(", "),
             settings.harness
         );
-        world.settle(&settings);
+        world.write_settings(&settings);
         Self { world, server }
     }
 
@@ -157,8 +157,8 @@ impl Scene {
         left.collect()
     }
 
-    /// Kills the only client that runs, as the system does when memory runs out, once it has written down that it
-    /// called a tool: before, it would not know of the call when it resumes.
+    /// Kills the only client that runs, as the system does when memory runs out, once it has written down
+    /// that it called a tool: before, it would not know of the call when it resumes.
     pub fn kill_client(&self) {
         self.world.wait("the call is in the transcript", || {
             self.transcripts()
@@ -181,8 +181,8 @@ impl Scene {
             .collect()
     }
 
-    /// The only client that runs. What it starts is still the same program for a moment, also when the process between
-    /// the two has ended; so it is the only one once that is over.
+    /// The only client that runs. What it starts is still the same program for a moment, also when the
+    /// process between the two has ended; so it is the only one once that is over.
     pub fn client(&self) -> u32 {
         let only = std::cell::Cell::new(None);
         self.world.wait("one client runs", || {

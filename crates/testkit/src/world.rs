@@ -119,7 +119,7 @@ pub struct Engine {
 }
 
 impl World {
-    /// One agent, no wait for the person's edits to settle, nothing to check.
+    /// One agent, no wait after the person's edits, nothing to check.
     pub fn new() -> Self {
         Self::with(|_| {})
     }
@@ -129,7 +129,7 @@ impl World {
         let world = Self::bare();
         let mut settings = Settings::new();
         change(&mut settings);
-        world.settle(&settings);
+        world.write_settings(&settings);
         world
     }
 
@@ -159,7 +159,7 @@ impl World {
     }
 
     /// Writes and commits the settings of a crew, and makes room for its tickets.
-    pub fn settle(&self, settings: &Settings) {
+    pub fn write_settings(&self, settings: &Settings) {
         fs::create_dir_all(self.project(".tickets")).unwrap();
         self.commit("crew.toml", &self.toml(settings));
     }
@@ -324,8 +324,8 @@ impl World {
         self.git_at(&self.path("project"), args)
     }
 
-    /// Runs git as the person does in another folder; must succeed. A checkout that is just being followed is locked for a
-    /// moment, and a person tries again.
+    /// Runs git as the person does in another folder; must succeed. A checkout that is just being followed is
+    /// locked for a moment, and a person tries again.
     pub fn git_at(&self, folder: &Path, args: &[&str]) -> String {
         let mut said = None;
         until(&mut || {
@@ -447,7 +447,8 @@ impl World {
         around.push((name.to_owned(), value.as_ref().to_owned()));
     }
 
-    /// Has every program started by another from now on, as by one that takes another user's part; crew is there then.
+    /// Has every program started by another from now on, as by one that takes another user's part; crew is
+    /// there then.
     pub fn run_as(&self, by: &[&str], crew: &Path) {
         let by = by.iter().map(|word| (*word).to_owned()).collect();
         self.by.replace(Some((by, crew.to_owned())));
@@ -674,8 +675,8 @@ impl World {
         )
     }
 
-    /// What holds whenever the engine has come to rest: no process of it is left, its state file is whole, no workspace is
-    /// left of what is done, and git finds nothing wrong.
+    /// What holds whenever the engine has come to rest: no process of it is left, its state file is whole, no
+    /// workspace is left of what is done, and git finds nothing wrong.
     pub fn assert_at_rest(&self) {
         let left = || self.processes();
         assert!(

@@ -12,8 +12,8 @@ pub(crate) struct Appended {
     pub(crate) events: usize,
 }
 
-/// `program`: the example of the store that measures both in turn. On the disk that temp folders are on: in memory nothing is made
-/// durable.
+/// `program`: the example of the store that measures both in turn. On the disk that temp folders are on: in
+/// memory nothing is made durable.
 pub(crate) fn run(place: &Place, program: &Path, rounds: usize) -> Result<Appended, String> {
     let folder = std::env::temp_dir();
     let said = place.said(program, &[&folder.display().to_string(), &rounds.to_string()])?;

@@ -65,8 +65,8 @@ pub(crate) struct Row {
 /// What the agent does, in a script and for crew: the same.
 const WORK: &str = "mkdir -p tk && echo $1 > tk/$1.txt && git add tk/$1.txt && git commit -q -m \"t $1\"";
 
-/// performance.md's script X: two at a time, a lock around what git cannot do twice at once; to delete a branch, git reads every
-/// worktree there is, and dies of one that goes meanwhile.
+/// performance.md's script X: two at a time, a lock around what git cannot do twice at once; to delete a
+/// branch, git reads every worktree there is, and dies of one that goes meanwhile.
 const XARGS: &str = r#"cd "$1" && export D=$1 N=$2
 mkdir wt && git -C m checkout -q main
 agent() { WORK; }
@@ -101,7 +101,8 @@ worker 0 & worker 1 & wait
 /// Counts a program's calls by a line each.
 const COUNTED: &str = "#!/bin/sh\necho \"$*\" >> \"LOG\"\nexec GIT \"$@\"\n";
 
-/// Settings of the drain: two agents at once, as in the scripts, no wait for a person's edits, nothing to check.
+/// Settings of the drain: two agents at once, as in the scripts, no wait for a person's edits, nothing to
+/// check.
 const SETTINGS: &str = "[run]\ndebounce = \"0s\"\n[agents]\ncount = 2";
 
 /// Drains in turn with crew and the scripts, and once more with eyes on what takes how long.

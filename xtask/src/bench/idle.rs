@@ -83,7 +83,7 @@ pub(crate) fn run(place: &Place, time: Duration, tickets: usize) -> Result<Idled
 }
 
 fn watched(engine: &Engine, time: Duration, many: usize) -> Result<Idled, String> {
-    settle(engine)?;
+    come_to_rest(engine)?;
     let (begun, used) = (now(), ticks(engine)?);
     rest(time);
     let (took, used) = (begun.elapsed(), ticks(engine)? - used);
@@ -99,7 +99,7 @@ fn watched(engine: &Engine, time: Duration, many: usize) -> Result<Idled, String
 }
 
 /// Waits until it has read its queue: until a second passes in which it did next to nothing.
-fn settle(engine: &Engine) -> Result<(), String> {
+fn come_to_rest(engine: &Engine) -> Result<(), String> {
     for _ in 0..60 {
         let before = ticks(engine)?;
         rest(Duration::from_secs(1));

@@ -1,7 +1,7 @@
 //! What crew costs beside the plain shell: programs timed in temp folders, never a test that can fail.
 //!
-//! Absolute times say more about a machine than about crew, so what is written down are ratios between methods that were
-//! run in turn, on copies of one repository, in one run.
+//! Absolute times say more about a machine than about crew, so what is written down are ratios between
+//! methods that were run in turn, on copies of one repository, in one run.
 
 mod append;
 mod dispatch;
@@ -54,13 +54,13 @@ impl Options {
     }
 }
 
-/// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the page says how
-/// thoroughly.
+/// Builds the release binary, measures it, and writes `docs/benchmarks.md` when everything was measured; the
+/// page says how thoroughly.
 ///
 /// # Errors
 ///
-/// Something could not be built or run, or a method did not do its work: a drain whose work is not all on the target, or
-/// whose repository is not sound, counts for nothing.
+/// Something could not be built or run, or a method did not do its work: a drain whose work is not all on the
+/// target, or whose repository is not sound, counts for nothing.
 pub(crate) fn run(root: &Path, options: &Options) -> Outcome {
     let built = match &options.crew {
         // What is measured is started in other folders.

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use crate::program;
 
-/// A folder of this run's own, in memory where the machine has such a file system: on a disk the deletions of one method
-/// slow the next one's checkouts.
+/// A folder of this run's own, in memory where the machine has such a file system: on a disk the deletions of
+/// one method slow the next one's checkouts.
 pub(crate) struct Place {
     folder: PathBuf,
     /// The program that is measured: a copy, so that a build meanwhile does not change it.
@@ -70,8 +70,8 @@ impl Place {
         }
     }
 
-    /// A program with an environment of its own: nobody's settings, no terminal, what it prints thrown away. `before` is
-    /// looked through for programs before the PATH.
+    /// A program with an environment of its own: nobody's settings, no terminal, what it prints thrown away.
+    /// `before` is looked through for programs before the PATH.
     #[expect(clippy::disallowed_methods, reason = "what is measured are programs")]
     pub(crate) fn command(&self, program: impl AsRef<OsStr>, before: Option<&Path>) -> Command {
         let path = std::env::var_os("PATH").unwrap_or_default();

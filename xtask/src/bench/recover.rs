@@ -1,4 +1,4 @@
-//! How soon an engine gives out work on a long journal, and how soon faces answer on it.
+//! How soon an engine gives out work on a long journal, and how soon commands answer on it.
 
 use std::fs;
 use std::io::Read as _;
@@ -14,8 +14,8 @@ use super::{now, rest};
 pub(crate) const LENGTHS: [usize; 2] = [100_000, 1_000_000];
 /// Tickets in each that are not over.
 pub(crate) const OPEN: usize = 200;
-/// The faces that are asked.
-pub(crate) const FACES: [&str; 5] = ["ps", "queue", "inbox", "cost", "doctor"];
+/// The commands that are asked.
+pub(crate) const COMMANDS: [&str; 5] = ["ps", "queue", "inbox", "cost", "doctor"];
 
 /// What a journal of a length costs.
 pub(crate) struct Recovered {
@@ -26,8 +26,8 @@ pub(crate) struct Recovered {
     pub(crate) times: Vec<f64>,
     /// The most memory that an engine had, in MiB.
     pub(crate) memory: f64,
-    /// Milliseconds of each face, and the most memory that it had, in MiB.
-    pub(crate) faces: Vec<(&'static str, f64, f64)>,
+    /// Milliseconds of each command, and the most memory that it had, in MiB.
+    pub(crate) commands: Vec<(&'static str, f64, f64)>,
 }
 
 /// An agent that tells at once that it runs.
@@ -35,8 +35,8 @@ const AGENT: &str = "#!/bin/sh\nprintf x > FIFO\nmkdir -p tk && echo $CREW_TICKE
 
 const SETTINGS: &str = "[run]\ndebounce = \"0s\"\n[agents]\ncount = 2";
 
-/// Makes a journal of so many events and starts engines on it, one after the other. `writer`: the example of the simulation's
-/// crate that writes journals.
+/// Makes a journal of so many events and starts engines on it, one after the other. `writer`: the example of
+/// the simulation's crate that writes journals.
 pub(crate) fn run(place: &Place, writer: &Path, events: usize, rounds: usize) -> Result<Recovered, String> {
     repository::make(place, "recover", SMALL)?;
     let fifo = place.path("recovered");
@@ -89,15 +89,15 @@ pub(crate) fn run(place: &Place, writer: &Path, events: usize, rounds: usize) ->
         crate::program::run(Path::new("/"), "kill", &["-INT", &pid])?;
         engine.wait().map_err(|error| format!("crew: {error}"))?;
     }
-    let mut faces = Vec::new();
-    for face in FACES {
+    let mut commands = Vec::new();
+    for command in COMMANDS {
         let (mut took, mut memory) = (Vec::new(), 0.0_f64);
         for _ in 0..rounds {
             let begun = now();
-            let mut child = started(place, &dir, face)?;
+            let mut child = started(place, &dir, command)?;
             while child
                 .try_wait()
-                .map_err(|error| format!("crew {face}: {error}"))?
+                .map_err(|error| format!("crew {command}: {error}"))?
                 .is_none()
             {
                 memory = memory.max(most(&child));
@@ -105,7 +105,7 @@ pub(crate) fn run(place: &Place, writer: &Path, events: usize, rounds: usize) ->
             }
             took.push(begun.elapsed().as_secs_f64() * 1000.0);
         }
-        faces.push((face, super::median(took), memory));
+        commands.push((command, super::median(took), memory));
     }
     for left in ["recover", "state"] {
         place.remove(left)?;
@@ -118,7 +118,7 @@ pub(crate) fn run(place: &Place, writer: &Path, events: usize, rounds: usize) ->
         file,
         times,
         memory,
-        faces,
+        commands,
     })
 }
 

@@ -6,7 +6,7 @@ use super::drain::{Drained, Traced};
 use super::exits::Noticed;
 use super::idle::{AGENTS, Idled};
 use super::place::Place;
-use super::recover::{FACES, Recovered};
+use super::recover::{COMMANDS, Recovered};
 use super::{median, quantile};
 
 /// All of a run.
@@ -91,10 +91,10 @@ fn recover_goal(recovered: &Recovered) -> f64 {
 /// For the terminal.
 pub(crate) fn recovered(recovered: &Recovered) -> String {
     let at = |share| quantile(recovered.times.iter().copied(), share);
-    let faces: Vec<String> = recovered
-        .faces
+    let commands: Vec<String> = recovered
+        .commands
         .iter()
-        .map(|(face, took, memory)| format!("{face} {took:.0} ms, {memory:.0} MiB"))
+        .map(|(command, took, memory)| format!("{command} {took:.0} ms, {memory:.0} MiB"))
         .collect();
     format!(
         "\nrecover, {} events in {:.0} MiB: p50 {:.0} ms, worst {:.0} ms (goal {:.0}), {:.0} MiB (goal 150)\n  {}",
@@ -104,7 +104,7 @@ pub(crate) fn recovered(recovered: &Recovered) -> String {
         at(1.0),
         recover_goal(recovered),
         recovered.memory,
-        faces.join("; ")
+        commands.join("; ")
     )
 }
 
@@ -272,11 +272,11 @@ impl Report {
         if !self.recovers.is_empty() {
             page.push_str(RECOVER);
             page.push_str("| events | engine, of the goal | worst | goal | memory, of 150 MiB |");
-            for face in FACES {
-                page.push_str(&format!(" {face}, of a second | memory, of 150 MiB |"));
+            for command in COMMANDS {
+                page.push_str(&format!(" {command}, of a second | memory, of 150 MiB |"));
             }
             page.push_str("\n|---|---|---|---|---|");
-            page.push_str(&"---|---|".repeat(FACES.len()));
+            page.push_str(&"---|---|".repeat(COMMANDS.len()));
             page.push('\n');
             for recovered in &self.recovers {
                 let share =
@@ -289,7 +289,7 @@ impl Report {
                     recover_goal(recovered),
                     recovered.memory / 1.5
                 ));
-                for (_, took, memory) in &recovered.faces {
+                for (_, took, memory) in &recovered.commands {
                     page.push_str(&format!(" {:.0} % | {:.0} % |", took / 10.0, memory / 1.5));
                 }
                 page.push('\n');

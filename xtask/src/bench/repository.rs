@@ -28,8 +28,8 @@ const MEDIUM: Size = Size {
     goal: 1.3,
 };
 
-/// Makes a packed repository with one commit in the place's folder `name`: words in 40 lines a file, 20 files a folder.
-/// The same for ever.
+/// Makes a packed repository with one commit in the place's folder `name`: words in 40 lines a file, 20 files
+/// a folder. The same for ever.
 pub(crate) fn make(place: &Place, name: &str, size: Size) -> Result<(), String> {
     let mut random = Random(42);
     let words: Vec<String> = (0..500).map(|_| random.word()).collect();
@@ -53,7 +53,8 @@ pub(crate) fn make(place: &Place, name: &str, size: Size) -> Result<(), String> 
     Ok(())
 }
 
-/// Adds crew's settings to a repository and commits them: an agent that is a script, started with nothing to check.
+/// Adds crew's settings to a repository and commits them: an agent that is a script, started with nothing to
+/// check.
 pub(crate) fn set_up(place: &Place, name: &str, agent: &str, settings: &str) -> Result<(), String> {
     let script = place.script(&format!("agent-{name}"), agent)?;
     let toml = format!(

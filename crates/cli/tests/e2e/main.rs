@@ -1,4 +1,5 @@
-//! End-to-end tests: the real binary on real repositories, with the real git and real processes, in one test program.
+//! End-to-end tests: the real binary on real repositories, with the real git and real processes, in one test
+//! program.
 //!
 //! What the suites share (a repository with a queue, a terminal, waiting for facts) is the crate `testkit`.
 

@@ -1,7 +1,7 @@
 //! Input that is made up from what is kept, ten seconds for each target.
 //!
-//! Nothing guides it, as the counters of `cargo xtask fuzz` do, but it needs no build of its own. `FUZZ_SEED` gives the input of
-//! another run again.
+//! Nothing guides it, as the counters of `cargo xtask fuzz` do, but it needs no build of its own. `FUZZ_SEED`
+//! gives the input of another run again.
 #![expect(
     clippy::disallowed_methods,
     reason = "a test draws its seed, takes it from the environment, and makes up input for a while"

@@ -78,7 +78,8 @@ fn one_ticket_and_everything_at_once() {
     });
 }
 
-/// It can come to rest at any time, and a retry that changes nothing and that nobody counts keeps it from ever doing so.
+/// It can come to rest at any time, and a retry that changes nothing and that nobody counts keeps it from
+/// ever doing so.
 #[test]
 fn without_an_end_of_vain_retries_it_need_not_come_to_rest() {
     let one = Bounds { tickets: 1, ..CALM };
@@ -120,8 +121,9 @@ fn without_compare_and_swap_it_falls() {
     assert_eq!(falls(blunt, pushed).invariant, "G5");
 }
 
-/// A landing that was ordered is not taken back by what is decided later: only the lock, which does not run out, keeps an
-/// engine from performing it after its ticket was dropped, or the target was put back. Hosts that share a repository need more.
+/// A landing that was ordered is not taken back by what is decided later: only the lock, which does not run
+/// out, keeps an engine from performing it after its ticket was dropped, or the target was put back. Hosts
+/// that share a repository need more.
 #[test]
 fn a_lease_that_runs_out_does_not_take_a_landing_back() {
     let one = Bounds {

@@ -237,7 +237,8 @@ fn an_agent_out_of_steps_cannot_go_on_by_asking_or_sleeping() {
 fn a_writing_that_is_reported_twice_has_arrived_once() {
     let mut crew = Crew::at_work(Settings::default());
     crew.report(writes, Report::Done);
-    // It is submitted and dropped: two more writings are on their way, and a hand of an earlier core tells of the first.
+    // It is submitted and dropped: two more writings are on their way, and a hand of an earlier core tells of
+    // the first.
     crew.ended(Signal::Done);
     let submitted = crew
         .ordered

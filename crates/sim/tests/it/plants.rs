@@ -1,4 +1,5 @@
-//! Proof that the simulation can find anything: each planted bug is caught within five hundred seeds, and by name.
+//! Proof that the simulation can find anything: each planted bug is caught within five hundred seeds, and by
+//! name.
 
 use sim::{Case, Plant};
 

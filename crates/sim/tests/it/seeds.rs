@@ -1,5 +1,5 @@
-//! Ten thousand seeds, in shares that run beside each other: every invariant holds in each. The first thousand are in every test
-//! run, the others in the deep tier.
+//! Ten thousand seeds, in shares that run beside each other: every invariant holds in each. The first
+//! thousand are in every test run, the others in the deep tier.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,8 @@ fn hold(share: u64) -> Summary {
         );
     }
     println!("{sum}");
-    // A run can hold every invariant by doing nothing: work landed, and the faults that were to be survived came.
+    // A run can hold every invariant by doing nothing: work landed, and the faults that were to be survived
+    // came.
     assert!(sum.landed > 1000 && sum.crashes > 1000, "{sum}");
     for site in Site::ALL {
         assert!(sum.struck[*site as usize] > 0, "{site} never struck: {sum}");

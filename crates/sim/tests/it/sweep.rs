@@ -1,5 +1,5 @@
-//! One thing goes wrong in an otherwise kind world: the first time that it can, the second, the third … until it cannot any
-//! more; and each of these with something going wrong in the recovery from it.
+//! One thing goes wrong in an otherwise kind world: the first time that it can, the second, the third … until
+//! it cannot any more; and each of these with something going wrong in the recovery from it.
 
 use std::collections::BTreeSet;
 

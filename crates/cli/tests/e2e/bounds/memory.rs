@@ -48,7 +48,8 @@ pub(crate) fn assert_shim_bounded(world: &World, ticket: &str) {
     );
 }
 
-/// Runs a command to its end; it never had more than it may have, as far as looks every few milliseconds tell.
+/// Runs a command to its end; it never had more than it may have, as far as looks every few milliseconds
+/// tell.
 #[track_caller]
 pub(crate) fn bounded(world: &World, args: &[&str]) -> Said {
     let mut asked = world.start_at(&world.path("project"), args);

@@ -1,5 +1,5 @@
-//! crew with the real Claude Code: the real binary, the real git, the pinned client, and a model that says what the
-//! ticket's script says. Nothing leaves the machine.
+//! crew with the real Claude Code: the real binary, the real git, the pinned client, and a model that says
+//! what the ticket's script says. Nothing leaves the machine.
 
 mod alone;
 mod deep;

@@ -23,8 +23,8 @@ fn block() -> String {
     block
 }
 
-/// A newcomer has `crew` and `claude` on PATH, a key instead of a login, and a repository with a `CLAUDE.md`, by which the
-/// model learns what it does: the ticket has the README's words.
+/// A newcomer has `crew` and `claude` on PATH, a key instead of a login, and a repository with a `CLAUDE.md`,
+/// by which the model learns what it does: the ticket has the README's words.
 #[test]
 fn the_readmes_block_for_claude_code_lands_a_ticket() {
     let server = Server::start().unwrap();

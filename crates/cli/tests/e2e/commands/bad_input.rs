@@ -1,6 +1,6 @@
 //! Each a clear error with what to do next, and nothing lost.
 
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 #[test]
 fn repositories_that_crew_cannot_work_on() {

@@ -11,7 +11,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _};
 use store::{Ledger, Sqlite};
 
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 /// Tickets that were over long ago: more than a look reads again, one of them or not.
 const BEHIND: usize = 1002;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 #[test]
 fn a_workspace_that_nobody_uses_is_kept_before_it_goes_and_what_is_not_crews_stays() {
@@ -59,7 +59,8 @@ fn landed() -> (Repo, String) {
     (repo, agent)
 }
 
-/// What an engine leaves that is killed when an attempt's end is decided and nothing of it done: a branch with work, and its pin.
+/// What an engine leaves that is killed when an attempt's end is decided and nothing of it done: a branch
+/// with work, and its pin.
 fn left_behind(repo: &Repo, agent: &str) -> String {
     let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
     let identity = ["-c", "user.name=U", "-c", "user.email=u@example.invalid"];

@@ -1,11 +1,11 @@
-//! Journals of every released schema, made by the crew that released it: today's opens them and says of them what it always said.
-//! What makes the next one is in docs/design/journal.md.
+//! Journals of every released schema, made by the crew that released it: today's opens them and says of them
+//! what it always said. What makes the next one is in docs/design/journal.md.
 
 use std::path::{Path, PathBuf};
 
 use store::{Append, Journal as _, Millis, NewEvent, Seq, Sqlite, StreamId, Version};
 
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 /// The journals that are kept, each with the schema that it was written with.
 fn kept() -> Vec<(String, PathBuf)> {
@@ -87,14 +87,16 @@ fn what_was_set_aside_is_told_as_if_it_had_not_been() {
     };
     let before = told();
     repo.crew(&["run", "--until-idle"]).ok();
-    // Its agents are stood down and named anew by each engine; the tickets are all over, and stay as they are.
+    // Its agents are stood down and named anew by each engine; the tickets are all over, and stay as they
+    // are.
     let after = told();
     for (before, after) in before.iter().zip(&after) {
         assert_eq!(before, after);
     }
     let aside = repo.crew(&["doctor"]);
     assert!(aside.out.contains("36 tickets are set aside"), "{aside}");
-    // A person opens the file of one again: it goes on from where it was, and what it was is told with the rest.
+    // A person opens the file of one again: it goes on from where it was, and what it was is told with the
+    // rest.
     repo.ticket("t-1", "Do it", "");
     repo.crew(&["run", "--until-idle"]).ok();
     let again = repo.crew(&["history", "t-1"]).ok();

@@ -1,7 +1,7 @@
 //! The dashboard on a real terminal, beside a real engine.
 
 use crate::commands::engine::Engine;
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 /// Thinks until a file stands beside the repository, asks, and does what it was told.
 const ASKS: &str = "\

@@ -8,8 +8,8 @@ use std::process::{Child, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::commands::repo::{Repo, Said, env, until};
 use crate::commands::schema;
-use crate::commands::support::{Repo, Said, env, until};
 
 /// A demonstration in a temporary folder of its own. It does not outlive its test.
 struct Show {

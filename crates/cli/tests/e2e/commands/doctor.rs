@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::Value;
 
 use crate::commands::clean::{BACKED_UP, restored};
-use crate::commands::support::{Repo, Said};
+use crate::commands::repo::{Repo, Said};
 
 /// What it found of an area at a level.
 fn found(said: &Said, area: &str, level: &str) -> Vec<Value> {
@@ -171,7 +171,8 @@ fn history_that_was_rewritten_is_told() {
     );
 }
 
-/// The naive version looks for one line in one file: it tells of a clone in which only the engine, or the user, has seen to it.
+/// The naive version looks for one line in one file: it tells of a clone in which only the engine, or the
+/// user, has seen to it.
 #[test]
 fn whoever_has_git_ignore_crews_folder_it_is_ignored_and_doctor_does_it_once() {
     let repo = Repo::with_crew();

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Stdio};
 
-use crate::commands::support::{Repo, env, until};
+use crate::commands::repo::{Repo, env, until};
 
 /// Commits a file and is done.
 const WORKER: &str = "\
@@ -194,7 +194,8 @@ fn what_waits_for_a_person_is_named_and_the_exit_code_says_so() {
     );
 }
 
-/// A note that crew writes into a ticket's file is no edit of a person's; what a person writes below it is one.
+/// A note that crew writes into a ticket's file is no edit of a person's; what a person writes below it is
+/// one.
 #[test]
 fn a_note_of_crews_own_is_no_edit_and_an_answer_below_it_is() {
     let repo = Repo::with_agent("printf 'BLOCKED: which key,\\nthe red one or the blue one?\\n'");
@@ -218,7 +219,8 @@ fn a_note_of_crews_own_is_no_edit_and_an_answer_below_it_is() {
     assert_eq!(edits(), 1);
 }
 
-/// Why something is so is read as a whole: where the terminal is narrow it goes on below, broken between words.
+/// Why something is so is read as a whole: where the terminal is narrow it goes on below, broken between
+/// words.
 #[test]
 fn a_narrow_terminal_loses_no_word_of_what_happened() {
     let why =

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use crate::commands::engine::Engine;
-use crate::commands::support::{Repo, env, until};
+use crate::commands::repo::{Repo, env, until};
 
 /// A command that prints until it is interrupted. Ended when dropped.
 pub(crate) struct Following(Child, Receiver<String>);

@@ -1,4 +1,4 @@
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 #[test]
 fn init_writes_settings_that_can_be_read_and_says_what_guards_the_target() {

@@ -1,9 +1,10 @@
-//! `crew doctor` on a live store and repository: each planted violation is said in words, and nothing else is.
+//! `crew doctor` on a live store and repository: each planted violation is said in words, and nothing else
+//! is.
 
 use serde_json::Value;
 
 use crate::commands::engine::Engine;
-use crate::commands::support::{Repo, Said};
+use crate::commands::repo::{Repo, Said};
 
 /// Two tickets that have landed.
 fn landed() -> Repo {

@@ -1,5 +1,6 @@
-//! Every document has the shape that docs/json.schema.json promises. Whatever a test prints with `--json` is held against it, by
-//! [`Repo::crew`]; here are all commands, on a repository where as much as possible has happened.
+//! Every document has the shape that docs/json.schema.json promises. Whatever a test prints with `--json` is
+//! held against it, by [`Repo::crew`]; here are all commands, on a repository where as much as possible has
+//! happened.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,8 +8,8 @@ use std::fs;
 use serde_json::Value;
 
 use crate::commands::following::Following;
+use crate::commands::repo::{Repo, Said};
 use crate::commands::schema;
-use crate::commands::support::{Repo, Said};
 
 /// What these agents do is told by the ticket's id.
 const AGENT: &str = "case $CREW_TICKET_ID in

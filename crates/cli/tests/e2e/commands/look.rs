@@ -1,6 +1,6 @@
 //! The commands that only look, before anything ever ran.
 
-use crate::commands::support::Repo;
+use crate::commands::repo::Repo;
 
 #[test]
 fn a_fresh_crew_has_nothing_to_show_and_says_what_to_do() {

@@ -15,7 +15,8 @@ mod invariants;
 mod json;
 mod look;
 mod output;
+mod repo;
 mod schema;
-mod support;
+
 mod tk;
 mod tour;

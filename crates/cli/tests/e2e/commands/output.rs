@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::commands::support::{Repo, env};
+use crate::commands::repo::{Repo, env};
 
 #[test]
 fn a_closed_pipe_is_no_failure() {

@@ -1,4 +1,5 @@
-//! The committed schemas, read strictly: of what a command prints, every key must be there and none that they do not name.
+//! The committed schemas, read strictly: of what a command prints, every key must be there and none that they
+//! do not name.
 
 use std::sync::LazyLock;
 
@@ -68,7 +69,8 @@ fn object(value: &Value) -> &Map<String, Value> {
     value.as_object().unwrap()
 }
 
-/// Whether a value is what a schema says, or why not. What this does not know of schemas is an error, never passed over.
+/// Whether a value is what a schema says, or why not. What this does not know of schemas is an error, never
+/// passed over.
 fn fits(schema: &Value, value: &Value) -> Result<(), String> {
     let Value::Object(schema) = schema else {
         return if *schema == Value::Bool(true) {

@@ -1,6 +1,6 @@
 //! tk's commands, by either name.
 
-use crate::commands::support::{Repo, env};
+use crate::commands::repo::{Repo, env};
 
 #[test]
 fn a_ticket_goes_round() {

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::commands::support::{Repo, env};
+use crate::commands::repo::{Repo, env};
 use testkit::readme::tour;
 
-/// The shell commands of the tour, block by block, without those that install crew and those that need a real agent.
+/// The shell commands of the tour, block by block, without those that install crew and those that need a real
+/// agent.
 fn commands() -> String {
     let blocks = tour().into_iter();
     let ours: Vec<String> = blocks

@@ -83,7 +83,8 @@ impl Case {
     }
 }
 
-/// What a run tells, put together for each ticket: one is landed while the next is worked on, and neither waits for the other.
+/// What a run tells, put together for each ticket: one is landed while the next is worked on, and neither
+/// waits for the other.
 fn ticket_by_ticket(lines: &str) -> String {
     let mut sorted: Vec<&str> = lines.lines().collect();
     let whose = |line: &str| {

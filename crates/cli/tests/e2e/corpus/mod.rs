@@ -2,16 +2,18 @@
 //!
 //! A case is a folder below `cases/<area>/`. What it may hold:
 //!
-//! * `commands`: lines of shell, most of them a `crew` command, run in the case's repository one after the other. A line
-//!   that begins with `#` says why the case is there. Without the file, the area's own `commands` are run.
+//! * `commands`: lines of shell, most of them a `crew` command, run in the case's repository one after the
+//!   other. A line that begins with `#` says why the case is there. Without the file, the area's own
+//!   `commands` are run.
 //! * `*.md`: tickets. `crew.toml`, `agent.sh`, `stream`, `version`: files at the repository's root.
-//! * `make.sh`: makes what cannot be a file here, after the area's own. It is run with the words of `cases/words.sh`.
+//! * `make.sh`: makes what cannot be a file here, after the area's own. It is run with the words of
+//!   `cases/words.sh`.
 //! * `expected.txt`: each command with its exit code, what it said, and the files it wrote.
 //!
 //! Of every refusal it is also held that the journal has no row more than before.
 //!
-//! Before a case begins its repository has a commit and a crew whose agents run `./agent.sh`. With `CORPUS_WRITE=1` in the
-//! environment the answers are written down instead of held against `expected.txt`.
+//! Before a case begins its repository has a commit and a crew whose agents run `./agent.sh`. With
+//! `CORPUS_WRITE=1` in the environment the answers are written down instead of held against `expected.txt`.
 
 mod case;
 mod place;
@@ -48,32 +50,32 @@ fn every(area: &str) {
 }
 
 #[test]
-fn tickets() {
+fn bad_tickets_are_answered_as_expected() {
     every("tickets");
 }
 
 #[test]
-fn names() {
+fn bad_names_are_answered_as_expected() {
     every("names");
 }
 
 #[test]
-fn settings() {
+fn bad_settings_are_answered_as_expected() {
     every("settings");
 }
 
 #[test]
-fn repositories() {
+fn odd_repositories_are_answered_as_expected() {
     every("repositories");
 }
 
 #[test]
-fn programs() {
+fn failing_programs_are_answered_as_expected() {
     every("programs");
 }
 
 #[test]
-fn claude() {
+fn a_failing_claude_is_answered_as_expected() {
     every("claude");
 }
 

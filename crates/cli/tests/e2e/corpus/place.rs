@@ -181,7 +181,8 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What hangs must not outlive its case; and a case may have taken the right to write from its own folders.
+        // What hangs must not outlive its case; and a case may have taken the right to write from its own
+        // folders.
         let left: Vec<String> = self.running().into_iter().map(|(pid, _)| pid).collect();
         let line = format!("kill -KILL {} 2> /dev/null; chmod -R u+rwX ..", left.join(" "));
         let _ = shell(self.folder.path(), &line);
@@ -240,7 +241,8 @@ fn shell(root: &Path, line: &str) -> Output {
         .env("HOME", root.join("home"))
         .env("USER", "grace")
         .env("GIT_CONFIG_NOSYSTEM", "1")
-        // Else git's words for no repository are others where the temporary folder is a file system of its own.
+        // Else git's words for no repository are others where the temporary folder is a file system of its
+        // own.
         .env("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1")
         .env("GIT_AUTHOR_NAME", "Grace")
         .env("GIT_AUTHOR_EMAIL", "grace@example.org")

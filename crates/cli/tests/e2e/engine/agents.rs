@@ -339,8 +339,8 @@ fn a_step_that_does_not_say_that_it_is_done_is_followed_by_another() {
     assert_eq!(world.count("t-1", "step_failed"), 0);
 }
 
-/// A world in which a step may be silent for a second and last as long as this, and what it came to when its first step did this,
-/// after which nothing of that may be alive.
+/// A world in which a step may be silent for a second and last as long as this, and what it came to when its
+/// first step did this, after which nothing of that may be alive.
 fn stopped_while_it(does: &str, step_timeout: &str) -> (World, String) {
     let run = format!("stall_after = \"3s\"\nstep_timeout = \"{step_timeout}\"");
     let world = World::with(|s| s.run = run);

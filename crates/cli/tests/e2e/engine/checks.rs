@@ -45,11 +45,11 @@ fn work_that_never_passes_never_lands() {
     let said = world.drain_held();
     assert_eq!(world.held("t-1").0, "failed");
     assert!(said.tells_of("t-1", "its steps are spent"), "{said}");
-    for face in ["explain", "history"] {
-        let shown = world.must(&[face, "t-1"]).out;
+    for command in ["explain", "history"] {
+        let shown = world.must(&[command, "t-1"]).out;
         let lines: Vec<&str> = shown.lines().map(str::trim_start).collect();
         let printed = ["│ bad is bad", "│ (exit code 1)"];
-        assert!(lines.windows(2).any(|two| two == printed), "{face}: {shown}");
+        assert!(lines.windows(2).any(|two| two == printed), "{command}: {shown}");
     }
     assert!(world.landed().is_empty());
     assert!(world.kept("t-1", 1).is_some());

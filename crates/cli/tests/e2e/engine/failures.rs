@@ -409,7 +409,8 @@ fn a_first_step_that_fails_is_gone_on_with_if_its_service_had_answered() {
     );
 }
 
-/// A folder stands where the tickets' lock should: no file can be written, and nothing about it passes by itself.
+/// A folder stands where the tickets' lock should: no file can be written, and nothing about it passes by
+/// itself.
 fn without_lock(world: &World) -> PathBuf {
     let lock = world.project(".tickets/.lock");
     drop(std::fs::remove_file(&lock));

@@ -7,7 +7,8 @@ use testkit::world::World;
 /// Work that waits for a gate.
 const WAITS: &str = "touch \"$GATES/begun\"\nuntil_there \"$GATES/go\"\nwork \"t.$RUN\" x\necho DONE";
 
-/// A world whose ticket folder is moved away while the only ticket is worked on, and comes back when that has landed.
+/// A world whose ticket folder is moved away while the only ticket is worked on, and comes back when that has
+/// landed.
 fn landed_without_its_folder(kill: bool) -> World {
     let world = World::new();
     world.ticket("t-1").agent(WAITS).write();

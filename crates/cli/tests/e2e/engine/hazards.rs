@@ -1,4 +1,5 @@
-//! What the designs that crew grew out of got wrong (each lost somebody's work, or money), and what must not happen here.
+//! What the designs that crew grew out of got wrong (each lost somebody's work, or money), and what must not
+//! happen here.
 
 use std::fs;
 
@@ -220,7 +221,8 @@ fn another_gits_lock_is_waited_for() {
     assert_eq!(world.git(&["status", "--porcelain", "-uno"]), "");
 }
 
-/// The naive version asks the client on the loop itself, which hears nothing until it has answered or its time is over.
+/// The naive version asks the client on the loop itself, which hears nothing until it has answered or its
+/// time is over.
 #[test]
 fn a_client_that_does_not_say_what_it_is_holds_nothing_up() {
     let world = World::new();

@@ -116,8 +116,8 @@ fn a_spent_day_stops_every_ticket_until_it_is_raised() {
     within_a_day(spend_the_day);
 }
 
-/// A trial that a midnight of UTC has come into says nothing: the next day's budget is another one. The next midnight is far
-/// away then.
+/// A trial that a midnight of UTC has come into says nothing: the next day's budget is another one. The next
+/// midnight is far away then.
 fn within_a_day(trial: fn()) {
     let day = || jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
     let begun = day();

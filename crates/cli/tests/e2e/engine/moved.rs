@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use testkit::world::{DONE, World};
 
-/// The first run commits one file, leaves another and is ended there; the others commit what is left, or say that nothing is.
+/// The first run commits one file, leaves another and is ended there; the others commit what is left, or say
+/// that nothing is.
 const GOES_ON: &str = "if [ $RUN = 1 ]; then\n\
     work one.txt one; echo loose > loose.txt; touch \"$GATES/begun\"; until_there \"$GATES/never\"\n\
     fi\n\
@@ -289,7 +290,8 @@ fn nor_while_work_is_being_verified() {
     assert_eq!(world.on_main("more.txt").as_deref(), Some("more\n"));
 }
 
-/// A folder of workspaces is moved away while a step is at work in it, and put back once crew has said that it waits for it.
+/// A folder of workspaces is moved away while a step is at work in it, and put back once crew has said that
+/// it waits for it.
 #[test]
 fn nor_where_it_goes_while_an_engine_works() {
     let world = World::with(|s| s.agents = "count = 2".to_owned());

@@ -1,4 +1,5 @@
-//! People in the loop: questions, answers, wakeups, the inbox and what was done, with engines that are killed in between.
+//! People in the loop: questions, answers, wakeups, the inbox and what was done, with engines that are killed
+//! in between.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -327,7 +328,8 @@ fn a_sleep_counts_from_the_end_of_its_step_however_late_that_is_read() {
     engine.end();
     world.open("go");
     world.wait("it has ended", || world.processes().is_empty());
-    // After the end, and before anybody reads of it. A file's time would be some milliseconds behind this clock.
+    // After the end, and before anybody reads of it. A file's time would be some milliseconds behind this
+    // clock.
     let over = jiff::Timestamp::now().as_millisecond();
     let engine = world.engine();
     world.wait_for("t-1", ASLEEP);

@@ -1,5 +1,5 @@
-//! F11: no further process. The kernel says EAGAIN to whoever forks; root is not asked, so crew runs as somebody else. Root in a
-//! namespace of one's own is asked as anybody is: there crew runs as it is.
+//! F11: no further process. The kernel says EAGAIN to whoever forks; root is not asked, so crew runs as
+//! somebody else. Root in a namespace of one's own is asked as anybody is: there crew runs as it is.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,7 +19,8 @@ pub(crate) fn is_root_of_the_machine() -> bool {
     map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
-/// Makes everything of a world's the user's, and has every program run as they do; not where the kernel asks this one too.
+/// Makes everything of a world's the user's, and has every program run as they do; not where the kernel asks
+/// this one too.
 pub(crate) fn as_nobody(world: &World) {
     if !is_root_of_the_machine() {
         return;
@@ -62,7 +63,8 @@ pub(crate) fn own(folder: &Path) {
     );
 }
 
-/// How many processes and threads the user may have when the engine asks for one more. The user says it: the engine is theirs.
+/// How many processes and threads the user may have when the engine asks for one more. The user says it: the
+/// engine is theirs.
 fn limit(world: &World, engine: &Engine, limit: &str) {
     let (pid, limit) = (format!("--pid={}", engine.pid()), format!("--nproc={limit}:"));
     let said = world.program("prlimit").args([pid, limit]).output().unwrap();

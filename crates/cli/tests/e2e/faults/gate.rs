@@ -1,4 +1,5 @@
-//! A git that waits at one of its calls, so that a fault strikes exactly there. Only in a test that runs alone.
+//! A git that waits at one of its calls, so that a fault strikes exactly there. Only in a test that runs
+//! alone.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// It waits at calls whose arguments match these words, a pattern of the shell's. A gate before this one is none any more.
+    /// It waits at calls whose arguments match these words, a pattern of the shell's. A gate before this one
+    /// is none any more.
     pub(crate) fn at(words: &str) -> Self {
         let bin = inside().join("bin");
         let (reached, open) = (bin.join("reached"), bin.join("open"));

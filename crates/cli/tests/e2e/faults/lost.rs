@@ -85,8 +85,8 @@ fn a_journal_that_refuses_the_same_again_and_again_ends_the_engine() {
     assert!(told.matches("starting over").count() < 10, "{said}");
 }
 
-/// What becomes of the journal of an engine that has landed one ticket and has another at work: it ends and lands no more, and
-/// what it has landed is not landed again.
+/// What becomes of the journal of an engine that has landed one ticket and has another at work: it ends and
+/// lands no more, and what it has landed is not landed again.
 fn loses_its_journal(lose: impl FnOnce(&World)) -> World {
     let world = World::new();
     world.ticket("t-0").agent(DONE).write();

@@ -1,4 +1,5 @@
-//! The fault matrix with real faults: the real binary, git, processes and file systems, and what is really broken.
+//! The fault matrix with real faults: the real binary, git, processes and file systems, and what is really
+//! broken.
 //!
 //! Which test proves which cell of the matrix, here and elsewhere, is in `table.rs`.
 

@@ -1,4 +1,5 @@
-//! A test in a mount namespace of its own: what it mounts is nobody else's, and gone with it, however it ends.
+//! A test in a mount namespace of its own: what it mounts is nobody else's, and gone with it, however it
+//! ends.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,8 +9,8 @@ const INSIDE: &str = "MATRIX_INSIDE";
 
 /// Runs the test's body in a process of its own that may mount. `module` is the caller's `module_path!()`.
 ///
-/// As root that is a mount namespace; as anyone else a user namespace too, in which one is root. A machine that allows
-/// neither fails the test: nothing is skipped.
+/// As root that is a mount namespace; as anyone else a user namespace too, in which one is root. A machine
+/// that allows neither fails the test: nothing is skipped.
 pub(crate) fn alone(module: &str, name: &str, body: impl FnOnce()) {
     if variable(INSIDE).is_some() {
         std::fs::create_dir(inside().join("bin")).unwrap();

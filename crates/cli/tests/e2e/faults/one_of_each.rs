@@ -1,4 +1,5 @@
-//! One fault of each kind, most of them at landing, where most is at stake. The others of its kind are in `deep`.
+//! One fault of each kind, most of them at landing, where most is at stake. The others of its kind are in
+//! `deep`.
 
 use std::fs;
 

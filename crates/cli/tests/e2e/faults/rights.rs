@@ -1,5 +1,5 @@
-//! Rights that crew lacks: F10, it may not write where git keeps its refs; F7, an agent shut what it made. Root may do everything, so
-//! crew runs as somebody else.
+//! Rights that crew lacks: F10, it may not write where git keeps its refs; F7, an agent shut what it made.
+//! Root may do everything, so crew runs as somebody else.
 
 use std::ffi::OsStr;
 
@@ -16,7 +16,7 @@ fn refs(world: &World, right: &str) {
     must("chmod", &[OsStr::new("-R"), OsStr::new(right), refs.as_os_str()]);
 }
 
-/// It waits, says so on every face, and costs nobody anything.
+/// It waits, says so on every command, and costs nobody anything.
 fn without_refs(at: At) {
     if !is_root_of_the_machine() {
         eprintln!("not proved here: a namespace's own root may write in every folder");
@@ -29,9 +29,9 @@ fn without_refs(at: At) {
     struck::go_on(&world, at);
     own(&world.project(".tickets"));
     world.wait("it says what it may not", || engine.said().all().contains(SAYS));
-    for face in [&["inbox"][..], &["ps"], &["explain", "t-1"], &["doctor"]] {
-        let said = world.crew(face);
-        assert!(said.all().contains(SAYS), "{face:?}: {said}");
+    for command in [&["inbox"][..], &["ps"], &["explain", "t-1"], &["doctor"]] {
+        let said = world.crew(command);
+        assert!(said.all().contains(SAYS), "{command:?}: {said}");
     }
     assert!(world.landed().is_empty());
     refs(&world, "u+w");

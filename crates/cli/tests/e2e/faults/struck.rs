@@ -1,5 +1,5 @@
-//! One shape of fault: a ticket is brought to an operation, something strikes, the ticket goes on under it, it ends. Then the ticket
-//! lands, once, in its first attempt and by one step, as if nothing had been.
+//! One shape of fault: a ticket is brought to an operation, something strikes, the ticket goes on under it,
+//! it ends. Then the ticket lands, once, in its first attempt and by one step, as if nothing had been.
 
 use std::fs;
 

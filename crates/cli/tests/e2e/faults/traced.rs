@@ -1,8 +1,9 @@
-//! What a real run asked of the system, in order, and what of a file system is certain by then. `strace` records it.
+//! What a real run asked of the system, in order, and what of a file system is certain by then. `strace`
+//! records it.
 //!
-//! Of git's objects, each new one is fsynced under its passing name before it gets its own (or written out, and all of them fsynced
-//! together, as `core.fsyncMethod=batch` does); of a pack, so are its index and what else belongs to it, and the folder in which they
-//! got their names afterwards.
+//! Of git's objects, each new one is fsynced under its passing name before it gets its own (or written out,
+//! and all of them fsynced together, as `core.fsyncMethod=batch` does); of a pack, so are its index and what
+//! else belongs to it, and the folder in which they got their names afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -80,7 +81,8 @@ pub(crate) struct Disk {
     unsettled: BTreeSet<String>,
     /// Landings that the journal was told of.
     pub(crate) told: BTreeSet<String>,
-    /// Whether the target's lock, and after it the target's folder, was synced since the last landing was told.
+    /// Whether the target's lock, and after it the target's folder, was synced since the last landing was
+    /// told.
     pub(crate) target: bool,
     pub(crate) folder: bool,
 }

@@ -1,5 +1,5 @@
-//! F24: two engines on one journal, at each operation. The second is turned away, whatever the first is in the middle of, and changes
-//! nothing of it.
+//! F24: two engines on one journal, at each operation. The second is turned away, whatever the first is in
+//! the middle of, and changes nothing of it.
 
 use model::journal::Fact;
 
@@ -24,8 +24,8 @@ fn turned_away(world: &World, engine: &Engine) {
     assert_eq!(count(world, "opened"), before);
 }
 
-/// A second engine comes in the middle of an operation: a git of the first one's waits there. `after`: the first carries on what one
-/// before it was killed at.
+/// A second engine comes in the middle of an operation: a git of the first one's waits there. `after`: the
+/// first carries on what one before it was killed at.
 fn two_in(words: &str, after: Option<At>) {
     let at = after.unwrap_or(At::Queue);
     let world = struck::world(at);

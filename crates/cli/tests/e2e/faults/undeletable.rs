@@ -1,5 +1,5 @@
-//! What crew may not delete: a folder that another file system is mounted on, or that another user's file is in. It is told of with
-//! the ticket that left it, and no other ticket's, no command's, to stumble over.
+//! What crew may not delete: a folder that another file system is mounted on, or that another user's file is
+//! in. It is told of with the ticket that left it, and no other ticket's, no command's, to stumble over.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -45,7 +45,8 @@ fn unmount(at: &Path) {
     must("umount", &[at.as_os_str()]);
 }
 
-/// An agent leaves something that may not be deleted, by `plant` in its folder `out`; `mend` is given what is left of that.
+/// An agent leaves something that may not be deleted, by `plant` in its folder `out`; `mend` is given what is
+/// left of that.
 fn left_behind(world: &World, plant: impl Fn(&Path), mend: impl Fn(&Path)) {
     let mut engine = world.engine();
     world.wait("there is a folder", || is_there(&world.path("gates/made")));

@@ -1,4 +1,5 @@
-//! F25: a journal that a newer crew wrote. Every command that reads it refuses it, and not a byte of it changes.
+//! F25: a journal that a newer crew wrote. Every command that reads it refuses it, and not a byte of it
+//! changes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,8 +39,8 @@ const COMMANDS: &[&[&str]] = &[
     &["logs", "ada"],
 ];
 
-/// What needs no journal; `dashboard`, which asks for a terminal before it looks at anything; and `stop`, for an engine that such a
-/// journal does not have.
+/// What needs no journal; `dashboard`, which asks for a terminal before it looks at anything; and `stop`, for
+/// an engine that such a journal does not have.
 const WITHOUT: &[&str] = &[
     "init",
     "demo",

@@ -73,7 +73,7 @@ impl StateMachineTest for Crew {
             assert_eq!(said.0, Some(0), "{transition:?}: {said:?}");
         }
         if reference.is_up {
-            crew.settles(reference);
+            crew.comes_to_rest(reference);
         }
         crew
     }
@@ -94,7 +94,7 @@ impl StateMachineTest for Crew {
                     crash: None,
                 },
             );
-            crew.settles(&reference);
+            crew.comes_to_rest(&reference);
         }
         crew.world.must(&["stop", "--kill", "--wait"]);
         if let Some(mut engine) = crew.engine.take() {
@@ -150,7 +150,8 @@ impl Crew {
         None
     }
 
-    /// A command of the person's, under way: where the engine is killed before it answers, it is carried out without one.
+    /// A command of the person's, under way: where the engine is killed before it answers, it is carried out
+    /// without one.
     fn asks(&self, args: &[&str]) -> Child {
         let mut command = self.world.program(&crew());
         command.current_dir(self.world.path("project")).args(args);
@@ -177,7 +178,8 @@ impl Crew {
         fs::rename(&beside, &gate).unwrap();
     }
 
-    /// Kills the engine, if one is up, as soon as the journal has so many facts, or there is nothing more to come.
+    /// Kills the engine, if one is up, as soon as the journal has so many facts, or there is nothing more to
+    /// come.
     fn crash(&mut self, facts: usize, reference: &Reference) {
         let Some(mut engine) = self.engine.take() else {
             return;
@@ -189,13 +191,14 @@ impl Crew {
         engine.end();
     }
 
-    fn settles(&self, reference: &Reference) {
-        // Where there is no ticket, nothing else tells that the engine is up; until it is, commands are carried out without it.
+    fn comes_to_rest(&self, reference: &Reference) {
+        // Where there is no ticket, nothing else tells that the engine is up; until it is, commands are
+        // carried out without it.
         let is_up = || self.times_opened() > self.opened;
-        let settled =
+        let rested =
             testkit::wait::within(|| (is_up() && self.unsettled(reference).is_empty()).then_some(()));
         assert!(
-            settled.is_some(),
+            rested.is_some(),
             "up: {}, not so: {:#?}",
             is_up(),
             self.unsettled(reference)
@@ -248,7 +251,8 @@ impl Crew {
             .collect()
     }
 
-    /// Every piece of work is in a workspace, or under a ref. It goes from the one to the other, never out of both.
+    /// Every piece of work is in a workspace, or under a ref. It goes from the one to the other, never out of
+    /// both.
     fn nothing_is_lost(&self, reference: &Reference) {
         let here: BTreeSet<String> = self
             .world

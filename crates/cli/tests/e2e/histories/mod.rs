@@ -1,8 +1,10 @@
-//! Whatever people, agents and a failing machine do, in whatever order: what is there is what a small reference says.
+//! Whatever people, agents and a failing machine do, in whatever order: what is there is what a small
+//! reference says.
 //!
-//! The real binary, the real git and real processes. Each step of an agent ends when and how the history says; the engine is
-//! killed at any of its writes. `PROPTEST_CASES` asks for more histories than a test run has the time for, `HISTORIES_SEED` for
-//! those of another run; a history that failed is kept in `regressions.txt` and tried first from then on.
+//! The real binary, the real git and real processes. Each step of an agent ends when and how the history
+//! says; the engine is killed at any of its writes. `PROPTEST_CASES` asks for more histories than a test run
+//! has the time for, `HISTORIES_SEED` for those of another run; a history that failed is kept in
+//! `regressions.txt` and tried first from then on.
 
 mod crew;
 mod reference;
@@ -32,8 +34,8 @@ fn config(cases: u32, seed: u64) -> Config {
     }
 }
 
-/// What the fresh ones are drawn from: `HISTORIES_SEED`, or a number that no run has had. It is drawn once, since the settings are
-/// asked for with each history.
+/// What the fresh ones are drawn from: `HISTORIES_SEED`, or a number that no run has had. It is drawn once,
+/// since the settings are asked for with each history.
 static DRAWN: LazyLock<u64> = LazyLock::new(|| {
     #[expect(clippy::disallowed_methods, reason = "a test's seed is its own")]
     let given = std::env::var("HISTORIES_SEED");

@@ -1,4 +1,5 @@
-//! What must be true: tickets, agents, the target's content and the person's words, in as few rules as will do.
+//! What must be true: tickets, agents, the target's content and the person's words, in as few rules as will
+//! do.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +58,8 @@ pub(crate) enum Act {
 #[derive(Clone, Debug)]
 pub(crate) struct Transition {
     pub(crate) act: Act,
-    /// The engine is killed once it has written so many facts about it, or has no more to write; `None`: it goes on.
+    /// The engine is killed once it has written so many facts about it, or has no more to write; `None`: it
+    /// goes on.
     pub(crate) crash: Option<u8>,
 }
 
@@ -241,7 +243,8 @@ impl ReferenceStateMachine for Reference {
         if state.is_up && state.spawned < SPAWNED {
             acts.push((1, Just(Act::Spawn).boxed()));
         }
-        // An engine that was killed may have left the checkout's index locked, which the next one finds and mends.
+        // An engine that was killed may have left the checkout's index locked, which the next one finds and
+        // mends.
         let next = if state.is_up {
             (1, Act::Commit)
         } else {

@@ -1,4 +1,5 @@
-//! A restarted engine goes on with what runs: it starts nothing twice, and reads on where the one before it had read to.
+//! A restarted engine goes on with what runs: it starts nothing twice, and reads on where the one before it
+//! had read to.
 
 use std::collections::BTreeMap;
 

@@ -30,8 +30,8 @@ impl Crew {
         self.child.id()
     }
 
-    /// How it ended by itself, if it has. One that was turned away, since a killed engine's git still ran, is started
-    /// again and has not ended.
+    /// How it ended by itself, if it has. One that was turned away, since a killed engine's git still ran, is
+    /// started again and has not ended.
     pub(crate) fn ended(&mut self, world: &World) -> Option<ExitStatus> {
         let status = self.child.try_wait().unwrap()?;
         if status.code() == Some(HELD) {
@@ -102,7 +102,8 @@ fn next(world: &World) -> PathBuf {
     world.outside("next-crew")
 }
 
-/// Installs another crew, which every later start is of: what it does is the same, its file and its bytes are not.
+/// Installs another crew, which every later start is of: what it does is the same, its file and its bytes are
+/// not.
 pub(crate) fn upgrade(world: &World) {
     let mut bytes = std::fs::read(env!("CARGO_BIN_EXE_crew")).unwrap();
     bytes.extend(b"another build");

@@ -1,5 +1,6 @@
-//! The facts that the small queue of `scenario.rs` does not come by. One queue comes by all of them, with a person who does what
-//! they are needed for, and crew dies before, after, and before and after each is durable.
+//! The facts that the small queue of `scenario.rs` does not come by. One queue comes by all of them, with a
+//! person who does what they are needed for, and crew dies before, after, and before and after each is
+//! durable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,8 +8,8 @@ use std::time::Duration;
 
 use model::ticket::Ticket;
 
+use crate::kill::actions::{ACTIONS, Seen};
 use crate::kill::crew;
-use crate::kill::deeds::{DEEDS, Seen};
 use crate::kill::oracle::{self, Expected};
 use crate::kill::rig::Rig;
 use crate::kill::world::{Kit, World};
@@ -63,7 +64,7 @@ pub(crate) const FIRST: [(&str, &str); 14] = [
     ("f-stuck", "deps: []\n"),
     ("f-hangs", "deps: []\n"),
     ("f-behind", "deps: [f-hangs]\n"),
-    ("f-spare", "deps: []\nrecovers: f-nap\n"),
+    ("f-extra", "deps: []\nrecovers: f-nap\n"),
     ("f-held", "deps: []\n"),
     ("f-edits", "deps: []\n"),
     ("f-waived", "deps: []\n"),
@@ -73,7 +74,7 @@ pub(crate) const FIRST: [(&str, &str); 14] = [
 /// Those that are added, one after another.
 const LATER: [&str; 3] = ["f-red", "f-auth", "f-costs"];
 /// The one that turns out not to be needed.
-const NOT_NEEDED: &str = "f-spare";
+const NOT_NEEDED: &str = "f-extra";
 
 /// A point, and which of its hits, from 1.
 pub(crate) type Hit = (String, u64);
@@ -142,7 +143,7 @@ impl Facts {
         let Some(seen) = Seen::of(&self.rig.world) else {
             return;
         };
-        let now = DEEDS
+        let now = ACTIONS
             .iter()
             .find(|(name, is_time, _)| !self.done.contains(name) && is_time(self, &seen));
         if let Some((name, _, act)) = now {
@@ -195,8 +196,9 @@ impl Facts {
             "everybody died who was to"
         );
         println!("{} deaths; nobody came by {missed:?}", self.rig.deaths);
-        // Of facts that became durable together, whoever dies after the first does not come by the others; nor is there a pause
-        // that could end, where an engine died as it ended. How often the target moves under a landing is a matter of chance.
+        // Of facts that became durable together, whoever dies after the first does not come by the others;
+        // nor is there a pause that could end, where an engine died as it ended. How often the target moves
+        // under a landing is a matter of chance.
         let missed: Vec<_> = missed.iter().filter(|(_, hit)| *hit == 1).collect();
         assert!(
             missed.len() * 10 <= self.points.len(),
@@ -215,7 +217,8 @@ pub(crate) fn points(which: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// Works the queue off once for each of these, side by side: what the target then holds, and how often the points were passed.
+/// Works the queue off once for each of these, side by side: what the target then holds, and how often the
+/// points were passed.
 pub(crate) fn play(deaths: Vec<Vec<Hit>>) -> Vec<(String, BTreeMap<String, u64>)> {
     std::thread::scope(|scope| {
         let play = |points| {

@@ -5,11 +5,12 @@
     reason = "a test starts programs beside crew, reads its seed, and waits for facts with a deadline"
 )]
 
+mod actions;
 mod adopt;
 mod carried_on;
 mod clean;
 mod crew;
-mod deeds;
+
 mod deep;
 mod facts;
 mod faults;

@@ -1,4 +1,5 @@
-//! When a fault strikes: by chance alone, or by chance just after something has happened, where the windows are small.
+//! When a fault strikes: by chance alone, or by chance just after something has happened, where the windows
+//! are small.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};

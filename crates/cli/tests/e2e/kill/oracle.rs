@@ -41,7 +41,8 @@ impl Expected {
     }
 }
 
-/// Looks at everything; panics at the first promise that was not kept. `notes`: what a person wrote, and in which ticket.
+/// Looks at everything; panics at the first promise that was not kept. `notes`: what a person wrote, and in
+/// which ticket.
 pub(crate) fn check(
     world: &World,
     plans: &BTreeMap<String, Plan>,
@@ -330,7 +331,8 @@ fn the_journal_agrees(world: &World, expected: &Expected) {
     );
 }
 
-/// No step was started twice, and none that the journal does not know; each that the journal knows has ended once.
+/// No step was started twice, and none that the journal does not know; each that the journal knows has ended
+/// once.
 pub(crate) fn each_step_started_once(world: &World) {
     let (mut ordered, mut ended) = (BTreeSet::new(), 0);
     for (_, event) in events(world) {

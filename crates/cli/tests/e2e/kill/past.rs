@@ -1,5 +1,6 @@
-//! A repository with a past: its journal is of the first released schema, and old outputs take more room than they may. Crew is
-//! killed while it brings the one up to date, sets aside what lies behind, and removes the others.
+//! A repository with a past: its journal is of the first released schema, and old outputs take more room than
+//! they may. Crew is killed while it brings the one up to date, sets aside what lies behind, and removes the
+//! others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
@@ -14,7 +15,8 @@ use crate::kill::oracle::{self, Expected};
 use crate::kill::rig::Rig;
 use crate::kill::world::{Kit, Plan, World};
 
-/// Points that only such a repository comes by, in the order in which it does; those of [`TRIM`] for each output.
+/// Points that only such a repository comes by, in the order in which it does; those of [`TRIM`] for each
+/// output.
 const MIGRATION: [&str; 3] = ["migrate.begun", "migrate.written", "migrate.committed"];
 const ASIDE: [&str; 4] = ["aside.chosen", "aside.folded", "aside.archived", "aside.kept"];
 pub(crate) const TRIM: [&str; 3] = ["trim.chosen", "trim.renamed", "trim.removed"];
@@ -166,7 +168,8 @@ impl Past {
         oracle::check_all_but_the_journal(&self.rig.world, &expected, &BTreeMap::new());
         oracle::no_commit_is_lost(&self.rig.world, self.tickets.len());
         self.has_all_events();
-        // What the old tickets landed as is in no repository of this world, and the doctor says so; all else is well.
+        // What the old tickets landed as is in no repository of this world, and the doctor says so; all else
+        // is well.
         let (_, said, _) = crew::said(&self.rig.world, &["doctor"]);
         for well in [
             "36 tickets are set aside; what is told of them is what their events give",

@@ -47,8 +47,8 @@ impl Rig {
         rig
     }
 
-    /// Where to die from now on, in order: each is points as `CREW_FAILPOINT_AT` takes them, counted anew after the death before; the
-    /// last one stays. Not empty.
+    /// Where to die from now on, in order: each is points as `CREW_FAILPOINT_AT` takes them, counted anew
+    /// after the death before; the last one stays. Not empty.
     pub(crate) fn arm(&mut self, points: impl IntoIterator<Item = Option<String>>) {
         let first = self.folders;
         self.armed = points

@@ -1,4 +1,5 @@
-//! A small queue in which everything happens once, and a person who does what they are needed for, however often crew dies.
+//! A small queue in which everything happens once, and a person who does what they are needed for, however
+//! often crew dies.
 
 use std::collections::{BTreeMap, BTreeSet};
 

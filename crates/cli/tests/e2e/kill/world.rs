@@ -60,7 +60,8 @@ pub(crate) struct Kit {
     pub(crate) agents: u32,
     /// Further lines of the settings: of `[run]`, and tables of their own.
     pub(crate) settings: (&'static str, &'static str),
-    /// Whether it stands in memory where there is room, and not on a disk: it is about processes that are killed, not power.
+    /// Whether it stands in memory where there is room, and not on a disk: it is about processes that are
+    /// killed, not power.
     pub(crate) in_memory: bool,
 }
 
@@ -76,7 +77,8 @@ const STATUS: [&str; 6] = [
 /// The file that the person has staged and does not commit.
 const STAGED: &str = "src/part-03.txt";
 
-/// The repository and what stands around it. With `KILL_KEEP` set, that of a test that fails is kept to be looked at.
+/// The repository and what stands around it. With `KILL_KEEP` set, that of a test that fails is kept to be
+/// looked at.
 pub(crate) struct World {
     root: TempDir,
     /// Files of the person's that no commit has, by path in the repository.
@@ -166,8 +168,9 @@ impl World {
         self.commits.borrow().clone()
     }
 
-    /// The person commits one file to the target, in their checkout. When git says that the index is locked they try
-    /// again: crew is in the middle of landing, or was killed in it and must be up again. `meanwhile` sees to that.
+    /// The person commits one file to the target, in their checkout. When git says that the index is locked
+    /// they try again: crew is in the middle of landing, or was killed in it and must be up again.
+    /// `meanwhile` sees to that.
     pub(crate) fn commit_by_hand(&self, path: &str, text: &str, mut meanwhile: impl FnMut()) {
         let repo = self.repo();
         fs::write(repo.join(path), text).unwrap();
@@ -190,8 +193,8 @@ impl World {
             good.then_some(())
         });
         self.note_commit();
-        // `git commit` reads the index, and then locks it: when the landing ended between the two, it has put back the
-        // index from before it. The person sees that, and brings it to HEAD again.
+        // `git commit` reads the index, and then locks it: when the landing ended between the two, it has put
+        // back the index from before it. The person sees that, and brings it to HEAD again.
         wait::until("the person's index is whole", || {
             meanwhile();
             let stale = self.stale_in_the_index();
@@ -212,7 +215,8 @@ impl World {
         paths.map(str::to_owned).collect()
     }
 
-    /// By the one command that locks the index before it reads it; while another has the lock, nothing happens.
+    /// By the one command that locks the index before it reads it; while another has the lock, nothing
+    /// happens.
     fn bring_to_head(&self, paths: &[String]) {
         for path in paths {
             let entry = git(
@@ -325,7 +329,8 @@ impl World {
         self.repo().join(format!(".tickets/{id}.md"))
     }
 
-    /// In files that no ticket touches: an edit, one that is staged, a new file, an ignored one, and a deletion.
+    /// In files that no ticket touches: an edit, one that is staged, a new file, an ignored one, and a
+    /// deletion.
     fn make_edits(&mut self) {
         let repo = self.repo();
         self.edits = [
@@ -354,7 +359,7 @@ impl Drop for World {
     }
 }
 
-/// A file system in memory, where the machine has one with room to spare.
+/// A file system in memory, where the machine has one with enough room.
 fn memory() -> Option<PathBuf> {
     let path = PathBuf::from("/dev/shm");
     let free = rustix::fs::statvfs(&path).ok()?;

@@ -8,11 +8,12 @@ use testkit::world::{Engine, World};
 /// What crew keeps of a stream at most: its beginning, a notice, its end.
 pub(crate) const KEPT: u64 = 33 * 1024 * 1024;
 
-/// The other agent: at work only once the flood has begun, and in two steps, the second after a wait whose end is a deadline.
+/// The other agent: at work only once the flood has begun, and in two steps, the second after a wait whose
+/// end is a deadline.
 const NEIGHBOUR: &str = "until_there \"$GATES/flooding\"\nif [ $RUN = 1 ]; then echo 'WAKEUP: 1s a moment'; exit; fi\nwork neighbour.txt done\necho DONE\n";
 
-/// Two agents, and a flood as this script makes it: it says `: > $GATES/flooding` and goes on until `landed` is there. `meanwhile`
-/// looks at it before that.
+/// Two agents, and a flood as this script makes it: it says `: > $GATES/flooding` and goes on until `landed`
+/// is there. `meanwhile` looks at it before that.
 pub(crate) fn flood(script: &str, meanwhile: impl FnOnce(&World)) -> (World, Engine) {
     let world = World::with(|settings| settings.agents = "count = 2".to_owned());
     world.ticket("flood").priority(0).agent(script).write();
@@ -27,7 +28,8 @@ pub(crate) fn flood(script: &str, meanwhile: impl FnOnce(&World)) -> (World, Eng
     (world, engine)
 }
 
-/// What a flood's agent does when all of it is out: its shim, which has read it, is looked at before it may end.
+/// What a flood's agent does when all of it is out: its shim, which has read it, is looked at before it may
+/// end.
 pub(crate) const FLOODED: &str =
     ": > \"$GATES/flooded\"\nuntil_there \"$GATES/measured\"\nwork flood.txt done\necho\necho DONE\n";
 

@@ -31,7 +31,8 @@ fn fifty_thousand_tickets_are_imported_and_one_of_them_is_done() {
     write(&world);
     world.ticket("work").priority(0).agent(DONE).write();
     let mut engine = world.engine();
-    // What a look at the journal costs grows with the queue: the engine has the processor, and its file tells as well.
+    // What a look at the journal costs grows with the queue: the engine has the processor, and its file tells
+    // as well.
     world.wait("the ticket landed", || world.front("work", "status") == "closed");
     assert_bounded(&mut engine, MOST);
     engine.signal("INT");
@@ -41,7 +42,7 @@ fn fifty_thousand_tickets_are_imported_and_one_of_them_is_done() {
     world.ticket("again").priority(0).agent(DONE).write();
     world.wait("another landed", || world.front("again", "status") == "closed");
     assert_bounded(&mut engine, MOST);
-    let faces = [
+    let commands = [
         &["ps"][..],
         &["queue"],
         &["queue", "--json"],
@@ -49,8 +50,8 @@ fn fifty_thousand_tickets_are_imported_and_one_of_them_is_done() {
         &["explain", "t-7"],
         &["events", "--all", "--json"],
     ];
-    for face in faces {
-        bounded(&world, face);
+    for command in commands {
+        bounded(&world, command);
     }
     engine.signal("INT");
     engine.end();

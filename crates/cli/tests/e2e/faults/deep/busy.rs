@@ -1,5 +1,5 @@
-//! F13: another process keeps the journal locked, by a transaction of its own on the real file. Nothing is lost or done twice,
-//! nobody is blamed, and it goes on by itself.
+//! F13: another process keeps the journal locked, by a transaction of its own on the real file. Nothing is
+//! lost or done twice, nobody is blamed, and it goes on by itself.
 
 use std::sync::mpsc;
 use std::thread::JoinHandle;

@@ -313,7 +313,8 @@ fn a_missing_object_is_named_and_nothing_lands_without_it() {
     world.must(&["doctor", "--deep"]);
 }
 
-/// A ticket at work whose base is gone from the repository: the world, its engine, the base, and a clone that has it.
+/// A ticket at work whose base is gone from the repository: the world, its engine, the base, and a clone that
+/// has it.
 fn without_base() -> (World, Engine, String, String) {
     let world = World::new();
     world.ticket("t-1").agent(WAITS).write();

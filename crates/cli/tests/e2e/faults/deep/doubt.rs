@@ -1,6 +1,7 @@
-//! F15: a COMMIT of SQLite's fails, and whoever asked for it cannot know whether it counts. What was written of it is in the log, and
-//! the system says that it could not be synced. Whoever reads the log next decides: with another connection open nobody takes it
-//! over, and the commit is not there; with none it is. Either way it comes to exactly one effect.
+//! F15: a COMMIT of SQLite's fails, and whoever asked for it cannot know whether it counts. What was written
+//! of it is in the log, and the system says that it could not be synced. Whoever reads the log next decides:
+//! with another connection open nobody takes it over, and the commit is not there; with none it is. Either
+//! way it comes to exactly one effect.
 
 use std::fs;
 
@@ -11,8 +12,8 @@ use crate::faults::deep::stops::object;
 use crate::faults::struck::{self, At, in_order, lands_at_once};
 use testkit::world::{Engine, Said, World};
 
-/// An object that lets one sync of a journal's log fail: the first after `$DOUBT/word` was written to it. While `$DOUBT/stays` is
-/// there, nothing more of that log is written or synced.
+/// An object that lets one sync of a journal's log fail: the first after `$DOUBT/word` was written to it.
+/// While `$DOUBT/stays` is there, nothing more of that log is written or synced.
 const DOUBT: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -158,8 +159,8 @@ pub(crate) enum Whose {
     TheNext,
 }
 
-/// Brings a ticket there and lets it go on, with the commit that tells of `word` failing, and those that come after it. Gives the
-/// engine whose they are, and whoever reads meanwhile.
+/// Brings a ticket there and lets it go on, with the commit that tells of `word` failing, and those that come
+/// after it. Gives the engine whose they are, and whoever reads meanwhile.
 fn failing(
     world: &World,
     doubt: &Doubt<'_>,

@@ -1,8 +1,8 @@
-//! The order of system calls of a real drain: nothing is said to have landed before it is on the disk, and what landed is
-//! what the checks passed.
+//! The order of system calls of a real drain: nothing is said to have landed before it is on the disk, and
+//! what landed is what the checks passed.
 //!
-//! Git's objects are certain first (see [`Disk`]), then the ref's lock is fsynced before it becomes the ref, then the ref's folder; all
-//! of it before the journal is told.
+//! Git's objects are certain first (see [`Disk`]), then the ref's lock is fsynced before it becomes the ref,
+//! then the ref's folder; all of it before the journal is told.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,7 +42,8 @@ fn many_objects_are_on_the_disk_as_a_pack_before_they_are_said_to_have_landed() 
     let (world, base, trace) = drained_under_strace(&[MANY, MANY_UNCOMMITTED], None);
     let landed = merges(&world, &base);
     assert_eq!(landed.len(), 2);
-    // So many that git keeps those of one in a pack, or this is no proof of packs. Crew's own commit is of loose ones.
+    // So many that git keeps those of one in a pack, or this is no proof of packs. Crew's own commit is of
+    // loose ones.
     let packs = Packs::of(&world);
     let in_packs = packs.hold(&objects(&world, "main", &base));
     assert!(in_packs > 100, "{in_packs} objects are in packs");
@@ -127,8 +128,8 @@ impl Log {
     }
 }
 
-/// What is done for a ticket comes after what was decided of it is on the disk: its workspace after the claim, its step after
-/// the step was decided.
+/// What is done for a ticket comes after what was decided of it is on the disk: its workspace after the
+/// claim, its step after the step was decided.
 fn nothing_is_begun_before_it_is_decided(world: &World, trace: &str) {
     let calls = whole_calls(trace);
     let mut seen = 0;

@@ -1,5 +1,5 @@
-//! F10: no room on a disk, or no writing to it, at each operation. Nothing new begins, nothing is lost, nobody is blamed, and
-//! it goes on by itself when there is room.
+//! F10: no room on a disk, or no writing to it, at each operation. Nothing new begins, nothing is lost,
+//! nobody is blamed, and it goes on by itself when there is room.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Faults at every operation: they take minutes in all. One of each kind is in `one_of_each.rs`, in the first tier.
+//! Faults at every operation: they take minutes in all. One of each kind is in `one_of_each.rs`, in the first
+//! tier.
 
 pub(crate) mod busy;
 pub(crate) mod damage;

@@ -1,4 +1,5 @@
-//! F3, F9, F16, F17: an engine that is told to end again and again, whose git is killed, that stands still, or whose clock jumps.
+//! F3, F9, F16, F17: an engine that is told to end again and again, whose git is killed, that stands still,
+//! or whose clock jumps.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,8 @@ fn ended_by_two(operation: &str, mut engine: Engine) {
     assert_eq!(told.code, Some(130), "{operation}: {told}");
 }
 
-/// A git that waits at a gate goes on, without its engine if that has ended: it holds the repository's lock until its end.
+/// A git that waits at a gate goes on, without its engine if that has ended: it holds the repository's lock
+/// until its end.
 fn goes_on(world: &World, gate: &Gate) {
     gate.open();
     world.wait("no git is left", || {
@@ -57,7 +59,8 @@ fn goes_on(world: &World, gate: &Gate) {
     });
 }
 
-/// An object that ends a git as it is about to give something its name, or takes the name of an agent's branch away: all that it has written stays as it is, its lock too.
+/// An object that ends a git as it is about to give something its name, or takes the name of an agent's
+/// branch away: all that it has written stays as it is, its lock too.
 const DEADLY: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -166,8 +169,8 @@ fn with_a_stop_at(at: At, goes_on: impl FnOnce(&World) -> bool + Copy) {
     lands_at_once(&world, &mut engine, "t-1");
 }
 
-/// The engine stands still in the middle of an operation, with a git of its that waits there. `after`: it is the second one, and
-/// carries on what the first was killed at.
+/// The engine stands still in the middle of an operation, with a git of its that waits there. `after`: it is
+/// the second one, and carries on what the first was killed at.
 pub(crate) fn with_a_stop_in(words: &str, after: Option<At>) {
     let at = after.unwrap_or(At::Queue);
     let world = struck::world(at);
@@ -286,8 +289,8 @@ fn with_a_clock_that_jumps(jumps: [i64; 3]) {
     // The next engine has another clock than the shim had, and than the one before.
     drop(engine);
     clock.set(jumps[0]);
-    // What is there was made by the old clock: it is older by the jump, or of a time that is still to come. A git that died with
-    // the engine left its lock.
+    // What is there was made by the old clock: it is older by the jump, or of a time that is still to come. A
+    // git that died with the engine left its lock.
     let lock = world.project(".git/refs/heads/main.lock");
     fs::write(&lock, "").unwrap();
     for place in [lock, world.project(".crew/runs"), world.ticket_file("t-1")] {
@@ -319,8 +322,8 @@ fn with_a_clock_that_jumps(jumps: [i64; 3]) {
     world.must(&["doctor", "--deep"]);
 }
 
-/// An object that stops its program as it writes into the journal's log, which only who keeps everybody else from writing does, once the
-/// file is there that says so.
+/// An object that stops its program as it writes into the journal's log, which only who keeps everybody else
+/// from writing does, once the file is there that says so.
 const STILL: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>

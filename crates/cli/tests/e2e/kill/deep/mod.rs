@@ -1,5 +1,5 @@
-//! Kills that take minutes: at every point, twice, at every rare fact, and over and over. A few of each kind are beside this
-//! module, in the first tier.
+//! Kills that take minutes: at every point, twice, at every rare fact, and over and over. A few of each kind
+//! are beside this module, in the first tier.
 
 mod facts;
 mod past;

@@ -18,7 +18,7 @@ const SHIMS: [&str; 2] = ["shim.child_known:1", "shim.child_known:1,shim.child_k
 /// Pairs of points that are tried, unless `KILL_PAIRS` says how many.
 const PAIRS: usize = 40;
 
-/// A workspace is made of a spare checkout if an earlier one's removal was faster: most runs come by there.
+/// A workspace is made of a pooled checkout if an earlier one's removal was faster: most runs come by there.
 const BY_CHANCE: &str = "prepare.pooled";
 /// A run in which nobody died.
 pub(crate) struct Recording {
@@ -96,7 +96,8 @@ fn killed_at_every_point_it_comes_to_the_same() {
     assert!(missed * 10 <= done, "{missed} of {done} did not die");
 }
 
-/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, or of `crew clean`.
+/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, or of `crew
+/// clean`.
 fn is_elsewhere(point: &str) -> bool {
     past::has(point) || facts::has(point) || clean::has(point)
 }

@@ -72,9 +72,9 @@ fn sleeps(ticket: &Ticket) -> bool {
 }
 
 /// Something that the person does once, when its time has come.
-pub(crate) type Deed = (&'static str, fn(&Facts, &Seen) -> bool, fn(&mut Facts, &Seen));
+pub(crate) type Action = (&'static str, fn(&Facts, &Seen) -> bool, fn(&mut Facts, &Seen));
 
-pub(crate) const DEEDS: &[Deed] = &[
+pub(crate) const ACTIONS: &[Action] = &[
     (
         "wakes",
         |_, seen| seen.sleeps("f-early"),
