@@ -12,6 +12,7 @@ mod journal;
 mod ledger;
 mod memory;
 mod row;
+pub mod samples;
 mod sqlite;
 mod value;
 

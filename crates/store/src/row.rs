@@ -203,7 +203,7 @@ pub struct Command {
     /// The answer, JSON; `None` while it is pending.
     pub outcome: Option<String>,
     /// When it was answered, by the answerer's clock.
-    pub settled_at: Option<Millis>,
+    pub answered_at: Option<Millis>,
 }
 
 /// A command that is in the inbox for sure.

@@ -160,6 +160,12 @@ impl Sqlite {
     }
 }
 
+/// Makes a journal of the schema before this crew's, without an event.
+pub(crate) async fn create_older(path: &Path, id: &str) -> Result<()> {
+    let (_, older) = schema::STEPS.split_last().unwrap_or((&"", &[]));
+    schema::create(path, id, older).await
+}
+
 /// A connection to a journal of a schema that is known.
 async fn connect(place: &Place, options: &SqliteConnectOptions) -> Result<SqliteConnection> {
     let path = &place.path;

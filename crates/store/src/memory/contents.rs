@@ -359,7 +359,7 @@ impl Contents {
             at,
             body,
             outcome: None,
-            settled_at: None,
+            answered_at: None,
         };
         self.numbers.put(command.id.clone(), number);
         self.unsettled.put(number, ());
@@ -387,7 +387,7 @@ impl Contents {
             return Err(Error::AlreadySettled { command: id.clone() });
         }
         command.outcome = Some(outcome.to_owned());
-        command.settled_at = Some(at);
+        command.answered_at = Some(at);
         self.unsettled.remove(&command.number);
         self.commands.put(command.number, command);
         Ok(())

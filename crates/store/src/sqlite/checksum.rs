@@ -7,7 +7,7 @@ use super::insert::{EffectRow, EventRow};
 use super::read::{FromRow, Parse, get};
 use crate::{Command, Effect, Error, Event, NewCommand, Result, Stream};
 
-/// A row that has a checksum of what stays as it was written. One that was written before there were checksums has none.
+/// A row with a checksum of its values that never change.
 pub(super) trait Summed: Parse {
     /// The checksum that it was written with.
     fn checksum(&self) -> u32;
@@ -25,8 +25,8 @@ impl<T: Summed> FromRow for T {
 /// What a row says, and what speaks against it.
 pub(super) fn doubted<T: Summed>(row: &SqliteRow) -> Result<(T, Option<String>)> {
     let value = T::parse(row)?;
-    let written: Option<i64> = get(row, "checksum")?;
-    let is_other = written.is_some_and(|written| written != i64::from(value.checksum()));
+    let written: i64 = get(row, "checksum")?;
+    let is_other = written != i64::from(value.checksum());
     let harm = is_other.then(|| format!("{} is not as it was written", value.name()));
     Ok((value, harm))
 }

@@ -36,7 +36,7 @@ macro_rules! select {
     };
     (commands $rest:literal) => {
         concat!(
-            "SELECT number, id, \"by\", at, body, outcome, settled_at, checksum FROM commands ",
+            "SELECT number, id, \"by\", at, body, outcome, answered_at, checksum FROM commands ",
             $rest
         )
     };
@@ -205,7 +205,7 @@ impl Parse for Command {
             at: Millis(get(row, "at")?),
             body: get(row, "body")?,
             outcome: get(row, "outcome")?,
-            settled_at: get::<Option<i64>>(row, "settled_at")?.map(Millis),
+            answered_at: get::<Option<i64>>(row, "answered_at")?.map(Millis),
         })
     }
 }
@@ -242,15 +242,16 @@ pub(super) fn from(after: Option<&StreamId>) -> String {
 }
 
 pub(super) async fn folded(conn: &mut SqliteConnection) -> Result<Option<Folded>> {
-    let select = "SELECT shape, seq, body ->> 'first' AS first, body ->> 'pieces' AS pieces FROM folded \
-                  WHERE name = 'crew' AND length(body) < 100 AND json_valid(body) AND body ->> 'pieces' IS NOT NULL";
-    first(conn, sqlx::query(select)).await
+    first(
+        conn,
+        sqlx::query("SELECT shape, seq, first, pieces FROM cached_view"),
+    )
+    .await
 }
 
 pub(super) async fn piece(conn: &mut SqliteConnection, number: u64) -> Result<Option<String>> {
-    let select = "SELECT body FROM folded WHERE name = 'crew/' || ?";
-    let found = sqlx::query_scalar(select)
-        .bind(i64::try_from(number).unwrap_or(i64::MAX))
+    let found = sqlx::query_scalar("SELECT body FROM view_pieces WHERE number = ?")
+        .bind(place(number))
         .fetch_optional(conn)
         .await;
     found.map_err(|e| sort("reading the journal", e))

@@ -66,7 +66,7 @@ pub(super) async fn missed(tx: &mut Tx<'_>, effect: EffectId) -> Result<Error> {
 }
 
 pub(super) async fn settle(tx: &mut Tx<'_>, id: &CommandId, outcome: &str, at: Millis) -> Result<()> {
-    let update = "UPDATE commands SET outcome = ?, settled_at = ? WHERE id = ? AND outcome IS NULL";
+    let update = "UPDATE commands SET outcome = ?, answered_at = ? WHERE id = ? AND outcome IS NULL";
     let query = sqlx::query(update)
         .bind(outcome.to_owned())
         .bind(at.0)
@@ -106,21 +106,23 @@ async fn fold(tx: &mut Tx<'_>, folding: &Folding, last: Option<Folded>) -> Resul
         ref pieces,
     } = *folding;
     let first = last.map_or(0, |last| last.first + last.pieces);
-    tx.wrote(sqlx::query("DELETE FROM folded")).await?;
-    let insert = "INSERT INTO folded (name, shape, seq, body) VALUES (?, ?, ?, ?)";
-    let row = |name: String, body: String| {
-        let row = sqlx::query(insert).bind(name);
-        row.bind(shape).bind(int(seq.0)).bind(body)
-    };
+    tx.wrote(sqlx::query("DELETE FROM view_pieces")).await?;
+    let insert = "INSERT INTO view_pieces (number, body) VALUES (?, ?)";
     let mut next = first;
     for piece in pieces.each() {
         let piece = piece?;
         json("fold up to", &seq.to_string(), &piece)?;
-        tx.wrote(row(format!("crew/{next}"), piece)).await?;
+        tx.wrote(sqlx::query(insert).bind(int(next)).bind(piece)).await?;
         next += 1;
     }
-    let head = format!(r#"{{"first":{first},"pieces":{}}}"#, next - first);
-    tx.wrote(row("crew".to_owned(), head)).await?;
+    let upsert = "INSERT INTO cached_view (one, shape, seq, first, pieces) VALUES (1, ?, ?, ?, ?) ON CONFLICT (one) DO \
+                  UPDATE SET shape = excluded.shape, seq = excluded.seq, first = excluded.first, pieces = excluded.pieces";
+    let row = sqlx::query(upsert)
+        .bind(shape)
+        .bind(int(seq.0))
+        .bind(int(first))
+        .bind(int(next - first));
+    tx.wrote(row).await?;
     Ok(())
 }
 

@@ -1198,7 +1198,7 @@ async fn a_command_is_answered_by_facts<B: Backend>() {
     assert_eq!(journal.pending_commands(Number(0), 10).await.unwrap(), []);
     let settled = journal.command(&"c".into()).await.unwrap().unwrap();
     assert_eq!(
-        (settled.outcome.as_deref(), settled.settled_at),
+        (settled.outcome.as_deref(), settled.answered_at),
         (Some("{\"ok\":true}"), Some(Millis(1_000)))
     );
     let again = one(
@@ -1250,7 +1250,7 @@ async fn a_command_is_answered_without_facts<B: Backend>() {
     assert!(matches!(unknown, Error::NotFound { .. }), "{unknown:?}");
     let command = journal.command(&"c".into()).await.unwrap().unwrap();
     assert_eq!(
-        (command.outcome.as_deref(), command.settled_at),
+        (command.outcome.as_deref(), command.answered_at),
         (Some("1"), Some(Millis(8)))
     );
 }

@@ -216,7 +216,7 @@ async fn a_column_whose_name_is_no_text_is_damage() {
         "state_after ",
         "attempts ",
         "generation ",
-        "settled_at ",
+        "answered_at ",
         "effect ",
     ];
     for column in columns {
@@ -248,7 +248,7 @@ async fn a_column_whose_name_is_no_text_is_damage() {
 async fn an_audit_names_what_does_not_agree() {
     let plant: &[(&str, &str)] = &[
         (
-            "UPDATE streams SET last = 1, checksum = NULL WHERE id = 'x'",
+            "UPDATE streams SET last = 1 WHERE id = 'x'",
             "stream `x` says that its events are 1 to 1; they are 1 to 2",
         ),
         (
@@ -264,7 +264,7 @@ async fn an_audit_names_what_does_not_agree() {
             "event 2 of stream `x` says that none was before it, not event 1",
         ),
         (
-            "UPDATE streams SET version = 9, checksum = NULL WHERE id = 'x'",
+            "UPDATE streams SET version = 9 WHERE id = 'x'",
             "stream `x` says version 9; its last event has 2",
         ),
         (
@@ -292,7 +292,7 @@ async fn an_audit_names_what_does_not_agree() {
             "idempotency key `k` refers to no event",
         ),
         (
-            "UPDATE outbox SET effect = '{', checksum = NULL WHERE seq = 3",
+            "UPDATE outbox SET effect = '{' WHERE seq = 3",
             "effect 3.0 is not JSON",
         ),
         (
