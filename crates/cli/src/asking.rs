@@ -7,18 +7,16 @@ use model::TicketId;
 use model::command::{Command, Outcome};
 use model::journal::State;
 use model::view;
-use store::{Fold, Journal as _, Ledger, Sqlite};
+use store::{Fold, Journal as _, Ledger};
 
 use crate::commands::events;
 use crate::context::{self, Context};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::follow::Changes;
 use crate::notices::Notices;
 use crate::ui::Style;
 use crate::{clock, documents, ui};
 use runtime::Place;
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
 /// How long a running engine may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -112,7 +110,6 @@ impl Asker {
             submitted => submitted?,
         }
         failpoint::hit("ask.asked");
-        wake_engine(place);
         let outcome = self.settle(&ledger, &id).await;
         if let Err(error) = &outcome
             && !matches!(error, Error::NoAnswer { .. })
@@ -126,7 +123,7 @@ impl Asker {
             Some(_) => Vec::new(),
             None => ledger.tail(before, MOST).await?,
         };
-        ledger.0.close().await;
+        ledger.close().await;
         Ok(Answer {
             id,
             outcome,
@@ -136,9 +133,9 @@ impl Asker {
     }
 
     /// Waits for whoever holds the repository, or carries the command out.
-    async fn settle(&self, ledger: &Ledger<Sqlite>, id: &str) -> Result<Outcome> {
+    async fn settle(&self, ledger: &Ledger, id: &str) -> Result<Outcome> {
         let place = &self.place;
-        let mut changes = Changes::of(&place.crew_dir);
+        let mut writes = ledger.subscribe();
         let mut waited = Duration::ZERO;
         loop {
             if let Some(outcome) = ledger.outcome(id).await? {
@@ -154,7 +151,7 @@ impl Asker {
                 }
                 Some(_) => {
                     let before = clock::now();
-                    changes.wait_at_most(LOOK).await;
+                    writes.changed_within(LOOK).await?;
                     // By looks: an engine that stands still with the machine is given its time.
                     waited += clock::now().since(before).min(2 * LOOK);
                 }
@@ -173,21 +170,6 @@ fn warn_of(notices: &mut Notices) {
     while let Some(notice) = notices.take(None) {
         ui::warn(&notice);
     }
-}
-
-/// Makes an engine look at its inbox now. It is told of the write itself too, but while that is still being made durable
-/// and cannot be seen yet; nothing is told of the moment in which it can.
-pub(crate) fn wake_engine(place: &Place) {
-    let now = Timespec {
-        tv_sec: 0,
-        tv_nsec: UTIME_NOW,
-    };
-    let times = Timestamps {
-        last_access: now,
-        last_modification: now,
-    };
-    // By its path: to open and close the file would drop SQLite's locks on it. Where it fails, the engine's poll is left.
-    let _ = utimensat(CWD, &place.journal, &times, AtFlags::empty());
 }
 
 /// Whether a command lets something go on that only an engine carries on.

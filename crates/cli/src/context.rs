@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use model::settings::Settings;
-use store::{Ledger, Sqlite};
+use store::Ledger;
 
 use crate::error::{Doing as _, Error, Result};
 use crate::ui::Out;
@@ -149,7 +149,7 @@ pub(crate) fn locked_by(place: &Place, error: Error) -> Error {
 }
 
 /// The journal to read; none before anything was ever asked or run here.
-pub(crate) async fn journal(place: &Place) -> Result<Option<Ledger<Sqlite>>> {
+pub(crate) async fn journal(place: &Place) -> Result<Option<Ledger>> {
     match place.read_journal().await {
         Ok(ledger) => Ok(Some(ledger)),
         Err(runtime::Error::Store(store::Error::Missing { .. })) => Ok(None),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::view::Snapshot;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
-use store::{Fold, Ledger, Sqlite};
+use store::{Fold, Ledger, Subscription};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -23,27 +23,28 @@ const QUIET: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 8;
 
 /// The view of a journal that may not be there yet, without what lies behind: for whoever shows what goes on.
-pub(crate) async fn present(ledger: Option<&Ledger<Sqlite>>) -> Result<Snapshot> {
+pub(crate) async fn present(ledger: Option<&Ledger>) -> Result<Snapshot> {
     match ledger {
-        Some(ledger) => Ok(ledger.crew(clock::now()).await?),
+        Some(ledger) => Ok(ledger.snapshot(clock::now()).await?),
         None => Ok(Snapshot::default()),
     }
 }
 
 /// The journal's tail, as it grows.
 pub(crate) struct Follow {
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     after: u64,
-    changes: Changes,
+    writes: Subscription,
 }
 
 impl Follow {
     /// From behind a row on.
-    pub(crate) fn new(ledger: Ledger<Sqlite>, folder: &Path, after: u64) -> Self {
+    pub(crate) fn new(ledger: Ledger, after: u64) -> Self {
+        let writes = ledger.subscribe();
         Self {
             ledger,
             after,
-            changes: Changes::of(folder),
+            writes,
         }
     }
 
@@ -69,7 +70,10 @@ impl Follow {
 
     /// Waits until there may be more.
     pub(crate) async fn changed(&mut self) {
-        self.changes.wait().await;
+        if self.writes.changed().await.is_err() {
+            // The journal is closed: there will be no more.
+            std::future::pending().await
+        }
     }
 }
 
@@ -96,7 +100,7 @@ impl Changes {
     pub(crate) fn of(folder: &Path) -> Self {
         let (tell, told) = mpsc::channel(1);
         let watch = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading the journal touches its files too: only a write is news.
+            // A read is no news.
             let is_read = matches!(&event, Ok(event) if event.kind.is_access());
             if !is_read {
                 // Full: a notice is waiting already.

@@ -5,15 +5,14 @@
 
 use std::path::Path;
 
-use store::{Ledger, Sqlite, samples};
+use store::{Location, samples};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args_os().nth(1).ok_or("say which file")?;
     let path = std::path::absolute(Path::new(&path))?;
-    let journal = Sqlite::create(&path, "00000000-0000-4000-8000-000000000001").await?;
-    let ledger = Ledger::new(journal);
+    let ledger = store::create(&Location::file(path), "00000000-0000-4000-8000-000000000001").await?;
     samples::every_event(&ledger).await?;
-    ledger.0.close().await;
+    ledger.close().await;
     Ok(())
 }

@@ -52,7 +52,7 @@ impl Events {
         } else {
             head.saturating_sub(self.last as u64)
         };
-        let mut rows = Follow::new(ledger.clone(), &place.crew_dir, begin);
+        let mut rows = Follow::new(ledger.clone(), begin);
         if context.json && !self.follow {
             let mut list = context.out.json_list(&documents::Events { events: Vec::new() })?;
             rows.each(|fold| list.entry(&documents::Event::of(fold))).await?;

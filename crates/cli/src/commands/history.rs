@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use model::journal::{Fact, State, Stream};
+use model::journal::{EffectId, Fact, State, Stream};
 use model::project::Event;
 use model::ticket::Effect;
 use model::view::{Snapshot, describe, describe_effect, printed};
-use store::{EffectId, Fold, Journal as _, Ledger, Seq, Sqlite};
+use store::{Fold, Journal as _, Ledger};
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
@@ -91,12 +91,7 @@ impl History {
 }
 
 /// The rows about a ticket or an agent, one stream after the other.
-async fn each(
-    ledger: &Ledger<Sqlite>,
-    crew: &Snapshot,
-    which: &Either,
-    mut each: impl FnMut(&Fold),
-) -> Result<()> {
+async fn each(ledger: &Ledger, crew: &Snapshot, which: &Either, mut each: impl FnMut(&Fold)) -> Result<()> {
     let agent = match which {
         Either::Ticket(id) => {
             let stream = Stream::Ticket(id.clone());
@@ -151,10 +146,10 @@ fn tell(table: &mut Table, fold: &Fold, effects: &[Effect], which: &Either) {
 }
 
 /// What an event ordered, in order.
-async fn effects(ledger: &Ledger<Sqlite>, seq: u64) -> Result<Vec<Effect>> {
+async fn effects(ledger: &Ledger, seq: u64) -> Result<Vec<Effect>> {
     let mut found = Vec::new();
     for index in 0.. {
-        let Some(stored) = ledger.0.effect(EffectId { seq: Seq(seq), index }).await? else {
+        let Some(stored) = ledger.0.effect(EffectId { seq, index }).await? else {
             break;
         };
         // One that an older crew wrote and this one cannot read is passed over: it was done long ago.

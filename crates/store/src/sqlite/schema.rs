@@ -1,4 +1,4 @@
-//! The journal's file: how it is made, opened and brought up to date.
+//! The schema: how the journal's file is made, opened and brought up to date.
 
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
@@ -27,8 +27,8 @@ const _: () = assert!(RELEASED <= STEPS.len());
 const BEGIN_STEPS: &str = "PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE; BEGIN IMMEDIATE";
 const COMMIT_STEPS: &str = "COMMIT; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON";
 
-/// How long the log beside the file becomes, in bytes, before a commit waits for it to be taken over into the file; and what
-/// it is cut down to once it was taken over after it had grown: while a reader looks at one moment, it grows.
+/// The length of the log beside the file, in bytes, at which a commit moves it into the file; and the length to which it is cut
+/// afterwards, should it have grown longer: it grows while a reader holds one moment.
 pub(super) const LOG: u64 = 8 << 20;
 /// A page of the file, in bytes: SQLite's own default, which the journal is made with.
 const PAGE: u64 = 4096;
@@ -46,13 +46,13 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
         .foreign_keys(true)
         .pragma("journal_size_limit", LOG.to_string())
         .pragma("wal_autocheckpoint", (LOG / PAGE).to_string())
-        // What a statement of many rows would take back: a group's is no file of its own.
+        // For the undo of a statement of many rows: a file for each group would cost more.
         .pragma("temp_store", "MEMORY")
         .disable_statement_logging()
 }
 
-/// Makes the journal if there is none. It appears whole, under its name, or not at all: of several who make one at the
-/// same time, one is first and the others take its.
+/// Makes the journal if there is none. It appears whole, under its name, or not at all: of several processes that make one at
+/// the same time, one is first and the others use its journal.
 pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Result<()> {
     crate::append::named("journal id", id)?;
     if path.symlink_metadata().is_ok() {
@@ -123,12 +123,12 @@ pub(super) async fn migrate(conn: &mut SqliteConnection, steps: &[&'static str])
     failpoint::hit("migrate.written");
     conn.execute(COMMIT_STEPS).await.map_err(told)?;
     failpoint::hit("migrate.committed");
-    // Where nothing can be written the log is not read. One that cannot be taken over now is as good as ever everywhere else.
+    // A reader that cannot write does not read the log. A log that cannot be moved into the file now is still read everywhere else.
     drop(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").await);
     Ok(())
 }
 
-/// Refuses a journal whose schema is not this one's, without bringing it up to date.
+/// Refuses a journal of another schema, without bringing it up to date.
 pub(super) async fn read_only(conn: &mut SqliteConnection, path: &Path) -> Result<()> {
     let found = version(conn).await?;
     match up_to_date(found, STEPS)? {
@@ -235,7 +235,7 @@ mod tests {
             .unwrap();
         assert_eq!(keys, 1, "rows are held to what they refer to again");
         assert_eq!(journal.head().await.unwrap(), Seq(1));
-        // Who knows only the older one is refused.
+        // A crew that knows only the older schema is refused.
         assert!(matches!(
             migrate(&mut conn, STEPS).await,
             Err(Error::NewerSchema { found: 2, known: 1 })

@@ -8,7 +8,6 @@
 -- last event alone.
 CREATE TABLE streams (
     id          TEXT    NOT NULL PRIMARY KEY,
-    kind        TEXT    NOT NULL,
     version     INTEGER NOT NULL CHECK (version > 0),
     fence       INTEGER NOT NULL CHECK (fence >= 0),
     first       INTEGER NOT NULL,

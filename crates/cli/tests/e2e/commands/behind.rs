@@ -10,7 +10,7 @@ use model::view::Snapshot;
 use model::{TicketId, Time};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _};
-use store::{Ledger, Sqlite};
+use store::Location;
 
 use crate::commands::support::Repo;
 
@@ -28,7 +28,9 @@ pub(crate) fn with_past_of(behind: usize) -> Repo {
     repo.crew(&["run", "--until-idle"]).ok();
     let now = Time(jiff::Timestamp::now().as_millisecond());
     on_its_own(async {
-        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
+            .await
+            .unwrap();
         let long_ago = Time(now.0 - i64::try_from(Duration::from_hours(48).as_millis()).unwrap());
         let writes = (0..behind).map(|n| over(&format!("o-{n}"), long_ago));
         ledger.record(writes.collect()).await.unwrap();
@@ -45,9 +47,11 @@ pub(crate) fn forget_the_view(repo: &Repo) {
 /// How many tickets the view that is kept has set aside.
 pub(crate) fn aside(repo: &Repo) -> usize {
     on_its_own(async {
-        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
-        let kept = ledger.kept().await.unwrap();
-        ledger.0.close().await;
+        let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
+            .await
+            .unwrap();
+        let kept = ledger.cached().await.unwrap();
+        ledger.close().await;
         kept.archived.tickets.len()
     })
 }
@@ -55,10 +59,12 @@ pub(crate) fn aside(repo: &Repo) -> usize {
 /// Sets aside all that lies behind at a moment.
 fn put_aside(repo: &Repo, now: Time) {
     on_its_own(async {
-        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
-        let mut crew = ledger.crew(now).await.unwrap();
-        while !ledger.put_aside(&mut crew, now).await.unwrap().is_empty() {}
-        ledger.0.close().await;
+        let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
+            .await
+            .unwrap();
+        let mut crew = ledger.snapshot(now).await.unwrap();
+        while !ledger.archive(&mut crew, now).await.unwrap().is_empty() {}
+        ledger.close().await;
     });
 }
 
@@ -347,9 +353,11 @@ fn of_a_view_that_is_not_up_to_date_only_what_it_has_all_of_is_set_aside() {
     let repo = with_a_past();
     forget_the_view(&repo);
     on_its_own(async {
-        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
+            .await
+            .unwrap();
         let now = Time(jiff::Timestamp::now().as_millisecond());
-        let whole = ledger.crew(now).await.unwrap();
+        let whole = ledger.snapshot(now).await.unwrap();
         let o_0 = TicketId::new("o-0").unwrap();
         let reopened = again(&whole.tickets[&o_0], now);
         ledger.record(vec![reopened]).await.unwrap();
@@ -361,18 +369,18 @@ fn of_a_view_that_is_not_up_to_date_only_what_it_has_all_of_is_set_aside() {
         }
         let seen: BTreeSet<TicketId> = view.tickets.keys().cloned().collect();
         assert!(seen.contains(&o_0) && view.tickets[&o_0].is_done());
-        let archived = ledger.put_aside(&mut view, now).await.unwrap();
+        let archived = ledger.archive(&mut view, now).await.unwrap();
         let rest = view.tickets.keys().cloned().collect::<BTreeSet<_>>();
         assert!(rest.contains(&o_0) && !archived.contains(&o_0));
         assert_eq!(archived.len() + rest.len(), seen.len());
         assert!(archived.len() > 30, "{archived:?}");
 
         // Whoever goes on from there comes to the same as who begins at the beginning.
-        let gone_on = ledger.crew(now).await.unwrap();
+        let gone_on = ledger.snapshot(now).await.unwrap();
         assert_eq!(gone_on.archived.tickets, archived);
         assert!(!gone_on.tickets[&o_0].is_done());
         let all: BTreeSet<&TicketId> = gone_on.tickets.keys().chain(&archived).collect();
         assert_eq!(all, whole.tickets.keys().collect());
-        ledger.0.close().await;
+        ledger.close().await;
     });
 }

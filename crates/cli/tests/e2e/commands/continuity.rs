@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use store::{Append, Journal as _, Ledger, Millis, NewEvent, Sqlite, Version, samples};
+use model::journal::Stream;
+use model::{TicketId, Time};
+use store::{Append, Journal as _, Location, NewEvent, Version, samples};
 
 use crate::commands::support::Repo;
 
@@ -26,10 +28,10 @@ fn with_every_event() -> Repo {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("journal.db");
     on_its_own(async {
-        let journal = Sqlite::create(&path, "00000000-0000-4000-8000-000000000001").await;
-        let ledger = Ledger::new(journal.unwrap());
+        let ledger = store::create(&Location::file(&path), "00000000-0000-4000-8000-000000000001").await;
+        let ledger = ledger.unwrap();
         samples::every_event(&ledger).await.unwrap();
-        ledger.0.close().await;
+        ledger.close().await;
     });
     with_journal(&path)
 }
@@ -152,7 +154,11 @@ fn from_the_future(schema: u32, body: &str) -> Append {
     };
     Append {
         events: vec![event],
-        ..Append::new("ticket/t-99", "ticket", Version(0), Millis(0))
+        ..Append::new(
+            Stream::Ticket(TicketId::new("t-99").unwrap()),
+            Version(0),
+            Time(0),
+        )
     }
 }
 
@@ -165,7 +171,7 @@ fn an_event_of_a_newer_crew_is_refused_and_nothing_is_written() {
         let repo = with_every_event();
         let path = repo.root.canonicalize().unwrap().join(".crew/journal.db");
         on_its_own(async {
-            let journal = Sqlite::open(&path).await.unwrap();
+            let journal = store::open(&Location::file(&path)).await.unwrap().0;
             let append = vec![from_the_future(schema, body)];
             journal.append(append).await.unwrap();
             journal.close().await;

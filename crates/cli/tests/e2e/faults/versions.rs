@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
-use store::{Append, Journal as _, NewEvent, Seq, Sqlite};
+use store::{Append, Journal as _, Location, NewEvent, Seq};
 
 use testkit::world::{DONE, World};
 
@@ -96,7 +96,7 @@ fn add_unknown_event(journal: &Path) {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let journal = Sqlite::open(journal).await.unwrap();
+        let journal = store::open(&Location::file(journal)).await.unwrap().0;
         let last = journal.head().await.unwrap().0 - 1;
         let last = journal.events(Seq(last), 1).await.unwrap().remove(0);
         let stream = journal.load(&last.stream).await.unwrap().unwrap();
@@ -110,7 +110,7 @@ fn add_unknown_event(journal: &Path) {
         };
         let append = Append {
             events: vec![event],
-            ..Append::new(stream.id, stream.kind, stream.version, last.at)
+            ..Append::new(stream.id, stream.version, last.at)
         };
         journal.append(vec![append]).await.unwrap();
         journal.close().await;

@@ -8,8 +8,9 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use model::journal::Stream;
 use process::{Captured, Exit, Reason};
-use store::{Event, Journal as _, Ledger, Seq, Sqlite, samples};
+use store::{Event, Journal as _, Location, Seq, samples};
 
 use crate::kill::crew;
 use crate::kill::oracle::{self, Expected};
@@ -18,7 +19,12 @@ use crate::kill::world::{Kit, Plan, World};
 
 /// Points that only such a repository comes by, in the order in which it does; those of [`TRIM`] for each output.
 const MIGRATION: [&str; 3] = ["migrate.begun", "migrate.written", "migrate.committed"];
-const ASIDE: [&str; 4] = ["aside.chosen", "aside.folded", "aside.archived", "aside.kept"];
+const ARCHIVING: [&str; 4] = [
+    "archive.chosen",
+    "archive.view_written",
+    "archive.records_written",
+    "archive.committed",
+];
 pub(crate) const TRIM: [&str; 3] = ["trim.chosen", "trim.renamed", "trim.removed"];
 
 /// Closed tickets of the journal, of which there is an output that no other may stand beside.
@@ -32,7 +38,7 @@ const MUCH: u64 = 3 << 30;
 pub(crate) fn has(point: &str) -> bool {
     MIGRATION
         .iter()
-        .chain(&ASIDE)
+        .chain(&ARCHIVING)
         .chain(&TRIM)
         .any(|name| *name == point)
 }
@@ -72,9 +78,9 @@ impl Past {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("journal.db");
             on_its_own(async {
-                let ledger = Ledger::new(Sqlite::create(&path, "past").await.unwrap());
+                let ledger = store::create(&Location::file(&path), "past").await.unwrap();
                 samples::every_event(&ledger).await.unwrap();
-                ledger.0.close().await;
+                ledger.close().await;
             });
             fs::read(path).unwrap()
         });
@@ -146,7 +152,8 @@ impl Past {
             }
         }
         on_its_own(async {
-            let journal = Sqlite::open(&folder.path().join(name(""))).await.unwrap();
+            let at = Location::file(folder.path().join(name("")));
+            let journal = store::open(&at).await.unwrap().0;
             assert_eq!(journal.meta("id").await.unwrap().as_deref(), Some("past"));
             assert_eq!(journal.verify().await.unwrap(), Vec::<String>::new());
             let events = journal.events(Seq(0), u32::MAX).await.unwrap();
@@ -190,8 +197,11 @@ impl Past {
         self.has_all_events();
         // What the old tickets landed as is in no repository of this world, and the doctor says so; all else is well.
         let (_, said, _) = crew::said(&self.rig.world, &["doctor"]);
-        let tickets: BTreeSet<&str> = self.events.iter().map(|event| event.stream.as_str()).collect();
-        let aside = tickets.iter().filter(|stream| **stream != "project").count();
+        let streams: BTreeSet<&Stream> = self.events.iter().map(|event| &event.stream).collect();
+        let aside = streams
+            .iter()
+            .filter(|stream| ***stream != Stream::Project)
+            .count();
         let aside = match aside {
             0 => String::new(),
             aside => format!("{aside} tickets are set aside; what is told of them is what their events give"),
@@ -237,7 +247,7 @@ fn killed_while_an_older_journal_is_brought_up_to_date_it_loses_nothing() {
 fn killed_while_old_tickets_are_archived_it_loses_nothing() {
     let told = Past::new().told();
     let mut past = Past::new();
-    for point in ASIDE {
+    for point in ARCHIVING {
         past.dies(&["run", "--until-idle"], (point, 1));
     }
     past.ends_well();
