@@ -1,5 +1,5 @@
-//! Writes a small journal with every kind of event that the machines accept, for the tests of continuity: the journal of each
-//! released schema stays in the repository for ever.
+//! Writes a small journal with every kind of event that the machines accept, for the tests of continuity: the
+//! journal of each released schema stays in the repository for ever.
 //!
 //! `cargo run -p store --example fixture FILE`
 

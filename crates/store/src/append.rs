@@ -36,8 +36,8 @@ pub struct Append {
     pub fires: Option<TimerRef>,
     /// The command that these facts answer; it must be pending, and is answered with them.
     pub answers: Option<Answer>,
-    /// Idempotency key, of the whole journal: an append with a known key writes nothing and returns the first one's
-    /// result.
+    /// Idempotency key, of the whole journal: an append with a known key writes nothing and returns the first
+    /// one's result.
     pub key: Option<String>,
 }
 
@@ -107,8 +107,8 @@ impl Append {
         Ok(())
     }
 
-    /// Refuses the append when the stream has another version or fence than it expects; returns the fence that the
-    /// stream has afterwards. Every backend calls this before it writes.
+    /// Refuses the append when the stream has another version or fence than it expects; returns the fence
+    /// that the stream has afterwards. Every backend calls this before it writes.
     ///
     /// # Errors
     /// [`Error::VersionConflict`], [`Error::StaleFence`].

@@ -211,8 +211,8 @@ impl Error {
         }
     }
 
-    /// Whether the cause may go away, by itself or by a person's hand, and leaves the journal whole: no room, no
-    /// descriptors, another's lock. The caller then reads the journal again later, and decides anew.
+    /// Whether the cause may go away, by itself or by a person's hand, and leaves the journal whole: no room,
+    /// no descriptors, another's lock. The caller then reads the journal again later, and decides anew.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Busy | Self::Full | Self::Io { .. })

@@ -10,12 +10,14 @@ use crate::{
 
 /// A durable, append-only record of facts with the effects that they order.
 ///
-/// A write that returned `Ok` is durable. Every check of a write is made in the transaction that writes. Listings
-/// are ordered, and paged by their last element and a limit.
+/// A write that returned `Ok` is durable. Every check of a write is made in the transaction that writes.
+/// Listings are ordered, and paged by their last element and a limit.
 pub trait Journal: Send + Sync {
-    /// Writes the whole batch in one transaction, or nothing of it, and returns a result for each append, in order.
+    /// Writes the whole batch in one transaction, or nothing of it, and returns a result for each append, in
+    /// order.
     ///
-    /// Checks, in this order, each against the state that the batch's earlier appends left: idempotency key, version, fence,
+    /// Checks, in this order, each against the state that the batch's earlier appends left: idempotency key,
+    /// version, fence,
     /// `fires`, `completes`, `slots`, `answers`.
     ///
     /// # Errors
@@ -34,7 +36,8 @@ pub trait Journal: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Stream>>> + Send;
 
-    /// Archives a stream: it is left out of [`Which::Live`], and stays whole. The next append to it makes it live again.
+    /// Archives a stream: it is left out of [`Which::Live`], and stays whole. The next append to it makes it
+    /// live again.
     ///
     /// # Errors
     /// [`Error::NotFound`].
@@ -57,7 +60,8 @@ pub trait Journal: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Event>>> + Send;
 
-    /// The event that gave a stream this version; `None` when none did. The cost grows with the events of the stream since.
+    /// The event that gave a stream this version; `None` when none did. The cost grows with the events of the
+    /// stream since.
     ///
     /// # Errors
     /// [`Error::Damaged`] where the event is missing.
@@ -96,8 +100,8 @@ pub trait Journal: Send + Sync {
     /// One effect, done or not.
     fn effect(&self, effect: EffectId) -> impl Future<Output = Result<Option<Effect>>> + Send;
 
-    /// Notes that an effect was tried without success, when it may be tried again, and why it failed, where the failure does not
-    /// pass by itself: the reason stands until the next try.
+    /// Notes that an effect was tried without success, when it may be tried again, and why it failed, where
+    /// the failure does not pass by itself: the reason stands until the next try.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::AlreadyDone`].
@@ -157,23 +161,24 @@ pub trait Journal: Send + Sync {
     /// [`Error::Invalid`] for `id` and `schema`, which are the journal's own.
     fn set_meta(&self, key: &str, value: &str) -> impl Future<Output = Result<()>> + Send;
 
-    /// Reads everything and returns the rows that do not agree, in words; empty when all is well. Slow on a large journal.
+    /// Reads everything and returns the rows that do not agree, in words; empty when all is well. Slow on a
+    /// large journal.
     ///
     /// # Errors
     /// Only when the journal cannot be read to its end.
     fn verify(&self) -> impl Future<Output = Result<Vec<String>>> + Send;
 
-    /// Waits for the writes that have begun, and closes the journal: a later call may fail with [`Error::Closed`]. Not needed
-    /// for durability: a write that was answered is durable.
+    /// Waits for the writes that have begun, and closes the journal: a later call may fail with
+    /// [`Error::Closed`]. Not needed for durability: a write that was answered is durable.
     fn close(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// The archive: the view of a journal up to an event, as a cache, and the parts of it that belong to archived streams. All of it is
-/// derived from the events.
+/// The archive: the view of a journal up to an event, as a cache, and the parts of it that belong to archived
+/// streams. All of it is derived from the events.
 pub trait ViewArchive: Send + Sync {
-    /// Caches a view in place of the one before, with records of the streams that it leaves out. Archives every stream with a
-    /// record of its version that has no effect to be done and no timer, and returns those. `None`: nothing is written, since
-    /// the cached view has the same shape and goes further.
+    /// Caches a view in place of the one before, with records of the streams that it leaves out. Archives
+    /// every stream with a record of its version that has no effect to be done and no timer, and returns
+    /// those. `None`: nothing is written, since the cached view has the same shape and goes further.
     ///
     /// # Errors
     /// [`Error::Invalid`] for text that is not JSON.

@@ -22,7 +22,8 @@ use interner::Interner;
 /// How many rows are read at a time.
 const PAGE: u32 = 1000;
 
-/// A journal whose payloads are the model's values. Clones are handles to one, and share the states that they read.
+/// A journal whose payloads are the model's values. Clones are handles to one, and share the states that they
+/// read.
 #[derive(Clone, Debug)]
 pub struct Ledger<J = Any>(pub J, Interner);
 
@@ -232,7 +233,8 @@ impl<J: Journal> Ledger<J> {
         row.outcome.map(|text| read("outcome", &text)).transpose()
     }
 
-    /// Commands without an answer, after a place in the inbox. A command that cannot be understood is refused with that answer.
+    /// Commands without an answer, after a place in the inbox. A command that cannot be understood is refused
+    /// with that answer.
     ///
     /// # Errors
     /// The backend's failure.

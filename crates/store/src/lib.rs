@@ -1,9 +1,9 @@
 //! The journal: an append-only record of every fact, behind one trait.
 //!
-//! A [`Journal`] has streams of events together with the effects, timers and slots that they ordered, and the inbox of
-//! commands. An [`Append`] is one transaction: the facts, the state they lead to, and everything they order become
-//! durable together or not at all. Payloads are opaque JSON text: the [`Ledger`] gives them their types. A [`ViewArchive`]
-//! beside it caches the view that frontends show.
+//! A [`Journal`] has streams of events together with the effects, timers and slots that they ordered, and the
+//! inbox of commands. An [`Append`] is one transaction: the facts, the state they lead to, and everything
+//! they order become durable together or not at all. Payloads are opaque JSON text: the [`Ledger`] gives them
+//! their types. A [`ViewArchive`] beside it caches the view that frontends show.
 //!
 //! [`open()`] hides the backend: nothing outside this crate names SQLite.
 

@@ -33,7 +33,8 @@ impl Location {
 /// Opens a journal to read and write it, and brings an older one's schema up to date.
 ///
 /// # Errors
-/// [`Error::Missing`](crate::Error::Missing) where there is none; damaged, of a newer crew, busy, refused by the system.
+/// [`Error::Missing`](crate::Error::Missing) where there is none; damaged, of a newer crew, busy, refused by
+/// the system.
 pub async fn open(at: &Location) -> Result<Ledger> {
     let journal = match &at.0 {
         Kind::File(path) => Any::from(Sqlite::open(path).await?),
@@ -55,8 +56,8 @@ pub async fn create(at: &Location, id: &str) -> Result<Ledger> {
 /// Opens a journal to read it, also where nothing can be written.
 ///
 /// # Errors
-/// As [`open`]; [`Error::Sealed`](crate::Error::Sealed) and [`Error::OlderSchema`](crate::Error::OlderSchema) where the journal
-/// cannot be read without a write.
+/// As [`open`]; [`Error::Sealed`](crate::Error::Sealed) and [`Error::OlderSchema`](crate::Error::OlderSchema)
+/// where the journal cannot be read without a write.
 pub async fn open_to_read(at: &Location) -> Result<Ledger> {
     let journal = match &at.0 {
         Kind::File(path) => Any::from(Sqlite::look(path).await?),

@@ -114,7 +114,8 @@ impl Pieces for Vec<String> {
     }
 }
 
-/// The part of a view that belongs to a stream which the view leaves out. It counts while the view lists the stream as archived.
+/// The part of a view that belongs to a stream which the view leaves out. It counts while the view lists the
+/// stream as archived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Which stream.

@@ -1,4 +1,5 @@
-//! Sample journals, for tests and for the fixtures of releases: one with every kind of event, and one of an older schema.
+//! Sample journals, for tests and for the fixtures of releases: one with every kind of event, and one of an
+//! older schema.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
@@ -20,8 +21,8 @@ const STEP: i64 = 1_000;
 /// The events that lead to a state, in order.
 type Way = Vec<Event>;
 
-/// Writes a small journal with every kind of event that the machines accept: the events of the project, then one ticket after the
-/// other, `t-1`, `t-2` and so on, each to its end. `ledger` must be empty.
+/// Writes a small journal with every kind of event that the machines accept: the events of the project, then
+/// one ticket after the other, `t-1`, `t-2` and so on, each to its end. `ledger` must be empty.
 ///
 /// # Errors
 /// As [`Journal::append`].
@@ -34,8 +35,8 @@ pub async fn every_event<J: Journal>(ledger: &Ledger<J>) -> Result<()> {
     Ok(())
 }
 
-/// Makes a SQLite journal at an absolute path that has the schema before today's, without an event: a crew that opens it brings it
-/// up to date.
+/// Makes a SQLite journal at an absolute path that has the schema before today's, without an event: a crew
+/// that opens it brings it up to date.
 ///
 /// # Errors
 /// As [`Sqlite::create`](crate::Sqlite::create).
@@ -43,7 +44,8 @@ pub async fn older_schema(path: &Path, id: &str) -> Result<()> {
     crate::sqlite::create_older(path, id).await
 }
 
-/// The shortest way from `ticket` to every shape of state that can be reached from it, the nearest state first.
+/// The shortest way from `ticket` to every shape of state that can be reached from it, the nearest state
+/// first.
 fn ways(ticket: &Ticket) -> Vec<(Way, Ticket)> {
     let mut seen = BTreeSet::from([samples::ticket::shape(ticket)]);
     let mut queue = VecDeque::from([(Way::new(), ticket.clone())]);
@@ -143,7 +145,8 @@ async fn ticket<J: Journal>(ledger: &Ledger<J>, number: usize, way: Way, at: &mu
 
 async fn project<J: Journal>(ledger: &Ledger<J>, at: &mut Time) -> Result<()> {
     let (mut project, mut version) = (Project::default(), 0);
-    // The events that end an engine are left out at first: some others are accepted only while an engine runs.
+    // The events that end an engine are left out at first: some others are accepted only while an engine
+    // runs.
     let ends = |sample: &Sample<project::Event>| {
         matches!(sample.event, project::Event::Closing | project::Event::Closed)
     };

@@ -41,8 +41,8 @@ use writer::Writer;
 
 /// Readers at the same time; more wait for one.
 const READERS: u32 = 4;
-/// The page cache of a reader, in KiB as SQLite counts them (negative). Frontends read the tail, once; the system caches the
-/// file.
+/// The page cache of a reader, in KiB as SQLite counts them (negative). Frontends read the tail, once; the
+/// system caches the file.
 const READER_CACHE: &str = "-256";
 /// A reader that nobody has used for so long is closed, with its thread.
 const READER_REST: Duration = Duration::from_secs(30);
@@ -67,8 +67,8 @@ impl Sqlite {
     /// Opens the journal at this absolute path, and brings an older one's schema up to date.
     ///
     /// # Errors
-    /// [`Error::Missing`], [`Error::Halved`], [`Error::NoFile`], [`Error::NewerSchema`], [`Error::Damaged`], [`Error::Busy`],
-    /// [`Error::Io`].
+    /// [`Error::Missing`], [`Error::Halved`], [`Error::NoFile`], [`Error::NewerSchema`], [`Error::Damaged`],
+    /// [`Error::Busy`], [`Error::Io`].
     pub async fn open(path: &Path) -> Result<Self> {
         let place = Place::find(path)?;
         let options = schema::options(path);
@@ -82,9 +82,9 @@ impl Sqlite {
         ))
     }
 
-    /// Opens the journal at this absolute path, to read it: also on a disk that has no room for the index that processes share,
-    /// while no process has one. A read then waits for other processes, and they for it. Where nothing can be written, the file
-    /// is read as it stands, as long as there is no log beside it.
+    /// Opens the journal at this absolute path, to read it: also on a disk that has no room for the index
+    /// that processes share, while no process has one. A read then waits for other processes, and they for
+    /// it. Where nothing can be written, the file is read as it stands, as long as there is no log beside it.
     ///
     /// # Errors
     /// As [`open`](Self::open); [`Error::Sealed`], [`Error::OlderSchema`].
@@ -110,8 +110,9 @@ impl Sqlite {
         Ok(Self::on(place, None, readers.connect_lazy_with(reading(options))))
     }
 
-    /// The journal in a folder in which nothing can be written. SQLite takes no lock there and reads no log, so there must be no
-    /// log: one that appears later, as when another user's engine starts in the folder, ends the reading.
+    /// The journal in a folder in which nothing can be written. SQLite takes no lock there and reads no log,
+    /// so there must be no log: one that appears later, as when another user's engine starts in the folder,
+    /// ends the reading.
     async fn read_only(mut place: Place) -> Result<Self> {
         let options = schema::options(&place.path).read_only(true).immutable(true);
         place::taken_over(&place.path)?;
@@ -141,8 +142,8 @@ impl Sqlite {
         }
     }
 
-    /// Opens the journal at this absolute path, after making one with this id if there is none: the file with mode
-    /// 0600, folders that are missing with mode 0700.
+    /// Opens the journal at this absolute path, after making one with this id if there is none: the file with
+    /// mode 0600, folders that are missing with mode 0700.
     ///
     /// # Errors
     /// As [`open`](Self::open), but for [`Error::Missing`].
@@ -345,7 +346,8 @@ mod tests {
             one.await.unwrap().unwrap();
         }
         assert_eq!(journal.head().await.unwrap(), Seq(64));
-        // A notice is sent for each transaction. On one thread, all appends are queued before the writer looks.
+        // A notice is sent for each transaction. On one thread, all appends are queued before the writer
+        // looks.
         let transactions = journal.shared.notices.sent();
         assert!(transactions <= 2, "{transactions} transactions");
     }

@@ -7,16 +7,17 @@ use tokio::time::timeout;
 
 use crate::{Error, Result};
 
-/// How often a subscriber looks when no notice comes: a lost notice must not be waited for. A notice of another process's write
-/// comes a little before the write can be read, so that some looks follow each notice.
+/// How often a subscriber looks when no notice comes: a lost notice must not be waited for. A notice of
+/// another process's write comes a little before the write can be read, so that some looks follow each
+/// notice.
 const POLL: Duration = Duration::from_millis(250);
 /// How often it looks when no notice has come for a while.
 const QUIET: Duration = Duration::from_secs(2);
 /// How many looks follow a notice at the shorter interval.
 const LOOKS: u32 = 8;
 
-/// A subscription to the writes to a journal, of this process and of others. It misses no notice: one that came before
-/// [`changed`](Self::changed) was called counts.
+/// A subscription to the writes to a journal, of this process and of others. It misses no notice: one that
+/// came before [`changed`](Self::changed) was called counts.
 #[derive(Debug)]
 pub struct Subscription {
     notices: watch::Receiver<u64>,
@@ -37,8 +38,8 @@ pub(crate) enum Others {
 }
 
 impl Subscription {
-    /// Waits until something was written since the last call or since the subscription began, or until it is time to look
-    /// anyway: there may be nothing new.
+    /// Waits until something was written since the last call or since the subscription began, or until it is
+    /// time to look anyway: there may be nothing new.
     ///
     /// # Errors
     /// [`Error::Closed`] when the journal is gone.

@@ -1,5 +1,5 @@
-//! The archive: the cached view of a journal, and the records of archived tickets beside it, so that nobody reads all of a long
-//! journal.
+//! The archive: the cached view of a journal, and the records of archived tickets beside it, so that nobody
+//! reads all of a long journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::{CachedView, Error, Journal, NewView, Pieces, Record, Result, Seq, Vi
 
 /// Rows folded at a time.
 const ROWS: u32 = 250;
-/// A long journal without a cached view is folded this many rows at a time, and old tickets are archived in between: all of the view
-/// is never in memory at once.
+/// A long journal without a cached view is folded this many rows at a time, and old tickets are archived in
+/// between: all of the view is never in memory at once.
 const LONG: u64 = 10_000;
 /// At most this many tickets are archived at a time, or a part of all: the caller has other work too.
 const AT_ONCE: usize = 500;
@@ -46,8 +46,8 @@ impl Fold {
 }
 
 impl<J: Journal + ViewArchive> Ledger<J> {
-    /// The view up to the last row, without archived tickets. Of a long journal without a cached view, as after an upgrade, old
-    /// tickets are archived at `now` on the way.
+    /// The view up to the last row, without archived tickets. Of a long journal without a cached view, as
+    /// after an upgrade, old tickets are archived at `now` on the way.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
@@ -129,8 +129,8 @@ impl<J: Journal + ViewArchive> Ledger<J> {
         }
     }
 
-    /// Puts an archived ticket back into the view; does nothing for a ticket that is not archived. Where `version` is given, the
-    /// record must be of that version of the ticket's stream.
+    /// Puts an archived ticket back into the view; does nothing for a ticket that is not archived. Where
+    /// `version` is given, the record must be of that version of the ticket's stream.
     ///
     /// # Errors
     /// As [`Ledger::snapshot`].
@@ -179,9 +179,10 @@ impl<J: Journal + ViewArchive> Ledger<J> {
         Ok(())
     }
 
-    /// Caches the view for its next reader, without some of the tickets that are old at `now`: these are archived, in the view and
-    /// in the journal. Returns those whose streams were archived. Of a view that is not up to date, only tickets whose last row
-    /// was folded are archived. Does nothing where another process has cached a later view.
+    /// Caches the view for its next reader, without some of the tickets that are old at `now`: these are
+    /// archived, in the view and in the journal. Returns those whose streams were archived. Of a view that is
+    /// not up to date, only tickets whose last row was folded are archived. Does nothing where another
+    /// process has cached a later view.
     ///
     /// # Errors
     /// The backend's failure: then the view is unchanged.
@@ -299,8 +300,8 @@ impl<J: Journal + ViewArchive> Ledger<J> {
         Ok(Some(crew))
     }
 
-    /// The cached view, and of each ticket that it has archived the version of the ticket's stream and `of` its record. `None`:
-    /// other views were cached again and again during the read.
+    /// The cached view, and of each ticket that it has archived the version of the ticket's stream and `of`
+    /// its record. `None`: other views were cached again and again during the read.
     ///
     /// # Errors
     /// As [`Ledger::snapshot`].
@@ -386,7 +387,8 @@ mod tests {
 
     use super::*;
 
-    /// Tickets end one by one, in a view of this many others: returns how many tickets are written anew for each.
+    /// Tickets end one by one, in a view of this many others: returns how many tickets are written anew for
+    /// each.
     fn written_per_ticket(others: usize) -> usize {
         let mut crew = Snapshot::default();
         let long_ago = Time(0);

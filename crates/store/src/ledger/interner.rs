@@ -7,8 +7,8 @@ use model::TicketId;
 use model::journal::State;
 use model::ticket::Ticket;
 
-/// Remembers, weakly, the latest state of each ticket that a reader holds, and gives it to the next reader of the same state: a long
-/// queue is in memory once.
+/// Remembers, weakly, the latest state of each ticket that a reader holds, and gives it to the next reader of
+/// the same state: a long queue is in memory once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interner(Arc<Mutex<Known>>);
 

@@ -1,6 +1,6 @@
-//! How appends are written, in SQL: all that do not meet go in one wave, each step a statement for all of them. The way to
-//! the database costs more than what it does there. Each check is in the statement that writes, or on streams that the
-//! transaction has read.
+//! How appends are written, in SQL: all that do not meet go in one wave, each step a statement for all of
+//! them. The way to the database costs more than what it does there. Each check is in the statement that
+//! writes, or on streams that the transaction has read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,8 @@ use crate::{
     Version,
 };
 
-/// Writes appends, in order. When there is more than one, a refusal only means that one of them is refused: which one, and
-/// why, comes out when each is written on its own.
+/// Writes appends, in order. When there is more than one, a refusal only means that one of them is refused:
+/// which one, and why, comes out when each is written on its own.
 pub(super) async fn append(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> {
     let mut appended = Vec::with_capacity(appends.len());
     let mut rest = appends;
@@ -32,8 +32,9 @@ pub(super) async fn append(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<A
     Ok(appended)
 }
 
-/// How many of the first appends do not build on each other: none goes to a stream, or spends a timer of one, that an earlier
-/// one goes to. Whatever else two of them could both want can be had once, and is then refused.
+/// How many of the first appends do not build on each other: none goes to a stream, or spends a timer of one,
+/// that an earlier one goes to. Whatever else two of them could both want can be had once, and is then
+/// refused.
 fn wave(appends: &[&Append]) -> usize {
     let mut met: BTreeSet<&StreamId> = BTreeSet::new();
     let apart = appends.iter().take_while(|append| {
@@ -128,7 +129,8 @@ fn alone<T>(wave: &[T]) -> Result<&T> {
     }
 }
 
-/// Writes the keys, for the facts that are about to be written; returns the result of the first append of a known key.
+/// Writes the keys, for the facts that are about to be written; returns the result of the first append of a
+/// known key.
 async fn claim<'a>(tx: &mut Tx<'_>, wave: &'a [Placed<'a>]) -> Result<Option<Appended>> {
     #[derive(Serialize)]
     struct Row<'a> {
@@ -271,7 +273,8 @@ async fn timers(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
     Ok(())
 }
 
-/// Writes the streams as they are now, the events, and their effects. JSON would be shorter here, but it costs more than the rest.
+/// Writes the streams as they are now, the events, and their effects. JSON would be shorter here, but it
+/// costs more than the rest.
 async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Chain]) -> Result<()> {
     let events: Vec<_> = wave.iter().flat_map(Placed::events).collect();
     let effects: Vec<_> = wave.iter().flat_map(Placed::effects).collect();

@@ -1,4 +1,5 @@
-//! Streams, and the events of each: a chain from its first event to its last, in which each event names the one before it.
+//! Streams, and the events of each: a chain from its first event to its last, in which each event names the
+//! one before it.
 
 use sqlx::Row as _;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -27,8 +28,9 @@ macro_rules! streams {
     };
 }
 
-/// A statement that gives at most ?2 events of stream ?1 after its event at place ?3, forward from the place that another one gives;
-/// with each the version of the event at ?3 and the place of the stream's last event, and those alone where there is no event.
+/// A statement that gives at most ?2 events of stream ?1 after its event at place ?3, forward from the place
+/// that another one gives; with each the version of the event at ?3 and the place of the stream's last event,
+/// and those alone where there is no event.
 macro_rules! onward {
     ($from:literal) => {
         concat!(
@@ -50,7 +52,8 @@ const ONE: &str = streams!("WHERE id = ?");
 const NAMED: &str = streams!("WHERE archived = 1 AND id IN (SELECT value FROM json_each(?)) ORDER BY id");
 /// All streams, from a place on.
 pub(super) const ALL: &str = streams!("WHERE id > ?1 ORDER BY id LIMIT ?2");
-/// Those that are archived or not. A constant, not a bound value: only so can SQLite use the index of the live ones.
+/// Those that are archived or not. A constant, not a bound value: only so can SQLite use the index of the
+/// live ones.
 const LIVE: &str = streams!("WHERE id > ?1 AND archived = 0 ORDER BY id LIMIT ?2");
 const ARCHIVED: &str = streams!("WHERE id > ?1 AND archived = 1 ORDER BY id LIMIT ?2");
 
@@ -59,8 +62,8 @@ const FROM_FIRST: &str = onward!("SELECT first FROM streams WHERE id = ?1");
 /// The events of a stream after one of them.
 const AFTER: &str = onward!("SELECT seq FROM events WHERE prev = ?3");
 
-/// The event that gave stream ?1 version ?2, looked for from its last one back; with it the stream's version and last event, and those
-/// without an event where it is not there.
+/// The event that gave stream ?1 version ?2, looked for from its last one back; with it the stream's version
+/// and last event, and those without an event where it is not there.
 const BACK: &str = concat!(
     "WITH RECURSIVE chain (seq, version, prev) AS (\
      SELECT events.seq, events.version, prev FROM streams JOIN events ON events.seq = last WHERE id = ?1 \

@@ -43,7 +43,8 @@ impl Draft {
                             _file: file,
                         });
                     }
-                    // Another process removes drafts and was between the two calls: the file is gone, or about to be.
+                    // Another process removes drafts and was between the two calls: the file is gone, or
+                    // about to be.
                     Ok(()) | Err(TryLockError::WouldBlock) => {}
                     Err(TryLockError::Error(e)) => {
                         remove(&draft);
@@ -91,8 +92,8 @@ fn clear_one(path: &Path, draft: &Path) {
             .map(|found| (found.dev(), found.ino()))
             .ok()
     };
-    // The draft became the journal, and only its second name is left. To open and close it would drop SQLite's locks on the
-    // journal.
+    // The draft became the journal, and only its second name is left. To open and close it would drop
+    // SQLite's locks on the journal.
     if which(draft).is_some() && which(draft) == which(path) {
         return remove(draft);
     }

@@ -45,8 +45,8 @@ impl Insert {
         [self.into, &vec![self.row; rows].join(","), self.then].concat()
     }
 
-    /// Inserts rows, each time as many as a statement has had before or will have again: it is compiled once, which for a long
-    /// one costs more than running it.
+    /// Inserts rows, each time as many as a statement has had before or will have again: it is compiled once,
+    /// which for a long one costs more than running it.
     pub(super) async fn run<R>(
         &self,
         tx: &mut Tx<'_>,

@@ -10,7 +10,8 @@ use crate::{Error, Result};
 /// The files that SQLite has beside the journal, by the ends of their names.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// A journal's file, known by more than its name: a process that has a deleted file open can still write to it.
+/// A journal's file, known by more than its name: a process that has a deleted file open can still write to
+/// it.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
@@ -67,7 +68,8 @@ impl Place {
     }
 }
 
-/// Refuses where there is no journal but files that belong beside one: SQLite would take them for a new one's.
+/// Refuses where there is no journal but files that belong beside one: SQLite would take them for a new
+/// one's.
 pub(super) fn whole(path: &Path) -> Result<()> {
     let is_there = |end: &str| beside(path, end).symlink_metadata().is_ok();
     let left = BESIDE.into_iter().find(|end| is_there(end));

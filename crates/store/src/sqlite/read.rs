@@ -10,8 +10,8 @@ use crate::{
     Record, Result, Seq, Slot, StreamId, TicketId, Time, Timer, TimerRef, Version,
 };
 
-/// A statement that reads rows of a table. Each column is named: a damaged schema may have another name for it, and a name that is
-/// not even text stops sqlx.
+/// A statement that reads rows of a table. Each column is named: a damaged schema may have another name for
+/// it, and a name that is not even text stops sqlx.
 macro_rules! select {
     (events $rest:literal) => {
         concat!(

@@ -14,21 +14,22 @@ use super::fault::{io, sort};
 use super::place;
 use crate::{Error, Result};
 
-/// The schema's versions: each step is the SQL that makes a version from the one before it, the first step version 1.
+/// The schema's versions: each step is the SQL that makes a version from the one before it, the first step
+/// version 1.
 pub(super) const STEPS: &[&str] = &[include_str!("schema.sql")];
 
-/// How many of the steps are in a release. A journal of each is kept as a fixture, and every later crew must open it; such a
-/// step never changes again. The steps after it may still change.
+/// How many of the steps are in a release. A journal of each is kept as a fixture, and every later crew must
+/// open it; such a step never changes again. The steps after it may still change.
 pub const RELEASED: usize = 0;
 const _: () = assert!(RELEASED <= STEPS.len());
 
-/// How steps begin and end. A step may make a table anew under its name, to which others refer, and sort more rows than memory
-/// should hold. SQLite sets neither within a transaction.
+/// How steps begin and end. A step may make a table anew under its name, to which others refer, and sort more
+/// rows than memory should hold. SQLite sets neither within a transaction.
 const BEGIN_STEPS: &str = "PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE; BEGIN IMMEDIATE";
 const COMMIT_STEPS: &str = "COMMIT; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON";
 
-/// The length of the log beside the file, in bytes, at which a commit moves it into the file; and the length to which it is cut
-/// afterwards, should it have grown longer: it grows while a reader holds one moment.
+/// The length of the log beside the file, in bytes, at which a commit moves it into the file; and the length
+/// to which it is cut afterwards, should it have grown longer: it grows while a reader holds one moment.
 pub(super) const LOG: u64 = 8 << 20;
 /// A page of the file, in bytes: SQLite's own default, which the journal is made with.
 const PAGE: u64 = 4096;
@@ -51,8 +52,8 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-/// Makes the journal if there is none. It appears whole, under its name, or not at all: of several processes that make one at
-/// the same time, one is first and the others use its journal.
+/// Makes the journal if there is none. It appears whole, under its name, or not at all: of several processes
+/// that make one at the same time, one is first and the others use its journal.
 pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Result<()> {
     crate::append::named("journal id", id)?;
     if path.symlink_metadata().is_ok() {
@@ -123,7 +124,8 @@ pub(super) async fn migrate(conn: &mut SqliteConnection, steps: &[&'static str])
     failpoint::hit("migrate.written");
     conn.execute(COMMIT_STEPS).await.map_err(told)?;
     failpoint::hit("migrate.committed");
-    // A reader that cannot write does not read the log. A log that cannot be moved into the file now is still read everywhere else.
+    // A reader that cannot write does not read the log. A log that cannot be moved into the file now is still
+    // read everywhere else.
     drop(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").await);
     Ok(())
 }

@@ -1,11 +1,12 @@
--- Version 1 of the journal's tables. PostgreSQL can have the same: no rowid, no affinity, only text and 64-bit integers;
--- names compare by their bytes (there: COLLATE "C").
+-- Version 1 of the journal's tables. PostgreSQL can have the same: no rowid, no affinity, only text and
+-- 64-bit integers; names compare by their bytes (there: COLLATE "C").
 --
--- Rows that never change have a checksum of their values: SQLite has none for its pages, and returns whatever the disk returns.
+-- Rows that never change have a checksum of their values: SQLite has none for its pages, and returns whatever
+-- the disk returns.
 
--- The events of a stream are a chain: each event names the one before it, and the stream names its first and its last. An index
--- of the events by stream would have a page for each stream, and every append would write one. A stream's state is stored in its
--- last event alone.
+-- The events of a stream are a chain: each event names the one before it, and the stream names its first and
+-- its last. An index of the events by stream would have a page for each stream, and every append would write
+-- one. A stream's state is stored in its last event alone.
 CREATE TABLE streams (
     id          TEXT    NOT NULL PRIMARY KEY,
     version     INTEGER NOT NULL CHECK (version > 0),
@@ -73,8 +74,9 @@ CREATE TABLE slots (
     fence       INTEGER NOT NULL CHECK (fence >= 0)
 ) STRICT;
 
--- A key is written before its events, so that a repeated key is found first. It refers to them without a constraint: with a
--- deferred one, each new event would look for keys that wait for it. The audit checks the reference instead.
+-- A key is written before its events, so that a repeated key is found first. It refers to them without a
+-- constraint: with a deferred one, each new event would look for keys that wait for it. The audit checks the
+-- reference instead.
 CREATE TABLE keys (
     key         TEXT    NOT NULL PRIMARY KEY,
     stream      TEXT    NOT NULL,
@@ -96,8 +98,8 @@ CREATE TABLE commands (
 
 CREATE INDEX commands_pending ON commands (number) WHERE outcome IS NULL;
 
--- The view of the journal up to an event, as a cache: made anew from the events where there is none, or one of another shape.
--- It has one row; its pieces are beside it.
+-- The view of the journal up to an event, as a cache: made anew from the events where there is none, or one
+-- of another shape. It has one row; its pieces are beside it.
 CREATE TABLE cached_view (
     one         INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
     shape       INTEGER NOT NULL,
@@ -111,8 +113,8 @@ CREATE TABLE view_pieces (
     body        TEXT    NOT NULL
 ) STRICT;
 
--- The parts of the view that belong to archived streams, stream by stream; derived too. A record counts while the cached view
--- lists its stream as archived.
+-- The parts of the view that belong to archived streams, stream by stream; derived too. A record counts while
+-- the cached view lists its stream as archived.
 CREATE TABLE records (
     stream      TEXT    NOT NULL PRIMARY KEY REFERENCES streams (id),
     version     INTEGER NOT NULL CHECK (version > 0),

@@ -1,4 +1,5 @@
-//! Notices of writes between processes: a watch on the journal's folder, and a touch that the watch of another process sees.
+//! Notices of writes between processes: a watch on the journal's folder, and a touch that the watch of
+//! another process sees.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,8 +11,8 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
 use crate::subscription::Notices;
 
-/// Sends a notice of every change to the journal's files, until the watcher is dropped. None where the system has no watch to give.
-/// The folder is watched, not the files: SQLite makes and removes them.
+/// Sends a notice of every change to the journal's files, until the watcher is dropped. None where the system
+/// has no watch to give. The folder is watched, not the files: SQLite makes and removes them.
 pub(super) fn watch(path: &Path, notices: Arc<Notices>) -> Option<RecommendedWatcher> {
     let name = path.file_name()?.to_owned();
     let is_ours = move |path: &Path| {
@@ -35,8 +36,8 @@ pub(super) fn watch(path: &Path, notices: Arc<Notices>) -> Option<RecommendedWat
     Some(watcher)
 }
 
-/// Has every watch on the journal give a notice now. The system's own notice of a write comes while the write is still being made
-/// durable and cannot be read yet; it gives none of the moment in which it can.
+/// Has every watch on the journal give a notice now. The system's own notice of a write comes while the write
+/// is still being made durable and cannot be read yet; it gives none of the moment in which it can.
 pub(super) fn touch(path: &Path) {
     let now = Timespec {
         tv_sec: 0,
@@ -46,6 +47,7 @@ pub(super) fn touch(path: &Path) {
         last_access: now,
         last_modification: now,
     };
-    // By its path: to open and close the file would drop SQLite's locks on it. Where it fails, the other process's poll is left.
+    // By its path: to open and close the file would drop SQLite's locks on it. Where it fails, the other
+    // process's poll is left.
     let _ = utimensat(CWD, path, &times, AtFlags::empty());
 }

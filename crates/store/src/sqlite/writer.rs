@@ -25,7 +25,8 @@ const QUEUE: usize = 1024;
 const GROUP: usize = 256;
 /// After this many writes the log is moved into the file, in the next pause.
 const REST: usize = 512;
-/// The length of that pause: a write that comes meanwhile waits. Without a pause, the commit that makes the log too long moves it.
+/// The length of that pause: a write that comes meanwhile waits. Without a pause, the commit that makes the
+/// log too long moves it.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A transaction that is open.
@@ -47,7 +48,8 @@ enum Message {
 pub(super) struct Writer(mpsc::Sender<Message>);
 
 impl Writer {
-    /// Starts the writer on a connection of its own, made when there is something to write if there is none yet.
+    /// Starts the writer on a connection of its own, made when there is something to write if there is none
+    /// yet.
     pub(super) fn start(place: Place, conn: Option<SqliteConnection>, notices: Arc<Notices>) -> Self {
         let (sender, queue) = mpsc::channel(QUEUE);
         tokio::spawn(Desk { place, conn, notices }.serve(queue));

@@ -87,7 +87,8 @@ async fn a_truncated_file_is_damaged() {
     );
 }
 
-/// What a power failure leaves of the log is all of it up to some place: each frame's end is tried, and its middle.
+/// What a power failure leaves of the log is all of it up to some place: each frame's end is tried, and its
+/// middle.
 #[tokio::test]
 async fn a_log_cut_anywhere_is_the_journal_as_it_was_after_some_write() {
     const HEADER: usize = 32;

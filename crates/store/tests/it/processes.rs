@@ -138,7 +138,8 @@ async fn share(journal: &Sqlite, name: &str) {
             };
             match journal.append(vec![keyed]).await {
                 Ok(_) => break,
-                // Whoever commits next is chance: on a slow disk one may be passed over for as long as it waits.
+                // Whoever commits next is chance: on a slow disk one may be passed over for as long as it
+                // waits.
                 Err(Error::VersionConflict { .. } | Error::Busy) => conflicts += 1,
                 Err(other) => panic!("{other:?} after {conflicts} conflicts"),
             }
@@ -298,7 +299,8 @@ async fn overflow(journal: &Sqlite) {
             ..append
         }
     };
-    // A reader that stays keeps the log from being folded into the file and begun anew, which would make room.
+    // A reader that stays keeps the log from being folded into the file and begun anew, which would make
+    // room.
     journal.head().await.unwrap();
     let mut n = 0;
     let failed = loop {
