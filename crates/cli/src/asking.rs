@@ -7,7 +7,7 @@ use model::TicketId;
 use model::command::{Command, Outcome};
 use model::journal::State;
 use model::view;
-use store::{Fold, Journal as _, Ledger};
+use store::{Journal as _, Ledger, Recorded};
 
 use crate::commands::events;
 use crate::context::{self, Context};
@@ -71,7 +71,7 @@ pub(crate) struct Answer {
     /// Whether an engine was up to hear it.
     was_up: bool,
     /// What came of it, where the dispatcher was run for it here.
-    pub(crate) happened: Vec<Fold>,
+    pub(crate) happened: Vec<Recorded>,
 }
 
 impl Asker {
@@ -192,7 +192,7 @@ fn goes_on(command: &Command) -> bool {
 }
 
 /// Whether a ticket that was to be merged here has landed.
-fn merged(ticket: &TicketId, happened: &[Fold]) -> Exit {
+fn merged(ticket: &TicketId, happened: &[Recorded]) -> Exit {
     let after = happened.iter().rev().find_map(|fold| match &fold.after {
         State::Ticket(after) if after.id == *ticket => Some(after),
         State::Ticket(_) | State::Project(_) => None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::view::Snapshot;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
-use store::{Fold, Ledger, Subscription};
+use store::{Ledger, Recorded, Subscription};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -49,7 +49,7 @@ impl Follow {
     }
 
     /// The rows that are there now and were not given yet; maybe none.
-    pub(crate) async fn more(&mut self) -> Result<Vec<Fold>> {
+    pub(crate) async fn more(&mut self) -> Result<Vec<Recorded>> {
         let page = self.ledger.tail(self.after, PAGE).await?;
         if let Some(last) = page.last() {
             self.after = last.seq;
@@ -58,7 +58,7 @@ impl Follow {
     }
 
     /// Gives all rows that are there and were not given yet, one after the other.
-    pub(crate) async fn each(&mut self, mut each: impl FnMut(&Fold) -> Result<()>) -> Result<()> {
+    pub(crate) async fn each(&mut self, mut each: impl FnMut(&Recorded) -> Result<()>) -> Result<()> {
         loop {
             let more = self.more().await?;
             if more.is_empty() {

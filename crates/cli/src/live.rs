@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::view::{Failing, Snapshot};
-use store::{Fold, Ledger};
+use store::{Ledger, Recorded};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -25,7 +25,7 @@ const FRAME: Duration = Duration::from_millis(500);
 /// What is said to people of an engine's work.
 pub(crate) trait Tell {
     /// The lines about an event; `before` is the view without it. `is_live`: a screen below shows what goes on.
-    fn tell(&mut self, before: &Snapshot, fold: &Fold, is_live: bool) -> Vec<(String, Style)>;
+    fn tell(&mut self, before: &Snapshot, fold: &Recorded, is_live: bool) -> Vec<(String, Style)>;
 
     /// What the n-th interrupt (from 1) asks of the engine, in words too.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str);
@@ -61,7 +61,7 @@ pub(crate) struct Live<'a, T> {
     pub(crate) failing: Vec<Failing>,
     rows: Follow,
     /// Rows that were read and are not in the view yet.
-    unfolded: VecDeque<Fold>,
+    unfolded: VecDeque<Recorded>,
     ask: watch::Sender<Signal>,
     screen: Screen,
     notices: Notices,
@@ -200,7 +200,7 @@ impl<'a, T: Tell> Live<'a, T> {
     }
 
     /// The next row, which the view is ready for. When it cannot be had, it is still the next.
-    async fn next_row(&mut self) -> Result<Option<Fold>> {
+    async fn next_row(&mut self) -> Result<Option<Recorded>> {
         if self.unfolded.is_empty() {
             self.unfolded.extend(self.rows.more().await?);
         }

@@ -11,7 +11,7 @@ use model::ticket;
 use model::view::{Snapshot, Summaries};
 use model::{AgentName, RunId, TicketId};
 use runtime::Place;
-use store::{Fold, Ledger};
+use store::{Ledger, Recorded};
 
 use crate::error::Result;
 
@@ -28,7 +28,7 @@ pub(crate) struct Step {
 
 impl Step {
     /// The step that a row started, if it started one of this agent.
-    pub(crate) fn started(fold: &Fold, agent: &AgentName) -> Option<Self> {
+    pub(crate) fn started(fold: &Recorded, agent: &AgentName) -> Option<Self> {
         let (
             Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run, .. })),
             State::Ticket(after),
@@ -79,7 +79,7 @@ pub(crate) async fn rows(
     ledger: &Ledger,
     crew: &Snapshot,
     agent: &AgentName,
-    each: impl FnMut(Option<&State>, &Fold),
+    each: impl FnMut(Option<&State>, &Recorded),
 ) -> Result<()> {
     let mut tickets = of_view(crew, agent);
     tickets.extend(of_past(ledger, crew, agent).await?);
@@ -90,11 +90,11 @@ async fn of_tickets(
     ledger: &Ledger,
     crew: &Snapshot,
     tickets: BTreeSet<TicketId>,
-    mut each: impl FnMut(Option<&State>, &Fold),
+    mut each: impl FnMut(Option<&State>, &Recorded),
 ) -> Result<()> {
     for ticket in tickets {
         let mut before = None;
-        let take = |row: Fold| {
+        let take = |row: Recorded| {
             if row.seq <= crew.seq {
                 each(before.as_ref(), &row);
                 before = Some(row.after);

@@ -29,7 +29,7 @@ pub struct Ledger<J = Any>(pub J, Interner);
 
 /// A stored event, as a value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fold {
+pub struct Recorded {
     /// Its place in the journal.
     pub seq: u64,
     /// Its stream.
@@ -271,12 +271,12 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
-    pub async fn tail(&self, after: u64, limit: u32) -> Result<Vec<Fold>> {
+    pub async fn tail(&self, after: u64, limit: u32) -> Result<Vec<Recorded>> {
         self.0
             .events(Seq(after), limit)
             .await?
             .into_iter()
-            .map(|row| self.fold(row))
+            .map(|row| self.recorded(row))
             .collect()
     }
 
@@ -284,7 +284,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::tail`]; [`Error::NotFound`] when there is none.
-    pub async fn row(&self, seq: u64) -> Result<Fold> {
+    pub async fn row(&self, seq: u64) -> Result<Recorded> {
         let rows = self.tail(seq.saturating_sub(1), 1).await?;
         let found = rows.into_iter().find(|row| row.seq == seq);
         found.ok_or_else(|| Error::NotFound {
@@ -296,7 +296,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::tail`].
-    pub async fn history(&self, of: &journal::Stream) -> Result<Vec<Fold>> {
+    pub async fn history(&self, of: &journal::Stream) -> Result<Vec<Recorded>> {
         self.history_after(of, 0).await
     }
 
@@ -304,7 +304,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::tail`].
-    pub async fn history_after(&self, of: &journal::Stream, version: u64) -> Result<Vec<Fold>> {
+    pub async fn history_after(&self, of: &journal::Stream, version: u64) -> Result<Vec<Recorded>> {
         let mut out = Vec::new();
         self.each_of(of, version, |fold| out.push(fold)).await?;
         Ok(out)
@@ -318,7 +318,7 @@ impl<J: Journal> Ledger<J> {
         &self,
         of: &journal::Stream,
         version: u64,
-        mut each: impl FnMut(Fold),
+        mut each: impl FnMut(Recorded),
     ) -> Result<()> {
         let mut after = Seq(0);
         if version > 0 {
@@ -332,12 +332,12 @@ impl<J: Journal> Ledger<J> {
             let Some(last) = page.last() else { return Ok(()) };
             after = last.seq;
             for event in page {
-                each(self.fold(event)?);
+                each(self.recorded(event)?);
             }
         }
     }
 
-    fn fold(&self, row: Event) -> Result<Fold> {
+    fn recorded(&self, row: Event) -> Result<Recorded> {
         if row.schema > SCHEMA {
             return Err(Error::NewerSchema {
                 found: i64::from(row.schema),
@@ -349,7 +349,7 @@ impl<J: Journal> Ledger<J> {
             journal::Stream::Project => Fact::Project(read("event", &row.body)?),
             journal::Stream::Ticket(_) => Fact::Ticket(read("event", &row.body)?),
         };
-        Ok(Fold {
+        Ok(Recorded {
             seq: row.seq.0,
             version: row.version.0,
             at: row.at,

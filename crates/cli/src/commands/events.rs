@@ -5,7 +5,7 @@ use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
 use model::view;
-use store::{Fold, Journal as _};
+use store::{Journal as _, Recorded};
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
@@ -75,7 +75,7 @@ impl Events {
     }
 }
 
-fn show(context: &mut Context, fold: &Fold) -> Result<()> {
+fn show(context: &mut Context, fold: &Recorded) -> Result<()> {
     if context.json {
         return context.out.json_line(&documents::Event::of(fold));
     }
@@ -84,7 +84,7 @@ fn show(context: &mut Context, fold: &Fold) -> Result<()> {
 }
 
 /// An event on one line: when, of what, what.
-fn line(fold: &Fold) -> String {
+fn line(fold: &Recorded) -> String {
     let of = match &fold.stream {
         Stream::Project => "crew",
         Stream::Ticket(id) => id.as_str(),
@@ -98,7 +98,7 @@ fn line(fold: &Fold) -> String {
 }
 
 /// What a step's end came to besides, when it was the last of its attempt: else the ticket would move without a word.
-fn aftermath(fold: &Fold) -> String {
+fn aftermath(fold: &Recorded) -> String {
     let (
         Fact::Ticket(Event::Attempt(attempt::Event::StepFinished { .. } | attempt::Event::StepFailed { .. })),
         State::Ticket(after),
@@ -120,7 +120,7 @@ fn aftermath(fold: &Fold) -> String {
 }
 
 /// An event on a short line.
-pub(crate) fn short(fold: &Fold) -> String {
+pub(crate) fn short(fold: &Recorded) -> String {
     let whole = ui::clock_time(fold.at);
     let time = whole.split_once(' ').map_or(whole.as_str(), |(_, time)| time);
     let says = view::describe(&fold.fact) + &aftermath(fold);

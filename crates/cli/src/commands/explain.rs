@@ -177,7 +177,7 @@ async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<Option<String>
     let mut last = None;
     if ticket.held.is_some() {
         let stream = Stream::Ticket(ticket.id.clone());
-        let each = |fold: store::Fold| {
+        let each = |fold: store::Recorded| {
             let held = match &fold.after {
                 journal::State::Ticket(after) => after.held == ticket.held,
                 journal::State::Project(_) => false,

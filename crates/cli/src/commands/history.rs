@@ -7,7 +7,7 @@ use model::journal::{EffectId, Fact, State, Stream};
 use model::project::Event;
 use model::ticket::Effect;
 use model::view::{Snapshot, describe, describe_effect, printed};
-use store::{Fold, Journal as _, Ledger};
+use store::{Journal as _, Ledger, Recorded};
 
 use crate::context::{Context, journal};
 use crate::error::{Error, Result};
@@ -91,7 +91,12 @@ impl History {
 }
 
 /// The rows about a ticket or an agent, one stream after the other.
-async fn each(ledger: &Ledger, crew: &Snapshot, which: &Either, mut each: impl FnMut(&Fold)) -> Result<()> {
+async fn each(
+    ledger: &Ledger,
+    crew: &Snapshot,
+    which: &Either,
+    mut each: impl FnMut(&Recorded),
+) -> Result<()> {
     let agent = match which {
         Either::Ticket(id) => {
             let stream = Stream::Ticket(id.clone());
@@ -103,7 +108,7 @@ async fn each(ledger: &Ledger, crew: &Snapshot, which: &Either, mut each: impl F
         State::Ticket(ticket) => ticket.attempt().is_some_and(|attempt| attempt.agent == *agent),
         State::Project(_) => false,
     };
-    let of_project = |fold: Fold| match &fold.fact {
+    let of_project = |fold: Recorded| match &fold.fact {
         Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }) if name == agent => {
             each(&fold);
         }
@@ -118,7 +123,7 @@ async fn each(ledger: &Ledger, crew: &Snapshot, which: &Either, mut each: impl F
     .await
 }
 
-fn cells(fold: &Fold, which: &Either) -> [Cell; 5] {
+fn cells(fold: &Recorded, which: &Either) -> [Cell; 5] {
     let ticket = match (&fold.stream, which) {
         (Stream::Ticket(id), Either::Agent(_)) => id.as_str(),
         (Stream::Ticket(_) | Stream::Project, _) => "",
@@ -132,7 +137,7 @@ fn cells(fold: &Fold, which: &Either) -> [Cell; 5] {
     ]
 }
 
-fn tell(table: &mut Table, fold: &Fold, effects: &[Effect], which: &Either) {
+fn tell(table: &mut Table, fold: &Recorded, effects: &[Effect], which: &Either) {
     table.row(cells(fold, which));
     if !fold.cause.is_empty() {
         table.below(4, &format!("because: {}", fold.cause), Style::Dim);
@@ -167,7 +172,7 @@ struct Entries {
 
 impl Entries {
     /// Whether the next row did. Those of a stream come one after the other.
-    fn is_one(&mut self, fold: &Fold, wanted: &str) -> bool {
+    fn is_one(&mut self, fold: &Recorded, wanted: &str) -> bool {
         let now = words(&documents::state_name(&fold.after));
         let before = self.before.as_ref().filter(|(stream, _)| *stream == fold.stream);
         let is_one = now.contains(wanted) && before.is_none_or(|(_, was)| !was.contains(wanted));
@@ -228,7 +233,7 @@ fn check_state(wanted: &str) -> Result<()> {
 }
 
 /// The state as it was with an event, or after the last one before it.
-fn at(context: &mut Context, fold: Option<&Fold>, seq: u64) -> Result<Exit> {
+fn at(context: &mut Context, fold: Option<&Recorded>, seq: u64) -> Result<Exit> {
     let Some(fold) = fold else {
         return Err(Error::refused(
             format!("nothing had happened to it by event {seq}"),

@@ -13,7 +13,7 @@ use model::ticket::Ticket;
 use model::view::{AttemptSummary, Failing, MEND, Record, Snapshot};
 use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
-use store::{Fold, Ledger};
+use store::{Ledger, Recorded};
 
 use super::finding::few;
 use super::invariants::misadded;
@@ -67,7 +67,7 @@ struct Read {
 
 impl Read {
     /// Takes the next row of a stream.
-    fn row(&mut self, fold: &Fold) {
+    fn row(&mut self, fold: &Recorded) {
         self.broken.extend(self.audit.row(&fold.row()));
         self.begins(fold);
         self.pairs.extend(pair(fold));
@@ -95,7 +95,7 @@ impl Read {
     }
 
     /// Notes where the first workspace was begun.
-    fn begins(&mut self, fold: &Fold) {
+    fn begins(&mut self, fold: &Recorded) {
         if let Fact::Ticket(ticket::Event::Attempt(attempt::Event::WorkspaceReady { base, .. })) = &fold.fact
         {
             self.begun_on.get_or_insert_with(|| base.clone());
@@ -104,7 +104,7 @@ impl Read {
 }
 
 /// Who is at a ticket after this row.
-fn pair(fold: &Fold) -> Option<(AgentName, TicketId)> {
+fn pair(fold: &Recorded) -> Option<(AgentName, TicketId)> {
     let State::Ticket(ticket) = &fold.after else {
         return None;
     };

@@ -9,7 +9,7 @@ use model::ticket::Ticket;
 use model::view::{self, Piece, Row, Snapshot, Summaries, TicketCost};
 use model::{TicketId, Time};
 
-use super::{Fold, Ledger, PAGE, read, state, text};
+use super::{Ledger, PAGE, Recorded, read, state, text};
 use crate::{CachedView, Error, Journal, NewView, Pieces, Record, Result, Seq, ViewArchive};
 
 /// Rows folded at a time.
@@ -31,7 +31,7 @@ pub fn is_worth_archiving(crew: &Snapshot, now: Time) -> bool {
     crew.behind(now, least).len() == least
 }
 
-impl Fold {
+impl Recorded {
     /// The row as the view takes it.
     #[must_use]
     pub fn row(&self) -> Row<'_> {
@@ -157,7 +157,7 @@ impl<J: Journal + ViewArchive> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::snapshot`]; the row is not folded then.
-    pub async fn fold_row(&self, crew: &mut Snapshot, fold: &Fold) -> Result<()> {
+    pub async fn fold_row(&self, crew: &mut Snapshot, fold: &Recorded) -> Result<()> {
         self.restore_for(crew, fold).await?;
         crew.apply(fold.row());
         Ok(())
@@ -167,7 +167,7 @@ impl<J: Journal + ViewArchive> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::snapshot`].
-    pub async fn restore_for(&self, crew: &mut Snapshot, fold: &Fold) -> Result<()> {
+    pub async fn restore_for(&self, crew: &mut Snapshot, fold: &Recorded) -> Result<()> {
         if let Stream::Ticket(id) = &fold.stream
             && fold.seq > crew.seq
             && crew.archived.tickets.contains(id)

@@ -2,7 +2,7 @@
 
 use super::checksum;
 use super::fault::sort;
-use super::line::Write;
+use super::queue::Write;
 use super::read::{self, Query, given};
 use super::writer::Tx;
 use crate::append::json;

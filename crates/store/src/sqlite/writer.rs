@@ -12,16 +12,16 @@ use tokio::time::timeout;
 
 use super::chain::{Chain, broken};
 use super::fault::{breaks_transaction, sort};
-use super::line::{Batch, Job, Work, Write};
 use super::place::Place;
+use super::queue::{Batch, Job, Work, Write};
 use super::read::{given, number, stream};
 use super::schema;
 use crate::subscription::Notices;
 use crate::{Append, Appended, Error, Fence, Result, Seq, Stream, StreamId, Version};
 
-/// How many callers wait in line before the next one waits to get in.
+/// How many writes the queue holds; the next caller waits until there is room.
 const QUEUE: usize = 1024;
-/// How many callers share a transaction at most: others, and other processes, want to write too.
+/// How many writes share a transaction at most: other callers, and other processes, want to write too.
 const GROUP: usize = 256;
 /// After this many writes the log is moved into the file, in the next pause.
 const REST: usize = 512;
@@ -57,14 +57,14 @@ impl Writer {
     }
 
     pub(super) async fn append(&self, appends: Vec<Append>) -> Result<Vec<Appended>> {
-        self.line_up(Batch(appends), Work::Append).await
+        self.enqueue(Batch(appends), Work::Append).await
     }
 
     pub(super) async fn write<W: Write>(&self, write: W) -> Result<W::Output> {
-        self.line_up(write, |job| Work::Other(job)).await
+        self.enqueue(write, |job| Work::Other(job)).await
     }
 
-    async fn line_up<W: Write>(&self, write: W, work: impl FnOnce(Box<Job<W>>) -> Work) -> Result<W::Output> {
+    async fn enqueue<W: Write>(&self, write: W, work: impl FnOnce(Box<Job<W>>) -> Work) -> Result<W::Output> {
         let (job, answer) = Job::new(write);
         self.0
             .send(Message::Work(work(job)))

@@ -7,7 +7,7 @@ use model::journal::Stream;
 use model::view::{self, Failing, Snapshot};
 use model::{TicketId, Time};
 use rustix::process::{Signal as Kill, kill_current_process_group};
-use store::{Fold, Ledger};
+use store::{Ledger, Recorded};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
@@ -261,7 +261,7 @@ impl Shown {
         Ok(())
     }
 
-    async fn history(&self, ticket: &TicketId) -> Result<Vec<Fold>> {
+    async fn history(&self, ticket: &TicketId) -> Result<Vec<Recorded>> {
         match &self.journal {
             Some(tail) => Ok(tail.ledger.history(&Stream::Ticket(ticket.clone())).await?),
             None => Ok(Vec::new()),

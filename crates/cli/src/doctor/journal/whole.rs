@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use model::TicketId;
 use model::journal::{State, Stream};
 use model::view::Snapshot;
-use store::{Fold, Journal as _, Ledger};
+use store::{Journal as _, Ledger, Recorded};
 
 use super::{AREA, Read, damaged, misfolded};
 use crate::doctor::Finding;
@@ -51,7 +51,7 @@ pub(super) async fn read(ledger: &Ledger, found: &mut Vec<Finding>) -> Result<Re
 }
 
 /// Takes a ticket back that was taken up again with this row.
-async fn take_up(ledger: &Ledger, read: &mut Read, fold: &Fold) -> Result<()> {
+async fn take_up(ledger: &Ledger, read: &mut Read, fold: &Recorded) -> Result<()> {
     if let Stream::Ticket(id) = &fold.stream
         && read.crew.archived.tickets.contains(id)
     {
@@ -98,7 +98,7 @@ impl Kept {
     }
 
     /// Looks at a row that was folded just now.
-    fn folded(&mut self, read: &mut Read, fold: &Fold) {
+    fn folded(&mut self, read: &mut Read, fold: &Recorded) {
         if let (Stream::Ticket(id), State::Ticket(ticket)) = (&fold.stream, &fold.after)
             && ticket.is_done()
             && self

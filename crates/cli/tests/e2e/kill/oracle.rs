@@ -408,7 +408,7 @@ pub(crate) fn is_pending(world: &World, id: &str) -> bool {
 }
 
 /// Every fact, oldest first.
-pub(crate) fn facts(world: &World) -> Vec<store::Fold> {
+pub(crate) fn facts(world: &World) -> Vec<store::Recorded> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
