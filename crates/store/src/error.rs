@@ -175,9 +175,9 @@ impl Error {
                  begin a new one with `crew run`, which ends what the old one left running: branches, rescue refs and ticket \
                  files are not in it",
             ),
-            Self::NoFile { .. } => Some(
-                "the journal needs this name for its file: find out what the other thing is, and move it away",
-            ),
+            Self::NoFile { .. } => {
+                Some("the journal is kept in a file of this name: look what it is, and move it away")
+            }
             Self::Sealed { .. } => Some(
                 "look at it where .crew can be written: there the -wal is taken over; or copy the repository, with .crew in it, \
                  to where it can be",

@@ -279,7 +279,7 @@ cells! {
             let said = world.crew(look);
             assert_eq!(said.code, Some(1), "{look:?}: {said}");
             assert!(
-                said.all().contains("what was written last is in its -wal") && said.all().contains("copy the repository"),
+                said.all().contains("the last writes are in its -wal") && said.all().contains("copy the repository"),
                 "{look:?}: {said}"
             );
         }
