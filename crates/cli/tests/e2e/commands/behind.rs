@@ -139,12 +139,11 @@ fn spoil(repo: &Repo, stream: &str) {
         .fetch_all(&mut conn)
         .await
         .unwrap();
-        let (kind, version, fence): (String, i64, i64) =
-            sqlx::query_as("SELECT kind, version, fence FROM streams WHERE id = ?")
-                .bind(stream)
-                .fetch_one(&mut conn)
-                .await
-                .unwrap();
+        let (version, fence): (i64, i64) = sqlx::query_as("SELECT version, fence FROM streams WHERE id = ?")
+            .bind(stream)
+            .fetch_one(&mut conn)
+            .await
+            .unwrap();
         let state = events.last().unwrap().7.clone();
         for (seq, version, at, cause, kind, schema, event, state_after) in events {
             let mut sum = Hasher::new();
@@ -169,7 +168,6 @@ fn spoil(repo: &Repo, stream: &str) {
         }
         let mut sum = Hasher::new();
         text(&mut sum, stream);
-        text(&mut sum, &kind);
         number(&mut sum, version);
         number(&mut sum, fence);
         text(&mut sum, &state);
