@@ -8,7 +8,7 @@ use model::TicketId;
 use model::command::{Command, Outcome};
 use model::journal::State;
 use model::view;
-use store::Fold;
+use store::Recorded;
 
 use crate::commands::events;
 use crate::context::Context;
@@ -74,7 +74,7 @@ fn goes_on(command: &Command) -> bool {
 }
 
 /// Whether a ticket that was to be merged here has landed.
-fn merged(ticket: &TicketId, happened: &[Fold]) -> Exit {
+fn merged(ticket: &TicketId, happened: &[Recorded]) -> Exit {
     let after = happened.iter().rev().find_map(|fold| match &fold.after {
         State::Ticket(after) if after.id == *ticket => Some(after),
         State::Ticket(_) | State::Project(_) => None,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use model::view::{Failing, Snapshot};
-use store::{Fold, Ledger, Sqlite};
+use store::{Ledger, Recorded};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -25,7 +25,7 @@ const FRAME: Duration = Duration::from_millis(500);
 /// What is said to people of an engine's work.
 pub(crate) trait Tell {
     /// The lines about an event; `before` is the view without it. `is_live`: a screen below shows what goes on.
-    fn tell(&mut self, before: &Snapshot, fold: &Fold, is_live: bool) -> Vec<(String, Style)>;
+    fn tell(&mut self, before: &Snapshot, fold: &Recorded, is_live: bool) -> Vec<(String, Style)>;
 
     /// What the n-th interrupt (from 1) asks of the engine, in words too.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str);
@@ -56,12 +56,12 @@ pub(crate) struct Live<'a, T> {
     pub(crate) place: Place,
     /// None when it has ended.
     engine: Option<JoinHandle<Result<Vec<Waits>, runtime::Error>>>,
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     /// What this engine could not do in the end.
     pub(crate) failing: Vec<Failing>,
     rows: Follow,
     /// Rows that were read and are not in the view yet.
-    unfolded: VecDeque<Fold>,
+    unfolded: VecDeque<Recorded>,
     ask: watch::Sender<Signal>,
     screen: Screen,
     notices: Notices,
@@ -82,8 +82,8 @@ impl<'a, T: Tell> Live<'a, T> {
             .open_journal()
             .await
             .map_err(|error| client::repository::lift(&place, error))?;
-        let crew = ledger.crew(clock::now()).await?;
-        let rows = Follow::new(ledger.clone(), &place.crew_dir, crew.seq);
+        let crew = ledger.snapshot(clock::now()).await?;
+        let rows = Follow::new(ledger.clone(), crew.seq);
         let (ask, asked) = watch::channel(Signal::None);
         Ok(Self {
             context,
@@ -119,7 +119,7 @@ impl<'a, T: Tell> Live<'a, T> {
         self.failing = self.ledger.failing().await.unwrap_or_default();
         // The threads that have it open are waited for by nobody else: the log beside it would stay, and keep whoever may not
         // write there from reading it.
-        self.ledger.0.close().await;
+        self.ledger.close().await;
         ended
     }
 
@@ -200,12 +200,12 @@ impl<'a, T: Tell> Live<'a, T> {
     }
 
     /// The next row, which the view is ready for. When it cannot be had, it is still the next.
-    async fn next_row(&mut self) -> Result<Option<Fold>> {
+    async fn next_row(&mut self) -> Result<Option<Recorded>> {
         if self.unfolded.is_empty() {
             self.unfolded.extend(self.rows.more().await?);
         }
         if let Some(fold) = self.unfolded.front() {
-            self.ledger.make_ready(&mut self.crew, fold).await?;
+            self.ledger.restore_for(&mut self.crew, fold).await?;
         }
         Ok(self.unfolded.pop_front())
     }
@@ -284,7 +284,7 @@ async fn next(signal: &mut Option<tokio::signal::unix::Signal>) {
 /// The engine, on the journal that is watched: what both read of it they have together.
 fn engine(
     place: Place,
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     options: Options,
     asked: watch::Receiver<Signal>,
 ) -> JoinHandle<Result<Vec<Waits>, runtime::Error>> {

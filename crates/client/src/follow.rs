@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::view::Snapshot;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
-use store::{Fold, Ledger, Sqlite};
+use store::{Ledger, Recorded, Subscription};
 use tokio::sync::mpsc;
 
 use crate::clock;
@@ -22,32 +22,33 @@ const QUIET: Duration = Duration::from_secs(2);
 const LOOKS: u32 = 8;
 
 /// The view of a journal that may not be there yet, without what lies behind: for whoever shows what goes on.
-pub async fn present(ledger: Option<&Ledger<Sqlite>>) -> Result<Snapshot> {
+pub async fn present(ledger: Option<&Ledger>) -> Result<Snapshot> {
     match ledger {
-        Some(ledger) => Ok(ledger.crew(clock::now()).await?),
+        Some(ledger) => Ok(ledger.snapshot(clock::now()).await?),
         None => Ok(Snapshot::default()),
     }
 }
 
 /// The journal's tail, as it grows.
 pub struct Follow {
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     after: u64,
-    changes: Changes,
+    writes: Subscription,
 }
 
 impl Follow {
     /// From behind a row on.
-    pub fn new(ledger: Ledger<Sqlite>, folder: &Path, after: u64) -> Self {
+    pub fn new(ledger: Ledger, after: u64) -> Self {
+        let writes = ledger.subscribe();
         Self {
             ledger,
             after,
-            changes: Changes::of(folder),
+            writes,
         }
     }
 
     /// The rows that are there now and were not given yet; maybe none.
-    pub async fn more(&mut self) -> Result<Vec<Fold>> {
+    pub async fn more(&mut self) -> Result<Vec<Recorded>> {
         let page = self.ledger.tail(self.after, PAGE).await?;
         if let Some(last) = page.last() {
             self.after = last.seq;
@@ -58,7 +59,7 @@ impl Follow {
     /// Gives all rows that are there and were not given yet, one after the other.
     pub async fn each<E: From<Error>>(
         &mut self,
-        mut each: impl FnMut(&Fold) -> Result<(), E>,
+        mut each: impl FnMut(&Recorded) -> Result<(), E>,
     ) -> Result<(), E> {
         loop {
             let more = self.more().await?;
@@ -71,7 +72,10 @@ impl Follow {
 
     /// Waits until there may be more.
     pub async fn changed(&mut self) {
-        self.changes.wait().await;
+        if self.writes.changed().await.is_err() {
+            // The journal is closed: there will be no more.
+            std::future::pending().await
+        }
     }
 }
 
@@ -89,7 +93,7 @@ impl Changes {
     pub fn of(folder: &Path) -> Self {
         let (tell, told) = mpsc::channel(1);
         let watch = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading the journal touches its files too: only a write is news.
+            // A read is no news.
             let is_read = matches!(&event, Ok(event) if event.kind.is_access());
             if !is_read {
                 // Full: a notice is waiting already.

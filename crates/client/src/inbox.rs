@@ -8,7 +8,7 @@ use model::ticket::Ticket;
 use model::view::{self, Context, Failing, Item, Snapshot};
 use model::{TicketId, Time};
 use runtime::Place;
-use store::{Ledger, Sqlite};
+use store::Ledger;
 
 use crate::error::Result;
 use crate::queue_facts::Facts;
@@ -16,12 +16,12 @@ use crate::refusals::refusals;
 use crate::{clock, repository};
 
 /// The inbox of a crew as it is folded now, with what its journal's outbox and its ticket folder say at this moment.
-pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger<Sqlite>>) -> Result<Vec<Item>> {
+pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger>) -> Result<Vec<Item>> {
     inbox(crew, place, failing(ledger).await?)
 }
 
 /// What crew has to do and cannot; nothing where there is no journal.
-pub async fn failing(ledger: Option<&Ledger<Sqlite>>) -> Result<Vec<Failing>> {
+pub async fn failing(ledger: Option<&Ledger>) -> Result<Vec<Failing>> {
     match ledger {
         Some(ledger) => Ok(ledger.failing().await?),
         None => Ok(Vec::new()),

@@ -11,7 +11,7 @@ use model::ticket;
 use model::view::{Snapshot, Summaries};
 use model::{AgentName, RunId, TicketId};
 use runtime::Place;
-use store::{Fold, Ledger, Sqlite};
+use store::{Ledger, Recorded};
 
 use crate::error::Result;
 
@@ -28,7 +28,7 @@ pub struct Step {
 
 impl Step {
     /// The step that a row started, if it started one of this agent.
-    pub fn started(fold: &Fold, agent: &AgentName) -> Option<Self> {
+    pub fn started(fold: &Recorded, agent: &AgentName) -> Option<Self> {
         let (
             Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepStarted { run, .. })),
             State::Ticket(after),
@@ -62,7 +62,7 @@ fn of_view(crew: &Snapshot, agent: &AgentName) -> BTreeSet<TicketId> {
 }
 
 /// Those that were set aside.
-async fn of_past(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) -> Result<BTreeSet<TicketId>> {
+async fn of_past(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<BTreeSet<TicketId>> {
     let mut tickets = BTreeSet::new();
     let add = |id: &TicketId, summaries: &Summaries| {
         if summaries.attempts.iter().any(|work| work.agent == *agent) {
@@ -76,10 +76,10 @@ async fn of_past(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) ->
 /// The rows about the tickets that an agent has worked on, as far as they are folded, each with what the ticket was before: read
 /// from their streams, so that it costs what the agent has done and not what everybody has. `crew`: without what was set aside.
 pub async fn rows(
-    ledger: &Ledger<Sqlite>,
+    ledger: &Ledger,
     crew: &Snapshot,
     agent: &AgentName,
-    each: impl FnMut(Option<&State>, &Fold),
+    each: impl FnMut(Option<&State>, &Recorded),
 ) -> Result<()> {
     let mut tickets = of_view(crew, agent);
     tickets.extend(of_past(ledger, crew, agent).await?);
@@ -87,14 +87,14 @@ pub async fn rows(
 }
 
 async fn of_tickets(
-    ledger: &Ledger<Sqlite>,
+    ledger: &Ledger,
     crew: &Snapshot,
     tickets: BTreeSet<TicketId>,
-    mut each: impl FnMut(Option<&State>, &Fold),
+    mut each: impl FnMut(Option<&State>, &Recorded),
 ) -> Result<()> {
     for ticket in tickets {
         let mut before = None;
-        let take = |row: Fold| {
+        let take = |row: Recorded| {
             if row.seq <= crew.seq {
                 each(before.as_ref(), &row);
                 before = Some(row.after);
@@ -106,7 +106,7 @@ async fn of_tickets(
 }
 
 /// The steps that an agent was ever given, the oldest first. `crew`: without what was set aside.
-pub async fn steps(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) -> Result<Vec<Step>> {
+pub async fn steps(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<Vec<Step>> {
     let mut steps = BTreeMap::new();
     rows(ledger, crew, agent, |_, row| {
         steps.extend(Step::started(row, agent).map(|step| (row.seq, step)));
@@ -116,7 +116,7 @@ pub async fn steps(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) 
 }
 
 /// The agent's last step. What was set aside is older than what was not, and looked at only when there is nothing else.
-pub async fn last_step(ledger: &Ledger<Sqlite>, crew: &Snapshot, agent: &AgentName) -> Result<Option<Step>> {
+pub async fn last_step(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<Option<Step>> {
     for is_past in [false, true] {
         let tickets = match is_past {
             false => of_view(crew, agent),

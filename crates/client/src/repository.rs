@@ -2,7 +2,7 @@
 
 use model::settings::Settings;
 use runtime::Place;
-use store::{Ledger, Sqlite};
+use store::Ledger;
 
 use crate::error::{Error, Result};
 
@@ -37,7 +37,7 @@ pub fn locked_by(place: &Place, error: Error) -> Error {
 }
 
 /// The journal to read; none before anything was ever asked or run here.
-pub async fn journal(place: &Place) -> Result<Option<Ledger<Sqlite>>> {
+pub async fn journal(place: &Place) -> Result<Option<Ledger>> {
     match place.read_journal().await {
         Ok(ledger) => Ok(Some(ledger)),
         Err(runtime::Error::Store(store::Error::Missing { .. })) => Ok(None),

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use model::command::{Command, Outcome};
 use runtime::Place;
-use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
-use store::{Fold, Journal as _, Ledger, Sqlite};
+use store::{Journal as _, Ledger, Recorded};
 
 use crate::error::{Error, Result};
-use crate::follow::Changes;
 use crate::{clock, repository};
 
 /// How long a running engine may take to answer.
@@ -38,7 +36,7 @@ pub struct Answer {
     /// Whether an engine was up to hear it.
     pub was_up: bool,
     /// What came of it, where the dispatcher was run for it here.
-    pub happened: Vec<Fold>,
+    pub happened: Vec<Recorded>,
 }
 
 impl Submitter {
@@ -84,7 +82,6 @@ impl Submitter {
             submitted => submitted?,
         }
         failpoint::hit("ask.asked");
-        wake_engine(place);
         let outcome = self.answer(&ledger, &id).await;
         if let Err(error) = &outcome
             && !matches!(error, Error::NoAnswer { .. })
@@ -98,7 +95,7 @@ impl Submitter {
             Some(_) => Vec::new(),
             None => ledger.tail(before, MOST).await?,
         };
-        ledger.0.close().await;
+        ledger.close().await;
         Ok(Answer {
             id,
             outcome,
@@ -108,9 +105,9 @@ impl Submitter {
     }
 
     /// Waits for whoever holds the repository, or carries the command out.
-    async fn answer(&self, ledger: &Ledger<Sqlite>, id: &str) -> Result<Outcome> {
+    async fn answer(&self, ledger: &Ledger, id: &str) -> Result<Outcome> {
         let place = &self.place;
-        let mut changes = Changes::of(&place.crew_dir);
+        let mut writes = ledger.subscribe();
         let mut waited = Duration::ZERO;
         loop {
             if let Some(outcome) = ledger.outcome(id).await? {
@@ -126,7 +123,7 @@ impl Submitter {
                 }
                 Some(_) => {
                     let before = clock::now();
-                    changes.wait_at_most(LOOK).await;
+                    writes.changed_within(LOOK).await?;
                     // By looks: an engine that stands still with the machine is given its time.
                     waited += clock::now().since(before).min(2 * LOOK);
                 }
@@ -138,19 +135,4 @@ impl Submitter {
             }
         }
     }
-}
-
-/// Makes an engine look at its inbox now. It is told of the write itself too, but while that is still being made durable
-/// and cannot be seen yet; nothing is told of the moment in which it can.
-pub fn wake_engine(place: &Place) {
-    let now = Timespec {
-        tv_sec: 0,
-        tv_nsec: UTIME_NOW,
-    };
-    let times = Timestamps {
-        last_access: now,
-        last_modification: now,
-    };
-    // By its path: to open and close the file would drop SQLite's locks on it. Where it fails, the engine's poll is left.
-    let _ = utimensat(CWD, &place.journal, &times, AtFlags::empty());
 }

@@ -30,11 +30,13 @@ impl Core {
         let asks = self
             .ticket(&id)
             .and_then(Ticket::attempt)
-            .and_then(Attempt::question);
+            .and_then(Attempt::question)
+            .unwrap_or_default()
+            .to_owned();
         let event = attempt::Event::Answered {
             by: by.to_owned(),
             text,
-            question: asks.map(str::to_owned),
+            question: asks,
         };
         self.act(
             &id,

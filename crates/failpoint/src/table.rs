@@ -248,10 +248,10 @@ points! {
         "state.placed": "it is in place of the old",
     }
     "retention" {
-        "aside.chosen": "what lies behind is out of the engine's view, and the journal does not know",
-        "aside.folded": "the new view is written in the journal in place of the last, not committed",
-        "aside.archived": "what it leaves out is written beside it and set aside, not committed",
-        "aside.kept": "all of it is committed, the engine has still the old view",
+        "archive.chosen": "the engine has a view without the old tickets, and the journal does not know",
+        "archive.view_written": "the new view is written in the journal in place of the last, not committed",
+        "archive.records_written": "the records of the old tickets are written beside it and their streams archived, not committed",
+        "archive.committed": "all of it is committed, the engine still has the old view",
         "trim.chosen": "an old output is to go, and is there",
         "trim.renamed": "it has lost its name, its files are there",
         "trim.removed": "it is gone, others that are to go are there",

@@ -1,6 +1,7 @@
 //! The journal: what is durable, and what it refuses.
 
-use store::{Append, Fence, Millis, Stream, Version};
+use model::{Fence, TicketId, Time};
+use store::{Append, Stream, Version};
 
 use crate::book::{After, Book, Value};
 use crate::bounds::Guards;
@@ -151,13 +152,13 @@ impl Journal {
 
 /// The store's own word on it.
 fn admits(ticket: u8, row: Row, seen: Row, after: &After) -> bool {
-    let name = format!("t-{ticket}");
-    let mut append = Append::new(name.as_str(), "ticket", Version(seen.version.into()), Millis(0));
+    let id = TicketId::new(format!("t-{ticket}")).unwrap_or_else(|no| panic!("{no}"));
+    let stream = model::journal::Stream::Ticket(id);
+    let mut append = Append::new(stream.clone(), Version(seen.version.into()), Time(0));
     append.fence = Some(Fence(seen.fence.into()));
     append.new_fence = after.new_fence.map(|fence| Fence(fence.into()));
     let there = Stream {
-        id: name.into(),
-        kind: "ticket".to_owned(),
+        id: stream,
         version: Version(row.version.into()),
         fence: Fence(row.fence.into()),
         state: String::new(),

@@ -49,7 +49,6 @@ pub struct Attempt {
     /// The last failure.
     pub failure: Option<Failure>,
     /// What its service asked it to wait for; none once a step got through, or failed for another reason.
-    #[serde(default)]
     pub throttled: Option<Throttled>,
     /// Times it was brought back from stuck.
     pub recoveries: u32,

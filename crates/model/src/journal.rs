@@ -101,6 +101,12 @@ pub struct EffectId {
     pub index: u32,
 }
 
+impl fmt::Display for EffectId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.seq, self.index)
+    }
+}
+
 /// One setting of one timer: a later setting makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TimerRef {

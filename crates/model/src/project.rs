@@ -20,7 +20,6 @@ pub struct Project {
     /// Names that are never given again.
     pub retired: BTreeSet<AgentName>,
     /// Harnesses, by name, on which no step is started, or was not until a time that may have passed.
-    #[serde(default)]
     pub paused: BTreeMap<String, HarnessPause>,
     /// No step is started for now: the day's budget is spent.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -57,7 +57,6 @@ pub struct Ticket {
     /// Attempts at a review that ended without a verdict, in a row.
     pub review_tries: u32,
     /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or its text changed.
-    #[serde(default)]
     pub repeat: Option<Repeat>,
     /// What its steps have cost.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]

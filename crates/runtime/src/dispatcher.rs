@@ -18,11 +18,11 @@ use model::command::{OnStop, Outcome};
 use model::journal::{EffectId, TimerRef};
 use model::ticket::TimerChange;
 use model::{RunId, Time};
-use store::{Journal as _, Ledger, Ordered, Sqlite};
+use store::{Journal as _, Ledger, Ordered};
 use tokio::sync::{Semaphore, mpsc, watch};
 
 use self::end::{is_own, own_stop};
-use self::files::{Rereading, watch_files};
+use self::files::{Rereading, watch_files, watch_journal};
 use self::refusals::Refusals;
 use self::wait_for_journal::Health;
 use crate::clock::Stopwatch;
@@ -57,7 +57,7 @@ pub(crate) enum Event {
         report: Report,
         turn: Turn,
     },
-    /// The journal's folder changed: perhaps a command was asked.
+    /// Something was written to the journal: perhaps a command.
     JournalChanged,
     /// `crew.toml` or a prompt template may have changed.
     SettingsTouched,
@@ -86,7 +86,7 @@ enum Recorded {
 /// The engine: a core with its journal and its executor.
 pub(crate) struct Dispatcher {
     options: Options,
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     journal: uuid::Uuid,
     executor: Arc<Executor>,
     duty: Duty,
@@ -119,7 +119,7 @@ pub(crate) struct Dispatcher {
     rereading: Rereading,
     /// Why the settings file as it is now is not in force; told once.
     settings_error: Option<String>,
-    /// The journal's folder tells of commands; none when it cannot be watched, and then it is polled.
+    /// Watches the settings and the prompt templates; none when they cannot be watched, and then they are polled.
     watcher: Option<notify::RecommendedWatcher>,
     /// The folder of prompt templates that tells of changes too.
     watched_prompts: Option<PathBuf>,
@@ -138,7 +138,7 @@ pub(crate) struct Dispatcher {
 impl Dispatcher {
     /// Takes the journal up: adopts what runs, then performs what was ordered and not done.
     pub(crate) async fn start(
-        ledger: Ledger<Sqlite>,
+        ledger: Ledger,
         mut executor: Executor,
         options: Options,
         duty: Duty,
@@ -161,6 +161,7 @@ impl Dispatcher {
                 drop(saw.send(Event::Observed { look, seen, whole }));
             },
         )?;
+        watch_journal(ledger.subscribe(), tell.clone());
         let watcher = watch_files(&place, tell.clone());
         let core = Core::load(settings.clone(), journal, Loaded::default())?;
         let state_file = state_file::StateFile::new(&place, settings)?;
@@ -521,7 +522,7 @@ fn is_conflict(error: &store::Error) -> bool {
             | store::Error::StaleTimer { .. }
             | store::Error::SlotTaken { .. }
             | store::Error::AlreadyDone { .. }
-            | store::Error::AlreadySettled { .. }
+            | store::Error::AlreadyAnswered { .. }
     )
 }
 

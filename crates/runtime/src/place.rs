@@ -7,7 +7,7 @@ use std::time::Duration;
 use git::{Git, Holder, Repository, Surroundings};
 use model::settings::{self, Settings};
 use process::Life;
-use store::{Ledger, Sqlite};
+use store::{Ledger, Location};
 
 use crate::settings_file::{self, Refused};
 use crate::{Error, Result};
@@ -31,8 +31,8 @@ pub struct Place {
     pub root: PathBuf,
     /// `.crew`: journal, runs and checks; readable by its owner only.
     pub crew_dir: PathBuf,
-    /// The journal's file.
-    pub journal: PathBuf,
+    /// The journal.
+    pub journal: Location,
     /// A directory for each step's run.
     pub runs_dir: PathBuf,
     /// Checkouts and runs of checks.
@@ -61,7 +61,7 @@ impl Place {
             None => root.join(TICKETS_DIR),
         };
         Ok(Self {
-            journal: crew_dir.join("journal.db"),
+            journal: Location::file(crew_dir.join("journal.db")),
             runs_dir: crew_dir.join("runs"),
             checks_dir: crew_dir.join("checks"),
             settings_path: root.join(settings::FILE_NAME),
@@ -175,10 +175,10 @@ impl Place {
     ///
     /// # Errors
     /// [`store::Error`]: damaged, of a newer crew, missing beside what belongs to it.
-    pub async fn open_journal(&self) -> Result<Ledger<Sqlite>> {
-        match Sqlite::open(&self.journal).await {
+    pub async fn open_journal(&self) -> Result<Ledger> {
+        match store::open(&self.journal).await {
             Err(store::Error::Missing { .. }) => {}
-            opened => return Ok(Ledger::new(opened?)),
+            opened => return Ok(opened?),
         }
         self.make_tickets_dir()?;
         #[expect(
@@ -186,15 +186,15 @@ impl Place {
             reason = "the journal's id is minted here, once in its life"
         )]
         let id = uuid::Uuid::now_v7().to_string();
-        Ok(Ledger::new(Sqlite::create(&self.journal, &id).await?))
+        Ok(store::create(&self.journal, &id).await?)
     }
 
     /// Opens the journal to read it.
     ///
     /// # Errors
     /// [`store::Error`]: missing, damaged, of a newer crew.
-    pub async fn read_journal(&self) -> Result<Ledger<Sqlite>> {
-        Ok(Ledger::new(Sqlite::look(&self.journal).await?))
+    pub async fn read_journal(&self) -> Result<Ledger> {
+        Ok(store::open_to_read(&self.journal).await?)
     }
 }
 

@@ -6,7 +6,7 @@ use engine::{Duty, Rest};
 use model::TicketId;
 use model::command::{Command, OnStop};
 use model::settings;
-use store::{Ledger, Sqlite};
+use store::Ledger;
 use tokio::sync::watch;
 
 use crate::dispatcher::{Dispatcher, Until};
@@ -63,7 +63,7 @@ pub enum Signal {
 /// [`Error::Held`] when another engine runs here; what keeps this one from starting or going on.
 pub async fn run(
     place: Place,
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     options: Options,
     signals: watch::Receiver<Signal>,
 ) -> Result<Rest> {
@@ -131,7 +131,7 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
     dispatcher
         .turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None)
         .await?;
-    ledger.0.close().await;
+    ledger.close().await;
     Ok(())
 }
 

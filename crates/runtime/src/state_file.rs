@@ -11,7 +11,7 @@ use model::TicketId;
 use model::Time;
 use model::settings::Settings;
 use model::view::{Snapshot, state_json};
-use store::{Journal, Ledger, is_worth_it};
+use store::{Ledger, is_worth_archiving};
 
 use crate::{Place, Result, clock};
 
@@ -61,7 +61,7 @@ impl StateFile {
     }
 
     /// Folds what is new and writes it, at most some times a second.
-    pub(crate) async fn refresh(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
+    pub(crate) async fn refresh(&mut self, ledger: &Ledger) -> Result<()> {
         let now = clock::now();
         if self.due().is_none_or(|at| at > now) {
             return Ok(());
@@ -75,7 +75,7 @@ impl StateFile {
     }
 
     /// Folds all that is new and writes it.
-    pub(crate) async fn finish(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
+    pub(crate) async fn finish(&mut self, ledger: &Ledger) -> Result<()> {
         self.behind = true;
         while self.behind {
             self.fold(ledger).await?;
@@ -85,32 +85,29 @@ impl StateFile {
     }
 
     /// Takes up the fold that was kept, so that only the rows since are folded.
-    pub(crate) async fn take_up(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
-        self.crew = ledger.kept().await?;
+    pub(crate) async fn take_up(&mut self, ledger: &Ledger) -> Result<()> {
+        self.crew = ledger.cached().await?;
         self.kept = self.crew.seq;
         Ok(())
     }
 
     /// Keeps the fold in the journal, without what lies behind, when that is worth it; gives the tickets that were archived.
-    pub(crate) async fn archive_tickets(
-        &mut self,
-        ledger: &Ledger<impl Journal>,
-    ) -> Result<BTreeSet<TicketId>> {
+    pub(crate) async fn archive_tickets(&mut self, ledger: &Ledger) -> Result<BTreeSet<TicketId>> {
         // What is new since the last look is little; one that takes a long journal up is not kept from its work.
         if self.behind {
             self.fold(ledger).await?;
         }
         let new = self.crew.seq.saturating_sub(self.kept);
         let many = MANY.max(self.crew.tickets.len() as u64);
-        if self.behind || (new < many && !is_worth_it(&self.crew, clock::now())) {
+        if self.behind || (new < many && !is_worth_archiving(&self.crew, clock::now())) {
             return Ok(BTreeSet::new());
         }
-        let archived = ledger.put_aside(&mut self.crew, clock::now()).await?;
+        let archived = ledger.archive(&mut self.crew, clock::now()).await?;
         self.kept = self.crew.seq;
         Ok(archived)
     }
 
-    async fn fold(&mut self, ledger: &Ledger<impl Journal>) -> Result<()> {
+    async fn fold(&mut self, ledger: &Ledger) -> Result<()> {
         let page = ledger.tail(self.crew.seq, PAGE).await?;
         for fold in &page {
             ledger.fold_row(&mut self.crew, fold).await?;

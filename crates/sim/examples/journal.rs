@@ -12,7 +12,7 @@ use model::attempt::{self, Class, Failure, Signal, Usage, Workspace};
 use model::settings::Settings;
 use model::ticket::{Candidate, Effect, FileStatus, Spec};
 use model::{Oid, RunId, TicketId, Time};
-use store::{Journal as _, Ledger, Ordered, Sqlite};
+use store::{Journal as _, Ledger, Location, Ordered};
 
 type Failed = Box<dyn std::error::Error>;
 
@@ -27,7 +27,7 @@ const JOURNAL: &str = "00000000-0000-4000-8000-000000000002";
 
 /// A crew at work.
 struct Crew {
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     core: Core,
     now: Time,
     /// Effects of each ticket, in order.
@@ -213,7 +213,8 @@ async fn main() -> Result<(), Failed> {
         return Err("say FILE EVENTS OPEN".into());
     };
     let (events, open): (u64, u32) = (events.parse()?, open.parse()?);
-    let ledger = Ledger::new(Sqlite::create(&std::path::absolute(Path::new(file))?, JOURNAL).await?);
+    let at = Location::file(std::path::absolute(Path::new(file))?);
+    let ledger = store::create(&at, JOURNAL).await?;
     let mut settings = Settings::default();
     settings.agents.count = AGENTS;
     let end = now()?;
@@ -263,7 +264,7 @@ async fn main() -> Result<(), Failed> {
                 crew.ledger.fold_row(&mut view, &fold).await?;
             }
             loop {
-                let archived = crew.ledger.put_aside(&mut view, crew.now).await?;
+                let archived = crew.ledger.archive(&mut view, crew.now).await?;
                 crew.core.forget(&archived);
                 if archived.is_empty() {
                     break;
@@ -287,6 +288,6 @@ async fn main() -> Result<(), Failed> {
         n + u64::from(open),
         open
     );
-    crew.ledger.0.close().await;
+    crew.ledger.close().await;
     Ok(())
 }

@@ -12,7 +12,7 @@ use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::time::Day;
 use model::view::Row;
 use model::{AgentName, Fence, Oid, TicketId, Time};
-use store::{Journal as _, Ledger, Memory, Millis, StreamId};
+use store::{Journal as _, Ledger, Memory};
 
 use crate::files::File;
 use crate::options::Options;
@@ -213,13 +213,13 @@ impl Witness {
 
     /// One ticket per agent, and the slot table is what the states say.
     fn slots_are_the_seats(&self, ledger: &Ledger<Memory>) -> Checked {
-        let mut slots: BTreeMap<String, (String, u64)> = BTreeMap::new();
+        let mut slots: BTreeMap<AgentName, (TicketId, u64)> = BTreeMap::new();
         for ticket in self.tickets.values() {
             let Some((agent, attempt)) = ticket.slot().zip(ticket.attempt()) else {
                 continue;
             };
-            let slot = (ticket.id.to_string(), attempt.fence.0);
-            let other = slots.insert(agent.to_string(), slot);
+            let slot = (ticket.id.clone(), attempt.fence.0);
+            let other = slots.insert(agent.clone(), slot);
             ensure(other.is_none(), "one ticket per agent", || {
                 format!("{agent} is at {other:?} and {}", ticket.id)
             })?;
@@ -236,7 +236,7 @@ impl Witness {
 
     /// A waiting ticket has its timer, and no other has one.
     fn timers_are_the_deadlines(&self, ledger: &Ledger<Memory>, id: &TicketId) -> Checked {
-        let stream = StreamId(Stream::Ticket(id.clone()).to_string());
+        let stream = Stream::Ticket(id.clone());
         let rows = block_on(ledger.0.timers_of(&stream)).unwrap_or_default();
         let timers: Vec<(String, i64)> = rows.into_iter().map(|t| (t.timer.key, t.due.0)).collect();
         let deadline = self.tickets.get(id).and_then(Ticket::deadline);
@@ -288,13 +288,13 @@ impl Witness {
         ledger: &Ledger<Memory>,
         world: &World,
     ) -> Checked {
-        let rows = block_on(ledger.0.pending(Millis(i64::MAX), u32::MAX)).unwrap_or_default();
+        let rows = block_on(ledger.0.pending(Time(i64::MAX), u32::MAX)).unwrap_or_default();
         for ticket in changed
             .iter()
             .filter_map(|id| self.tickets.get(id))
             .filter(|t| t.held.is_none())
         {
-            let stream = StreamId(Stream::Ticket(ticket.id.clone()).to_string());
+            let stream = Stream::Ticket(ticket.id.clone());
             let mine = rows.iter().filter(|row| row.stream == stream);
             let pending: Vec<Effect> = mine
                 .filter_map(|row| serde_json::from_str(&row.body).ok())

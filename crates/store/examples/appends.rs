@@ -1,13 +1,17 @@
-//! Measures appends to a journal in a file, from many tasks at once, beside SQLite's own commits on the same disk.
+//! Measures appends to a journal in a file, from many tasks at once, beside SQLite's own commits on the same
+//! disk.
 //!
 //! `cargo run --release -p store --example appends FOLDER ROUNDS`: for each round a line with the 50th and 99th percentile of a
-//! plain commit and of an append by one of 200 tasks that all append at once, in milliseconds, and the journal's length.
+//! plain commit and of an append by one of 200 tasks that all append at once, in milliseconds, and the
+//! journal's length.
 
 use std::time::{Duration, Instant};
 
+use model::journal::Stream;
+use model::{TicketId, Time};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Executor as _};
-use store::{Append, Journal, Millis, NewEvent, Sqlite, Version};
+use store::{Append, Journal, NewEvent, Sqlite, Version};
 
 type Failed = Box<dyn std::error::Error>;
 
@@ -31,9 +35,10 @@ fn append(stream: &str, expected: u64) -> Append {
         state_after: format!("{{\"state\":\"{}\"}}", "y".repeat(700)),
         effects: vec!["{\"do\":\"it\"}".to_owned()],
     };
+    let id = TicketId::new(stream).unwrap_or_else(|no| panic!("{no}"));
     Append {
         events: vec![event],
-        ..Append::new(stream, "ticket", Version(expected), Millis(0))
+        ..Append::new(Stream::Ticket(id), Version(expected), Time(0))
     }
 }
 

@@ -1,170 +1,18 @@
-//! Writes a small journal with every kind of event that the machines accept, for the tests of continuity: each released
-//! schema's stays in the repository for ever.
+//! Writes a small journal with every kind of event that the machines accept, for the tests of continuity: the
+//! journal of each released schema stays in the repository for ever.
 //!
 //! `cargo run -p store --example fixture FILE`
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
-use model::journal::{Entry, Fact, State, Stream, Write};
-use model::machine::{Machine as _, Sample};
-use model::project::{self, Project};
-use model::samples;
-use model::ticket::{Event, Ticket};
-use model::{TicketId, Time};
-use store::{Ledger, Sqlite};
-
-type Failed = Box<dyn std::error::Error>;
-
-/// The first event's time, and the time from each to the next.
-const BEGUN: Time = Time(1_767_225_600_000);
-const STEP: i64 = 1_000;
-
-/// The way to a state, event by event.
-type Way = Vec<Event>;
-
-/// A way from `ticket` to every shape of state that can be reached from it, the nearest first.
-fn ways(ticket: &Ticket) -> Vec<(Way, Ticket)> {
-    let mut seen = BTreeSet::from([samples::ticket::shape(ticket)]);
-    let mut queue = VecDeque::from([(Way::new(), ticket.clone())]);
-    let mut found = Vec::new();
-    while let Some((way, ticket)) = queue.pop_front() {
-        for Sample { event, .. } in samples::ticket::alphabet(&ticket) {
-            let Ok(change) = ticket.after(&event, BEGUN) else {
-                continue;
-            };
-            if seen.insert(samples::ticket::shape(&change.ticket)) {
-                let way = way.iter().cloned().chain([event]).collect();
-                queue.push_back((way, change.ticket));
-            }
-        }
-        found.push((way, ticket));
-    }
-    found
-}
-
-/// Ways that together hold every event which any state accepts, each of them to the end of its ticket.
-fn histories() -> Vec<Way> {
-    let mut wanted: BTreeMap<&'static str, Way> = BTreeMap::new();
-    for (way, ticket) in ways(&samples::ticket::first()) {
-        for Sample { event, .. } in samples::ticket::alphabet(&ticket) {
-            if ticket.after(&event, BEGUN).is_ok() {
-                let whole = || way.iter().cloned().chain([event.clone()]).collect();
-                wanted.entry(event.name()).or_insert_with(whole);
-            }
-        }
-    }
-    let mut longest: Vec<Way> = wanted.into_values().collect();
-    longest.sort_by_key(|way| std::cmp::Reverse(way.len()));
-    let mut held: BTreeSet<&'static str> = BTreeSet::new();
-    let mut chosen = Vec::new();
-    for way in longest {
-        let is_new = way.last().is_some_and(|last| !held.contains(last.name()));
-        if is_new {
-            held.extend(way.iter().map(Event::name));
-            chosen.push(to_the_end(way));
-        }
-    }
-    chosen
-}
-
-/// Goes on until the ticket is over, so that its agent is free for the next.
-fn to_the_end(way: Way) -> Way {
-    let first = samples::ticket::first();
-    let stands = way.iter().try_fold(first, |ticket, event| {
-        ticket.after(event, BEGUN).map(|change| change.ticket)
-    });
-    let rest = stands.map(|ticket| ways(&ticket)).unwrap_or_default();
-    let end = rest.into_iter().find(|(_, ticket)| ticket.is_done());
-    way.into_iter()
-        .chain(end.into_iter().flat_map(|(way, _)| way))
-        .collect()
-}
-
-async fn ticket(ledger: &Ledger<Sqlite>, number: usize, way: Way, at: &mut Time) -> Result<(), Failed> {
-    let id = TicketId::new(format!("t-{number}"))?;
-    let mut ticket = Ticket::new(id.clone());
-    for (version, event) in way.into_iter().enumerate() {
-        at.0 += STEP;
-        let change = ticket.after(&event, *at).map_err(|no| no.to_string())?;
-        let fence = ticket.fence;
-        let minted = change.ticket.fence > fence;
-        ticket = change.ticket;
-        let write = Write {
-            stream: Stream::Ticket(id.clone()),
-            expected: version as u64,
-            fence: (version > 0).then_some(fence),
-            new_fence: minted.then_some(ticket.fence),
-            entries: vec![Entry {
-                fact: Fact::Ticket(event),
-                after: State::Ticket(ticket.clone().into()),
-                effects: change.effects,
-            }],
-            at: *at,
-            cause: "the fixture was made".to_owned(),
-            timers: change.timers,
-            slots: change.slots,
-            completes: None,
-            fires: None,
-            answers: None,
-        };
-        let ordered = ledger.record(vec![write]).await?;
-        let ids: Vec<_> = ordered.into_iter().map(|one| one.id).collect();
-        ledger.finish(&ids, *at).await?;
-    }
-    Ok(())
-}
-
-async fn project(ledger: &Ledger<Sqlite>, at: &mut Time) -> Result<(), Failed> {
-    let (mut project, mut version) = (Project::default(), 0);
-    // Once without an end, for what is accepted only while an engine is up.
-    let ends = |sample: &Sample<project::Event>| {
-        matches!(sample.event, project::Event::Closing | project::Event::Closed)
-    };
-    let up = samples::project::alphabet()
-        .into_iter()
-        .filter(|sample| !ends(sample));
-    for Sample { event, .. } in up.chain(samples::project::alphabet()) {
-        let Ok(step) = project::Machine::transition(&project, &event) else {
-            continue;
-        };
-        at.0 += STEP;
-        project = step.state;
-        let write = Write {
-            stream: Stream::Project,
-            expected: version,
-            fence: None,
-            new_fence: None,
-            entries: vec![Entry {
-                fact: Fact::Project(event),
-                after: State::Project(project.clone()),
-                effects: Vec::new(),
-            }],
-            at: *at,
-            cause: "the fixture was made".to_owned(),
-            timers: Vec::new(),
-            slots: Vec::new(),
-            completes: None,
-            fires: None,
-            answers: None,
-        };
-        ledger.record(vec![write]).await?;
-        version += 1;
-    }
-    Ok(())
-}
+use store::{Location, samples};
 
 #[tokio::main]
-async fn main() -> Result<(), Failed> {
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args_os().nth(1).ok_or("say which file")?;
     let path = std::path::absolute(Path::new(&path))?;
-    let journal = Sqlite::create(&path, "00000000-0000-4000-8000-000000000001").await?;
-    let ledger = Ledger::new(journal);
-    let mut at = BEGUN;
-    project(&ledger, &mut at).await?;
-    for (number, way) in histories().into_iter().enumerate() {
-        ticket(&ledger, number + 1, way, &mut at).await?;
-    }
-    ledger.0.close().await;
+    let ledger = store::create(&Location::file(path), "00000000-0000-4000-8000-000000000001").await?;
+    samples::every_event(&ledger).await?;
+    ledger.close().await;
     Ok(())
 }

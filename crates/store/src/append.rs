@@ -1,10 +1,11 @@
-//! An append: what one decision makes durable, in one transaction.
+//! An append: the facts, orders and answers of one decision, which become durable in one transaction.
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommandId, EffectId, Error, Fence, Millis, Record, Result, Seq, Stream, StreamId, TimerRef, Version,
+    AgentName, CommandId, EffectId, Error, Fence, Record, Result, Seq, Stream, StreamId, TicketId, Time,
+    TimerRef, Version,
 };
 
 /// The largest number that every backend can hold.
@@ -15,8 +16,6 @@ const MAX: u64 = i64::MAX as u64;
 pub struct Append {
     /// The stream to append to.
     pub stream: StreamId,
-    /// What it is a stream of. Kept from the stream's first append; a later, different one is refused.
-    pub kind: String,
     /// The version that the decision was made on; 0 begins the stream.
     pub expected: Version,
     /// When given, must be the stream's current fence.
@@ -26,7 +25,7 @@ pub struct Append {
     /// The facts, at least one, in order; they get consecutive versions and places.
     pub events: Vec<NewEvent>,
     /// When they happened.
-    pub at: Millis,
+    pub at: Time,
     /// Timers of this stream to set and cancel, in order, after `fires`.
     pub timers: Vec<TimerChange>,
     /// Slots to take and free, in order.
@@ -35,20 +34,19 @@ pub struct Append {
     pub completes: Option<EffectId>,
     /// The timer that these facts answer; it must be set, in this generation, and is spent with them.
     pub fires: Option<TimerRef>,
-    /// The command that these facts answer; it must be pending, and is settled with them.
+    /// The command that these facts answer; it must be pending, and is answered with them.
     pub answers: Option<Answer>,
-    /// Idempotency key, of the whole journal: an append with a known key writes nothing and gives the first one's
-    /// result.
+    /// Idempotency key, of the whole journal: an append with a known key writes nothing and returns the first
+    /// one's result.
     pub key: Option<String>,
 }
 
 impl Append {
     /// An append of nothing yet, to be filled in.
     #[must_use]
-    pub fn new(stream: impl Into<StreamId>, kind: impl Into<String>, expected: Version, at: Millis) -> Self {
+    pub fn new(stream: StreamId, expected: Version, at: Time) -> Self {
         Self {
-            stream: stream.into(),
-            kind: kind.into(),
+            stream,
             expected,
             fence: None,
             new_fence: None,
@@ -63,11 +61,9 @@ impl Append {
         }
     }
 
-    /// Refuses what no backend may write, before anything is written.
+    /// Refuses an append that no backend may write, before anything is written.
     pub(crate) fn check(&self) -> Result<()> {
         let stream = &self.stream;
-        named("stream", stream.as_str())?;
-        named("kind", &self.kind)?;
         if self.events.is_empty() {
             return Err(Error::Invalid {
                 what: format!("an append to `{stream}` without an event"),
@@ -92,16 +88,12 @@ impl Append {
         }
         for change in &self.slots {
             match change {
-                SlotChange::Take { agent, ticket, fence } => {
-                    named("agent", agent)?;
-                    named("ticket", ticket)?;
-                    within("fence", fence.0)?;
-                }
-                SlotChange::Free { agent } => named("agent", agent)?,
+                SlotChange::Take { fence, .. } => within("fence", fence.0)?,
+                SlotChange::Free { .. } => {}
             }
         }
         if let Some(effect) = self.completes {
-            within("effect", effect.seq.0)?;
+            within("effect", effect.seq)?;
         }
         if let Some(timer) = &self.fires {
             within("timer generation", timer.generation)?;
@@ -115,11 +107,11 @@ impl Append {
         Ok(())
     }
 
-    /// Refuses the append when it may not go to the stream as that is; gives the fence that the stream has afterwards.
-    /// What every backend asks before it writes.
+    /// Refuses the append when the stream has another version or fence than it expects; returns the fence
+    /// that the stream has afterwards. Every backend calls this before it writes.
     ///
     /// # Errors
-    /// [`Error::VersionConflict`], [`Error::StaleFence`]; [`Error::Invalid`] for a stream of another kind.
+    /// [`Error::VersionConflict`], [`Error::StaleFence`].
     pub fn admit(&self, stream: Option<&Stream>) -> Result<Fence> {
         let (version, current) =
             stream.map_or((Version(0), Fence(0)), |stream| (stream.version, stream.fence));
@@ -130,15 +122,6 @@ impl Append {
                 expected,
                 found: version,
             });
-        }
-        if let Some(stream) = stream
-            && stream.kind != self.kind
-        {
-            let what = format!(
-                "kind `{}` for stream `{}`, which is a `{}`,",
-                self.kind, self.stream, stream.kind
-            );
-            return Err(Error::Invalid { what });
         }
         let stale = |given| Error::StaleFence {
             stream: self.stream.clone(),
@@ -186,8 +169,9 @@ pub(crate) fn json(what: &str, of: &str, text: &str) -> Result<()> {
 /// Refuses a record that is not JSON.
 pub(crate) fn records(records: &[Record]) -> Result<()> {
     for record in records {
-        json("record of", record.stream.as_str(), &record.brief)?;
-        json("record of", record.stream.as_str(), &record.rest)?;
+        let of = record.stream.to_string();
+        json("record of", &of, &record.brief)?;
+        json("record of", &of, &record.rest)?;
     }
     Ok(())
 }
@@ -206,15 +190,15 @@ fn within(what: &str, number: u64) -> Result<()> {
 pub struct NewEvent {
     /// Its name.
     pub kind: String,
-    /// What happened, JSON.
+    /// The event, JSON.
     pub body: String,
     /// The version of `body`'s shape.
     pub schema: u32,
-    /// What led to it.
+    /// The cause, in words.
     pub cause: Option<String>,
     /// The stream's state after it, JSON.
     pub state_after: String,
-    /// What it orders, JSON each, in order.
+    /// The effects that it orders, JSON each, in order.
     pub effects: Vec<String>,
 }
 
@@ -227,7 +211,7 @@ pub enum TimerChange {
         /// Its name within the stream.
         key: String,
         /// When it is due.
-        due: Millis,
+        due: Time,
     },
     /// Cancel it; one that is not set stays so.
     Cancel {
@@ -242,17 +226,17 @@ pub enum TimerChange {
 pub enum SlotChange {
     /// Put the agent at the ticket; neither may be in a slot.
     Take {
-        /// The agent's name.
-        agent: String,
-        /// The ticket's id.
-        ticket: String,
+        /// The agent.
+        agent: AgentName,
+        /// Its ticket.
+        ticket: TicketId,
         /// The fence of the attempt.
         fence: Fence,
     },
     /// Take the agent away from its ticket; one that has none stays so.
     Free {
-        /// The agent's name.
-        agent: String,
+        /// The agent.
+        agent: AgentName,
     },
 }
 
@@ -265,7 +249,7 @@ pub struct Answer {
     pub outcome: String,
 }
 
-/// What an append became.
+/// The places and effects of an append.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Appended {
     /// The place of its first event.
@@ -284,6 +268,11 @@ pub struct Appended {
 pub(crate) mod tests {
     use super::*;
 
+    /// The stream of the ticket with this id.
+    pub(crate) fn ticket(id: &str) -> StreamId {
+        StreamId::Ticket(TicketId::new(id).unwrap())
+    }
+
     /// The least that begins a stream.
     pub(crate) fn minimal(stream: &str) -> Append {
         let event = NewEvent {
@@ -296,7 +285,7 @@ pub(crate) mod tests {
         };
         Append {
             events: vec![event],
-            ..Append::new(stream, "ticket", Version(0), Millis(0))
+            ..Append::new(ticket(stream), Version(0), Time(0))
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{EffectId, Event, Seq, Slot, Stream, StreamId, Timer, Version};
+use crate::{AgentName, EffectId, Event, Seq, Slot, Stream, StreamId, TicketId, Timer, Version};
 
-/// What was seen of a stream's events.
+/// The events of a stream, as the audit met them.
 #[derive(Debug)]
 struct Seen {
     /// The places of the first and of the last.
@@ -22,16 +22,17 @@ pub(crate) struct Audit {
     seen: BTreeMap<StreamId, Seen>,
     known: BTreeSet<StreamId>,
     fences: BTreeMap<StreamId, u64>,
-    agents: BTreeMap<String, String>,
-    tickets: BTreeMap<String, String>,
+    agents: BTreeMap<AgentName, TicketId>,
+    tickets: BTreeMap<TicketId, AgentName>,
 }
 
 impl Audit {
-    /// Which event says that it was before this one in its stream, where events say so; before [`event`](Self::event) is told of it.
+    /// The link of an event to the one before it in its stream, where a backend has links. Called before
+    /// [`event`](Self::event).
     pub(crate) fn link(&mut self, event: &Event, prev: Option<Seq>) {
         let seen = self.seen.get(&event.stream);
         let before = seen.map(|seen| seen.last);
-        // Where an event is missing, that is told already.
+        // A missing event is a problem of its own.
         let follows = event.version.0 == seen.map_or(0, |seen| seen.version.0) + 1;
         if follows && prev != before {
             let words = |seq: Option<Seq>| seq.map_or("none".to_owned(), |seq| format!("event {seq}"));
@@ -87,7 +88,7 @@ impl Audit {
         self.known.insert(stream.id.clone());
     }
 
-    /// Every stream, where it says itself where its events begin and end.
+    /// The first and last event of every stream, where a backend stores them.
     pub(crate) fn ends(&mut self, stream: &StreamId, first: Seq, last: Seq) {
         if let Some(seen) = self.seen.get(stream)
             && (seen.first, seen.last) != (first, last)
@@ -99,9 +100,9 @@ impl Audit {
         }
     }
 
-    /// Every entry of the outbox: which event ordered it.
+    /// Every entry of the outbox.
     pub(crate) fn effect(&mut self, effect: EffectId, body: &str) {
-        if effect.seq.0 == 0 || effect.seq.0 > self.head {
+        if effect.seq == 0 || effect.seq > self.head {
             self.problems.push(format!("effect {effect} refers to no event"));
         }
         if crate::append::json("effect", "", body).is_err() {
@@ -134,8 +135,8 @@ impl Audit {
                 slot.agent, slot.ticket
             ));
         }
-        // A ticket's stream is usually named as the ticket; then the slot cannot be ahead of it.
-        if let Some(fence) = self.fences.get(&StreamId(slot.ticket.clone()))
+        // A slot is taken with the fence that its ticket's stream gets, and cannot be ahead of it.
+        if let Some(fence) = self.fences.get(&StreamId::Ticket(slot.ticket.clone()))
             && slot.fence.0 > *fence
         {
             self.problems.push(format!(
@@ -153,7 +154,7 @@ impl Audit {
         }
     }
 
-    /// What does not agree, in words.
+    /// The problems, in words.
     pub(crate) fn problems(mut self) -> Vec<String> {
         for (stream, Seen { version, .. }) in &self.seen {
             if !self.known.contains(stream) {

@@ -1,14 +1,14 @@
-//! What can go wrong with a journal.
+//! The errors of a journal.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::{CommandId, EffectId, Fence, Slot, StreamId, TimerRef, Version};
+use crate::{AgentName, CommandId, EffectId, Fence, Slot, StreamId, TicketId, TimerRef, Version};
 
 /// The result of asking a journal.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a journal did not do what it was asked. Unless a variant says otherwise, nothing was written.
+/// The reason of a refusal or a failure. Unless a variant says otherwise, nothing was written.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,9 +17,9 @@ pub enum Error {
     VersionConflict {
         /// The stream.
         stream: StreamId,
-        /// What the append expected.
+        /// The version that the append expected.
         expected: Version,
-        /// What the stream is at.
+        /// The stream's version.
         found: Version,
     },
     /// The append's authority over the stream has passed to someone else, or the new one is not greater.
@@ -27,9 +27,9 @@ pub enum Error {
     StaleFence {
         /// The stream.
         stream: StreamId,
-        /// What the append came with.
+        /// The append's fence.
         given: Fence,
-        /// What the stream has.
+        /// The stream's fence.
         current: Fence,
     },
     /// The timer was set anew, cancelled or spent since.
@@ -41,10 +41,10 @@ pub enum Error {
     /// The agent is at another ticket, or another agent is at the ticket.
     #[error("agent `{agent}` cannot take ticket `{ticket}`: agent `{}` is at ticket `{}`", by.agent, by.ticket)]
     SlotTaken {
-        /// Who wanted the slot.
-        agent: String,
+        /// The agent that wanted the slot.
+        agent: AgentName,
         /// For which ticket.
-        ticket: String,
+        ticket: TicketId,
         /// The slot that is in the way.
         by: Slot,
     },
@@ -55,8 +55,8 @@ pub enum Error {
         effect: EffectId,
     },
     /// The command was answered before.
-    #[error("command `{command}` is settled already")]
-    AlreadySettled {
+    #[error("command `{command}` is answered already")]
+    AlreadyAnswered {
         /// The command.
         command: CommandId,
     },
@@ -71,13 +71,13 @@ pub enum Error {
     /// There is no such thing.
     #[error("no {what} in the journal")]
     NotFound {
-        /// What was asked for, in words.
+        /// The missing thing, in words.
         what: String,
     },
-    /// What no journal may hold.
+    /// A value that no journal may hold.
     #[error("{what} is refused")]
     Invalid {
-        /// What it is, in words.
+        /// The value, in words.
         what: String,
     },
     /// Another process kept the journal locked for too long.
@@ -89,7 +89,7 @@ pub enum Error {
     /// The journal's file is not whole.
     #[error("the journal is damaged: {what}")]
     Damaged {
-        /// What is wrong with it, in words.
+        /// The damage, in words.
         what: String,
     },
     /// The journal was written by a newer crew.
@@ -106,8 +106,8 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// What was written last stands in the log beside the journal, and can be read only where files can be written.
-    #[error("{} cannot be read where nothing can be written: what was written last is in its -wal", path.display())]
+    /// The last writes are in the log beside the journal, and can be read only where files can be written.
+    #[error("{} cannot be read where nothing can be written: the last writes are in its -wal", path.display())]
     Sealed {
         /// The journal.
         path: PathBuf,
@@ -126,7 +126,7 @@ pub enum Error {
         /// The path.
         path: PathBuf,
     },
-    /// There is no journal at this path, but what SQLite keeps beside one.
+    /// There is no journal at this path, but files that belong beside one.
     #[error("{} is missing, its {beside} is here", path.display())]
     Halved {
         /// The path.
@@ -134,7 +134,7 @@ pub enum Error {
         /// The end of the other file's name.
         beside: &'static str,
     },
-    /// Another file, or none, stands where the journal was opened: what is written goes nowhere.
+    /// Another file, or none, stands where the journal was opened: a write would go nowhere.
     #[error("{} was deleted or replaced while it was in use", path.display())]
     Replaced {
         /// The path.
@@ -143,7 +143,7 @@ pub enum Error {
     /// The system refused. An append that fails so may still be durable: repeat it with its key.
     #[error("{doing}: input or output failed")]
     Io {
-        /// What was being done.
+        /// The action that failed.
         doing: String,
         /// The system's answer.
         #[source]
@@ -152,11 +152,11 @@ pub enum Error {
     /// The database refused. An append that fails so may still be durable: repeat it with its key.
     #[error("{doing}: the database failed")]
     Database {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
         /// The database's answer.
         #[source]
-        source: Arc<sqlx::Error>,
+        source: Arc<dyn std::error::Error + Send + Sync>,
     },
     /// The journal was closed. An append that was under way may still be durable.
     #[error("the journal is closed")]
@@ -164,12 +164,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it, where there is something.
+    /// A remedy that a person can apply, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Busy => Some("another crew command is writing; try again when it has finished"),
-            Self::Full => Some("free some space on the journal's disk; what was accepted is safe"),
+            Self::Full => Some("free some space on the journal's disk; everything accepted is safe"),
             Self::Damaged { .. } => Some(
                 "keep a copy of .crew/journal.db with its -wal and -shm files; restore a backup, or move all three away and \
                  begin a new one with `crew run`, which ends what the old one left running: branches, rescue refs and ticket \
@@ -187,12 +187,12 @@ impl Error {
                  it, to where it can be",
             ),
             Self::Halved { .. } => Some(
-                "put it back, or move the -wal and -shm files away too and begin a new one with `crew run`: without them it lacks what \
-                 was written last, and beside a new one they damage it",
+                "put it back, or move the -wal and -shm files away too and begin a new one with `crew run`: without them it lacks the \
+                 last writes, and beside a new one they damage it",
             ),
             Self::Replaced { .. } => Some(
                 "nothing more is begun. Put the old file back with its -wal and -shm files, if there still is one; `crew run` goes on \
-                 with what stands there then, or begins a new journal from the tickets' files",
+                 with that file, or begins a new journal from the tickets' files",
             ),
             Self::NewerSchema { .. } => Some("use the crew version that wrote it, or a newer one"),
             Self::Io { .. } => Some("see that the disk and the folder's permissions are in order"),
@@ -201,7 +201,7 @@ impl Error {
             | Self::StaleTimer { .. }
             | Self::SlotTaken { .. }
             | Self::AlreadyDone { .. }
-            | Self::AlreadySettled { .. }
+            | Self::AlreadyAnswered { .. }
             | Self::KeyReused { .. }
             | Self::NotFound { .. }
             | Self::Missing { .. }
@@ -211,8 +211,8 @@ impl Error {
         }
     }
 
-    /// Whether the cause may go away, by itself or by a person's hand, with the journal as whole as it was: no room, no
-    /// descriptors, another's lock. Then the journal is read again later, and what was decided is decided anew.
+    /// Whether the cause may go away, by itself or by a person's hand, and leaves the journal whole: no room,
+    /// no descriptors, another's lock. The caller then reads the journal again later, and decides anew.
     #[must_use]
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Busy | Self::Full | Self::Io { .. })

@@ -1,22 +1,23 @@
-//! The trait that every backend is behind.
+//! The traits of a backend: the journal, and the archive of views.
 
 use std::future::Future;
 
-use tokio::sync::watch;
-
 use crate::{
-    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Folded, Folding, Millis,
-    NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version, Which,
+    Append, Appended, CachedView, Command, CommandId, Effect, EffectId, Error, Event, NewCommand, NewView,
+    Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Subscription, Time, Timer, Version,
+    Which,
 };
 
-/// A durable, append-only record of facts with what they order.
+/// A durable, append-only record of facts with the effects that they order.
 ///
-/// What a write answered `Ok` to is durable. Every check of a write is made in the transaction that writes. Listings
-/// are ordered, and paged by their last element and a limit.
+/// A write that returned `Ok` is durable. Every check of a write is made in the transaction that writes.
+/// Listings are ordered, and paged by their last element and a limit.
 pub trait Journal: Send + Sync {
-    /// Writes the whole batch in one transaction, or nothing of it, and gives a result for each append, in order.
+    /// Writes the whole batch in one transaction, or nothing of it, and returns a result for each append, in
+    /// order.
     ///
-    /// Checks, in this order, each against what the batch's earlier appends did: idempotency key, version, kind, fence,
+    /// Checks, in this order, each against the state that the batch's earlier appends left: idempotency key,
+    /// version, fence,
     /// `fires`, `completes`, `slots`, `answers`.
     ///
     /// # Errors
@@ -35,49 +36,15 @@ pub trait Journal: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Stream>>> + Send;
 
-    /// Sets a stream aside; it stays whole, and an append brings it back.
+    /// Archives a stream: it is left out of [`Which::Live`], and stays whole. The next append to it makes it
+    /// live again.
     ///
     /// # Errors
     /// [`Error::NotFound`].
     fn archive(&self, stream: &StreamId) -> impl Future<Output = Result<()>> + Send;
 
-    /// Those of these streams that were archived; what is not there is left out.
+    /// Those of these streams that are archived; a stream that does not exist is left out.
     fn archived(&self, streams: &[StreamId]) -> impl Future<Output = Result<Vec<Stream>>> + Send;
-
-    /// Keeps what was folded, with what was taken out of it, in place of what was kept before. Archives every stream with a
-    /// record that has its version, and that nothing is left to be done in, and gives those. `None`: nothing is kept, as one of
-    /// the same shape that goes further is.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for text that is not JSON.
-    fn put_aside(
-        &self,
-        folding: Folding,
-        records: Vec<Record>,
-    ) -> impl Future<Output = Result<Option<Vec<StreamId>>>> + Send;
-
-    /// What was folded last; `None` when nothing was.
-    fn folded(&self) -> impl Future<Output = Result<Option<Folded>>> + Send;
-
-    /// A piece of what was folded, by its number; `None` when there is none: what it was of has been replaced.
-    fn piece(&self, number: u64) -> impl Future<Output = Result<Option<String>>> + Send;
-
-    /// The record of a stream; `None` when it never had one.
-    fn record(&self, stream: &StreamId) -> impl Future<Output = Result<Option<Record>>> + Send;
-
-    /// Records by stream, after the given one.
-    fn records(
-        &self,
-        after: Option<&StreamId>,
-        limit: u32,
-    ) -> impl Future<Output = Result<Vec<Record>>> + Send;
-
-    /// As [`records`](Self::records), without the rest of each, which is then empty.
-    fn briefs(
-        &self,
-        after: Option<&StreamId>,
-        limit: u32,
-    ) -> impl Future<Output = Result<Vec<Record>>> + Send;
 
     /// The tail: events after a place, of all streams, in order.
     fn events(&self, after: Seq, limit: u32) -> impl Future<Output = Result<Vec<Event>>> + Send;
@@ -93,10 +60,11 @@ pub trait Journal: Send + Sync {
         limit: u32,
     ) -> impl Future<Output = Result<Vec<Event>>> + Send;
 
-    /// The event that gave a stream this version; `None` when none did. It costs what came since.
+    /// The event that gave a stream this version; `None` when none did. The cost grows with the events of the
+    /// stream since.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where it is not there.
+    /// [`Error::Damaged`] where the event is missing.
     fn event_of(
         &self,
         stream: &StreamId,
@@ -106,44 +74,41 @@ pub trait Journal: Send + Sync {
     /// The place of the last event; 0 when there is none.
     fn head(&self) -> impl Future<Output = Result<Seq>> + Send;
 
-    /// A watch that tells of every write to this journal, in this process, and of every [`poke`](Self::poke).
-    fn changes(&self) -> Changes;
+    /// Subscribes to every write from now on, of this process and of others.
+    fn subscribe(&self) -> Subscription;
 
-    /// A hint that another process may have written: wakes whoever waits, to look again.
-    fn poke(&self);
-
-    /// Waits until there is an event after the given place, and gives the place of the last one.
+    /// Waits until there is an event after the given place, and returns the place of the last one.
     fn wait(&self, after: Seq) -> impl Future<Output = Result<Seq>> + Send {
         async move {
-            let mut changes = self.changes();
+            let mut subscription = self.subscribe();
             loop {
                 let head = self.head().await?;
                 if head > after {
                     return Ok(head);
                 }
-                changes.changed().await?;
+                subscription.changed().await?;
             }
         }
     }
 
     /// Effects that are not done and may be tried now, in the order in which they were ordered.
-    fn pending(&self, now: Millis, limit: u32) -> impl Future<Output = Result<Vec<Effect>>> + Send;
+    fn pending(&self, now: Time, limit: u32) -> impl Future<Output = Result<Vec<Effect>>> + Send;
 
     /// When the next effect that waits for another try may be tried; `None` when none waits.
-    fn next_run(&self) -> impl Future<Output = Result<Option<Millis>>> + Send;
+    fn next_run(&self) -> impl Future<Output = Result<Option<Time>>> + Send;
 
     /// One effect, done or not.
     fn effect(&self, effect: EffectId) -> impl Future<Output = Result<Option<Effect>>> + Send;
 
-    /// Notes that an effect was tried without success, when it may be tried again, and why it failed, where that does not pass by
-    /// itself: it stands until the next try.
+    /// Notes that an effect was tried without success, when it may be tried again, and why it failed, where
+    /// the failure does not pass by itself: the reason stands until the next try.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::AlreadyDone`].
     fn tried(
         &self,
         effect: EffectId,
-        run_at: Millis,
+        run_at: Time,
         why: Option<String>,
     ) -> impl Future<Output = Result<()>> + Send;
 
@@ -151,13 +116,13 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     /// [`Error::NotFound`].
-    fn done(&self, effect: EffectId, at: Millis) -> impl Future<Output = Result<()>> + Send;
+    fn done(&self, effect: EffectId, at: Time) -> impl Future<Output = Result<()>> + Send;
 
     /// Timers that are due, the longest due first.
-    fn due(&self, now: Millis, limit: u32) -> impl Future<Output = Result<Vec<Timer>>> + Send;
+    fn due(&self, now: Time, limit: u32) -> impl Future<Output = Result<Vec<Timer>>> + Send;
 
     /// When the next timer is due; `None` when none is set.
-    fn next_due(&self) -> impl Future<Output = Result<Option<Millis>>> + Send;
+    fn next_due(&self) -> impl Future<Output = Result<Option<Time>>> + Send;
 
     /// The timers that are set in a stream, by key.
     fn timers_of(&self, stream: &StreamId) -> impl Future<Output = Result<Vec<Timer>>> + Send;
@@ -184,8 +149,8 @@ pub trait Journal: Send + Sync {
     /// Answers a command without a fact. WriteMeta twice with the same outcome is answering once.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::AlreadySettled`] when the outcome is another one.
-    fn settle(&self, id: &CommandId, outcome: String, at: Millis) -> impl Future<Output = Result<()>> + Send;
+    /// [`Error::NotFound`]; [`Error::AlreadyAnswered`] when the outcome is another one.
+    fn answer(&self, id: &CommandId, outcome: String, at: Time) -> impl Future<Output = Result<()>> + Send;
 
     /// A note about the journal itself, such as `id`, which its creator gave it.
     fn meta(&self, key: &str) -> impl Future<Output = Result<Option<String>>> + Send;
@@ -196,49 +161,55 @@ pub trait Journal: Send + Sync {
     /// [`Error::Invalid`] for `id` and `schema`, which are the journal's own.
     fn set_meta(&self, key: &str, value: &str) -> impl Future<Output = Result<()>> + Send;
 
-    /// Reads everything and tells what does not agree, in words; empty when all is well. Slow on a large journal.
+    /// Reads everything and returns the rows that do not agree, in words; empty when all is well. Slow on a
+    /// large journal.
     ///
     /// # Errors
     /// Only when the journal cannot be read to its end.
     fn verify(&self) -> impl Future<Output = Result<Vec<String>>> + Send;
+
+    /// Waits for the writes that have begun, and closes the journal: a later call may fail with
+    /// [`Error::Closed`]. Not needed for durability: a write that was answered is durable.
+    fn close(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// A watch on a journal. It misses no change: one that came before [`changed`](Self::changed) was called counts.
-#[derive(Debug)]
-pub struct Changes(watch::Receiver<u64>);
-
-impl Changes {
-    /// Waits for a change since the last call, or since the watch began.
+/// The archive: the view of a journal up to an event, as a cache, and the parts of it that belong to archived
+/// streams. All of it is derived from the events.
+pub trait ViewArchive: Send + Sync {
+    /// Caches a view in place of the one before, with records of the streams that it leaves out. Archives
+    /// every stream with a record of its version that has no effect to be done and no timer, and returns
+    /// those. `None`: nothing is written, since the cached view has the same shape and goes further.
     ///
     /// # Errors
-    /// [`Error::Closed`] when the journal is gone.
-    pub async fn changed(&mut self) -> Result<()> {
-        self.0.changed().await.map_err(|_gone| Error::Closed)
-    }
-}
+    /// [`Error::Invalid`] for text that is not JSON.
+    fn save_view(
+        &self,
+        view: NewView,
+        records: Vec<Record>,
+    ) -> impl Future<Output = Result<Option<Vec<StreamId>>>> + Send;
 
-/// The other end of [`Changes`].
-#[derive(Debug)]
-pub(crate) struct Bell(watch::Sender<u64>);
+    /// The cached view; `None` when there is none.
+    fn cached_view(&self) -> impl Future<Output = Result<Option<CachedView>>> + Send;
 
-impl Bell {
-    pub(crate) fn new() -> Self {
-        Self(watch::Sender::new(0))
-    }
+    /// A piece of the cached view, by its number; `None` when there is none: its view has been replaced.
+    fn piece(&self, number: u64) -> impl Future<Output = Result<Option<String>>> + Send;
 
-    pub(crate) fn ring(&self) {
-        self.0.send_modify(|rings| *rings = rings.wrapping_add(1));
-    }
+    /// The record of a stream; `None` when it never had one.
+    fn record(&self, stream: &StreamId) -> impl Future<Output = Result<Option<Record>>> + Send;
 
-    /// How often it rang.
-    #[cfg(test)]
-    pub(crate) fn rings(&self) -> u64 {
-        *self.0.borrow()
-    }
+    /// Records by stream, after the given one.
+    fn records(
+        &self,
+        after: Option<&StreamId>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Record>>> + Send;
 
-    pub(crate) fn changes(&self) -> Changes {
-        Changes(self.0.subscribe())
-    }
+    /// As [`records`](Self::records), without the rest of each, which is then empty.
+    fn briefs(
+        &self,
+        after: Option<&StreamId>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Record>>> + Send;
 }
 
 /// Refuses a change to a note that is the journal's own.

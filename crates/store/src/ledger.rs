@@ -1,4 +1,4 @@
-//! The journal in the model's own terms: what the engine writes, and what frontends ask and follow.
+//! The ledger: the journal in the model's own terms, for the engine and for frontends.
 
 use model::command::{self, Outcome};
 use model::journal::{self, Fact, SCHEMA, State, Write};
@@ -9,26 +9,27 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::{
-    Answer, Append, CommandId, Effect, EffectId, Error, Event, Fence, Journal, Millis, NewCommand, NewEvent,
-    Number, Result, Seq, SlotChange, StreamId, TimerChange, TimerRef, Version, Which,
+    Answer, Any, Append, CommandId, Effect, Error, Event, Journal, NewCommand, NewEvent, Number, Result, Seq,
+    SlotChange, Subscription, TimerChange, Version, Which,
 };
 
-mod shelf;
-mod view;
+mod archive;
+mod interner;
 
-use shelf::Shelf;
-pub use view::is_worth_it;
+pub use archive::is_worth_archiving;
+use interner::Interner;
 
 /// How many rows are read at a time.
 const PAGE: u32 = 1000;
 
-/// A journal whose payloads are the model's values. Clones are handles to one, and what they read they have together.
+/// A journal whose payloads are the model's values. Clones are handles to one, and share the states that they
+/// read.
 #[derive(Clone, Debug)]
-pub struct Ledger<J>(pub J, Shelf);
+pub struct Ledger<J = Any>(pub J, Interner);
 
 /// A stored event, as a value.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fold {
+pub struct Recorded {
     /// Its place in the journal.
     pub seq: u64,
     /// Its stream.
@@ -37,9 +38,9 @@ pub struct Fold {
     pub version: u64,
     /// When it happened.
     pub at: Time,
-    /// What led to it.
+    /// The cause, in words.
     pub cause: String,
-    /// What happened.
+    /// The event.
     pub fact: Fact,
     /// The stream's state after it.
     pub after: State,
@@ -52,7 +53,7 @@ pub struct Ordered {
     pub id: journal::EffectId,
     /// The ticket that ordered it.
     pub ticket: TicketId,
-    /// What to do.
+    /// The effect.
     pub effect: ticket::Effect,
 }
 
@@ -63,21 +64,32 @@ pub struct Asked {
     pub number: u64,
     /// Its id.
     pub id: String,
-    /// Who asked.
+    /// The person who asked.
     pub by: String,
     /// When.
     pub at: Time,
-    /// What.
+    /// The command itself.
     pub command: command::Command,
 }
 
 impl<J: Journal> Ledger<J> {
     /// The journal in the model's terms.
     pub fn new(journal: J) -> Self {
-        Self(journal, Shelf::default())
+        Self(journal, Interner::default())
     }
 
-    /// Makes decisions durable, in one transaction, and gives what they ordered, in order.
+    /// Closes the journal, as [`Journal::close`] does.
+    pub async fn close(&self) {
+        self.0.close().await;
+    }
+
+    /// Subscribes to every write, as [`Journal::subscribe`] does.
+    #[must_use]
+    pub fn subscribe(&self) -> Subscription {
+        self.0.subscribe()
+    }
+
+    /// Makes decisions durable, in one transaction, and returns the effects that they ordered, in order.
     ///
     /// # Errors
     /// As [`Journal::append`].
@@ -97,7 +109,7 @@ impl<J: Journal> Ledger<J> {
             let Some(ticket) = ticket else { continue };
             for (id, effect) in appended.effects.into_iter().zip(effects) {
                 out.push(Ordered {
-                    id: effect_id(id),
+                    id,
                     ticket: ticket.clone(),
                     effect,
                 });
@@ -112,15 +124,14 @@ impl<J: Journal> Ledger<J> {
     /// [`Error::Damaged`] when one cannot be understood; the backend's failure.
     pub async fn streams(&self) -> Result<Vec<(journal::Stream, u64, State)>> {
         let mut out = Vec::new();
-        let mut after: Option<StreamId> = None;
+        let mut after: Option<journal::Stream> = None;
         loop {
             let page = self.0.streams(Which::Live, after.as_ref(), PAGE).await?;
             let Some(last) = page.last() else { return Ok(out) };
             after = Some(last.id.clone());
             for row in page {
-                let stream = stream(&row.id)?;
-                let state = self.1.one(row.version.0, state(&stream, &row.state)?);
-                out.push((stream, row.version.0, state));
+                let state = self.1.one(row.version.0, state(&row.id, &row.state)?);
+                out.push((row.id, row.version.0, state));
             }
         }
     }
@@ -130,7 +141,7 @@ impl<J: Journal> Ledger<J> {
     /// # Errors
     /// [`Error::Damaged`] when one cannot be understood; the backend's failure.
     pub async fn pending(&self, now: Time) -> Result<Vec<Ordered>> {
-        let rows = self.0.pending(Millis(now.0), u32::MAX >> 1).await?;
+        let rows = self.0.pending(now, u32::MAX >> 1).await?;
         rows.iter().map(ordered).collect()
     }
 
@@ -141,37 +152,37 @@ impl<J: Journal> Ledger<J> {
     pub async fn decided_at(&self, id: journal::EffectId) -> Result<Time> {
         let row = self.0.events(Seq(id.seq.saturating_sub(1)), 1).await?.pop();
         row.filter(|row| row.seq.0 == id.seq)
-            .map(|row| Time(row.at.0))
+            .map(|row| row.at)
             .ok_or_else(|| Error::Damaged {
-                what: format!("effect {}-{} was ordered by nothing", id.seq, id.index),
+                what: format!("effect {id} was ordered by nothing"),
             })
     }
 
-    /// Notes that effects are finished without a fact.
+    /// Notes that effects are finished, without a fact to report.
     ///
     /// # Errors
     /// As [`Journal::done`].
     pub async fn finish(&self, ids: &[journal::EffectId], now: Time) -> Result<()> {
         for id in ids {
-            self.0.done(stored_effect_id(*id), Millis(now.0)).await?;
+            self.0.done(*id, now).await?;
         }
         Ok(())
     }
 
-    /// Notes that an effect is to be tried again at `at`; and why it fails, where a person is to know.
+    /// Notes that an effect is to be tried again at `at`; and why it fails, where a person must know.
     ///
     /// # Errors
     /// As [`Journal::tried`].
     pub async fn postpone(&self, id: journal::EffectId, at: Time, why: Option<String>) -> Result<()> {
-        self.0.tried(stored_effect_id(id), Millis(at.0), why).await
+        self.0.tried(id, at, why).await
     }
 
-    /// What was tried in vain so often that a person is to mend something, whichever engines tried.
+    /// The effects that failed so often that a person must mend something, whichever engines tried.
     ///
     /// # Errors
     /// [`Error::Damaged`] when an effect cannot be understood; the backend's failure.
     pub async fn failing(&self) -> Result<Vec<Failing>> {
-        let rows = self.0.pending(Millis(i64::MAX), u32::MAX >> 1).await?;
+        let rows = self.0.pending(Time(i64::MAX), u32::MAX >> 1).await?;
         let mut told = Vec::new();
         for mut row in rows {
             let Some(why) = row.why.take().filter(|_| row.attempts >= backoff::IN_VAIN) else {
@@ -184,7 +195,7 @@ impl<J: Journal> Ledger<J> {
                 ticket: ordered.ticket,
                 is_file: ordered.effect.is_of_file(),
                 why,
-                until: row.run_at.map(|at| Time(at.0)),
+                until: row.run_at,
             });
         }
         Ok(told)
@@ -195,17 +206,8 @@ impl<J: Journal> Ledger<J> {
     /// # Errors
     /// The backend's failure.
     pub async fn due(&self, now: Time) -> Result<Vec<journal::TimerRef>> {
-        let rows = self.0.due(Millis(now.0), PAGE).await?;
-        rows.into_iter()
-            .map(|row| {
-                let stream = stream(&row.timer.stream)?;
-                Ok(journal::TimerRef {
-                    stream,
-                    key: row.timer.key,
-                    generation: row.timer.generation,
-                })
-            })
-            .collect()
+        let rows = self.0.due(now, PAGE).await?;
+        Ok(rows.into_iter().map(|row| row.timer).collect())
     }
 
     /// Asks the engine for something. The same id asks once.
@@ -214,18 +216,11 @@ impl<J: Journal> Ledger<J> {
     /// As [`Journal::submit`].
     pub async fn submit(&self, id: &str, by: &str, at: Time, command: &command::Command) -> Result<()> {
         let (id, by, body) = (CommandId(id.to_owned()), by.to_owned(), text("command", command)?);
-        self.0
-            .submit(NewCommand {
-                id,
-                by,
-                at: Millis(at.0),
-                body,
-            })
-            .await?;
+        self.0.submit(NewCommand { id, by, at, body }).await?;
         Ok(())
     }
 
-    /// What became of a command; nothing while it is pending.
+    /// The outcome of a command; none while it is pending.
     ///
     /// # Errors
     /// [`Error::NotFound`] when there is no such command; the backend's failure.
@@ -238,7 +233,8 @@ impl<J: Journal> Ledger<J> {
         row.outcome.map(|text| read("outcome", &text)).transpose()
     }
 
-    /// Commands without an answer, after a place in the inbox. One that cannot be understood is answered so.
+    /// Commands without an answer, after a place in the inbox. A command that cannot be understood is refused
+    /// with that answer.
     ///
     /// # Errors
     /// The backend's failure.
@@ -250,7 +246,7 @@ impl<J: Journal> Ledger<J> {
                     number: row.number.0,
                     id: row.id.0,
                     by: row.by,
-                    at: Time(row.at.0),
+                    at: row.at,
                     command,
                 }),
                 Err(_) => {
@@ -265,27 +261,22 @@ impl<J: Journal> Ledger<J> {
     /// Answers a command without a fact.
     ///
     /// # Errors
-    /// As [`Journal::settle`].
+    /// As [`Journal::answer`].
     pub async fn answer(&self, id: &str, outcome: &Outcome, now: Time) -> Result<()> {
-        self.0
-            .settle(
-                &CommandId(id.to_owned()),
-                text("outcome", outcome)?,
-                Millis(now.0),
-            )
-            .await
+        let id = CommandId(id.to_owned());
+        self.0.answer(&id, text("outcome", outcome)?, now).await
     }
 
     /// The tail: events after a place, of all streams, at most `limit`.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
-    pub async fn tail(&self, after: u64, limit: u32) -> Result<Vec<Fold>> {
+    pub async fn tail(&self, after: u64, limit: u32) -> Result<Vec<Recorded>> {
         self.0
             .events(Seq(after), limit)
             .await?
             .into_iter()
-            .map(|row| self.fold(row))
+            .map(|row| self.recorded(row))
             .collect()
     }
 
@@ -293,7 +284,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::tail`]; [`Error::NotFound`] when there is none.
-    pub async fn row(&self, seq: u64) -> Result<Fold> {
+    pub async fn row(&self, seq: u64) -> Result<Recorded> {
         let rows = self.tail(seq.saturating_sub(1), 1).await?;
         let found = rows.into_iter().find(|row| row.seq == seq);
         found.ok_or_else(|| Error::NotFound {
@@ -305,7 +296,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::tail`].
-    pub async fn history(&self, of: &journal::Stream) -> Result<Vec<Fold>> {
+    pub async fn history(&self, of: &journal::Stream) -> Result<Vec<Recorded>> {
         self.history_after(of, 0).await
     }
 
@@ -313,7 +304,7 @@ impl<J: Journal> Ledger<J> {
     ///
     /// # Errors
     /// As [`Ledger::tail`].
-    pub async fn history_after(&self, of: &journal::Stream, version: u64) -> Result<Vec<Fold>> {
+    pub async fn history_after(&self, of: &journal::Stream, version: u64) -> Result<Vec<Recorded>> {
         let mut out = Vec::new();
         self.each_of(of, version, |fold| out.push(fold)).await?;
         Ok(out)
@@ -327,42 +318,41 @@ impl<J: Journal> Ledger<J> {
         &self,
         of: &journal::Stream,
         version: u64,
-        mut each: impl FnMut(Fold),
+        mut each: impl FnMut(Recorded),
     ) -> Result<()> {
-        let id = StreamId(of.to_string());
         let mut after = Seq(0);
         if version > 0 {
-            let Some(event) = self.0.event_of(&id, Version(version)).await? else {
+            let Some(event) = self.0.event_of(of, Version(version)).await? else {
                 return Ok(());
             };
             after = event.seq;
         }
         loop {
-            let page = self.0.events_of(&id, after, PAGE).await?;
+            let page = self.0.events_of(of, after, PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = last.seq;
             for event in page {
-                each(self.fold(event)?);
+                each(self.recorded(event)?);
             }
         }
     }
 
-    fn fold(&self, row: Event) -> Result<Fold> {
+    fn recorded(&self, row: Event) -> Result<Recorded> {
         if row.schema > SCHEMA {
             return Err(Error::NewerSchema {
                 found: i64::from(row.schema),
                 known: i64::from(SCHEMA),
             });
         }
-        let stream = stream(&row.stream)?;
+        let stream = row.stream;
         let fact = match stream {
             journal::Stream::Project => Fact::Project(read("event", &row.body)?),
             journal::Stream::Ticket(_) => Fact::Ticket(read("event", &row.body)?),
         };
-        Ok(Fold {
+        Ok(Recorded {
             seq: row.seq.0,
             version: row.version.0,
-            at: Time(row.at.0),
+            at: row.at,
             cause: row.cause.unwrap_or_default(),
             after: self.1.one(row.version.0, state(&stream, &row.state_after)?),
             stream,
@@ -372,13 +362,13 @@ impl<J: Journal> Ledger<J> {
 }
 
 fn ordered(row: &Effect) -> Result<Ordered> {
-    let journal::Stream::Ticket(ticket) = stream(&row.stream)? else {
+    let journal::Stream::Ticket(ticket) = row.stream.clone() else {
         return Err(Error::Damaged {
             what: format!("effect {} was ordered by no ticket", row.id),
         });
     };
     Ok(Ordered {
-        id: effect_id(row.id),
+        id: row.id,
         ticket,
         effect: read("effect", &row.body)?,
     })
@@ -406,15 +396,9 @@ fn effects(write: &Write) -> (Option<TicketId>, Vec<ticket::Effect>) {
 }
 
 fn append(write: Write) -> Result<Append> {
-    let stream = &write.stream;
-    let mut out = Append::new(
-        StreamId(stream.to_string()),
-        stream.kind(),
-        Version(write.expected),
-        Millis(write.at.0),
-    );
-    out.fence = write.fence.map(|f| Fence(f.0));
-    out.new_fence = write.new_fence.map(|f| Fence(f.0));
+    let mut out = Append::new(write.stream, Version(write.expected), write.at);
+    out.fence = write.fence;
+    out.new_fence = write.new_fence;
     let cause = (!write.cause.is_empty()).then_some(write.cause);
     for entry in &write.entries {
         out.events.push(NewEvent {
@@ -440,39 +424,22 @@ fn append(write: Write) -> Result<Append> {
         .timers
         .iter()
         .map(|change| match change {
-            ticket::TimerChange::Set(d) => TimerChange::Set {
-                key: d.key.as_str().to_owned(),
-                due: Millis(d.at.0),
+            ticket::TimerChange::Set(deadline) => TimerChange::Set {
+                key: deadline.key.as_str().to_owned(),
+                due: deadline.at,
             },
             ticket::TimerChange::Cancel(key) => TimerChange::Cancel {
                 key: key.as_str().to_owned(),
             },
         })
         .collect();
-    let ticket_id = match stream {
-        journal::Stream::Ticket(id) => id.to_string(),
-        journal::Stream::Project => String::new(),
-    };
     out.slots = write
         .slots
-        .iter()
-        .map(|change| match change {
-            ticket::SlotChange::Free(agent) => SlotChange::Free {
-                agent: agent.to_string(),
-            },
-            ticket::SlotChange::Take(agent, fence) => SlotChange::Take {
-                agent: agent.to_string(),
-                ticket: ticket_id.clone(),
-                fence: Fence(fence.0),
-            },
-        })
-        .collect();
-    out.completes = write.completes.map(stored_effect_id);
-    out.fires = write.fires.map(|timer| TimerRef {
-        stream: StreamId(timer.stream.to_string()),
-        key: timer.key,
-        generation: timer.generation,
-    });
+        .into_iter()
+        .map(|change| slot(&out.stream, change))
+        .collect::<Result<_>>()?;
+    out.completes = write.completes;
+    out.fires = write.fires;
     if let Some((id, outcome)) = write.answers {
         out.answers = Some(Answer {
             command: CommandId(id),
@@ -482,30 +449,24 @@ fn append(write: Write) -> Result<Append> {
     Ok(out)
 }
 
+fn slot(stream: &journal::Stream, change: ticket::SlotChange) -> Result<SlotChange> {
+    match (change, stream) {
+        (ticket::SlotChange::Free(agent), _) => Ok(SlotChange::Free { agent }),
+        (ticket::SlotChange::Take(agent, fence), journal::Stream::Ticket(ticket)) => Ok(SlotChange::Take {
+            agent,
+            ticket: ticket.clone(),
+            fence,
+        }),
+        (ticket::SlotChange::Take(agent, _), journal::Stream::Project) => Err(Error::Invalid {
+            what: format!("a slot of {agent} without a ticket"),
+        }),
+    }
+}
+
 fn state(stream: &journal::Stream, text: &str) -> Result<State> {
     match stream {
         journal::Stream::Project => Ok(State::Project(read("state", text)?)),
         journal::Stream::Ticket(_) => Ok(State::Ticket(read("state", text)?)),
-    }
-}
-
-fn stream(id: &StreamId) -> Result<journal::Stream> {
-    journal::Stream::parse(id.as_str()).ok_or_else(|| Error::Damaged {
-        what: format!("a stream is called {}", text::quoted(id.as_str())),
-    })
-}
-
-fn effect_id(id: EffectId) -> journal::EffectId {
-    journal::EffectId {
-        seq: id.seq.0,
-        index: id.index,
-    }
-}
-
-fn stored_effect_id(id: journal::EffectId) -> EffectId {
-    EffectId {
-        seq: Seq(id.seq),
-        index: id.index,
     }
 }
 

@@ -5,11 +5,11 @@ use std::future::{Future, Ready, ready};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::journal::Bell;
+use crate::subscription::{Notices, Others};
 use crate::{
-    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Folded, Folding, Journal,
-    Millis, NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, TimerRef,
-    Version, Which,
+    Append, Appended, CachedView, Command, CommandId, Effect, EffectId, Error, Event, Journal, NewCommand,
+    NewView, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Subscription, Time, Timer,
+    TimerRef, Version, ViewArchive, Which,
 };
 
 mod contents;
@@ -27,7 +27,7 @@ pub struct Memory {
 #[derive(Debug)]
 struct Shared {
     inner: Mutex<Inner>,
-    bell: Bell,
+    notices: Notices,
 }
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub enum Fault {
     After,
 }
 
-/// What a journal held at a moment, as a disk would keep it.
+/// The contents of a journal at a moment, as a disk would have them.
 #[derive(Clone, Debug)]
 pub struct Snapshot(Arc<Contents>);
 
@@ -61,7 +61,7 @@ impl Memory {
         Self::restored(&Snapshot(Arc::new(contents)))
     }
 
-    /// A new journal that holds what the snapshot does: the disk after a crash.
+    /// A new journal with the contents of the snapshot: the disk after a crash.
     #[must_use]
     pub fn restored(snapshot: &Snapshot) -> Self {
         let inner = Mutex::new(Inner {
@@ -71,12 +71,12 @@ impl Memory {
         Self {
             shared: Arc::new(Shared {
                 inner,
-                bell: Bell::new(),
+                notices: Notices::new(),
             }),
         }
     }
 
-    /// What it holds now. Cheap; the next write pays for a copy.
+    /// The contents now. Cheap; the next write pays for a copy.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         Snapshot(Arc::clone(&self.lock().contents))
@@ -88,7 +88,7 @@ impl Memory {
         inner.contents = Arc::clone(&snapshot.0);
         inner.fault = None;
         drop(inner);
-        self.shared.bell.ring();
+        self.shared.notices.send();
     }
 
     /// Lets the `nth` append from now (1 is the next) fail with [`Error::Io`], once.
@@ -107,7 +107,7 @@ impl Memory {
     fn write<T>(&self, write: impl FnOnce(&mut Contents) -> Result<T>) -> Ready<Result<T>> {
         let result = Arc::make_mut(&mut self.lock().contents).transaction(write);
         if result.is_ok() {
-            self.shared.bell.ring();
+            self.shared.notices.send();
         }
         ready(result)
     }
@@ -186,49 +186,6 @@ impl Journal for Memory {
         })
     }
 
-    fn put_aside(
-        &self,
-        folding: Folding,
-        records: Vec<Record>,
-    ) -> impl Future<Output = Result<Option<Vec<StreamId>>>> + Send {
-        if let Err(refused) = crate::append::records(&records) {
-            return ready(Err(refused));
-        }
-        self.write(|contents| contents.put_aside(&folding, &records))
-    }
-
-    fn folded(&self) -> impl Future<Output = Result<Option<Folded>>> + Send {
-        self.read(|contents| contents.folded.get(&()).copied())
-    }
-
-    fn piece(&self, number: u64) -> impl Future<Output = Result<Option<String>>> + Send {
-        self.read(|contents| contents.pieces.get(&number).cloned())
-    }
-
-    fn record(&self, stream: &StreamId) -> impl Future<Output = Result<Option<Record>>> + Send {
-        self.read(|contents| contents.records.get(stream).cloned())
-    }
-
-    fn records(
-        &self,
-        after: Option<&StreamId>,
-        limit: u32,
-    ) -> impl Future<Output = Result<Vec<Record>>> + Send {
-        let after = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.clone()));
-        self.read(|contents| {
-            let rows = contents.records.rows().range((after, Bound::Unbounded));
-            page(rows.map(|(_, record)| record), limit)
-        })
-    }
-
-    async fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Result<Vec<Record>> {
-        let mut records = self.records(after, limit).await?;
-        for record in &mut records {
-            record.rest.clear();
-        }
-        Ok(records)
-    }
-
     fn events(&self, after: Seq, limit: u32) -> impl Future<Output = Result<Vec<Event>>> + Send {
         self.read(|contents| {
             let rows = contents
@@ -263,15 +220,13 @@ impl Journal for Memory {
         self.read(Contents::head)
     }
 
-    fn changes(&self) -> Changes {
-        self.shared.bell.changes()
+    fn subscribe(&self) -> Subscription {
+        self.shared.notices.subscribe(Others::None)
     }
 
-    fn poke(&self) {
-        self.shared.bell.ring();
-    }
+    async fn close(&self) {}
 
-    fn pending(&self, now: Millis, limit: u32) -> impl Future<Output = Result<Vec<Effect>>> + Send {
+    fn pending(&self, now: Time, limit: u32) -> impl Future<Output = Result<Vec<Effect>>> + Send {
         self.read(|contents| {
             let rows = contents
                 .undone
@@ -285,7 +240,7 @@ impl Journal for Memory {
         })
     }
 
-    fn next_run(&self) -> impl Future<Output = Result<Option<Millis>>> + Send {
+    fn next_run(&self) -> impl Future<Output = Result<Option<Time>>> + Send {
         self.read(|contents| {
             let rows = contents
                 .undone
@@ -303,17 +258,17 @@ impl Journal for Memory {
     fn tried(
         &self,
         effect: EffectId,
-        run_at: Millis,
+        run_at: Time,
         why: Option<String>,
     ) -> impl Future<Output = Result<()>> + Send {
         self.write(move |contents| contents.tried(effect, run_at, why))
     }
 
-    fn done(&self, effect: EffectId, at: Millis) -> impl Future<Output = Result<()>> + Send {
+    fn done(&self, effect: EffectId, at: Time) -> impl Future<Output = Result<()>> + Send {
         self.write(|contents| contents.done(effect, at))
     }
 
-    fn due(&self, now: Millis, limit: u32) -> impl Future<Output = Result<Vec<Timer>>> + Send {
+    fn due(&self, now: Time, limit: u32) -> impl Future<Output = Result<Vec<Timer>>> + Send {
         self.read(|contents| {
             let rows = contents
                 .armed
@@ -333,7 +288,7 @@ impl Journal for Memory {
         })
     }
 
-    fn next_due(&self) -> impl Future<Output = Result<Option<Millis>>> + Send {
+    fn next_due(&self) -> impl Future<Output = Result<Option<Time>>> + Send {
         self.read(|contents| contents.armed.rows().first_key_value().map(|((due, ..), _)| *due))
     }
 
@@ -374,7 +329,7 @@ impl Journal for Memory {
     ) -> impl Future<Output = Result<Vec<Command>>> + Send {
         self.read(|contents| {
             let rows = contents
-                .unsettled
+                .unanswered
                 .rows()
                 .range((Bound::Excluded(after), Bound::Unbounded));
             page(
@@ -388,9 +343,9 @@ impl Journal for Memory {
         self.read(|contents| contents.command(id))
     }
 
-    fn settle(&self, id: &CommandId, outcome: String, at: Millis) -> impl Future<Output = Result<()>> + Send {
+    fn answer(&self, id: &CommandId, outcome: String, at: Time) -> impl Future<Output = Result<()>> + Send {
         match crate::append::json("answer to", id.as_str(), &outcome) {
-            Ok(()) => self.write(|contents| contents.settle(id, &outcome, at)),
+            Ok(()) => self.write(|contents| contents.answer(id, &outcome, at)),
             Err(refused) => ready(Err(refused)),
         }
     }
@@ -411,5 +366,50 @@ impl Journal for Memory {
 
     fn verify(&self) -> impl Future<Output = Result<Vec<String>>> + Send {
         self.read(Contents::verify)
+    }
+}
+
+impl ViewArchive for Memory {
+    fn save_view(
+        &self,
+        view: NewView,
+        records: Vec<Record>,
+    ) -> impl Future<Output = Result<Option<Vec<StreamId>>>> + Send {
+        if let Err(refused) = crate::append::records(&records) {
+            return ready(Err(refused));
+        }
+        self.write(|contents| contents.save_view(&view, &records))
+    }
+
+    fn cached_view(&self) -> impl Future<Output = Result<Option<CachedView>>> + Send {
+        self.read(|contents| contents.cached_view.get(&()).copied())
+    }
+
+    fn piece(&self, number: u64) -> impl Future<Output = Result<Option<String>>> + Send {
+        self.read(|contents| contents.pieces.get(&number).cloned())
+    }
+
+    fn record(&self, stream: &StreamId) -> impl Future<Output = Result<Option<Record>>> + Send {
+        self.read(|contents| contents.records.get(stream).cloned())
+    }
+
+    fn records(
+        &self,
+        after: Option<&StreamId>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Record>>> + Send {
+        let after = after.map_or(Bound::Unbounded, |after| Bound::Excluded(after.clone()));
+        self.read(|contents| {
+            let rows = contents.records.rows().range((after, Bound::Unbounded));
+            page(rows.map(|(_, record)| record), limit)
+        })
+    }
+
+    async fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Result<Vec<Record>> {
+        let mut records = self.records(after, limit).await?;
+        for record in &mut records {
+            record.rest.clear();
+        }
+        Ok(records)
     }
 }

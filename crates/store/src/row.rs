@@ -1,4 +1,4 @@
-//! What the journal gives back: its rows, as values.
+//! The rows of a journal, as values.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -6,22 +6,22 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::append::{json, named};
-use crate::{CommandId, EffectId, Fence, Millis, Number, Result, Seq, StreamId, TimerRef, Version};
+use crate::{
+    AgentName, CommandId, EffectId, Fence, Number, Result, Seq, StreamId, TicketId, Time, TimerRef, Version,
+};
 
 /// A stream as its last event left it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stream {
     /// Its name.
     pub id: StreamId,
-    /// What it is a stream of, as its first append said.
-    pub kind: String,
     /// How many events it has.
     pub version: Version,
     /// Its current fence.
     pub fence: Fence,
     /// Its state after its last event, JSON.
     pub state: String,
-    /// Set aside by [`archive`](crate::Journal::archive): left out of [`Which::Live`], still whole.
+    /// Whether it is archived: left out of [`Which::Live`], still whole.
     pub archived: bool,
 }
 
@@ -58,51 +58,51 @@ pub struct Event {
     /// The stream's version with it: 1 for the stream's first event.
     pub version: Version,
     /// When it happened, by the appender's clock.
-    pub at: Millis,
-    /// What led to it, in words that the appender chose.
+    pub at: Time,
+    /// The cause, in words that the appender chose.
     pub cause: Option<String>,
     /// Its name.
     pub kind: String,
     /// The version of `body`'s shape; readers upcast older ones.
     pub schema: u32,
-    /// What happened, JSON.
+    /// The event, JSON.
     pub body: String,
     /// The stream's state after it, JSON.
     pub state_after: String,
 }
 
-/// What frontends show, folded up to a row, and kept in pieces. Derived from the events.
+/// The view of a journal up to an event, as a cache in pieces. Derived from the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Folded {
-    /// The shape of the pieces, and of the records: whoever knows another one folds anew.
+pub struct CachedView {
+    /// The shape of the pieces, and of the records: a reader that knows another shape makes the view anew.
     pub shape: u32,
-    /// The last row that was folded.
+    /// The last event in it.
     pub seq: Seq,
-    /// The number of its first piece; the others follow. No piece of another fold has one of these.
+    /// The number of its first piece; the others follow. No piece of another view has one of these numbers.
     pub first: u64,
     /// How many pieces there are.
     pub pieces: u64,
 }
 
-/// What is to be kept of a fold.
+/// A view to be cached.
 #[derive(Clone, Debug)]
-pub struct Folding {
-    /// As in [`Folded`].
+pub struct NewView {
+    /// As in [`CachedView`].
     pub shape: u32,
-    /// As in [`Folded`].
+    /// As in [`CachedView`].
     pub seq: Seq,
     /// All of it.
     pub pieces: Arc<dyn Pieces>,
 }
 
-impl Folding {
-    /// Whether what is kept already goes further.
-    pub(crate) fn is_behind(&self, kept: Folded) -> bool {
-        self.shape == kept.shape && self.seq < kept.seq
+impl NewView {
+    /// Whether the cached view goes further.
+    pub(crate) fn is_behind(&self, cached: CachedView) -> bool {
+        self.shape == cached.shape && self.seq < cached.seq
     }
 }
 
-/// The pieces of a fold, each made when it is written: all of them together are as large as what is folded.
+/// The pieces of a view, each made when it is written: all of them together are as large as the view.
 pub trait Pieces: Debug + Send + Sync {
     /// Each piece, JSON. Asked again when a transaction is begun again.
     fn each(&self) -> Box<dyn Iterator<Item = Result<String>> + Send + '_>;
@@ -114,14 +114,15 @@ impl Pieces for Vec<String> {
     }
 }
 
-/// What the fold had of a stream that was taken out of it. It counts as long as the fold says that the stream is out.
+/// The part of a view that belongs to a stream which the view leaves out. It counts while the view lists the
+/// stream as archived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Which stream.
     pub stream: StreamId,
     /// The stream's version then.
     pub version: Version,
-    /// What is asked for of many at once, JSON.
+    /// The part that is read of many streams at once, JSON.
     pub brief: String,
     /// Everything else, JSON.
     pub rest: String,
@@ -134,16 +135,16 @@ pub struct Effect {
     pub id: EffectId,
     /// The stream whose event ordered it.
     pub stream: StreamId,
-    /// What to do, JSON.
+    /// The effect, JSON.
     pub body: String,
     /// How many times it was tried.
     pub attempts: u32,
     /// Not before this; `None` until it was tried once: a new effect never waits for a clock.
-    pub run_at: Option<Millis>,
+    pub run_at: Option<Time>,
     /// Why the last try failed, in words; `None` where that is to pass by itself.
     pub why: Option<String>,
     /// When it was finished; `None` while it is not.
-    pub done_at: Option<Millis>,
+    pub done_at: Option<Time>,
 }
 
 /// A timer that is set.
@@ -152,16 +153,16 @@ pub struct Timer {
     /// Which setting of which timer.
     pub timer: TimerRef,
     /// When it is due.
-    pub due: Millis,
+    pub due: Time,
 }
 
 /// An agent at a ticket. No agent is in two slots, and no ticket.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Slot {
-    /// The agent's name.
-    pub agent: String,
-    /// The ticket's id.
-    pub ticket: String,
+    /// The agent.
+    pub agent: AgentName,
+    /// Its ticket.
+    pub ticket: TicketId,
     /// The fence under which it was taken.
     pub fence: Fence,
 }
@@ -169,18 +170,18 @@ pub struct Slot {
 /// A command to be put into the inbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewCommand {
-    /// Its name, chosen by who asks; asking twice with one id is asking once.
+    /// Its name, chosen by the asker; asking twice with one id is asking once.
     pub id: CommandId,
-    /// Who asks.
+    /// The person who asks.
     pub by: String,
     /// When, by the asker's clock.
-    pub at: Millis,
-    /// What is asked, JSON.
+    pub at: Time,
+    /// The command, JSON.
     pub body: String,
 }
 
 impl NewCommand {
-    /// Refuses what no backend may write.
+    /// Refuses a command that no backend may write.
     pub(crate) fn check(&self) -> Result<()> {
         named("command id", self.id.as_str())?;
         json("command", self.id.as_str(), &self.body)
@@ -194,16 +195,16 @@ pub struct Command {
     pub number: Number,
     /// Its name.
     pub id: CommandId,
-    /// Who asked.
+    /// The person who asked.
     pub by: String,
     /// When, by the asker's clock.
-    pub at: Millis,
-    /// What was asked, JSON.
+    pub at: Time,
+    /// The command, JSON.
     pub body: String,
     /// The answer, JSON; `None` while it is pending.
     pub outcome: Option<String>,
     /// When it was answered, by the answerer's clock.
-    pub settled_at: Option<Millis>,
+    pub answered_at: Option<Time>,
 }
 
 /// A command that is in the inbox for sure.

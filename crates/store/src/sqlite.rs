@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
@@ -11,11 +11,12 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions, Connection};
 
-use crate::journal::{Bell, own};
+use crate::journal::own;
+use crate::subscription::{Notices, Others};
 use crate::{
-    Append, Appended, Changes, Command, CommandId, Effect, EffectId, Error, Event, Folded, Folding, Journal,
-    Millis, NewCommand, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Timer, Version,
-    Which,
+    Append, Appended, CachedView, Command, CommandId, Effect, EffectId, Error, Event, Journal, NewCommand,
+    NewView, Number, Record, Result, Seq, Slot, Stream, StreamId, Submitted, Subscription, Time, Timer,
+    Version, ViewArchive, Which,
 };
 
 mod append;
@@ -24,11 +25,12 @@ mod checksum;
 mod draft;
 mod fault;
 mod insert;
-mod line;
 mod place;
+mod queue;
 mod read;
 mod schema;
 mod verify;
+mod watch;
 mod write;
 mod writer;
 
@@ -39,7 +41,8 @@ use writer::Writer;
 
 /// Readers at the same time; more wait for one.
 const READERS: u32 = 4;
-/// Pages that a reader keeps, in KiB as SQLite counts them (negative). Faces read the tail, once; the system keeps the file.
+/// The page cache of a reader, in KiB as SQLite counts them (negative). Frontends read the tail, once; the
+/// system caches the file.
 const READER_CACHE: &str = "-256";
 /// A reader that nobody has used for so long is closed, with its thread.
 const READER_REST: Duration = Duration::from_secs(30);
@@ -55,15 +58,17 @@ struct Shared {
     place: Place,
     writer: Writer,
     readers: SqlitePool,
-    bell: Arc<Bell>,
+    notices: Arc<Notices>,
+    /// Started with the first subscription; none inside where the system gives no watch.
+    watch: OnceLock<Option<notify::RecommendedWatcher>>,
 }
 
 impl Sqlite {
     /// Opens the journal at this absolute path, and brings an older one's schema up to date.
     ///
     /// # Errors
-    /// [`Error::Missing`], [`Error::Halved`], [`Error::NoFile`], [`Error::NewerSchema`], [`Error::Damaged`], [`Error::Busy`],
-    /// [`Error::Io`].
+    /// [`Error::Missing`], [`Error::Halved`], [`Error::NoFile`], [`Error::NewerSchema`], [`Error::Damaged`],
+    /// [`Error::Busy`], [`Error::Io`].
     pub async fn open(path: &Path) -> Result<Self> {
         let place = Place::find(path)?;
         let options = schema::options(path);
@@ -77,9 +82,9 @@ impl Sqlite {
         ))
     }
 
-    /// Opens the journal at this absolute path, to read it: also on a disk that has no room for the index that processes share,
-    /// while nobody has one. What is read then waits for others, and they for it. Where nothing can be written, the file is read
-    /// as it stands, as long as it is all there is.
+    /// Opens the journal at this absolute path, to read it: also on a disk that has no room for the index
+    /// that processes share, while no process has one. A read then waits for other processes, and they for
+    /// it. Where nothing can be written, the file is read as it stands, as long as there is no log beside it.
     ///
     /// # Errors
     /// As [`open`](Self::open); [`Error::Sealed`], [`Error::OlderSchema`].
@@ -105,8 +110,9 @@ impl Sqlite {
         Ok(Self::on(place, None, readers.connect_lazy_with(reading(options))))
     }
 
-    /// The journal in a folder in which nothing can be written. SQLite takes no lock there and reads no log, so there must be none:
-    /// one that appears later, as where the folder is another's whose engine starts, ends the reading.
+    /// The journal in a folder in which nothing can be written. SQLite takes no lock there and reads no log,
+    /// so there must be no log: one that appears later, as when another user's engine starts in the folder,
+    /// ends the reading.
     async fn read_only(mut place: Place) -> Result<Self> {
         let options = schema::options(&place.path).read_only(true).immutable(true);
         place::taken_over(&place.path)?;
@@ -123,20 +129,21 @@ impl Sqlite {
     }
 
     fn on(place: Place, conn: Option<SqliteConnection>, readers: SqlitePool) -> Self {
-        let bell = Arc::new(Bell::new());
-        let writer = Writer::start(place.clone(), conn, Arc::clone(&bell));
+        let notices = Arc::new(Notices::new());
+        let writer = Writer::start(place.clone(), conn, Arc::clone(&notices));
         Self {
             shared: Arc::new(Shared {
                 place,
                 writer,
                 readers,
-                bell,
+                notices,
+                watch: OnceLock::new(),
             }),
         }
     }
 
-    /// Opens the journal at this absolute path, after making one with this id if there is none: the file with mode
-    /// 0600, folders that are missing with mode 0700.
+    /// Opens the journal at this absolute path, after making one with this id if there is none: the file with
+    /// mode 0600, folders that are missing with mode 0700.
     ///
     /// # Errors
     /// As [`open`](Self::open), but for [`Error::Missing`].
@@ -145,19 +152,18 @@ impl Sqlite {
         Self::open(path).await
     }
 
-    /// Writes what is in line and closes the file. Afterwards every method fails with [`Error::Closed`]. Not needed
-    /// for durability: what was answered is durable.
-    pub async fn close(&self) {
-        self.shared.writer.close().await;
-        self.shared.readers.close().await;
-    }
-
     async fn reader(&self) -> Result<PoolConnection<sqlx::Sqlite>> {
         let reader = self.shared.readers.acquire().await;
-        // Afterwards: what was opened just now may be another file, and where there is none, that is why it could not be.
+        // Afterwards: the file opened just now may be another one, and a missing file explains the failure.
         self.shared.place.stands()?;
         reader.map_err(|e| sort("opening the journal", e))
     }
+}
+
+/// Makes a journal of the schema before this crew's, without an event.
+pub(crate) async fn create_older(path: &Path, id: &str) -> Result<()> {
+    let (_, older) = schema::STEPS.split_last().unwrap_or((&"", &[]));
+    schema::create(path, id, older).await
 }
 
 /// A connection to a journal of a schema that is known.
@@ -215,20 +221,15 @@ impl Journal for Sqlite {
         fn load(&self, stream: &StreamId) -> Option<Stream> { chain::stream }
         fn streams(&self, which: Which, after: Option<&StreamId>, limit: u32) -> Vec<Stream> { chain::streams }
         fn archived(&self, streams: &[StreamId]) -> Vec<Stream> { chain::archived }
-        fn folded(&self) -> Option<Folded> { read::folded }
-        fn piece(&self, number: u64) -> Option<String> { read::piece }
-        fn record(&self, stream: &StreamId) -> Option<Record> { read::record }
-        fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { read::records }
-        fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { read::briefs }
         fn events(&self, after: Seq, limit: u32) -> Vec<Event> { read::events }
         fn events_of(&self, stream: &StreamId, after: Seq, limit: u32) -> Vec<Event> { chain::events_of }
         fn event_of(&self, stream: &StreamId, version: Version) -> Option<Event> { chain::event_of }
         fn head(&self) -> Seq { read::head }
-        fn pending(&self, now: Millis, limit: u32) -> Vec<Effect> { read::pending }
-        fn next_run(&self) -> Option<Millis> { read::next_run }
+        fn pending(&self, now: Time, limit: u32) -> Vec<Effect> { read::pending }
+        fn next_run(&self) -> Option<Time> { read::next_run }
         fn effect(&self, effect: EffectId) -> Option<Effect> { read::effect }
-        fn due(&self, now: Millis, limit: u32) -> Vec<Timer> { read::due }
-        fn next_due(&self) -> Option<Millis> { read::next_due }
+        fn due(&self, now: Time, limit: u32) -> Vec<Timer> { read::due }
+        fn next_due(&self) -> Option<Time> { read::next_due }
         fn timers_of(&self, stream: &StreamId) -> Vec<Timer> { read::timers_of }
         fn slots(&self) -> Vec<Slot> { read::slots }
         fn pending_commands(&self, after: Number, limit: u32) -> Vec<Command> { read::pending_commands }
@@ -240,46 +241,47 @@ impl Journal for Sqlite {
         self.shared.writer.write(write::Archive(stream.clone()))
     }
 
-    async fn put_aside(&self, folding: Folding, records: Vec<Record>) -> Result<Option<Vec<StreamId>>> {
-        crate::append::records(&records)?;
-        self.shared
-            .writer
-            .write(write::PutAside { folding, records })
-            .await
+    fn subscribe(&self) -> Subscription {
+        let Shared { place, notices, .. } = &*self.shared;
+        let watch = || watch::watch(&place.path, Arc::clone(notices));
+        let others = match self.shared.watch.get_or_init(watch) {
+            Some(_) => Others::Watched,
+            None => Others::Unwatched,
+        };
+        notices.subscribe(others)
     }
 
-    fn changes(&self) -> Changes {
-        self.shared.bell.changes()
-    }
-
-    fn poke(&self) {
-        self.shared.bell.ring();
+    async fn close(&self) {
+        self.shared.writer.close().await;
+        self.shared.readers.close().await;
     }
 
     fn tried(
         &self,
         effect: EffectId,
-        run_at: Millis,
+        run_at: Time,
         why: Option<String>,
     ) -> impl Future<Output = Result<()>> + Send {
         let tried = write::Tried { effect, run_at, why };
         self.shared.writer.write(tried)
     }
 
-    fn done(&self, effect: EffectId, at: Millis) -> impl Future<Output = Result<()>> + Send {
+    fn done(&self, effect: EffectId, at: Time) -> impl Future<Output = Result<()>> + Send {
         self.shared.writer.write(write::Done { effect, at })
     }
 
     async fn submit(&self, command: NewCommand) -> Result<Submitted> {
         command.check()?;
-        self.shared.writer.write(write::Submit(command)).await
+        let submitted = self.shared.writer.write(write::Submit(command)).await?;
+        watch::touch(&self.shared.place.path);
+        Ok(submitted)
     }
 
-    async fn settle(&self, id: &CommandId, outcome: String, at: Millis) -> Result<()> {
+    async fn answer(&self, id: &CommandId, outcome: String, at: Time) -> Result<()> {
         crate::append::json("answer to", id.as_str(), &outcome)?;
         self.shared
             .writer
-            .write(write::Settle {
+            .write(write::Answer {
                 id: id.clone(),
                 outcome,
                 at,
@@ -308,6 +310,21 @@ impl Journal for Sqlite {
     }
 }
 
+impl ViewArchive for Sqlite {
+    async fn save_view(&self, view: NewView, records: Vec<Record>) -> Result<Option<Vec<StreamId>>> {
+        crate::append::records(&records)?;
+        self.shared.writer.write(write::SaveView { view, records }).await
+    }
+
+    reads! {
+        fn cached_view(&self) -> Option<CachedView> { read::cached_view }
+        fn piece(&self, number: u64) -> Option<String> { read::piece }
+        fn record(&self, stream: &StreamId) -> Option<Record> { read::record }
+        fn records(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { read::records }
+        fn briefs(&self, after: Option<&StreamId>, limit: u32) -> Vec<Record> { read::briefs }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,11 +346,9 @@ mod tests {
             one.await.unwrap().unwrap();
         }
         assert_eq!(journal.head().await.unwrap(), Seq(64));
-        // The bell rings once for each transaction. On one thread, all are in line before the writer looks.
-        assert!(
-            journal.shared.bell.rings() <= 2,
-            "{} transactions",
-            journal.shared.bell.rings()
-        );
+        // A notice is sent for each transaction. On one thread, all appends are queued before the writer
+        // looks.
+        let transactions = journal.shared.notices.sent();
+        assert!(transactions <= 2, "{transactions} transactions");
     }
 }

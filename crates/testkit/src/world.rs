@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use model::TicketId;
 use model::journal::{Fact, State as Kind, Stream};
 use model::ticket::{Done, State, Ticket};
-use store::{Ledger, Sqlite};
+use store::{Ledger, Location};
 
 use crate::wait::{self, within};
 
@@ -594,7 +594,7 @@ impl World {
     }
 
     /// Looks into the journal; `None` while there is none.
-    pub fn journal<T>(&self, look: impl AsyncFnOnce(Ledger<Sqlite>) -> T) -> Option<T> {
+    pub fn journal<T>(&self, look: impl AsyncFnOnce(Ledger) -> T) -> Option<T> {
         let path = self.project(".crew/journal.db");
         if !path.exists() {
             return None;
@@ -604,9 +604,9 @@ impl World {
             .build()
             .unwrap();
         runtime.block_on(async {
-            let ledger = Ledger::new(Sqlite::open(&path).await.ok()?);
+            let ledger = store::open(&Location::file(path)).await.ok()?;
             let seen = look(ledger.clone()).await;
-            ledger.0.close().await;
+            ledger.close().await;
             Some(seen)
         })
     }

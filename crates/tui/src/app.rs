@@ -9,7 +9,7 @@ use model::ticket::{self, Ticket};
 use model::view::{self, Agent, By, Costs, Filter, Item, Row, Snapshot};
 use model::{AgentName, RunId, TicketId, Time};
 use ratatui::layout::Rect;
-use store::Fold;
+use store::Recorded;
 
 use crate::choose::Choice;
 use crate::dialog::Dialog;
@@ -163,7 +163,7 @@ impl App {
             || self.pause_line().is_some()
     }
 
-    fn row(&mut self, row: &Fold) {
+    fn row(&mut self, row: &Recorded) {
         self.crew.apply(Row {
             seq: row.seq,
             stream: &row.stream,

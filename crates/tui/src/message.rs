@@ -7,7 +7,7 @@ use model::command::{Command, Outcome};
 use model::ticket::Ticket;
 use model::view::Context;
 use model::{RunId, TicketId, Time};
-use store::Fold;
+use store::Recorded;
 
 /// A message to the dashboard.
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub enum Msg {
     /// The terminal has a new size: columns, lines.
     Resized(u16, u16),
     /// The next rows of the journal, in order.
-    Rows(Vec<Fold>),
+    Rows(Vec<Recorded>),
     /// The state of the tickets' files.
     Files(Files),
     /// The engine that runs here; `None` when there is none.
@@ -38,7 +38,7 @@ pub enum Msg {
         /// The ticket.
         ticket: TicketId,
         /// Its rows, in order.
-        rows: Vec<Fold>,
+        rows: Vec<Recorded>,
     },
     /// A command has a result.
     CommandResult(CommandResult),

@@ -3,7 +3,7 @@
 use model::TicketId;
 use model::journal::{Fact, State, Stream};
 use model::view;
-use store::Fold;
+use store::Recorded;
 
 use crate::theme::Tone;
 
@@ -40,7 +40,7 @@ impl History {
     }
 
     /// Takes all rows of the ticket.
-    pub(crate) fn read(&mut self, rows: &[Fold]) {
+    pub(crate) fn read(&mut self, rows: &[Recorded]) {
         self.is_read = true;
         self.lines.clear();
         self.seq = 0;
@@ -48,7 +48,7 @@ impl History {
     }
 
     /// Takes a new row of the journal, if it concerns the ticket.
-    pub(crate) fn add(&mut self, row: &Fold) {
+    pub(crate) fn add(&mut self, row: &Recorded) {
         if self.is_read
             && let Stream::Ticket(id) = &row.stream
             && Some(id) == self.ticket.as_ref()
@@ -57,7 +57,7 @@ impl History {
         }
     }
 
-    fn push(&mut self, row: &Fold) {
+    fn push(&mut self, row: &Recorded) {
         if row.seq <= self.seq {
             return;
         }

@@ -14,7 +14,7 @@ use git::{Lock, Undeletable};
 use model::ticket::{Filing, Ticket};
 use model::view::Snapshot;
 use model::{TicketId, Time};
-use store::{Ledger, Sqlite};
+use store::Ledger;
 use tickets::{Folder, Status};
 
 use crate::context::Context;
@@ -72,7 +72,7 @@ impl Clean {
         }
         let made = attempts::Made::of(ledger.as_ref(), &crew).await?;
         if let Some(ledger) = ledger {
-            ledger.0.close().await;
+            ledger.close().await;
         }
         let repository = place.repository.clone().locked(&lock);
         let settings = client::repository::settings(&place)?;
@@ -146,7 +146,7 @@ fn undeletable_of(left: &[Undeletable]) -> Result<()> {
 
 /// Tickets that have been closed for long.
 struct Old {
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     /// Without what was set aside.
     crew: Snapshot,
     before: Time,
@@ -177,7 +177,7 @@ async fn outputs_older(context: &mut Context, place: &Place, older: &str, yes: b
     let (removed, old) = match journal(place).await? {
         Some(ledger) => {
             let old = Old {
-                crew: ledger.crew(clock::now()).await?,
+                crew: ledger.snapshot(clock::now()).await?,
                 ledger,
                 before,
             };

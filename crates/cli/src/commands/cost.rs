@@ -72,7 +72,7 @@ impl Cost {
             Sums::Ticket
         });
         if let (Some(ledger), Some(ticket)) = (&ledger, &filter.ticket) {
-            ledger.take_back(&mut crew, ticket, None).await?;
+            ledger.restore(&mut crew, ticket, None).await?;
         }
         let mut added = crew.sums(sums.by(), &filter);
         if let (Some(ledger), None) = (&ledger, &filter.ticket) {

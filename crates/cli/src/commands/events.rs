@@ -5,7 +5,7 @@ use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
 use model::view;
-use store::{Fold, Journal as _};
+use store::{Journal as _, Recorded};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -55,7 +55,7 @@ impl Events {
         } else {
             head.saturating_sub(self.last as u64)
         };
-        let mut rows = Follow::new(ledger.clone(), &place.crew_dir, begin);
+        let mut rows = Follow::new(ledger.clone(), begin);
         if context.json && !self.follow {
             let mut list = context.out.json_list(&documents::Events { events: Vec::new() })?;
             rows.each(|fold| list.entry(&documents::Event::of(fold))).await?;
@@ -78,7 +78,7 @@ impl Events {
     }
 }
 
-fn show(context: &mut Context, fold: &Fold) -> Result<()> {
+fn show(context: &mut Context, fold: &Recorded) -> Result<()> {
     if context.json {
         return context.out.json_line(&documents::Event::of(fold));
     }
@@ -87,7 +87,7 @@ fn show(context: &mut Context, fold: &Fold) -> Result<()> {
 }
 
 /// An event on one line: when, of what, what.
-fn line(fold: &Fold) -> String {
+fn line(fold: &Recorded) -> String {
     let of = match &fold.stream {
         Stream::Project => "crew",
         Stream::Ticket(id) => id.as_str(),
@@ -101,7 +101,7 @@ fn line(fold: &Fold) -> String {
 }
 
 /// What a step's end came to besides, when it was the last of its attempt: else the ticket would move without a word.
-fn aftermath(fold: &Fold) -> String {
+fn aftermath(fold: &Recorded) -> String {
     let (
         Fact::Ticket(Event::Attempt(attempt::Event::StepFinished { .. } | attempt::Event::StepFailed { .. })),
         State::Ticket(after),
@@ -123,7 +123,7 @@ fn aftermath(fold: &Fold) -> String {
 }
 
 /// An event on a short line.
-pub(crate) fn short(fold: &Fold) -> String {
+pub(crate) fn short(fold: &Recorded) -> String {
     let whole = ui::clock_time(fold.at);
     let time = whole.split_once(' ').map_or(whole.as_str(), |(_, time)| time);
     let says = view::describe(&fold.fact) + &aftermath(fold);

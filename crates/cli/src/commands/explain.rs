@@ -9,7 +9,7 @@ use model::settings::Settings;
 use model::ticket::{Stage, State, Ticket, Why, remedy};
 use model::view::{Failing, MEND, printed};
 use model::{Moment, TicketId};
-use store::{Ledger, Sqlite};
+use store::Ledger;
 
 use crate::commands::ps;
 use crate::context::Context;
@@ -38,7 +38,7 @@ impl Explain {
         let mut crew = follow::present(ledger.as_ref()).await?;
         let id = lookup::ticket(&crew, &place, &self.ticket)?;
         if let Some(ledger) = &ledger {
-            ledger.take_back(&mut crew, &id, None).await?;
+            ledger.restore(&mut crew, &id, None).await?;
         }
         let mut failing = inbox::failing(ledger.as_ref()).await?;
         failing.retain(|failing| failing.ticket == id);
@@ -173,11 +173,11 @@ fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Ticket>) -> Opt
 }
 
 /// What the check printed for which a ticket is held.
-async fn of_its_check(ledger: &Ledger<Sqlite>, ticket: &Ticket) -> Result<Option<String>> {
+async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<Option<String>> {
     let mut last = None;
     if ticket.held.is_some() {
         let stream = Stream::Ticket(ticket.id.clone());
-        let each = |fold: store::Fold| {
+        let each = |fold: store::Recorded| {
             let held = match &fold.after {
                 journal::State::Ticket(after) => after.held == ticket.held,
                 journal::State::Project(_) => false,

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use clap::Args;
-use model::journal::{Fact, State, Stream};
+use model::journal::{EffectId, Fact, State, Stream};
 use model::project::Event;
 use model::ticket::Effect;
 use model::view::{Snapshot, describe, describe_effect, printed};
-use store::{EffectId, Fold, Journal as _, Ledger, Seq, Sqlite};
+use store::{Journal as _, Ledger, Recorded};
 
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -94,10 +94,10 @@ impl History {
 
 /// The rows about a ticket or an agent, one stream after the other.
 async fn each(
-    ledger: &Ledger<Sqlite>,
+    ledger: &Ledger,
     crew: &Snapshot,
     which: &Either,
-    mut each: impl FnMut(&Fold),
+    mut each: impl FnMut(&Recorded),
 ) -> Result<()> {
     let agent = match which {
         Either::Ticket(id) => {
@@ -110,7 +110,7 @@ async fn each(
         State::Ticket(ticket) => ticket.attempt().is_some_and(|attempt| attempt.agent == *agent),
         State::Project(_) => false,
     };
-    let of_project = |fold: Fold| match &fold.fact {
+    let of_project = |fold: Recorded| match &fold.fact {
         Fact::Project(Event::AgentSpawned { name } | Event::AgentRetired { name }) if name == agent => {
             each(&fold);
         }
@@ -126,7 +126,7 @@ async fn each(
     Ok(())
 }
 
-fn cells(fold: &Fold, which: &Either) -> [Cell; 5] {
+fn cells(fold: &Recorded, which: &Either) -> [Cell; 5] {
     let ticket = match (&fold.stream, which) {
         (Stream::Ticket(id), Either::Agent(_)) => id.as_str(),
         (Stream::Ticket(_) | Stream::Project, _) => "",
@@ -140,7 +140,7 @@ fn cells(fold: &Fold, which: &Either) -> [Cell; 5] {
     ]
 }
 
-fn tell(table: &mut Table, fold: &Fold, effects: &[Effect], which: &Either) {
+fn tell(table: &mut Table, fold: &Recorded, effects: &[Effect], which: &Either) {
     table.row(cells(fold, which));
     if !fold.cause.is_empty() {
         table.below(4, &format!("because: {}", fold.cause), Style::Dim);
@@ -154,10 +154,10 @@ fn tell(table: &mut Table, fold: &Fold, effects: &[Effect], which: &Either) {
 }
 
 /// What an event ordered, in order.
-async fn effects(ledger: &Ledger<Sqlite>, seq: u64) -> Result<Vec<Effect>> {
+async fn effects(ledger: &Ledger, seq: u64) -> Result<Vec<Effect>> {
     let mut found = Vec::new();
     for index in 0.. {
-        let Some(stored) = ledger.0.effect(EffectId { seq: Seq(seq), index }).await? else {
+        let Some(stored) = ledger.0.effect(EffectId { seq, index }).await? else {
             break;
         };
         // One that an older crew wrote and this one cannot read is passed over: it was done long ago.
@@ -175,7 +175,7 @@ struct Entries {
 
 impl Entries {
     /// Whether the next row did. Those of a stream come one after the other.
-    fn is_one(&mut self, fold: &Fold, wanted: &str) -> bool {
+    fn is_one(&mut self, fold: &Recorded, wanted: &str) -> bool {
         let now = words(&documents::state_name(&fold.after));
         let before = self.before.as_ref().filter(|(stream, _)| *stream == fold.stream);
         let is_one = now.contains(wanted) && before.is_none_or(|(_, was)| !was.contains(wanted));
@@ -236,7 +236,7 @@ fn check_state(wanted: &str) -> Result<()> {
 }
 
 /// The state as it was with an event, or after the last one before it.
-fn at(context: &mut Context, fold: Option<&Fold>, seq: u64) -> Result<Exit> {
+fn at(context: &mut Context, fold: Option<&Recorded>, seq: u64) -> Result<Exit> {
     let Some(fold) = fold else {
         return Err(Error::refused(
             format!("nothing had happened to it by event {seq}"),

@@ -48,7 +48,7 @@ impl Inbox {
             ));
         };
         let mut interrupt = interrupts()?;
-        let mut rows = Follow::new(ledger.clone(), &place.crew_dir, crew.seq);
+        let mut rows = Follow::new(ledger.clone(), crew.seq);
         let mut files = Changes::of(&place.tickets_dir);
         let mut shown: BTreeMap<String, Item> = BTreeMap::new();
         let mut items = items;

@@ -58,7 +58,7 @@ impl Logs {
             log.more(context)?;
         }
         if let Some(ledger) = ledger.filter(|_| self.follow) {
-            let follow = Follow::new(ledger, &place.crew_dir, crew.seq);
+            let follow = Follow::new(ledger, crew.seq);
             return log.follow(context, &place, &agent, follow).await;
         }
         log.end(context)?;

@@ -6,7 +6,7 @@ use clap::Args;
 use model::ticket::{State, Ticket};
 use model::view::{Landed, Sign, Snapshot, Standing, Summaries};
 use model::{AgentName, TicketId, Time};
-use store::{Ledger, Sqlite};
+use store::Ledger;
 
 use crate::commands::ps;
 use crate::context::Context;
@@ -110,7 +110,7 @@ impl Queue {
 }
 
 /// Everything that ever landed, the oldest first. `crew`: without what was set aside, of which it has the latest all the same.
-async fn all_landed(ledger: &Ledger<Sqlite>, crew: &Snapshot) -> Result<Vec<Landed>> {
+async fn all_landed(ledger: &Ledger, crew: &Snapshot) -> Result<Vec<Landed>> {
     let of_view = crew.landed.iter().cloned();
     let mut all: BTreeMap<u64, Landed> = of_view.map(|landed| (landed.seq, landed)).collect();
     let add = |_: &TicketId, summaries: &Summaries| {

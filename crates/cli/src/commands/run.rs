@@ -10,7 +10,7 @@ use model::settings::OnStop;
 use model::ticket::Event;
 use model::view::{self, Act, Item, Snapshot};
 use model::{Oid, TicketId};
-use store::Fold;
+use store::Recorded;
 
 use crate::commands::events;
 use crate::context::Context;
@@ -77,7 +77,7 @@ struct Log {
 }
 
 impl Tell for Log {
-    fn tell(&mut self, before: &Snapshot, fold: &Fold, is_live: bool) -> Vec<(String, Style)> {
+    fn tell(&mut self, before: &Snapshot, fold: &Recorded, is_live: bool) -> Vec<(String, Style)> {
         let matters = if is_live {
             milestone(before, fold)
         } else {
@@ -269,7 +269,7 @@ fn warn(context: &mut Context) -> Result<()> {
 }
 
 /// What is worth a line above the live screen: what is over, and what needs somebody.
-fn milestone(before: &Snapshot, fold: &Fold) -> bool {
+fn milestone(before: &Snapshot, fold: &Recorded) -> bool {
     match (&fold.fact, &fold.after) {
         (Fact::Ticket(_), JournalState::Ticket(after)) => {
             let was_held = before
@@ -302,7 +302,7 @@ fn is_about_money(event: &Project) -> bool {
     )
 }
 
-fn style(fold: &Fold) -> Style {
+fn style(fold: &Recorded) -> Style {
     match (&fold.fact, &fold.after) {
         (Fact::Ticket(Event::Landed { .. }), _) => Style::Green,
         (Fact::Ticket(_), JournalState::Ticket(after)) if after.held.is_some() => Style::Yellow,

@@ -46,7 +46,7 @@ impl Summary {
         };
         let mut worked = Worked::new(which.as_ref(), most);
         match (&ledger, &which) {
-            (Some(ledger), Some(Either::Ticket(id))) => ledger.take_back(&mut crew, id, None).await?,
+            (Some(ledger), Some(Either::Ticket(id))) => ledger.restore(&mut crew, id, None).await?,
             (Some(ledger), Some(Either::Agent(_)) | None) => {
                 let add = |_: &TicketId, summaries: &Summaries| {
                     summaries.attempts.iter().for_each(|work| worked.add(work))

@@ -28,7 +28,7 @@ impl Person {
     pub(crate) fn watches(place: Place, name: String) -> Self {
         Self(tokio::spawn(async move {
             let ledger = place.open_journal().await?;
-            let mut rows = Follow::new(place.open_journal().await?, &place.crew_dir, 0);
+            let mut rows = Follow::new(place.open_journal().await?, 0);
             let mut crew = Snapshot::default();
             let agent = loop {
                 for fold in rows.more().await? {
@@ -48,7 +48,6 @@ impl Person {
             ledger
                 .submit(&clock::command_id(), &name, clock::now(), &answer)
                 .await?;
-            client::submit::wake_engine(&place);
             Ok(())
         }))
     }

@@ -5,7 +5,7 @@ use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
 use model::view::{self, Snapshot};
 use runtime::Signal as Ask;
-use store::Fold;
+use store::Recorded;
 
 use super::person::ANSWER;
 use super::project::ALL;
@@ -24,7 +24,7 @@ pub(crate) struct Story {
 }
 
 impl Tell for Story {
-    fn tell(&mut self, before: &Snapshot, fold: &Fold, _is_live: bool) -> Vec<(String, Style)> {
+    fn tell(&mut self, before: &Snapshot, fold: &Recorded, _is_live: bool) -> Vec<(String, Style)> {
         self.tally.take(fold);
         let (Stream::Ticket(id), Fact::Ticket(event), State::Ticket(after)) =
             (&fold.stream, &fold.fact, &fold.after)

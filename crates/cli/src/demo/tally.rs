@@ -7,7 +7,7 @@ use model::attempt::{self, AfterStop, Class, Signal};
 use model::journal::{Fact, State, Stream};
 use model::ticket::Event;
 use model::{Oid, TicketId, Time};
-use store::Fold;
+use store::Recorded;
 
 /// What was counted.
 #[derive(Debug, Default)]
@@ -54,7 +54,7 @@ impl Counts {
 
 impl Tally {
     /// Counts the next row.
-    pub(crate) fn take(&mut self, fold: &Fold) {
+    pub(crate) fn take(&mut self, fold: &Recorded) {
         self.begun.get_or_insert(fold.at);
         self.ended = Some(fold.at);
         let (Stream::Ticket(id), Fact::Ticket(event), State::Ticket(after)) =

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use git::Oid;
-use model::TicketId;
 use model::journal::Stream;
 use model::money::Usd;
 use model::ticket::Ticket;
 use model::time::Day;
 use model::view::{AttemptSummary, Charge};
-use store::{Journal as _, Millis, StreamId};
+use model::{TicketId, Time};
+use store::Journal as _;
 
 use super::{Area, Finding, Subject, target};
 use client::error::Error;
@@ -49,12 +49,12 @@ async fn slots(patient: &Subject, found: &mut Vec<Finding>) {
     let Ok(rows) = patient.ledger.0.slots().await else {
         return;
     };
-    let slots: BTreeSet<(String, String)> = rows.into_iter().map(|slot| (slot.agent, slot.ticket)).collect();
-    let slot: BTreeSet<(String, String)> = patient
+    let slots: BTreeSet<_> = rows.into_iter().map(|slot| (slot.agent, slot.ticket)).collect();
+    let slot: BTreeSet<_> = patient
         .audit
         .tickets()
         .values()
-        .filter_map(|ticket| Some((ticket.slot()?.to_string(), ticket.id.to_string())))
+        .filter_map(|ticket| Some((ticket.slot()?.clone(), ticket.id.clone())))
         .collect();
     for (agent, ticket) in slots.symmetric_difference(&slot) {
         found.push(bug(format!(
@@ -65,17 +65,16 @@ async fn slots(patient: &Subject, found: &mut Vec<Finding>) {
 
 /// A ticket that waits for a time has its timer, and no other has one.
 async fn timers(patient: &Subject, found: &mut Vec<Finding>) {
-    let Ok(rows) = patient.ledger.0.due(Millis(i64::MAX), u32::MAX).await else {
+    let Ok(rows) = patient.ledger.0.due(Time(i64::MAX), u32::MAX).await else {
         return;
     };
-    let mut set: BTreeMap<StreamId, Vec<(String, i64)>> = BTreeMap::new();
+    let mut set: BTreeMap<Stream, Vec<(String, i64)>> = BTreeMap::new();
     for row in rows {
         let timers = set.entry(row.timer.stream).or_default();
         timers.push((row.timer.key, row.due.0));
     }
     for ticket in patient.audit.tickets().values() {
-        let stream = StreamId(Stream::Ticket(ticket.id.clone()).to_string());
-        let set = set.remove(&stream).unwrap_or_default();
+        let set = set.remove(&Stream::Ticket(ticket.id.clone())).unwrap_or_default();
         let wanted: Vec<(String, i64)> = ticket
             .deadline()
             .iter()
@@ -90,7 +89,7 @@ async fn timers(patient: &Subject, found: &mut Vec<Finding>) {
     }
     // What is set aside is over, and waits for nothing.
     for id in &patient.crew.archived.tickets {
-        if set.contains_key(&StreamId(Stream::Ticket(id.clone()).to_string())) {
+        if set.contains_key(&Stream::Ticket(id.clone())) {
             found.push(bug(format!("{id}: its timer is not the deadline of its state")));
         }
     }

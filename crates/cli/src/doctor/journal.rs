@@ -13,7 +13,7 @@ use model::ticket::Ticket;
 use model::view::{AttemptSummary, Failing, MEND, Record, Snapshot};
 use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
-use store::{Fold, Ledger, Sqlite};
+use store::{Ledger, Recorded};
 
 use super::finding::few;
 use super::invariants::misadded;
@@ -24,7 +24,7 @@ use client::error::{Error, Result};
 const AREA: Area = Area::Journal;
 
 /// The journal, when there is one that can be read.
-pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledger<Sqlite>> {
+pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledger> {
     match client::repository::journal(place).await {
         Ok(Some(ledger)) => Some(ledger),
         Ok(None) => {
@@ -67,7 +67,7 @@ struct Read {
 
 impl Read {
     /// Takes the next row of a stream.
-    fn row(&mut self, fold: &Fold) {
+    fn row(&mut self, fold: &Recorded) {
         self.broken.extend(self.audit.row(&fold.row()));
         self.begins(fold);
         self.pairs.extend(pair(fold));
@@ -95,7 +95,7 @@ impl Read {
     }
 
     /// Notes where the first workspace was begun.
-    fn begins(&mut self, fold: &Fold) {
+    fn begins(&mut self, fold: &Recorded) {
         if let Fact::Ticket(ticket::Event::Attempt(attempt::Event::WorkspaceReady { base, .. })) = &fold.fact
         {
             self.begun_on.get_or_insert_with(|| base.clone());
@@ -104,7 +104,7 @@ impl Read {
 }
 
 /// Who is at a ticket after this row.
-fn pair(fold: &Fold) -> Option<(AgentName, TicketId)> {
+fn pair(fold: &Recorded) -> Option<(AgentName, TicketId)> {
     let State::Ticket(ticket) = &fold.after else {
         return None;
     };
@@ -115,7 +115,7 @@ fn pair(fold: &Fold) -> Option<(AgentName, TicketId)> {
 pub(super) async fn look(
     place: Place,
     settings: Option<Settings>,
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     deep: bool,
     found: &mut Vec<Finding>,
 ) -> Result<Option<Subject>> {
@@ -126,7 +126,7 @@ pub(super) async fn look(
     let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
     // What cannot be folded is told below.
     let aside = ledger
-        .crew(clock::now())
+        .snapshot(clock::now())
         .await
         .map_or(0, |crew| crew.archived.tickets.len());
     let mut is_whole = deep || aside <= FEW;
@@ -242,7 +242,7 @@ fn damaged(says: String, found: &mut Vec<Finding>) {
 }
 
 /// What an engine that was killed, or stopped early, has left for the next.
-async fn left_to_do(ledger: &Ledger<Sqlite>, crew: &Snapshot, found: &mut Vec<Finding>) {
+async fn left_to_do(ledger: &Ledger, crew: &Snapshot, found: &mut Vec<Finding>) {
     let effects = ledger
         .pending(model::Time(i64::MAX))
         .await

@@ -10,14 +10,14 @@ use model::ticket::Ticket;
 use model::view::Snapshot;
 use model::{AgentName, Oid, RunId, TicketId};
 use runtime::Place;
-use store::{Ledger, Sqlite};
+use store::Ledger;
 
 /// Everything that is known of it.
 pub(crate) struct Subject {
     pub(crate) place: Place,
     /// None when `crew.toml` cannot be used.
     pub(crate) settings: Option<Settings>,
-    pub(crate) ledger: Ledger<Sqlite>,
+    pub(crate) ledger: Ledger,
     /// The journal, folded; of what was set aside, where it was read, the work that did not land.
     pub(crate) crew: Snapshot,
     /// Whether what was set aside was read.

@@ -7,7 +7,7 @@ use model::view;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use store::Fold;
+use store::Recorded;
 
 /// A row of the journal.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,7 +49,7 @@ pub struct Warning {
 
 impl Event {
     /// Of a row.
-    pub fn of(fold: &Fold) -> Self {
+    pub fn of(fold: &Recorded) -> Self {
         let body = match &fold.fact {
             Fact::Project(event) => serde_json::to_value(event),
             Fact::Ticket(event) => serde_json::to_value(event),

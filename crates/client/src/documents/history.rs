@@ -6,7 +6,7 @@ use model::view::describe_effect;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use store::Fold;
+use store::Recorded;
 
 use super::Event;
 
@@ -48,7 +48,7 @@ pub struct Past {
 
 impl Told {
     /// Of a row, with what it ordered.
-    pub fn of(fold: &Fold, effects: &[Effect]) -> Self {
+    pub fn of(fold: &Recorded, effects: &[Effect]) -> Self {
         let ordered = effects.iter().map(|effect| Ordered {
             says: describe_effect(effect),
             effect: serde_json::to_value(effect).unwrap_or_default(),
@@ -62,7 +62,7 @@ impl Told {
 
 impl Past {
     /// Of a row.
-    pub fn of(fold: &Fold) -> Self {
+    pub fn of(fold: &Recorded) -> Self {
         let state = match &fold.after {
             State::Project(project) => serde_json::to_value(project),
             State::Ticket(ticket) => serde_json::to_value(ticket),

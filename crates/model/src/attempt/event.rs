@@ -91,9 +91,8 @@ pub enum Event {
         by: String,
         /// What.
         text: String,
-        /// The question, which the ticket keeps with the answer; none in journals of before it did.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        question: Option<String>,
+        /// The question, which the ticket keeps with the answer.
+        question: String,
     },
     /// The wakeup's time has come.
     Woken,

@@ -183,7 +183,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     .event(Event::Answered {
         by: by(),
         text: "that".to_owned(),
-        question: Some("which?".to_owned()),
+        question: "which?".to_owned(),
     })
     .event(Event::Woken)
     .event(Event::WokenEarly { by: by() })

@@ -226,7 +226,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .event(Event::CheckoutEdited {
             paths: vec![InTheWay {
                 path: "a".to_owned(),
-                what: Some(Obstacle::Edited),
+                what: Obstacle::Edited,
             }],
             retry_at: LATE,
         })

@@ -96,7 +96,6 @@ pub enum Event {
         /// When it is given out again, should it go back.
         reopen_at: Time,
         /// How often that was so already.
-        #[serde(default)]
         repeat: Option<Repeat>,
     },
     /// The branch adds nothing to the target.
@@ -106,7 +105,6 @@ pub enum Event {
         /// When it is given out again, should it go back.
         reopen_at: Time,
         /// How often that was so already.
-        #[serde(default)]
         repeat: Option<Repeat>,
     },
     /// The branch does not merge.
@@ -116,7 +114,6 @@ pub enum Event {
         /// Resolutions left.
         resolutions_left: u32,
         /// How often that was so already.
-        #[serde(default)]
         repeat: Option<Repeat>,
     },
     /// The checks could not be run: never the agent's fault.

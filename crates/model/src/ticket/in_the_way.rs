@@ -6,40 +6,17 @@ use serde::{Deserialize, Serialize};
 
 /// Something in a checkout that landing would have to touch, or that keeps it from touching anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Stored")]
 pub struct InTheWay {
     /// The file: from the root of the repository's own checkout, absolute in another one. The checkout itself where it is
     /// about no file.
     pub path: String,
-    /// What is there; none where an older crew has written a sentence as the path.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub what: Option<Obstacle>,
-}
-
-/// How journals have it: those of before this was a type have text.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Stored {
-    Seen { path: String, what: Option<Obstacle> },
-    Words(String),
-}
-
-impl From<Stored> for InTheWay {
-    fn from(stored: Stored) -> Self {
-        let (path, what) = match stored {
-            Stored::Seen { path, what } => (path, what),
-            Stored::Words(text) => (text, None),
-        };
-        Self { path, what }
-    }
+    /// What is there.
+    pub what: Obstacle,
 }
 
 impl fmt::Display for InTheWay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.what {
-            Some(what) => write!(f, "{} ({})", self.path, what.words()),
-            None => f.write_str(&self.path),
-        }
+        write!(f, "{} ({})", self.path, self.what.words())
     }
 }
 
@@ -100,7 +77,7 @@ pub fn in_words(all: &[InTheWay]) -> String {
 pub fn remedy(all: &[InTheWay]) -> String {
     let mut todo: Vec<&str> = Vec::new();
     for one in all {
-        let what = one.what.map_or(COMMIT, Obstacle::remedy);
+        let what = one.what.remedy();
         if !todo.contains(&what) {
             todo.push(what);
         }
@@ -108,7 +85,7 @@ pub fn remedy(all: &[InTheWay]) -> String {
     todo.join("; ")
 }
 
-/// For what is a person's own, or told by an older crew.
+/// For a person's own edits.
 const COMMIT: &str = "git commit or git stash";
 
 impl Obstacle {
@@ -135,7 +112,7 @@ mod tests {
     fn each_thing_in_the_way_has_a_remedy_of_its_own_told_once() {
         let seen = |path: &str, what| InTheWay {
             path: path.to_owned(),
-            what: Some(what),
+            what,
         };
         let all = [
             seen("/repo", Obstacle::Merge),
@@ -149,16 +126,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_a_path_and_an_older_journals_sentence_is_still_read() {
+    fn a_path_is_a_path() {
         let seen = InTheWay {
             path: ".env".to_owned(),
-            what: Some(Obstacle::Ignored),
+            what: Obstacle::Ignored,
         };
         let stored = serde_json::to_string(&seen).unwrap();
         assert_eq!(stored, r#"{"path":".env","what":"ignored"}"#);
-        let all: Vec<InTheWay> =
-            serde_json::from_str(&format!(r#"[{stored},"\"README\" in /repo: edited"]"#)).unwrap();
-        assert_eq!(all[0], seen);
-        assert_eq!(in_words(&all), ".env (ignored), \"README\" in /repo: edited");
+        assert_eq!(serde_json::from_str::<InTheWay>(&stored).unwrap(), seen);
+        assert_eq!(seen.to_string(), ".env (ignored)");
     }
 }

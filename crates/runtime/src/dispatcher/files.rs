@@ -117,7 +117,23 @@ fn what(new: &Executor, old: &Executor) -> &'static str {
     }
 }
 
-/// Watches the journal's folder and the repository's root, not the files: they are replaced, and come and go.
+/// Sends the loop an event for every write to the journal, until the loop ends.
+pub(super) fn watch_journal(mut writes: store::Subscription, tell: mpsc::UnboundedSender<Event>) {
+    tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                () = tell.closed() => return,
+                written = writes.noticed() => {
+                    if written.is_err() || tell.send(Event::JournalChanged).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Watches the repository's root for the settings, not the file: it is replaced, and comes and goes.
 pub(super) fn watch_files(
     place: &Place,
     tell: mpsc::UnboundedSender<Event>,
@@ -125,8 +141,7 @@ pub(super) fn watch_files(
     let settings = place.settings_path.clone();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let Ok(event) = event else {
-            // Whatever was lost, a look finds it.
-            drop(tell.send(Event::JournalChanged));
+            // Notices were lost: a look finds the change.
             drop(tell.send(Event::SettingsTouched));
             return;
         };
@@ -142,18 +157,8 @@ pub(super) fn watch_files(
         {
             drop(tell.send(Event::SettingsTouched));
         }
-        let is_journal = |path: &PathBuf| {
-            path.file_name()
-                .is_some_and(|name| name.to_string_lossy().starts_with("journal.db"))
-        };
-        if event.paths.iter().any(is_journal) {
-            drop(tell.send(Event::JournalChanged));
-        }
     })
     .ok()?;
-    watcher
-        .watch(&place.crew_dir, notify::RecursiveMode::NonRecursive)
-        .ok()?;
     watcher
         .watch(&place.root, notify::RecursiveMode::NonRecursive)
         .ok()?;

@@ -36,7 +36,7 @@ mod tests {
 
     fn conflict(found: u64) -> store::Error {
         store::Error::VersionConflict {
-            stream: store::StreamId("ticket/t-1".to_owned()),
+            stream: model::journal::Stream::Ticket(model::TicketId::new("t-1").unwrap()),
             expected: store::Version(found - 1),
             found: store::Version(found),
         }

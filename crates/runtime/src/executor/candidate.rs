@@ -253,7 +253,7 @@ impl Executor {
         };
         InTheWay {
             path: path.to_string_lossy().into_owned(),
-            what: Some(obstacle(blocked.obstacle)),
+            what: obstacle(blocked.obstacle),
         }
     }
 }

@@ -123,7 +123,7 @@ impl Executor<'_> {
             let paths: Vec<InTheWay> = edited
                 .map(|path| InTheWay {
                     path: path.clone(),
-                    what: Some(Obstacle::Edited),
+                    what: Obstacle::Edited,
                 })
                 .collect();
             if !paths.is_empty() && self.plant != Some(Plant::Overwritten) {

@@ -209,11 +209,7 @@ impl Simulation {
                 .find(|again| again.effect == one.id)
                 .map(|again| again.at);
             driver.settled(one.id, again);
-            let id = store::EffectId {
-                seq: store::Seq(one.id.seq),
-                index: one.id.index,
-            };
-            let row = block_on(self.memory.effect(id)).ok().flatten();
+            let row = block_on(self.memory.effect(one.id)).ok().flatten();
             let done = row.is_some_and(|row| row.done_at.is_some());
             ensure(done || again.is_some(), "a report settles its effect", || {
                 format!("{} {}", one.ticket, name(&one.effect))

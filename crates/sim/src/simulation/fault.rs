@@ -2,7 +2,7 @@
 
 use engine::{Input, Output, Report};
 use model::Time;
-use store::{Journal as _, Ordered, StreamId};
+use store::{Journal as _, Ordered};
 
 use super::Simulation;
 use super::turn::reported;
@@ -115,7 +115,7 @@ impl Simulation {
     pub(super) fn spoil(&self, output: &mut Output) {
         if let Some(plant) = self.case.plant {
             let at = |stream: &model::journal::Stream| {
-                let row = block_on(self.memory.load(&StreamId(stream.to_string())));
+                let row = block_on(self.memory.load(stream));
                 row.ok().flatten().map_or(0, |row| row.version.0)
             };
             plant.spoil(&mut output.writes, at);

@@ -87,7 +87,7 @@ fn too_many_steps_are_caught() {
 
 #[test]
 fn a_slot_that_is_not_taken_is_caught() {
-    caught(Plant::FreeSlot, &["slots are the slot"]);
+    caught(Plant::FreeSlot, &["the slot table is what the tickets say"]);
 }
 
 #[test]

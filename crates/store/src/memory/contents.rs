@@ -1,4 +1,4 @@
-//! What a journal in memory holds, and how an append changes it.
+//! The contents of a journal in memory, and how an append changes them.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -8,16 +8,16 @@ use super::table::Table;
 use crate::append::json;
 use crate::audit::Audit;
 use crate::{
-    Append, Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Folded, Folding, Millis,
-    NewCommand, Number, Record, Result, Seq, Slot, SlotChange, Stream, StreamId, Submitted, Timer,
-    TimerChange, TimerRef, Version,
+    AgentName, Append, Appended, CachedView, Command, CommandId, Effect, EffectId, Error, Event, Fence,
+    NewCommand, NewView, Number, Record, Result, Seq, Slot, SlotChange, Stream, StreamId, Submitted, Time,
+    Timer, TimerChange, TimerRef, Version,
 };
 
 /// A timer's row outlives the timer: the generation must never come back.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     pub(super) generation: u64,
-    pub(super) due: Option<Millis>,
+    pub(super) due: Option<Time>,
 }
 
 /// The first append under an idempotency key.
@@ -37,14 +37,14 @@ pub(super) struct Contents {
     pub(super) outbox: Table<EffectId, Effect>,
     pub(super) undone: Table<EffectId, ()>,
     pub(super) timers: Table<(StreamId, String), Clock>,
-    pub(super) armed: Table<(Millis, StreamId, String), u64>,
-    pub(super) slots: Table<String, Slot>,
+    pub(super) armed: Table<(Time, StreamId, String), u64>,
+    pub(super) slots: Table<AgentName, Slot>,
     keys: Table<String, Key>,
     pub(super) commands: Table<Number, Command>,
     pub(super) numbers: Table<CommandId, Number>,
-    pub(super) unsettled: Table<Number, ()>,
+    pub(super) unanswered: Table<Number, ()>,
     pub(super) meta: Table<String, String>,
-    pub(super) folded: Table<(), Folded>,
+    pub(super) cached_view: Table<(), CachedView>,
     pub(super) pieces: Table<u64, String>,
     pub(super) records: Table<StreamId, Record>,
 }
@@ -62,9 +62,9 @@ macro_rules! every_table {
         $contents.keys.$method();
         $contents.commands.$method();
         $contents.numbers.$method();
-        $contents.unsettled.$method();
+        $contents.unanswered.$method();
         $contents.meta.$method();
-        $contents.folded.$method();
+        $contents.cached_view.$method();
         $contents.pieces.$method();
         $contents.records.$method();
     }};
@@ -114,7 +114,7 @@ impl Contents {
             self.slot(change)?;
         }
         if let Some(answer) = &append.answers {
-            self.answer(&answer.command, &answer.outcome, append.at)?;
+            self.answer_once(&answer.command, &answer.outcome, append.at)?;
         }
         for change in &append.timers {
             self.timer(&append.stream, change);
@@ -137,11 +137,11 @@ impl Contents {
             });
         }
         let from = EffectId {
-            seq: first.first,
+            seq: first.first.0,
             index: 0,
         };
         let to = EffectId {
-            seq: first.last,
+            seq: first.last.0,
             index: u32::MAX,
         };
         Ok(Some(Appended {
@@ -179,7 +179,7 @@ impl Contents {
                 }),
             );
             for (index, body) in (0_u32..).zip(&event.effects) {
-                let id = EffectId { seq, index };
+                let id = EffectId { seq: seq.0, index };
                 let stream = append.stream.clone();
                 let body = body.clone();
                 self.outbox.put(
@@ -202,7 +202,6 @@ impl Contents {
             append.stream.clone(),
             Stream {
                 id: append.stream.clone(),
-                kind: append.kind.clone(),
                 version,
                 fence,
                 state,
@@ -249,7 +248,7 @@ impl Contents {
         }
     }
 
-    /// Unsets a timer and gives its last generation, 0 when it never had one.
+    /// Unsets a timer and returns its last generation, 0 when it never had one.
     fn disarm(&mut self, stream: &StreamId, key: &str) -> u64 {
         let row = (stream.clone(), key.to_owned());
         let Some(Clock { generation, due }) = self.timers.get(&row).cloned() else {
@@ -280,7 +279,7 @@ impl Contents {
         Ok(())
     }
 
-    fn complete(&mut self, id: EffectId, at: Millis) -> Result<()> {
+    fn complete(&mut self, id: EffectId, at: Time) -> Result<()> {
         let mut effect = self.undone(id)?;
         effect.done_at = Some(at);
         self.outbox.put(id, effect);
@@ -298,14 +297,14 @@ impl Contents {
         }
     }
 
-    pub(super) fn done(&mut self, id: EffectId, at: Millis) -> Result<()> {
+    pub(super) fn done(&mut self, id: EffectId, at: Time) -> Result<()> {
         match self.complete(id, at) {
             Err(Error::AlreadyDone { .. }) => Ok(()),
             result => result,
         }
     }
 
-    pub(super) fn tried(&mut self, id: EffectId, run_at: Millis, why: Option<String>) -> Result<()> {
+    pub(super) fn tried(&mut self, id: EffectId, run_at: Time, why: Option<String>) -> Result<()> {
         let mut effect = self.undone(id)?;
         effect.attempts = effect.attempts.saturating_add(1);
         effect.run_at = Some(run_at);
@@ -359,10 +358,10 @@ impl Contents {
             at,
             body,
             outcome: None,
-            settled_at: None,
+            answered_at: None,
         };
         self.numbers.put(command.id.clone(), number);
-        self.unsettled.put(number, ());
+        self.unanswered.put(number, ());
         self.commands.put(number, command.clone());
         Submitted {
             command,
@@ -377,26 +376,26 @@ impl Contents {
             .cloned()
     }
 
-    fn answer(&mut self, id: &CommandId, outcome: &str, at: Millis) -> Result<()> {
+    fn answer_once(&mut self, id: &CommandId, outcome: &str, at: Time) -> Result<()> {
         let Some(mut command) = self.command(id) else {
             return Err(Error::NotFound {
                 what: format!("command `{id}`"),
             });
         };
         if command.outcome.is_some() {
-            return Err(Error::AlreadySettled { command: id.clone() });
+            return Err(Error::AlreadyAnswered { command: id.clone() });
         }
         command.outcome = Some(outcome.to_owned());
-        command.settled_at = Some(at);
-        self.unsettled.remove(&command.number);
+        command.answered_at = Some(at);
+        self.unanswered.remove(&command.number);
         self.commands.put(command.number, command);
         Ok(())
     }
 
-    pub(super) fn settle(&mut self, id: &CommandId, outcome: &str, at: Millis) -> Result<()> {
+    pub(super) fn answer(&mut self, id: &CommandId, outcome: &str, at: Time) -> Result<()> {
         match self.command(id).and_then(|command| command.outcome) {
             Some(before) if before == outcome => Ok(()),
-            _ => self.answer(id, outcome, at),
+            _ => self.answer_once(id, outcome, at),
         }
     }
 
@@ -416,26 +415,29 @@ impl Contents {
         Ok(())
     }
 
-    fn fold(&mut self, folding: &Folding) -> Result<()> {
-        let Folding {
+    fn cache(&mut self, view: &NewView) -> Result<()> {
+        let NewView {
             shape,
             seq,
             ref pieces,
-        } = *folding;
-        let first = self.folded.get(&()).map_or(0, |last| last.first + last.pieces);
+        } = *view;
+        let first = self
+            .cached_view
+            .get(&())
+            .map_or(0, |last| last.first + last.pieces);
         let old: Vec<u64> = self.pieces.rows().keys().copied().collect();
         old.iter().for_each(|number| self.pieces.remove(number));
         let mut next = first;
         for piece in pieces.each() {
             let piece = piece?;
-            json("fold up to", &seq.to_string(), &piece)?;
+            json("view up to", &seq.to_string(), &piece)?;
             self.pieces.put(next, piece);
             next += 1;
         }
         let pieces = next - first;
-        self.folded.put(
+        self.cached_view.put(
             (),
-            Folded {
+            CachedView {
                 shape,
                 seq,
                 first,
@@ -445,15 +447,15 @@ impl Contents {
         Ok(())
     }
 
-    pub(super) fn put_aside(
-        &mut self,
-        folding: &Folding,
-        records: &[Record],
-    ) -> Result<Option<Vec<StreamId>>> {
-        if self.folded.get(&()).is_some_and(|last| folding.is_behind(*last)) {
+    pub(super) fn save_view(&mut self, view: &NewView, records: &[Record]) -> Result<Option<Vec<StreamId>>> {
+        if self
+            .cached_view
+            .get(&())
+            .is_some_and(|last| view.is_behind(*last))
+        {
             return Ok(None);
         }
-        self.fold(folding)?;
+        self.cache(view)?;
         let undone: BTreeSet<StreamId> = self
             .undone
             .rows()

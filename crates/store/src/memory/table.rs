@@ -1,8 +1,8 @@
-//! A table that can take its last changes back.
+//! A table that can undo its last changes.
 
 use std::collections::BTreeMap;
 
-/// Rows by key, with what is needed to undo the changes since the last [`commit`](Self::commit).
+/// Rows by key, with the old rows, to undo the changes since the last [`commit`](Self::commit).
 #[derive(Clone, Debug)]
 pub(super) struct Table<K, V> {
     rows: BTreeMap<K, V>,

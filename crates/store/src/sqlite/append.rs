@@ -1,6 +1,6 @@
-//! How appends are written, in SQL: all that do not meet go in one wave, each step a statement for all of them. The way to
-//! the database costs more than what it does there. Each check is in the statement that writes, or on streams that the
-//! transaction has read.
+//! How appends are written, in SQL: all that do not meet go in one wave, each step a statement for all of
+//! them. The way to the database costs more than what it does there. Each check is in the statement that
+//! writes, or on streams that the transaction has read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,15 +12,15 @@ use super::insert::{
     EVENTS, EffectRow, EventRow, OUTBOX, ROWS, STREAMS, bind_effect, bind_event, bind_stream,
 };
 use super::read;
-use super::write::{done, int, missed, settle};
+use super::write::{done, int, missed};
 use super::writer::Tx;
 use crate::{
     Append, Appended, EffectId, Error, Result, Seq, SlotChange, Stream, StreamId, TimerChange, TimerRef,
     Version,
 };
 
-/// Writes appends, in order. When there is more than one, a refusal only tells that one of them is refused: which one and
-/// why, each tells when it is written on its own.
+/// Writes appends, in order. When there is more than one, a refusal only means that one of them is refused:
+/// which one, and why, comes out when each is written on its own.
 pub(super) async fn append(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> {
     let mut appended = Vec::with_capacity(appends.len());
     let mut rest = appends;
@@ -32,8 +32,9 @@ pub(super) async fn append(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<A
     Ok(appended)
 }
 
-/// How many of the first appends do not build on each other: none goes to a stream, or spends a timer of one, that an earlier
-/// one goes to. Whatever else two of them could both want can be had once, and is then refused.
+/// How many of the first appends do not build on each other: none goes to a stream, or spends a timer of one,
+/// that an earlier one goes to. Whatever else two of them could both want can be had once, and is then
+/// refused.
 fn wave(appends: &[&Append]) -> usize {
     let mut met: BTreeSet<&StreamId> = BTreeSet::new();
     let apart = appends.iter().take_while(|append| {
@@ -66,14 +67,14 @@ async fn at_once(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> 
     }
     for append in appends {
         if let Some(answer) = &append.answers {
-            settle(tx, &answer.command, &answer.outcome, append.at).await?;
+            super::write::answer(tx, &answer.command, &answer.outcome, append.at).await?;
         }
     }
     facts(tx, &wave, &moved).await?;
     timers(tx, appends).await?;
     tx.head = head;
     let moved = moved.into_iter().map(|mut chain| {
-        // What comes later asks for all but the state, which is long.
+        // Later appends need all but the state, which is long.
         chain.stream.state.clear();
         (chain.stream.id.clone(), chain)
     });
@@ -81,7 +82,7 @@ async fn at_once(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<Vec<Appended>> 
     Ok(wave.into_iter().map(|placed| placed.becomes).collect())
 }
 
-/// An append, and what becomes of it.
+/// An append, and the places that it gets.
 struct Placed<'a> {
     append: &'a Append,
     becomes: Appended,
@@ -100,7 +101,7 @@ fn place<'a>(head: &mut u64, append: &'a Append, chain: Option<&Chain>) -> Place
         effects.extend(
             (0_u32..)
                 .zip(&event.effects)
-                .map(|(index, _body)| EffectId { seq, index }),
+                .map(|(index, _body)| EffectId { seq: seq.0, index }),
         );
     }
     let becomes = Appended {
@@ -128,12 +129,13 @@ fn alone<T>(wave: &[T]) -> Result<&T> {
     }
 }
 
-/// Writes the keys, for the facts that are about to be written; gives what the first one of a known key became.
+/// Writes the keys, for the facts that are about to be written; returns the result of the first append of a
+/// known key.
 async fn claim<'a>(tx: &mut Tx<'_>, wave: &'a [Placed<'a>]) -> Result<Option<Appended>> {
     #[derive(Serialize)]
     struct Row<'a> {
         key: &'a str,
-        stream: &'a StreamId,
+        stream: String,
         first: i64,
         last: i64,
         version: i64,
@@ -141,7 +143,7 @@ async fn claim<'a>(tx: &mut Tx<'_>, wave: &'a [Placed<'a>]) -> Result<Option<App
     let row = |Placed { append, becomes, .. }: &'a Placed<'a>| {
         Some(Row {
             key: append.key.as_deref()?,
-            stream: &append.stream,
+            stream: append.stream.to_string(),
             first: int(becomes.first_seq.0),
             last: int(becomes.last_seq.0),
             version: int(becomes.version.0),
@@ -167,7 +169,6 @@ fn moved(tx: &Tx<'_>, placed: &Placed<'_>) -> Result<Chain> {
     let stream = Stream {
         fence: append.admit(before)?,
         id: append.stream.clone(),
-        kind: append.kind.clone(),
         version: becomes.version,
         state: append
             .events
@@ -186,7 +187,7 @@ async fn spend(tx: &mut Tx<'_>, timer: &TimerRef) -> Result<()> {
     let update =
         "UPDATE timers SET due = NULL WHERE stream = ? AND key = ? AND generation = ? AND due IS NOT NULL";
     let query = sqlx::query(update)
-        .bind(timer.stream.0.clone())
+        .bind(timer.stream.to_string())
         .bind(timer.key.clone());
     if tx.wrote(query.bind(int(timer.generation))).await? == 1 {
         return Ok(());
@@ -212,8 +213,8 @@ async fn slot(tx: &mut Tx<'_>, change: &SlotChange) -> Result<()> {
         SlotChange::Take { agent, ticket, fence } => {
             let insert = "INSERT INTO slots (agent, ticket, fence) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
             let query = sqlx::query(insert)
-                .bind(agent.clone())
-                .bind(ticket.clone())
+                .bind(agent.to_string())
+                .bind(ticket.to_string())
                 .bind(int(fence.0));
             if tx.wrote(query).await? == 0 {
                 let by = read::slot_in_the_way(tx.conn, agent, ticket).await?;
@@ -225,18 +226,18 @@ async fn slot(tx: &mut Tx<'_>, change: &SlotChange) -> Result<()> {
             }
         }
         SlotChange::Free { agent } => {
-            tx.wrote(sqlx::query("DELETE FROM slots WHERE agent = ?").bind(agent.clone()))
+            tx.wrote(sqlx::query("DELETE FROM slots WHERE agent = ?").bind(agent.to_string()))
                 .await?;
         }
     }
     Ok(())
 }
 
-/// Sets and cancels timers. What becomes of one that is changed more than once is added up before.
+/// Sets and cancels timers. Several changes of one timer are added up before.
 async fn timers(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
     #[derive(Serialize)]
     struct Row<'a> {
-        stream: &'a StreamId,
+        stream: String,
         key: &'a str,
         /// How often it is set.
         sets: i64,
@@ -250,13 +251,12 @@ async fn timers(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
                 TimerChange::Cancel { key } => (key, None),
             };
             let stream = &append.stream;
-            let new = Row {
-                stream,
+            let row = rows.entry((stream, key)).or_insert_with(|| Row {
+                stream: stream.to_string(),
                 key,
                 sets: 0,
                 due,
-            };
-            let row = rows.entry((stream, key)).or_insert(new);
+            });
             row.sets += i64::from(due.is_some());
             row.due = due;
         }
@@ -273,7 +273,8 @@ async fn timers(tx: &mut Tx<'_>, appends: &[&Append]) -> Result<()> {
     Ok(())
 }
 
-/// Writes the streams as they are now, the events, and their effects. JSON would be shorter here, but it costs more than the rest.
+/// Writes the streams as they are now, the events, and their effects. JSON would be shorter here, but it
+/// costs more than the rest.
 async fn facts(tx: &mut Tx<'_>, wave: &[Placed<'_>], moved: &[Chain]) -> Result<()> {
     let events: Vec<_> = wave.iter().flat_map(Placed::events).collect();
     let effects: Vec<_> = wave.iter().flat_map(Placed::effects).collect();

@@ -1,13 +1,16 @@
-//! Streams, and the events of each: a chain from its first event to its last, in which an event says which one was before it.
+//! Streams, and the events of each: a chain from its first event to its last, in which each event names the
+//! one before it.
 
 use sqlx::Row as _;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 use super::checksum::{Summed, of_stream};
-use super::read::{FromRow as _, Parse, Query, all, first, from, get, given, number, place, rows, unsigned};
+use super::read::{
+    FromRow as _, Parse, Query, all, first, from, get, given, name, number, place, rows, unsigned,
+};
 use crate::{Error, Event, Fence, Result, Seq, Stream, StreamId, Version, Which};
 
-/// What is read of an event that stands beside its stream.
+/// The columns of an event in a statement that reads its stream too.
 macro_rules! event {
     () => {
         "events.seq, events.stream, events.version, at, cause, events.kind, schema, event, state_after, events.checksum"
@@ -18,15 +21,16 @@ macro_rules! event {
 macro_rules! streams {
     ($rest:literal) => {
         concat!(
-            "SELECT id, streams.kind, streams.version, fence, first, last, archived, streams.checksum, state_after FROM streams LEFT JOIN events \
+            "SELECT id, streams.version, fence, first, last, archived, streams.checksum, state_after FROM streams LEFT JOIN events \
              ON events.seq = last AND events.stream = id AND events.version = streams.version ",
             $rest
         )
     };
 }
 
-/// A statement that gives at most ?2 events of stream ?1 after its event at place ?3, forward from the place that another one gives;
-/// with each the version of the event at ?3 and the place of the stream's last event, and those alone where there is no event.
+/// A statement that gives at most ?2 events of stream ?1 after its event at place ?3, forward from the place
+/// that another one gives; with each the version of the event at ?3 and the place of the stream's last event,
+/// and those alone where there is no event.
 macro_rules! onward {
     ($from:literal) => {
         concat!(
@@ -48,7 +52,8 @@ const ONE: &str = streams!("WHERE id = ?");
 const NAMED: &str = streams!("WHERE archived = 1 AND id IN (SELECT value FROM json_each(?)) ORDER BY id");
 /// All streams, from a place on.
 pub(super) const ALL: &str = streams!("WHERE id > ?1 ORDER BY id LIMIT ?2");
-/// Those that are archived or not. That is said, not bound: the index of the live ones serves who says it.
+/// Those that are archived or not. A constant, not a bound value: only so can SQLite use the index of the
+/// live ones.
 const LIVE: &str = streams!("WHERE id > ?1 AND archived = 0 ORDER BY id LIMIT ?2");
 const ARCHIVED: &str = streams!("WHERE id > ?1 AND archived = 1 ORDER BY id LIMIT ?2");
 
@@ -57,8 +62,8 @@ const FROM_FIRST: &str = onward!("SELECT first FROM streams WHERE id = ?1");
 /// The events of a stream after one of them.
 const AFTER: &str = onward!("SELECT seq FROM events WHERE prev = ?3");
 
-/// The event that gave stream ?1 version ?2, looked for from its last one back; with it the stream's version and last event, and those
-/// without an event where it is not there.
+/// The event that gave stream ?1 version ?2, looked for from its last one back; with it the stream's version
+/// and last event, and those without an event where it is not there.
 const BACK: &str = concat!(
     "WITH RECURSIVE chain (seq, version, prev) AS (\
      SELECT events.seq, events.version, prev FROM streams JOIN events ON events.seq = last WHERE id = ?1 \
@@ -82,11 +87,10 @@ pub(super) struct Chain {
 impl Parse for Chain {
     fn parse(row: &SqliteRow) -> Result<Self> {
         let stream = Stream {
-            id: StreamId(get(row, "id")?),
-            kind: get(row, "kind")?,
+            id: name(row, "id")?,
             version: Version(unsigned(row, "version")?),
             fence: Fence(unsigned(row, "fence")?),
-            // Where the last event is not there, this is not what the checksum is of, nor JSON.
+            // Where the last event is missing, the empty state does not match the checksum, and is no JSON.
             state: get::<Option<String>>(row, "state_after")?.unwrap_or_default(),
             archived: get::<i64>(row, "archived")? != 0,
         };
@@ -109,7 +113,7 @@ impl Summed for Chain {
 }
 
 pub(super) async fn stream(conn: &mut SqliteConnection, id: &StreamId) -> Result<Option<Stream>> {
-    let query = sqlx::query(ONE).bind(id.0.clone());
+    let query = sqlx::query(ONE).bind(id.to_string());
     let found: Option<Chain> = first(conn, query).await?;
     Ok(found.map(|chain| chain.stream))
 }
@@ -129,7 +133,8 @@ pub(super) async fn streams(
 }
 
 pub(super) async fn archived(conn: &mut SqliteConnection, streams: &[StreamId]) -> Result<Vec<Stream>> {
-    listed(conn, sqlx::query(NAMED).bind(given(streams)?)).await
+    let names: Vec<String> = streams.iter().map(StreamId::to_string).collect();
+    listed(conn, sqlx::query(NAMED).bind(given(&names)?)).await
 }
 
 async fn listed(conn: &mut SqliteConnection, query: Query) -> Result<Vec<Stream>> {
@@ -145,7 +150,7 @@ pub(super) async fn events_of(
 ) -> Result<Vec<Event>> {
     let select = if after.0 == 0 { FROM_FIRST } else { AFTER };
     let query = sqlx::query(select)
-        .bind(stream.0.clone())
+        .bind(stream.to_string())
         .bind(limit)
         .bind(place(after.0));
     let found = rows(conn, query).await?;
@@ -183,7 +188,7 @@ pub(super) async fn event_of(
     if version.0 == 0 {
         return Ok(None);
     }
-    let query = sqlx::query(BACK).bind(stream.0.clone()).bind(place(version.0));
+    let query = sqlx::query(BACK).bind(stream.to_string()).bind(place(version.0));
     let found = rows(conn, query).await?;
     let Some(row) = found.first() else {
         return Ok(None);
@@ -221,7 +226,7 @@ mod tests {
     use super::super::schema;
     use super::*;
 
-    /// What is read of a stream costs what it gives, however much stands in the journal beside it.
+    /// The cost of reading a stream does not grow with the rest of the journal.
     #[tokio::test]
     async fn nothing_of_a_stream_is_looked_for_in_all_events() {
         let folder = tempfile::tempdir().unwrap();

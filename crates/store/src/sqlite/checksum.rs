@@ -1,17 +1,17 @@
-//! What a row was when it was written, as a number: SQLite gives back whatever the disk does.
+//! Checksums of rows: SQLite has none, and returns whatever the disk returns.
 
 use crc32fast::Hasher;
 use sqlx::sqlite::SqliteRow;
 
 use super::insert::{EffectRow, EventRow};
 use super::read::{FromRow, Parse, get};
-use crate::{Command, Effect, Error, Event, NewCommand, Result, Stream};
+use crate::{Command, Effect, Error, Event, NewCommand, Result, Stream, StreamId};
 
-/// A row that has a checksum of what stays as it was written. One that was written before there were checksums has none.
+/// A row with a checksum of its values that never change.
 pub(super) trait Summed: Parse {
-    /// The checksum that it was written with.
+    /// The checksum of its values.
     fn checksum(&self) -> u32;
-    /// What it is, in words.
+    /// Its name in messages.
     fn name(&self) -> String;
 }
 
@@ -22,11 +22,11 @@ impl<T: Summed> FromRow for T {
     }
 }
 
-/// What a row says, and what speaks against it.
+/// The values of a row, and its damage in words.
 pub(super) fn doubted<T: Summed>(row: &SqliteRow) -> Result<(T, Option<String>)> {
     let value = T::parse(row)?;
-    let written: Option<i64> = get(row, "checksum")?;
-    let is_other = written.is_some_and(|written| written != i64::from(value.checksum()));
+    let written: i64 = get(row, "checksum")?;
+    let is_other = written != i64::from(value.checksum());
     let harm = is_other.then(|| format!("{} is not as it was written", value.name()));
     Ok((value, harm))
 }
@@ -36,10 +36,11 @@ enum Part<'a> {
     Number(u64),
     Time(i64),
     Text(&'a str),
+    Name(&'a StreamId),
     Nothing,
 }
 
-use Part::{Nothing, Number, Text, Time};
+use Part::{Name, Nothing, Number, Text, Time};
 
 /// The checksum of these values in this order; each is told apart from the next.
 fn sum<const N: usize>(parts: [Part<'_>; N]) -> u32 {
@@ -52,6 +53,15 @@ fn sum<const N: usize>(parts: [Part<'_>; N]) -> u32 {
                 sum.update(&(text.len() as u64).to_le_bytes());
                 sum.update(text.as_bytes());
             }
+            Name(StreamId::Project) => {
+                sum.update(&7_u64.to_le_bytes());
+                sum.update(b"project");
+            }
+            Name(StreamId::Ticket(id)) => {
+                sum.update(&(7 + id.as_str().len() as u64).to_le_bytes());
+                sum.update(b"ticket/");
+                sum.update(id.as_str().as_bytes());
+            }
             Nothing => sum.update(&u64::MAX.to_le_bytes()),
         }
     }
@@ -62,11 +72,10 @@ fn maybe(text: Option<&str>) -> Part<'_> {
     text.map_or(Nothing, Text)
 }
 
-/// Of a stream; whether it is archived is said without an append.
+/// Of a stream; `archived` is left out, since it is set without an append.
 pub(super) fn of_stream(stream: &Stream) -> u32 {
     sum([
-        Text(&stream.id.0),
-        Text(&stream.kind),
+        Name(&stream.id),
         Number(stream.version.0),
         Number(stream.fence.0),
         Text(&stream.state),
@@ -78,7 +87,7 @@ pub(super) fn of_event(row: &EventRow<'_>) -> u32 {
     let EventRow { append, event, .. } = row;
     sum([
         Number(row.seq.0),
-        Text(&append.stream.0),
+        Name(&append.stream),
         Number(row.version.0),
         Time(append.at.0),
         maybe(event.cause.as_deref()),
@@ -89,12 +98,12 @@ pub(super) fn of_event(row: &EventRow<'_>) -> u32 {
     ])
 }
 
-/// Of an effect that is to be written; when it is tried, and done, is said later.
+/// Of an effect that is to be written; its tries and its end are left out, since they come later.
 pub(super) fn of_effect((append, effect, body): &EffectRow<'_>) -> u32 {
     sum([
-        Number(effect.seq.0),
+        Number(effect.seq),
         Number(effect.index.into()),
-        Text(&append.stream.0),
+        Name(&append.stream),
         Text(body),
     ])
 }
@@ -113,7 +122,7 @@ impl Summed for Event {
     fn checksum(&self) -> u32 {
         sum([
             Number(self.seq.0),
-            Text(&self.stream.0),
+            Name(&self.stream),
             Number(self.version.0),
             Time(self.at.0),
             maybe(self.cause.as_deref()),
@@ -132,9 +141,9 @@ impl Summed for Event {
 impl Summed for Effect {
     fn checksum(&self) -> u32 {
         sum([
-            Number(self.id.seq.0),
+            Number(self.id.seq),
             Number(self.id.index.into()),
-            Text(&self.stream.0),
+            Name(&self.stream),
             Text(&self.body),
         ])
     }

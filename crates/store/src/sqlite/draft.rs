@@ -1,4 +1,4 @@
-//! A journal that is being made, under a name of its own; and those whose makers were killed.
+//! Drafts: a journal that is being made, under a name of its own, and the drafts whose makers were killed.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -12,15 +12,15 @@ use super::fault::io;
 use super::place;
 use crate::Result;
 
-/// What stands behind the journal's name in a draft's, before what tells it from others.
+/// The part of a draft's name between the journal's name and the draft's number.
 const MARK: &str = ".new-";
-/// What SQLite makes beside a file, by the end of its name.
+/// The files that SQLite makes beside another, by the ends of their names.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// A journal being made; removed when dropped.
 pub(super) struct Draft {
     path: PathBuf,
-    /// Locked for as long as somebody makes it. SQLite's own locks are others, and open only while it is written.
+    /// Locked while the draft is being made. SQLite's own locks are others, and held only while it writes.
     _file: File,
 }
 
@@ -43,7 +43,8 @@ impl Draft {
                             _file: file,
                         });
                     }
-                    // Whoever clears up was between the two: it is gone, or about to be.
+                    // Another process removes drafts and was between the two calls: the file is gone, or
+                    // about to be.
                     Ok(()) | Err(TryLockError::WouldBlock) => {}
                     Err(TryLockError::Error(e)) => {
                         remove(&draft);
@@ -68,7 +69,7 @@ impl Drop for Draft {
     }
 }
 
-/// Removes the drafts of this journal that nobody makes any more. What cannot be looked at, or removed, is only clutter.
+/// Removes the drafts of this journal whose makers are gone. A draft that cannot be removed is only clutter.
 pub(super) fn clear(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return;
@@ -91,7 +92,8 @@ fn clear_one(path: &Path, draft: &Path) {
             .map(|found| (found.dev(), found.ino()))
             .ok()
     };
-    // It became the journal, and has its name: only this one is left. To open and close it would drop SQLite's locks on the journal.
+    // The draft became the journal, and only its second name is left. To open and close it would drop
+    // SQLite's locks on the journal.
     if which(draft).is_some() && which(draft) == which(path) {
         return remove(draft);
     }
@@ -115,7 +117,7 @@ fn remove(draft: &Path) {
     for end in BESIDE {
         drop(std::fs::remove_file(place::beside(draft, end)));
     }
-    // Last: what is beside it is found by it.
+    // Last: the files beside it are found by its name.
     drop(std::fs::remove_file(draft));
 }
 

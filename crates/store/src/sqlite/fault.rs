@@ -1,4 +1,4 @@
-//! What the database's errors mean.
+//! The meaning of the database's errors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ mod code {
     pub(super) const FULL: i32 = 13;
     pub(super) const CANTOPEN: i32 = 14;
     pub(super) const PROTOCOL: i32 = 15;
-    /// What we write never breaks a rule of the schema, where what is there does not.
+    /// Our writes never break a rule of the schema, unless a row that is there already does.
     pub(super) const CONSTRAINT: i32 = 19;
     pub(super) const MISMATCH: i32 = 20;
     pub(super) const NOTADB: i32 = 26;
@@ -25,7 +25,7 @@ mod code {
     pub(super) const ERROR: i32 = 1;
 }
 
-/// Sorts an error of the database by what can be done about it.
+/// Sorts an error of the database by its remedy.
 pub(super) fn sort(doing: &'static str, source: sqlx::Error) -> Error {
     let primary = source
         .as_database_error()
@@ -44,7 +44,7 @@ pub(super) fn sort(doing: &'static str, source: sqlx::Error) -> Error {
                 source: Arc::new(source),
             }
         }
-        // A disk, a quota, memory or threads: what the machine lacks, not what is in the file.
+        // A disk, a quota, memory or threads: the machine is short of something, and the file is whole.
         (Some(code::NOMEM | code::IOERR | code::PROTOCOL), _) | (None, sqlx::Error::Io(_)) => Error::Io {
             doing: doing.to_owned(),
             source: Arc::new(std::io::Error::other(told(&source))),
@@ -103,7 +103,7 @@ pub(super) fn breaks_transaction(error: &Error) -> bool {
         | Error::StaleTimer { .. }
         | Error::SlotTaken { .. }
         | Error::AlreadyDone { .. }
-        | Error::AlreadySettled { .. }
+        | Error::AlreadyAnswered { .. }
         | Error::KeyReused { .. }
         | Error::NotFound { .. }
         | Error::Invalid { .. } => false,

@@ -17,8 +17,8 @@ pub(super) struct Insert {
 }
 
 pub(super) const STREAMS: Insert = Insert {
-    into: "INSERT INTO streams (id, kind, version, fence, first, last, checksum) VALUES ",
-    row: "(?, ?, ?, ?, ?, ?, ?)",
+    into: "INSERT INTO streams (id, version, fence, first, last, checksum) VALUES ",
+    row: "(?, ?, ?, ?, ?, ?)",
     then: " ON CONFLICT (id) DO UPDATE SET version = excluded.version, fence = excluded.fence, last = excluded.last, \
            checksum = excluded.checksum, archived = 0;",
 };
@@ -45,8 +45,8 @@ impl Insert {
         [self.into, &vec![self.row; rows].join(","), self.then].concat()
     }
 
-    /// Inserts rows, each time as many as a statement has had before or will have again: it is compiled once, which for a long
-    /// one costs more than running it.
+    /// Inserts rows, each time as many as a statement has had before or will have again: it is compiled once,
+    /// which for a long one costs more than running it.
     pub(super) async fn run<R>(
         &self,
         tx: &mut Tx<'_>,
@@ -76,14 +76,13 @@ pub(super) struct EventRow<'a> {
     pub(super) prev: Option<Seq>,
 }
 
-/// An effect's row: its append, its name, what it is.
+/// An effect's row: its append, its id, its body.
 pub(super) type EffectRow<'a> = (&'a Append, EffectId, &'a String);
 
 pub(super) fn bind_stream(query: Query, chain: &Chain) -> Query {
     let Chain { stream, first, last } = chain;
     query
-        .bind(stream.id.0.clone())
-        .bind(stream.kind.clone())
+        .bind(stream.id.to_string())
         .bind(int(stream.version.0))
         .bind(int(stream.fence.0))
         .bind(int(first.0))
@@ -95,7 +94,7 @@ pub(super) fn bind_event(query: Query, row: &EventRow<'_>) -> Query {
     let EventRow { append, event, .. } = row;
     query
         .bind(int(row.seq.0))
-        .bind(append.stream.0.clone())
+        .bind(append.stream.to_string())
         .bind(int(row.version.0))
         .bind(row.prev.map(|seq| int(seq.0)))
         .bind(append.at.0)
@@ -110,9 +109,9 @@ pub(super) fn bind_event(query: Query, row: &EventRow<'_>) -> Query {
 pub(super) fn bind_effect(query: Query, row: &EffectRow<'_>) -> Query {
     let (append, effect, body) = row;
     query
-        .bind(int(effect.seq.0))
+        .bind(int(effect.seq))
         .bind(effect.index)
-        .bind(append.stream.0.clone())
+        .bind(append.stream.to_string())
         .bind((*body).clone())
         .bind(checksum::of_effect(row))
 }

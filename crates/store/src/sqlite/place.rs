@@ -1,4 +1,4 @@
-//! Where the journal's file stands, and whether it is still the one that was opened.
+//! The journal's file: its path, and whether it is still the file that was opened.
 
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use super::fault::io;
 use crate::{Error, Result};
 
-/// What SQLite keeps beside the file, by the end of its name.
+/// The files that SQLite has beside the journal, by the ends of their names.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
-/// A journal's file, known by more than its name: a process that has it open writes on into one that was deleted.
+/// A journal's file, known by more than its name: a process that has a deleted file open can still write to
+/// it.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
@@ -67,12 +68,13 @@ impl Place {
     }
 }
 
-/// Refuses where there is no journal and what belongs to one: SQLite would take it for a new one's.
+/// Refuses where there is no journal but files that belong beside one: SQLite would take them for a new
+/// one's.
 pub(super) fn whole(path: &Path) -> Result<()> {
     let is_there = |end: &str| beside(path, end).symlink_metadata().is_ok();
     let left = BESIDE.into_iter().find(|end| is_there(end));
     match left {
-        // Looked at last: another process may have made one since, with all that belongs to it.
+        // Checked last: another process may have made a journal since, with its files.
         Some(beside) if path.symlink_metadata().is_err() => Err(Error::Halved {
             path: path.to_owned(),
             beside,
@@ -81,15 +83,15 @@ pub(super) fn whole(path: &Path) -> Result<()> {
     }
 }
 
-/// Whether nothing can be made beside the journal: its folder is another's, or stands on what is mounted to be read only.
+/// Whether nothing can be made beside the journal: its folder is another user's, or is mounted read-only.
 pub(super) fn is_sealed(path: &Path) -> bool {
     use rustix::fs::{Access, AtFlags, CWD, accessat};
     let folder = path.parent().unwrap_or(path);
-    // As who this is in effect: that is who opens files.
+    // As the effective user: the system opens files with its rights.
     accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_err()
 }
 
-/// Refuses where what was written last is not in the journal's file yet: it is not in what can be read there.
+/// Refuses where the last writes are still in the log: a reader of the file alone would miss them.
 pub(super) fn taken_over(path: &Path) -> Result<()> {
     match beside(path, "-wal").symlink_metadata() {
         Ok(log) if log.len() > 0 => Err(Error::Sealed {
@@ -99,7 +101,7 @@ pub(super) fn taken_over(path: &Path) -> Result<()> {
     }
 }
 
-/// What stands beside the journal, by the end of its name.
+/// A file beside the journal, by the end of its name.
 pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);

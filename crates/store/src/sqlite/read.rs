@@ -1,4 +1,4 @@
-//! What can be read, in SQL, and how rows become values.
+//! Reads, in SQL, and how rows become values.
 
 use serde::Serialize;
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
@@ -6,12 +6,12 @@ use sqlx::{Decode, Row, Type};
 
 use super::fault::sort;
 use crate::{
-    Appended, Command, CommandId, Effect, EffectId, Error, Event, Fence, Folded, Millis, Number, Record,
-    Result, Seq, Slot, StreamId, Timer, TimerRef, Version,
+    AgentName, Appended, CachedView, Command, CommandId, Effect, EffectId, Error, Event, Fence, Number,
+    Record, Result, Seq, Slot, StreamId, TicketId, Time, Timer, TimerRef, Version,
 };
 
-/// A statement that reads rows of a table. Each column by the name that it is to have: a damaged schema may have another one for it,
-/// and one that is not even text stops sqlx.
+/// A statement that reads rows of a table. Each column is named: a damaged schema may have another name for
+/// it, and a name that is not even text stops sqlx.
 macro_rules! select {
     (events $rest:literal) => {
         concat!(
@@ -36,7 +36,7 @@ macro_rules! select {
     };
     (commands $rest:literal) => {
         concat!(
-            "SELECT number, id, \"by\", at, body, outcome, settled_at, checksum FROM commands ",
+            "SELECT number, id, \"by\", at, body, outcome, answered_at, checksum FROM commands ",
             $rest
         )
     };
@@ -51,12 +51,12 @@ pub(super) const EVENTS: &str = select!(events "WHERE seq > ? ORDER BY seq LIMIT
 
 pub(super) type Query = sqlx::query::Query<'static, Sqlite, sqlx::sqlite::SqliteArguments>;
 
-/// Turns a row into a value, when it is as it was written.
+/// Turns a row into a value, when its checksum matches.
 pub(super) trait FromRow: Sized {
     fn from_row(row: &SqliteRow) -> Result<Self>;
 }
 
-/// Turns a row into a value, whatever its checksum says.
+/// Turns a row into a value, without a look at its checksum.
 pub(super) trait Parse: Sized {
     fn parse(row: &SqliteRow) -> Result<Self>;
 }
@@ -74,6 +74,24 @@ pub(super) fn number(what: &str, found: i64) -> Result<u64> {
 
 pub(super) fn unsigned(row: &SqliteRow, column: &str) -> Result<u64> {
     number(column, get(row, column)?)
+}
+
+/// A stream's name.
+pub(super) fn name(row: &SqliteRow, column: &str) -> Result<StreamId> {
+    stream(get(row, column)?)
+}
+
+/// The stream of this name.
+pub(super) fn stream(name: &str) -> Result<StreamId> {
+    StreamId::parse(name).ok_or_else(|| Error::Damaged {
+        what: format!("a stream is called {}", text::quoted(name)),
+    })
+}
+
+fn not_a_name(error: model::ids::Error) -> Error {
+    Error::Damaged {
+        what: error.to_string(),
+    }
 }
 
 fn small(row: &SqliteRow, column: &str) -> Result<u32> {
@@ -118,9 +136,9 @@ impl Parse for Event {
     fn parse(row: &SqliteRow) -> Result<Self> {
         Ok(Self {
             seq: Seq(unsigned(row, "seq")?),
-            stream: StreamId(get(row, "stream")?),
+            stream: name(row, "stream")?,
             version: Version(unsigned(row, "version")?),
-            at: Millis(get(row, "at")?),
+            at: Time(get(row, "at")?),
             cause: get(row, "cause")?,
             kind: get(row, "kind")?,
             schema: small(row, "schema")?,
@@ -130,7 +148,7 @@ impl Parse for Event {
     }
 }
 
-impl FromRow for Folded {
+impl FromRow for CachedView {
     fn from_row(row: &SqliteRow) -> Result<Self> {
         let (first, pieces) = (unsigned(row, "first")?, unsigned(row, "pieces")?);
         Ok(Self {
@@ -145,7 +163,7 @@ impl FromRow for Folded {
 impl FromRow for Record {
     fn from_row(row: &SqliteRow) -> Result<Self> {
         Ok(Self {
-            stream: StreamId(get(row, "stream")?),
+            stream: name(row, "stream")?,
             version: Version(unsigned(row, "version")?),
             brief: get(row, "brief")?,
             rest: get(row, "rest")?,
@@ -157,22 +175,22 @@ impl Parse for Effect {
     fn parse(row: &SqliteRow) -> Result<Self> {
         Ok(Self {
             id: EffectId {
-                seq: Seq(unsigned(row, "seq")?),
+                seq: unsigned(row, "seq")?,
                 index: small(row, "index")?,
             },
-            stream: StreamId(get(row, "stream")?),
+            stream: name(row, "stream")?,
             body: get(row, "effect")?,
             attempts: small(row, "attempts")?,
-            run_at: get::<Option<i64>>(row, "run_at")?.map(Millis),
+            run_at: get::<Option<i64>>(row, "run_at")?.map(Time),
             why: get(row, "why")?,
-            done_at: get::<Option<i64>>(row, "done_at")?.map(Millis),
+            done_at: get::<Option<i64>>(row, "done_at")?.map(Time),
         })
     }
 }
 
 impl FromRow for Timer {
     fn from_row(row: &SqliteRow) -> Result<Self> {
-        let (stream, key) = (StreamId(get(row, "stream")?), get(row, "key")?);
+        let (stream, key) = (name(row, "stream")?, get(row, "key")?);
         let timer = TimerRef {
             stream,
             key,
@@ -180,17 +198,16 @@ impl FromRow for Timer {
         };
         Ok(Self {
             timer,
-            due: Millis(get(row, "due")?),
+            due: Time(get(row, "due")?),
         })
     }
 }
 
 impl FromRow for Slot {
     fn from_row(row: &SqliteRow) -> Result<Self> {
-        let (agent, ticket) = (get(row, "agent")?, get(row, "ticket")?);
         Ok(Self {
-            agent,
-            ticket,
+            agent: AgentName::new(get::<String>(row, "agent")?).map_err(not_a_name)?,
+            ticket: TicketId::new(get::<String>(row, "ticket")?).map_err(not_a_name)?,
             fence: Fence(unsigned(row, "fence")?),
         })
     }
@@ -202,10 +219,10 @@ impl Parse for Command {
             number: Number(unsigned(row, "number")?),
             id: CommandId(get(row, "id")?),
             by: get(row, "by")?,
-            at: Millis(get(row, "at")?),
+            at: Time(get(row, "at")?),
             body: get(row, "body")?,
             outcome: get(row, "outcome")?,
-            settled_at: get::<Option<i64>>(row, "settled_at")?.map(Millis),
+            answered_at: get::<Option<i64>>(row, "answered_at")?.map(Time),
         })
     }
 }
@@ -223,7 +240,7 @@ impl FromRow for Key {
     fn from_row(row: &SqliteRow) -> Result<Self> {
         Ok(Self {
             key: get(row, "key")?,
-            stream: StreamId(get(row, "stream")?),
+            stream: name(row, "stream")?,
             first: Seq(unsigned(row, "first_seq")?),
             last: Seq(unsigned(row, "last_seq")?),
             version: Version(unsigned(row, "version")?),
@@ -238,19 +255,20 @@ pub(super) fn place(number: u64) -> i64 {
 
 /// A stream's place in a listing; before the first, which is never empty.
 pub(super) fn from(after: Option<&StreamId>) -> String {
-    after.map(|id| id.0.clone()).unwrap_or_default()
+    after.map(StreamId::to_string).unwrap_or_default()
 }
 
-pub(super) async fn folded(conn: &mut SqliteConnection) -> Result<Option<Folded>> {
-    let select = "SELECT shape, seq, body ->> 'first' AS first, body ->> 'pieces' AS pieces FROM folded \
-                  WHERE name = 'crew' AND length(body) < 100 AND json_valid(body) AND body ->> 'pieces' IS NOT NULL";
-    first(conn, sqlx::query(select)).await
+pub(super) async fn cached_view(conn: &mut SqliteConnection) -> Result<Option<CachedView>> {
+    first(
+        conn,
+        sqlx::query("SELECT shape, seq, first, pieces FROM cached_view"),
+    )
+    .await
 }
 
 pub(super) async fn piece(conn: &mut SqliteConnection, number: u64) -> Result<Option<String>> {
-    let select = "SELECT body FROM folded WHERE name = 'crew/' || ?";
-    let found = sqlx::query_scalar(select)
-        .bind(i64::try_from(number).unwrap_or(i64::MAX))
+    let found = sqlx::query_scalar("SELECT body FROM view_pieces WHERE number = ?")
+        .bind(place(number))
         .fetch_optional(conn)
         .await;
     found.map_err(|e| sort("reading the journal", e))
@@ -258,7 +276,7 @@ pub(super) async fn piece(conn: &mut SqliteConnection, number: u64) -> Result<Op
 
 pub(super) async fn record(conn: &mut SqliteConnection, id: &StreamId) -> Result<Option<Record>> {
     let select = select!(records "WHERE stream = ?");
-    first(conn, sqlx::query(select).bind(id.0.clone())).await
+    first(conn, sqlx::query(select).bind(id.to_string())).await
 }
 
 pub(super) async fn records(
@@ -289,39 +307,39 @@ pub(super) async fn head(conn: &mut SqliteConnection) -> Result<Seq> {
     Ok(Seq(number("the last event", head.unwrap_or(0))?))
 }
 
-pub(super) async fn pending(conn: &mut SqliteConnection, now: Millis, limit: u32) -> Result<Vec<Effect>> {
+pub(super) async fn pending(conn: &mut SqliteConnection, now: Time, limit: u32) -> Result<Vec<Effect>> {
     let select = select!(outbox "WHERE done_at IS NULL AND (run_at IS NULL OR run_at <= ?) \
                   ORDER BY seq, \"index\" LIMIT ?");
     all(conn, sqlx::query(select).bind(now.0).bind(limit)).await
 }
 
-pub(super) async fn next_run(conn: &mut SqliteConnection) -> Result<Option<Millis>> {
+pub(super) async fn next_run(conn: &mut SqliteConnection) -> Result<Option<Time>> {
     Ok(
         scalar(conn, "SELECT min(run_at) FROM outbox WHERE done_at IS NULL")
             .await?
-            .map(Millis),
+            .map(Time),
     )
 }
 
 pub(super) async fn effect(conn: &mut SqliteConnection, id: EffectId) -> Result<Option<Effect>> {
     let select = select!(outbox "WHERE seq = ? AND \"index\" = ?");
-    first(conn, sqlx::query(select).bind(place(id.seq.0)).bind(id.index)).await
+    first(conn, sqlx::query(select).bind(place(id.seq)).bind(id.index)).await
 }
 
-pub(super) async fn due(conn: &mut SqliteConnection, now: Millis, limit: u32) -> Result<Vec<Timer>> {
+pub(super) async fn due(conn: &mut SqliteConnection, now: Time, limit: u32) -> Result<Vec<Timer>> {
     let select = select!(timers "WHERE due IS NOT NULL AND due <= ? ORDER BY due, stream, key LIMIT ?");
     all(conn, sqlx::query(select).bind(now.0).bind(limit)).await
 }
 
-pub(super) async fn next_due(conn: &mut SqliteConnection) -> Result<Option<Millis>> {
+pub(super) async fn next_due(conn: &mut SqliteConnection) -> Result<Option<Time>> {
     Ok(scalar(conn, "SELECT min(due) FROM timers WHERE due IS NOT NULL")
         .await?
-        .map(Millis))
+        .map(Time))
 }
 
 pub(super) async fn timers_of(conn: &mut SqliteConnection, stream: &StreamId) -> Result<Vec<Timer>> {
     let select = select!(timers "WHERE stream = ? AND due IS NOT NULL ORDER BY key");
-    all(conn, sqlx::query(select).bind(stream.0.clone())).await
+    all(conn, sqlx::query(select).bind(stream.to_string())).await
 }
 
 pub(super) async fn slots(conn: &mut SqliteConnection) -> Result<Vec<Slot>> {
@@ -329,9 +347,15 @@ pub(super) async fn slots(conn: &mut SqliteConnection) -> Result<Vec<Slot>> {
 }
 
 /// The slot that keeps the agent from the ticket: its own, else the ticket's.
-pub(super) async fn slot_in_the_way(conn: &mut SqliteConnection, agent: &str, ticket: &str) -> Result<Slot> {
+pub(super) async fn slot_in_the_way(
+    conn: &mut SqliteConnection,
+    agent: &AgentName,
+    ticket: &TicketId,
+) -> Result<Slot> {
     let select = select!(slots "WHERE agent = ?1 OR ticket = ?2 ORDER BY agent <> ?1 LIMIT 1");
-    let query = sqlx::query(select).bind(agent.to_owned()).bind(ticket.to_owned());
+    let query = sqlx::query(select)
+        .bind(agent.to_string())
+        .bind(ticket.to_string());
     let none = || Error::Damaged {
         what: format!("agent `{agent}` cannot take a free slot"),
     };
@@ -364,7 +388,7 @@ pub(super) async fn meta(conn: &mut SqliteConnection, key: &str) -> Result<Optio
         .map_err(|e| sort("reading the journal", e))
 }
 
-/// What the first append under this known key became.
+/// The result of the first append under this known key.
 pub(super) async fn repeated(conn: &mut SqliteConnection, key: &str, stream: &StreamId) -> Result<Appended> {
     let query = sqlx::query(select!(keys "WHERE key = ?")).bind(key.to_owned());
     let lost = || Error::Damaged {

@@ -1,4 +1,4 @@
-//! The journal's file: how it is made, opened and brought up to date.
+//! The schema: how the journal's file is made, opened and brought up to date.
 
 use std::fs::{DirBuilder, File};
 use std::io::ErrorKind;
@@ -14,27 +14,22 @@ use super::fault::{io, sort};
 use super::place;
 use crate::{Error, Result};
 
-/// Each step brings the schema from the version before it to its own, counted from 1.
-pub(super) const STEPS: &[&str] = &[
-    include_str!("schema.sql"),
-    include_str!("past.sql"),
-    include_str!("checksum.sql"),
-    include_str!("tried.sql"),
-    include_str!("chain.sql"),
-];
+/// The schema's versions: each step is the SQL that makes a version from the one before it, the first step
+/// version 1.
+pub(super) const STEPS: &[&str] = &[include_str!("schema.sql")];
 
-/// The last of the steps that was released: of each up to it a journal is kept, which every later crew must open. The steps after it
-/// may still change.
-pub const RELEASED: usize = 1;
-const _: () = assert!(0 < RELEASED && RELEASED <= STEPS.len());
+/// How many of the steps are in a release. A journal of each is kept as a fixture, and every later crew must
+/// open it; such a step never changes again. The steps after it may still change.
+pub const RELEASED: usize = 0;
+const _: () = assert!(RELEASED <= STEPS.len());
 
-/// How steps are begun and ended: they make tables anew under their names, which others refer to, and sort more than is to be in
-/// memory. Neither can be said within a transaction.
+/// How steps begin and end. A step may make a table anew under its name, to which others refer, and sort more
+/// rows than memory should hold. SQLite sets neither within a transaction.
 const BEGIN_STEPS: &str = "PRAGMA foreign_keys = OFF; PRAGMA temp_store = FILE; BEGIN IMMEDIATE";
 const COMMIT_STEPS: &str = "COMMIT; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON";
 
-/// How long the log beside the file becomes, in bytes, before a commit waits for it to be taken over into the file; and what
-/// it is cut down to once it was taken over after it had grown: while a reader looks at one moment, it grows.
+/// The length of the log beside the file, in bytes, at which a commit moves it into the file; and the length
+/// to which it is cut afterwards, should it have grown longer: it grows while a reader holds one moment.
 pub(super) const LOG: u64 = 8 << 20;
 /// A page of the file, in bytes: SQLite's own default, which the journal is made with.
 const PAGE: u64 = 4096;
@@ -52,13 +47,13 @@ pub(super) fn options(path: &Path) -> SqliteConnectOptions {
         .foreign_keys(true)
         .pragma("journal_size_limit", LOG.to_string())
         .pragma("wal_autocheckpoint", (LOG / PAGE).to_string())
-        // What a statement of many rows would take back: a group's is no file of its own.
+        // For the undo of a statement of many rows: a file for each group would cost more.
         .pragma("temp_store", "MEMORY")
         .disable_statement_logging()
 }
 
-/// Makes the journal if there is none. It appears whole, under its name, or not at all: of several who make one at the
-/// same time, one is first and the others take its.
+/// Makes the journal if there is none. It appears whole, under its name, or not at all: of several processes
+/// that make one at the same time, one is first and the others use its journal.
 pub(super) async fn create(path: &Path, id: &str, steps: &[&'static str]) -> Result<()> {
     crate::append::named("journal id", id)?;
     if path.symlink_metadata().is_ok() {
@@ -129,12 +124,13 @@ pub(super) async fn migrate(conn: &mut SqliteConnection, steps: &[&'static str])
     failpoint::hit("migrate.written");
     conn.execute(COMMIT_STEPS).await.map_err(told)?;
     failpoint::hit("migrate.committed");
-    // Where nothing can be written the log is not read. One that cannot be taken over now is as good as ever everywhere else.
+    // A reader that cannot write does not read the log. A log that cannot be moved into the file now is still
+    // read everywhere else.
     drop(conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").await);
     Ok(())
 }
 
-/// Refuses a journal whose schema is not this one's, without bringing it up to date.
+/// Refuses a journal of another schema, without bringing it up to date.
 pub(super) async fn read_only(conn: &mut SqliteConnection, path: &Path) -> Result<()> {
     let found = version(conn).await?;
     match up_to_date(found, STEPS)? {
@@ -241,10 +237,10 @@ mod tests {
             .unwrap();
         assert_eq!(keys, 1, "rows are held to what they refer to again");
         assert_eq!(journal.head().await.unwrap(), Seq(1));
-        // Who knows only the older one is refused.
+        // A crew that knows only the older schema is refused.
         assert!(matches!(
             migrate(&mut conn, STEPS).await,
-            Err(Error::NewerSchema { found: 6, known: 5 })
+            Err(Error::NewerSchema { found: 2, known: 1 })
         ));
         assert!(matches!(
             Sqlite::open(&path).await,
@@ -265,98 +261,36 @@ mod tests {
         Sqlite::open(&path).await.unwrap();
     }
 
-    /// A journal of the schema before streams were chains: two streams in turn, and in each event's state its version.
-    async fn before_chains(path: &Path) {
-        create(path, "id", &STEPS[..4]).await.unwrap();
-        let mut conn = connected(path).await;
-        let rows = "INSERT INTO streams (id, kind, version, fence, state) VALUES ('x', 'k', 3, 0, '3'), ('y', 'k', 3, 0, '3'); \
-                    WITH RECURSIVE n (seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n LIMIT 6) \
-                    INSERT INTO events (seq, stream, version, at, kind, schema, event, state_after) \
-                    SELECT seq, iif(seq % 2, 'x', 'y'), (seq + 1) / 2, 0, 'k', 1, '1', (seq + 1) / 2 FROM n; \
-                    DROP TRIGGER events_do_not_change; DROP TRIGGER events_do_not_go; PRAGMA foreign_keys = OFF";
-        conn.execute(rows).await.unwrap();
-        conn.close().await.unwrap();
-    }
-
     #[tokio::test]
-    async fn streams_become_chains_and_damage_comes_along_and_is_named() {
-        for (damage, problem) in [
-            ("", None),
-            (
-                "UPDATE events SET version = 9 WHERE seq = 3",
-                Some("event 3 has version 9 of stream `x`, after version 1"),
-            ),
-            (
-                "UPDATE events SET stream = 'z' WHERE seq = 3",
-                Some("event 5 has version 3 of stream `x`, after version 1"),
-            ),
-            (
-                "DELETE FROM events WHERE seq = 3",
-                Some("event 4 follows event 2"),
-            ),
-            (
-                "DELETE FROM events WHERE stream = 'y'",
-                Some("stream `y` has no events"),
-            ),
-            (
-                "DELETE FROM streams WHERE id = 'y'",
-                Some("stream `y` is not there; it has events up to version 3"),
-            ),
-            (
-                "UPDATE streams SET version = 2 WHERE id = 'x'",
-                Some("stream `x` says version 2; its last event has 3"),
-            ),
-        ] {
-            let folder = tempfile::tempdir().unwrap();
-            let path = folder.path().join("journal.db");
-            before_chains(&path).await;
-            let mut conn = connected(&path).await;
-            conn.execute("PRAGMA foreign_keys = OFF").await.unwrap();
-            conn.execute(damage).await.unwrap();
-            conn.close().await.unwrap();
-            let journal = Sqlite::open(&path).await.unwrap();
-            let problems = journal.verify().await.unwrap();
-            if damage.contains("events WHERE stream = 'y'") {
-                let of_y = journal.events_of(&"y".into(), Seq(0), 10).await;
-                assert!(matches!(of_y, Err(Error::Damaged { .. })), "{of_y:?}");
-            }
-            match problem {
-                Some(problem) => assert!(
-                    problems.iter().any(|found| found == problem),
-                    "{damage}: {problems:?}"
-                ),
-                None => {
-                    assert_eq!(problems, Vec::<String>::new());
-                    let x = journal.load(&"x".into()).await.unwrap().unwrap();
-                    assert_eq!((x.version.0, x.state.as_str()), (3, "3"));
-                    let events = journal.events_of(&"x".into(), Seq(0), 10).await.unwrap();
-                    let places: Vec<u64> = events.iter().map(|event| event.seq.0).collect();
-                    assert_eq!(places, [1, 3, 5]);
-                }
-            }
-        }
-    }
-
-    #[tokio::test]
-    async fn an_older_journal_with_a_flipped_byte_is_opened_or_is_damaged() {
+    async fn an_older_journal_with_a_flipped_byte_is_brought_up_to_date_or_is_damaged() {
+        // The table is made anew, as a step may do that changes more than a column.
+        const ANEW: &str = "CREATE TABLE new_meta (value TEXT NOT NULL, key TEXT NOT NULL PRIMARY KEY) STRICT; \
+                            INSERT INTO new_meta (key, value) SELECT key, value FROM meta ORDER BY value; \
+                            DROP TABLE meta; ALTER TABLE new_meta RENAME TO meta";
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        before_chains(&path).await;
+        let journal = Sqlite::create(&path, "id").await.unwrap();
+        let events = (0..8).map(|n| crate::append::tests::minimal(&format!("stream-{n}")));
+        journal.append(events.collect()).await.unwrap();
+        journal.close().await;
+        let newer = [STEPS, &[NEXT, ANEW]].concat();
         let whole = std::fs::read(&path).unwrap();
         let mut refused = 0;
         for at in (0..whole.len()).step_by(43).filter(|at| whole[*at] != 0) {
             let mut flipped = whole.clone();
             flipped[at] ^= 0xff;
             std::fs::write(&path, flipped).unwrap();
-            match Sqlite::open(&path).await {
-                Ok(journal) => {
-                    let checked = journal.verify().await;
-                    assert!(
-                        matches!(checked, Ok(_) | Err(Error::Damaged { .. })),
-                        "{at}: {checked:?}"
-                    );
-                    journal.close().await;
-                }
+            let migrated = async {
+                let mut conn = options(&path)
+                    .connect()
+                    .await
+                    .map_err(|e| sort("opening the journal", e))?;
+                let migrated = migrate(&mut conn, &newer).await;
+                drop(conn.close().await);
+                migrated
+            };
+            match migrated.await {
+                Ok(()) => {}
                 Err(Error::Damaged { .. } | Error::Io { .. } | Error::NewerSchema { .. }) => refused += 1,
                 Err(other) => panic!("byte {at}: {other:?}"),
             }

@@ -1,4 +1,4 @@
-//! Whether all that stands in the journal agrees, read from beginning to end.
+//! The audit of a journal in a file: whether all of its rows agree, read from beginning to end.
 
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
@@ -7,12 +7,12 @@ use super::checksum::{Summed, doubted};
 use super::fault::sort;
 use super::read::{EVENTS, Key, Parse, Query, all, from, get, number, place, select, slots};
 use crate::audit::Audit;
-use crate::{Command, Effect, EffectId, Event, Number, Result, Seq, Timer};
+use crate::{Command, Effect, EffectId, Error, Event, Number, Result, Seq, Timer};
 
 /// How many rows are taken at once.
 const PAGE: u32 = 1000;
 
-/// An event, and the place of the one that was before it in its stream.
+/// An event, and the place of the one before it in its stream.
 struct Linked {
     event: Event,
     prev: Option<Seq>,
@@ -38,7 +38,7 @@ impl Summed for Linked {
     }
 }
 
-/// Rows for an audit: those that are not as they were written are told, and looked at all the same.
+/// Rows for an audit: a row with a wrong checksum is a problem, and is audited all the same.
 async fn doubtful<T: Summed>(
     conn: &mut SqliteConnection,
     query: Query,
@@ -50,9 +50,14 @@ async fn doubtful<T: Summed>(
         .map_err(|e| sort("checking the journal", e))?;
     let mut values = Vec::with_capacity(rows.len());
     for row in &rows {
-        let (value, harm) = doubted(row)?;
-        values.push(value);
-        problems.extend(harm);
+        match doubted(row) {
+            Ok((value, harm)) => {
+                values.push(value);
+                problems.extend(harm);
+            }
+            Err(Error::Damaged { what }) => problems.push(what),
+            Err(error) => return Err(error),
+        }
     }
     Ok(values)
 }
@@ -88,14 +93,11 @@ pub(super) async fn verify(conn: &mut SqliteConnection) -> Result<Vec<String>> {
             audit.ends(&stream.id, *first, *last);
         }
     }
-    let mut after = EffectId {
-        seq: Seq(0),
-        index: 0,
-    };
+    let mut after = EffectId { seq: 0, index: 0 };
     loop {
         let select = select!(outbox "WHERE (seq, \"index\") > (?, ?) ORDER BY seq, \"index\" LIMIT ?");
         let query = sqlx::query(select)
-            .bind(place(after.seq.0))
+            .bind(place(after.seq))
             .bind(after.index)
             .bind(PAGE);
         let effects: Vec<Effect> = doubtful(conn, query, &mut problems).await?;

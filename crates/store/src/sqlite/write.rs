@@ -1,18 +1,18 @@
-//! What else can be written, in SQL: each check is in the statement that writes, or in its transaction.
+//! All writes but appends, in SQL: each check is in the statement that writes, or in its transaction.
 
 use super::checksum;
 use super::fault::sort;
-use super::line::Write;
+use super::queue::Write;
 use super::read::{self, Query, given};
 use super::writer::Tx;
 use crate::append::json;
 use crate::{
-    CommandId, EffectId, Error, Folded, Folding, Millis, NewCommand, Record, Result, StreamId, Submitted,
+    CachedView, CommandId, EffectId, Error, NewCommand, NewView, Record, Result, StreamId, Submitted, Time,
 };
 use serde::Serialize;
 
 impl Tx<'_> {
-    /// Runs a statement and gives the number of rows it wrote.
+    /// Runs a statement and returns the number of rows it wrote.
     pub(super) async fn wrote(&mut self, query: Query) -> Result<u64> {
         let done = query
             .execute(&mut *self.conn)
@@ -21,7 +21,7 @@ impl Tx<'_> {
         Ok(done.rows_affected())
     }
 
-    /// Runs a statement for these rows, if there are any; tells whether it wrote as many.
+    /// Runs a statement for these rows, if there are any; returns whether it wrote as many.
     pub(super) async fn all(&mut self, statement: &'static str, rows: &[impl Serialize]) -> Result<bool> {
         if rows.is_empty() {
             return Ok(true);
@@ -36,16 +36,16 @@ pub(super) fn int(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// Has effects done at the given times; tells whether all were undone.
-pub(super) async fn done(tx: &mut Tx<'_>, effects: &[(EffectId, Millis)]) -> Result<bool> {
+/// Marks effects as done at the given times; returns whether all of them were undone before.
+pub(super) async fn done(tx: &mut Tx<'_>, effects: &[(EffectId, Time)]) -> Result<bool> {
     #[derive(Serialize)]
     struct Row {
         seq: i64,
         index: u32,
         at: i64,
     }
-    let row = |&(effect, at): &(EffectId, Millis)| Row {
-        seq: int(effect.seq.0),
+    let row = |&(effect, at): &(EffectId, Time)| Row {
+        seq: int(effect.seq),
         index: effect.index,
         at: at.0,
     };
@@ -65,8 +65,8 @@ pub(super) async fn missed(tx: &mut Tx<'_>, effect: EffectId) -> Result<Error> {
     })
 }
 
-pub(super) async fn settle(tx: &mut Tx<'_>, id: &CommandId, outcome: &str, at: Millis) -> Result<()> {
-    let update = "UPDATE commands SET outcome = ?, settled_at = ? WHERE id = ? AND outcome IS NULL";
+pub(super) async fn answer(tx: &mut Tx<'_>, id: &CommandId, outcome: &str, at: Time) -> Result<()> {
+    let update = "UPDATE commands SET outcome = ?, answered_at = ? WHERE id = ? AND outcome IS NULL";
     let query = sqlx::query(update)
         .bind(outcome.to_owned())
         .bind(at.0)
@@ -75,7 +75,7 @@ pub(super) async fn settle(tx: &mut Tx<'_>, id: &CommandId, outcome: &str, at: M
         return Ok(());
     }
     Err(match read::command(tx.conn, id).await? {
-        Some(_settled) => Error::AlreadySettled { command: id.clone() },
+        Some(_answered) => Error::AlreadyAnswered { command: id.clone() },
         None => Error::NotFound {
             what: format!("command `{id}`"),
         },
@@ -89,7 +89,7 @@ impl Write for Archive {
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<()> {
         let update = "UPDATE streams SET archived = 1 WHERE id = ?";
-        if tx.wrote(sqlx::query(update).bind(self.0.0.clone())).await? == 0 {
+        if tx.wrote(sqlx::query(update).bind(self.0.to_string())).await? == 0 {
             return Err(Error::NotFound {
                 what: format!("stream `{}`", self.0),
             });
@@ -98,53 +98,55 @@ impl Write for Archive {
     }
 }
 
-/// Keeps a fold in place of the last: a row for what is known of it, and one for each piece.
-async fn fold(tx: &mut Tx<'_>, folding: &Folding, last: Option<Folded>) -> Result<()> {
-    let Folding {
+/// Writes a view in place of the cached one: a row for the view, and one for each piece.
+async fn cache(tx: &mut Tx<'_>, view: &NewView, last: Option<CachedView>) -> Result<()> {
+    let NewView {
         shape,
         seq,
         ref pieces,
-    } = *folding;
+    } = *view;
     let first = last.map_or(0, |last| last.first + last.pieces);
-    tx.wrote(sqlx::query("DELETE FROM folded")).await?;
-    let insert = "INSERT INTO folded (name, shape, seq, body) VALUES (?, ?, ?, ?)";
-    let row = |name: String, body: String| {
-        let row = sqlx::query(insert).bind(name);
-        row.bind(shape).bind(int(seq.0)).bind(body)
-    };
+    tx.wrote(sqlx::query("DELETE FROM view_pieces")).await?;
+    let insert = "INSERT INTO view_pieces (number, body) VALUES (?, ?)";
     let mut next = first;
     for piece in pieces.each() {
         let piece = piece?;
-        json("fold up to", &seq.to_string(), &piece)?;
-        tx.wrote(row(format!("crew/{next}"), piece)).await?;
+        json("view up to", &seq.to_string(), &piece)?;
+        tx.wrote(sqlx::query(insert).bind(int(next)).bind(piece)).await?;
         next += 1;
     }
-    let head = format!(r#"{{"first":{first},"pieces":{}}}"#, next - first);
-    tx.wrote(row("crew".to_owned(), head)).await?;
+    let upsert = "INSERT INTO cached_view (one, shape, seq, first, pieces) VALUES (1, ?, ?, ?, ?) ON CONFLICT (one) DO \
+                  UPDATE SET shape = excluded.shape, seq = excluded.seq, first = excluded.first, pieces = excluded.pieces";
+    let row = sqlx::query(upsert)
+        .bind(shape)
+        .bind(int(seq.0))
+        .bind(int(first))
+        .bind(int(next - first));
+    tx.wrote(row).await?;
     Ok(())
 }
 
-pub(super) struct PutAside {
-    pub(super) folding: Folding,
+pub(super) struct SaveView {
+    pub(super) view: NewView,
     pub(super) records: Vec<Record>,
 }
 
-impl Write for PutAside {
+impl Write for SaveView {
     type Output = Option<Vec<StreamId>>;
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<Option<Vec<StreamId>>> {
-        let last = read::folded(tx.conn).await?;
-        if last.is_some_and(|last| self.folding.is_behind(last)) {
+        let last = read::cached_view(tx.conn).await?;
+        if last.is_some_and(|last| self.view.is_behind(last)) {
             return Ok(None);
         }
-        fold(tx, &self.folding, last).await?;
-        failpoint::hit("aside.folded");
+        cache(tx, &self.view, last).await?;
+        failpoint::hit("archive.view_written");
         let mut archived = Vec::new();
         for record in &self.records {
             let upsert = "INSERT INTO records (stream, version, brief, rest) VALUES (?, ?, ?, ?) ON CONFLICT (stream) DO \
                           UPDATE SET version = excluded.version, brief = excluded.brief, rest = excluded.rest";
             let query = sqlx::query(upsert)
-                .bind(record.stream.0.clone())
+                .bind(record.stream.to_string())
                 .bind(int(record.version.0))
                 .bind(record.brief.clone())
                 .bind(record.rest.clone());
@@ -153,20 +155,20 @@ impl Write for PutAside {
                           AND id NOT IN (SELECT stream FROM outbox WHERE done_at IS NULL) \
                           AND NOT EXISTS (SELECT 1 FROM timers WHERE stream = ?1 AND due IS NOT NULL)";
             let query = sqlx::query(update)
-                .bind(record.stream.0.clone())
+                .bind(record.stream.to_string())
                 .bind(int(record.version.0));
             if tx.wrote(query).await? == 1 {
                 archived.push(record.stream.clone());
             }
         }
-        failpoint::hit("aside.archived");
+        failpoint::hit("archive.records_written");
         Ok(Some(archived))
     }
 }
 
 pub(super) struct Tried {
     pub(super) effect: EffectId,
-    pub(super) run_at: Millis,
+    pub(super) run_at: Time,
     pub(super) why: Option<String>,
 }
 
@@ -179,7 +181,7 @@ impl Write for Tried {
         let query = sqlx::query(update)
             .bind(self.run_at.0)
             .bind(self.why.as_deref())
-            .bind(int(self.effect.seq.0))
+            .bind(int(self.effect.seq))
             .bind(self.effect.index);
         if tx.wrote(query).await? == 1 {
             return Ok(());
@@ -190,7 +192,7 @@ impl Write for Tried {
 
 pub(super) struct Done {
     pub(super) effect: EffectId,
-    pub(super) at: Millis,
+    pub(super) at: Time,
 }
 
 impl Write for Done {
@@ -235,18 +237,18 @@ impl Write for Submit {
     }
 }
 
-pub(super) struct Settle {
+pub(super) struct Answer {
     pub(super) id: CommandId,
     pub(super) outcome: String,
-    pub(super) at: Millis,
+    pub(super) at: Time,
 }
 
-impl Write for Settle {
+impl Write for Answer {
     type Output = ();
 
     async fn run(&self, tx: &mut Tx<'_>) -> Result<()> {
-        match settle(tx, &self.id, &self.outcome, self.at).await {
-            Err(refused @ Error::AlreadySettled { .. }) => {
+        match answer(tx, &self.id, &self.outcome, self.at).await {
+            Err(refused @ Error::AlreadyAnswered { .. }) => {
                 let before = read::command(tx.conn, &self.id)
                     .await?
                     .and_then(|command| command.outcome);

@@ -1,4 +1,4 @@
-//! The one writer of this process: it drains its queue, a transaction for everyone who waits.
+//! The one writer of this process: it drains its queue, with one transaction for all writes that wait.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,20 +12,21 @@ use tokio::time::timeout;
 
 use super::chain::{Chain, broken};
 use super::fault::{breaks_transaction, sort};
-use super::line::{Batch, Job, Work, Write};
 use super::place::Place;
-use super::read::{given, number};
+use super::queue::{Batch, Job, Work, Write};
+use super::read::{given, number, stream};
 use super::schema;
-use crate::journal::Bell;
+use crate::subscription::Notices;
 use crate::{Append, Appended, Error, Fence, Result, Seq, Stream, StreamId, Version};
 
-/// How many callers wait in line before the next one waits to get in.
+/// How many writes the queue holds; the next caller waits until there is room.
 const QUEUE: usize = 1024;
-/// How many callers share a transaction at most: others, and other processes, want to write too.
+/// How many writes share a transaction at most: other callers, and other processes, want to write too.
 const GROUP: usize = 256;
-/// After how many writes the log is taken over, once nobody has written for a while.
+/// After this many writes the log is moved into the file, in the next pause.
 const REST: usize = 512;
-/// That while: whoever writes meanwhile waits for it. Where it never comes, the commit that makes the log too long takes it over.
+/// The length of that pause: a write that comes meanwhile waits. Without a pause, the commit that makes the
+/// log too long moves it.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A transaction that is open.
@@ -47,22 +48,23 @@ enum Message {
 pub(super) struct Writer(mpsc::Sender<Message>);
 
 impl Writer {
-    /// Starts the writer on a connection of its own, made when there is something to write if there is none yet.
-    pub(super) fn start(place: Place, conn: Option<SqliteConnection>, bell: Arc<Bell>) -> Self {
+    /// Starts the writer on a connection of its own, made when there is something to write if there is none
+    /// yet.
+    pub(super) fn start(place: Place, conn: Option<SqliteConnection>, notices: Arc<Notices>) -> Self {
         let (sender, queue) = mpsc::channel(QUEUE);
-        tokio::spawn(Desk { place, conn, bell }.serve(queue));
+        tokio::spawn(Desk { place, conn, notices }.serve(queue));
         Self(sender)
     }
 
     pub(super) async fn append(&self, appends: Vec<Append>) -> Result<Vec<Appended>> {
-        self.line_up(Batch(appends), Work::Append).await
+        self.enqueue(Batch(appends), Work::Append).await
     }
 
     pub(super) async fn write<W: Write>(&self, write: W) -> Result<W::Output> {
-        self.line_up(write, |job| Work::Other(job)).await
+        self.enqueue(write, |job| Work::Other(job)).await
     }
 
-    async fn line_up<W: Write>(&self, write: W, work: impl FnOnce(Box<Job<W>>) -> Work) -> Result<W::Output> {
+    async fn enqueue<W: Write>(&self, write: W, work: impl FnOnce(Box<Job<W>>) -> Work) -> Result<W::Output> {
         let (job, answer) = Job::new(write);
         self.0
             .send(Message::Work(work(job)))
@@ -71,7 +73,7 @@ impl Writer {
         answer.await.map_err(|_gone| Error::Closed)?
     }
 
-    /// Writes what is in line, then closes; gives back when the connection is closed.
+    /// Writes the rest of the queue, then closes; returns when the connection is closed.
     pub(super) async fn close(&self) {
         let (reply, closed) = oneshot::channel();
         if self.0.send(Message::Close(reply)).await.is_ok() {
@@ -86,7 +88,7 @@ struct Desk {
     place: Place,
     /// None after a failure that left the connection in doubt.
     conn: Option<SqliteConnection>,
-    bell: Arc<Bell>,
+    notices: Arc<Notices>,
 }
 
 impl Desk {
@@ -125,19 +127,19 @@ impl Desk {
             }
         }
         if let Some(conn) = self.conn {
-            // What was answered is in the file already.
+            // Every answered write is in the file already.
             drop(conn.close().await);
         }
         for reply in closing {
-            // Whoever closed it may have stopped waiting.
+            // The caller may have stopped waiting.
             let _gone = reply.send(());
         }
     }
 
-    /// Moves what was written from the log into the file, while nobody waits.
+    /// Moves the log into the file, while nobody waits.
     async fn take_over(&mut self) {
         if let Some(conn) = &mut self.conn {
-            // What cannot be moved now is moved later; it is durable where it is.
+            // A log that cannot be moved now is moved later; it is durable where it is.
             drop(sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(conn).await);
         }
     }
@@ -152,7 +154,7 @@ impl Desk {
                     work.answer(result);
                 }
                 if wrote {
-                    self.bell.ring();
+                    self.notices.send();
                 }
             }
             Err(Failed {
@@ -184,10 +186,14 @@ impl Desk {
                     .insert(conn.map_err(|e| sort("opening the journal", e))?)
             }
         };
-        let wanted: Vec<&StreamId> = works.iter().flat_map(Work::streams).collect();
+        let wanted: Vec<String> = works
+            .iter()
+            .flat_map(Work::streams)
+            .map(StreamId::to_string)
+            .collect();
         let wanted = given(&wanted)?;
         let mut tx = begin(conn, &wanted).await?;
-        // What is not seen here would be told to nobody, and acted upon.
+        // A replaced journal that is not noticed here would take writes that nobody ever reads.
         self.place.stands()?;
         failpoint::hit("journal.begun");
         let results = match together(&mut tx, works).await {
@@ -213,7 +219,7 @@ async fn run(tx: &mut Tx<'_>, statement: &'static str) -> Result<()> {
     done.map(drop).map_err(|e| sort("writing to the journal", e))
 }
 
-/// Writes for all, or tells that someone is refused.
+/// Runs all writes, or returns a refusal of one of them.
 async fn together(tx: &mut Tx<'_>, works: &mut [Work]) -> Result<()> {
     for beside in works.chunk_by_mut(|one, next| one.is_append() && next.is_append()) {
         let mut jobs = Vec::with_capacity(beside.len());
@@ -288,8 +294,7 @@ impl From<Error> for Failed {
 async fn begin<'a>(conn: &'a mut SqliteConnection, streams: &str) -> Result<Tx<'a>> {
     #[derive(Deserialize)]
     struct Row {
-        id: StreamId,
-        kind: String,
+        id: String,
         version: Version,
         fence: Fence,
         first: Seq,
@@ -298,7 +303,7 @@ async fn begin<'a>(conn: &'a mut SqliteConnection, streams: &str) -> Result<Tx<'
     }
     let query = "BEGIN IMMEDIATE; \
                  SELECT (SELECT value FROM meta WHERE key = 'schema'), (SELECT max(seq) FROM events), \
-                 (SELECT json_group_array(json_object('id', id, 'kind', kind, 'version', version, 'fence', fence, \
+                 (SELECT json_group_array(json_object('id', id, 'version', version, 'fence', fence, \
                  'first', first, 'last', last, 'is_whole', json(iif(EXISTS (SELECT 1 FROM events \
                  WHERE seq = last AND stream = id AND events.version = streams.version), 'true', 'false')))) FROM streams WHERE id IN (SELECT value FROM json_each(?1)))";
     let (schema, head, streams): (Option<String>, Option<i64>, String) = sqlx::query_as(query)
@@ -311,30 +316,23 @@ async fn begin<'a>(conn: &'a mut SqliteConnection, streams: &str) -> Result<Tx<'
         what: format!("its streams cannot be read ({e})"),
     })?;
     if let Some(row) = streams.iter().find(|row| !row.is_whole) {
-        return Err(broken(&row.id, row.last));
+        return Err(broken(&stream(&row.id)?, row.last));
     }
-    let stream = |Row {
-                      id,
-                      kind,
-                      version,
-                      fence,
-                      first,
-                      last,
-                      is_whole: _,
-                  }| {
+    let chain = |row: Row| -> Result<(StreamId, Chain)> {
+        let id = stream(&row.id)?;
         let stream = Stream {
-            id: StreamId::clone(&id),
-            kind,
-            version,
-            fence,
+            id: id.clone(),
+            version: row.version,
+            fence: row.fence,
             state: String::new(),
             archived: false,
         };
-        (id, Chain { stream, first, last })
+        let (first, last) = (row.first, row.last);
+        Ok((id, Chain { stream, first, last }))
     };
     Ok(Tx {
         conn,
         head: number("the last event", head.unwrap_or(0))?,
-        streams: streams.into_iter().map(stream).collect(),
+        streams: streams.into_iter().map(chain).collect::<Result<_>>()?,
     })
 }

@@ -3,12 +3,13 @@
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use model::{AgentName, Fence, TicketId};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::SqliteConnectOptions;
-use store::{Append, Error, Fence, Journal, Seq, SlotChange, Sqlite, Version};
+use store::{Append, Error, Journal, Seq, SlotChange, Sqlite, Version};
 
 use crate::file::meddle;
-use crate::support::{Backend as _, InFile, append, assert_sound, command, ordering};
+use crate::support::{Backend as _, InFile, append, assert_sound, command, ordering, stream};
 
 /// A journal with some of everything, closed.
 async fn filled() -> (InFile, Vec<u8>) {
@@ -18,7 +19,7 @@ async fn filled() -> (InFile, Vec<u8>) {
         append.events[0].body = format!("\"{}\"", "text ".repeat(100));
         append.timers = vec![store::TimerChange::Set {
             key: format!("t{n}"),
-            due: store::Millis(9),
+            due: model::Time(9),
         }];
         append.key = Some(format!("k{n}"));
         journal.append(vec![append]).await.unwrap();
@@ -35,11 +36,11 @@ async fn exercise(path: &Path) -> Result<Vec<String>, Error> {
     let used = async {
         let problems = journal.verify().await?;
         journal.events(Seq(0), 1_000).await?;
-        journal.pending(store::Millis(99), 1_000).await?;
+        journal.pending(model::Time(99), 1_000).await?;
         journal.pending_commands(store::Number(0), 1_000).await?;
-        journal.due(store::Millis(99), 1_000).await?;
+        journal.due(model::Time(99), 1_000).await?;
         let version = journal
-            .load(&"x".into())
+            .load(&stream("x"))
             .await?
             .map_or(Version(0), |stream| stream.version);
         journal.append(vec![append("x", version.0)]).await?;
@@ -86,7 +87,8 @@ async fn a_truncated_file_is_damaged() {
     );
 }
 
-/// What a power failure leaves of the log is all of it up to some place: each frame's end is tried, and its middle.
+/// What a power failure leaves of the log is all of it up to some place: each frame's end is tried, and its
+/// middle.
 #[tokio::test]
 async fn a_log_cut_anywhere_is_the_journal_as_it_was_after_some_write() {
     const HEADER: usize = 32;
@@ -158,7 +160,7 @@ async fn a_flipped_byte_is_never_a_panic() {
 /// What was written to stay, as SQLite reads it, whatever the checksums say; nothing where it cannot be read.
 async fn written(path: &Path) -> Option<String> {
     const ALL: [&str; 4] = [
-        "SELECT quote(id) || quote(kind) || quote(version) || quote(fence) || quote(first) || quote(last) FROM streams NOT INDEXED",
+        "SELECT quote(id) || quote(version) || quote(fence) || quote(first) || quote(last) FROM streams NOT INDEXED",
         "SELECT quote(seq) || quote(stream) || quote(version) || quote(prev) || quote(at) || quote(cause) || quote(kind) || quote(schema) \
          || quote(event) || quote(state_after) FROM events NOT INDEXED",
         "SELECT quote(seq) || quote(\"index\") || quote(stream) || quote(effect) FROM outbox NOT INDEXED",
@@ -216,7 +218,7 @@ async fn a_column_whose_name_is_no_text_is_damage() {
         "state_after ",
         "attempts ",
         "generation ",
-        "settled_at ",
+        "answered_at ",
         "effect ",
     ];
     for column in columns {
@@ -248,24 +250,24 @@ async fn a_column_whose_name_is_no_text_is_damage() {
 async fn an_audit_names_what_does_not_agree() {
     let plant: &[(&str, &str)] = &[
         (
-            "UPDATE streams SET last = 1, checksum = NULL WHERE id = 'x'",
-            "stream `x` says that its events are 1 to 1; they are 1 to 2",
+            "UPDATE streams SET last = 1 WHERE id = 'ticket/x'",
+            "stream `ticket/x` says that its events are 1 to 1; they are 1 to 2",
         ),
         (
-            "UPDATE streams SET first = 3 WHERE id = 'x'",
-            "stream `x` says that its events are 3 to 2; they are 1 to 2",
+            "UPDATE streams SET first = 3 WHERE id = 'ticket/x'",
+            "stream `ticket/x` says that its events are 3 to 2; they are 1 to 2",
         ),
         (
-            "UPDATE streams SET last = 1 WHERE id = 'x'",
-            "stream `x` is not as it was written",
+            "UPDATE streams SET last = 1 WHERE id = 'ticket/x'",
+            "stream `ticket/x` is not as it was written",
         ),
         (
             "DROP TRIGGER events_do_not_change; UPDATE events SET prev = NULL WHERE seq = 2",
-            "event 2 of stream `x` says that none was before it, not event 1",
+            "event 2 of stream `ticket/x` says that none was before it, not event 1",
         ),
         (
-            "UPDATE streams SET version = 9, checksum = NULL WHERE id = 'x'",
-            "stream `x` says version 9; its last event has 2",
+            "UPDATE streams SET version = 9 WHERE id = 'ticket/x'",
+            "stream `ticket/x` says version 9; its last event has 2",
         ),
         (
             "DROP TRIGGER events_do_not_go; DELETE FROM events WHERE seq = 2",
@@ -276,12 +278,12 @@ async fn an_audit_names_what_does_not_agree() {
             "effect 3.0 refers to no event",
         ),
         (
-            "DELETE FROM streams WHERE id = 'y'",
-            "stream `y` is not there; it has events up to version 1",
+            "DELETE FROM streams WHERE id = 'ticket/y'",
+            "stream `ticket/y` is not there; it has events up to version 1",
         ),
         (
-            "DELETE FROM streams WHERE id = 'x'",
-            "timer `t` refers to stream `x`, which is not there",
+            "DELETE FROM streams WHERE id = 'ticket/x'",
+            "timer `t` refers to stream `ticket/x`, which is not there",
         ),
         (
             "UPDATE slots SET fence = 8",
@@ -292,20 +294,20 @@ async fn an_audit_names_what_does_not_agree() {
             "idempotency key `k` refers to no event",
         ),
         (
-            "UPDATE outbox SET effect = '{', checksum = NULL WHERE seq = 3",
+            "UPDATE outbox SET effect = '{' WHERE seq = 3",
             "effect 3.0 is not JSON",
         ),
         (
-            "UPDATE streams SET fence = 2 WHERE id = 'x'",
-            "stream `x` is not as it was written",
+            "UPDATE streams SET fence = 2 WHERE id = 'ticket/x'",
+            "stream `ticket/x` is not as it was written",
         ),
         (
             "DROP TRIGGER events_do_not_change; UPDATE events SET cause = 'a person' WHERE seq = 2",
-            "event 2 (of stream `x`) is not as it was written",
+            "event 2 (of stream `ticket/x`) is not as it was written",
         ),
         (
             "UPDATE outbox SET effect = '\"f\"' WHERE seq = 3",
-            "effect 3.0 (of stream `y`) is not as it was written",
+            "effect 3.0 (of stream `ticket/y`) is not as it was written",
         ),
         (
             "UPDATE commands SET body = '{}' WHERE id = 'c'",
@@ -315,13 +317,13 @@ async fn an_audit_names_what_does_not_agree() {
     for (statements, problem) in plant {
         let (backend, journal) = InFile::fresh().await;
         let take = SlotChange::Take {
-            agent: "ada".to_owned(),
-            ticket: "x".to_owned(),
+            agent: AgentName::new("ada").unwrap(),
+            ticket: TicketId::new("x").unwrap(),
             fence: Fence(1),
         };
         let timer = store::TimerChange::Set {
             key: "t".to_owned(),
-            due: store::Millis(9),
+            due: model::Time(9),
         };
         let claim = Append {
             new_fence: Some(Fence(1)),
@@ -352,7 +354,7 @@ async fn an_audit_names_what_does_not_agree() {
 /// What says where a stream goes on leads to none, to one that is not there, onwards, or past some.
 #[tokio::test]
 async fn a_chain_that_leads_astray_is_damage_and_ends() {
-    let x = || store::StreamId("x".to_owned());
+    let x = || stream("x");
     for (meddling, onward, back) in [
         ("UPDATE events SET prev = NULL WHERE seq = 5", 3, Some(7)),
         ("UPDATE events SET prev = 6 WHERE seq = 5", 3, Some(7)),
@@ -362,8 +364,8 @@ async fn a_chain_that_leads_astray_is_damage_and_ends() {
             7,
             None,
         ),
-        ("UPDATE streams SET first = 3 WHERE id = 'x'", 3, None),
-        ("UPDATE streams SET first = 77 WHERE id = 'x'", 0, None),
+        ("UPDATE streams SET first = 3 WHERE id = 'ticket/x'", 3, None),
+        ("UPDATE streams SET first = 77 WHERE id = 'ticket/x'", 0, None),
         ("DELETE FROM events WHERE seq = 5", 3, Some(7)),
     ] {
         let (backend, journal) = InFile::fresh().await;
@@ -377,7 +379,8 @@ async fn a_chain_that_leads_astray_is_damage_and_ends() {
                     DROP INDEX events_next; CREATE INDEX events_next ON events (prev) WHERE prev IS NOT NULL; \
                     DROP TRIGGER events_do_not_go; DROP TRIGGER events_do_not_change;";
         meddle(&backend.path(), &format!("{free} {meddling}")).await;
-        let says = |at: u64| format!("the events of stream `x` do not follow each other at event {at}");
+        let says =
+            |at: u64| format!("the events of stream `ticket/x` do not follow each other at event {at}");
         let damage = |found: Error| match found {
             Error::Damaged { what } => what,
             other => panic!("{meddling}: {other:?}"),
@@ -405,9 +408,9 @@ async fn a_chain_that_leads_astray_is_damage_and_ends() {
 #[tokio::test]
 async fn what_a_stream_says_of_its_last_event_is_not_built_on_where_it_is_not_so() {
     for meddling in [
-        "UPDATE streams SET last = 4 WHERE id = 'x'",
-        "UPDATE streams SET last = 1 WHERE id = 'x'",
-        "UPDATE streams SET last = 0 WHERE id = 'x'",
+        "UPDATE streams SET last = 4 WHERE id = 'ticket/x'",
+        "UPDATE streams SET last = 1 WHERE id = 'ticket/x'",
+        "UPDATE streams SET last = 0 WHERE id = 'ticket/x'",
     ] {
         let (backend, journal) = InFile::fresh().await;
         for n in 0..2 {

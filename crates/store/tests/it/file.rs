@@ -4,9 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use model::{AgentName, Fence, TicketId};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
-use store::{Append, Error, Fence, Journal, Memory, Seq, SlotChange, Sqlite, Version};
+use store::{Append, Error, Journal, Location, Memory, Seq, SlotChange, Sqlite, Version};
 
 use crate::support::{Backend, InFile, append, assert_sound, ordering, shown};
 
@@ -126,13 +127,13 @@ async fn a_newer_schema_is_refused() {
     let newer = Sqlite::open(&backend.path()).await.unwrap_err();
     assert_eq!(
         newer.to_string(),
-        "the journal has schema 99; this crew knows up to 5"
+        "the journal has schema 99; this crew knows up to 1"
     );
     assert!(newer.hint().is_some());
     // Nor does a process write that had it open before.
     let newer = journal.append(vec![append("x", 1)]).await.unwrap_err();
     assert!(
-        matches!(newer, Error::NewerSchema { found: 99, known: 5 }),
+        matches!(newer, Error::NewerSchema { found: 99, known: 1 }),
         "{newer:?}"
     );
     assert_eq!(journal.head().await.unwrap(), Seq(1));
@@ -205,8 +206,8 @@ async fn a_broken_write_in_a_group_breaks_nobody_else() {
         .map(|n| {
             let journal = journal.clone();
             let take = SlotChange::Take {
-                agent: "ada".to_owned(),
-                ticket: "x".to_owned(),
+                agent: AgentName::new("ada").unwrap(),
+                ticket: TicketId::new("x").unwrap(),
                 fence: Fence(0),
             };
             let slots = if n == 3 { vec![take] } else { Vec::new() };
@@ -266,9 +267,9 @@ async fn any_is_the_backend_it_holds() {
         store::Any::from(journal),
         store::Any::from(Memory::new("journal-1")),
     ] {
-        let mut changes = any.changes();
+        let mut subscription = any.subscribe();
         any.append(vec![ordering("x", 0, &["a"])]).await.unwrap();
-        changes.changed().await.unwrap();
+        subscription.noticed().await.unwrap();
         assert_eq!(any.wait(Seq(0)).await.unwrap(), Seq(1));
         assert_eq!(any.meta("id").await.unwrap().as_deref(), Some("journal-1"));
         let other = Memory::new("other");
@@ -348,4 +349,23 @@ async fn the_log_is_taken_over_once_nobody_has_written_for_a_while() {
     tokio::time::timeout(Duration::from_secs(60), taken_over)
         .await
         .unwrap();
+}
+
+#[tokio::test]
+async fn a_journal_is_opened_by_its_location() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = Location::file(folder.path().join("journal.db"));
+    assert!(!at.exists());
+    let missing = store::open(&at).await.unwrap_err();
+    assert!(matches!(missing, Error::Missing { .. }), "{missing:?}");
+    let made = store::create(&at, "journal-1").await.unwrap();
+    assert!(at.exists());
+    let writer = store::open(&at).await.unwrap();
+    let reader = store::open_to_read(&at).await.unwrap();
+    writer.0.append(vec![append("x", 0)]).await.unwrap();
+    for ledger in [&made, &writer, &reader] {
+        assert_eq!(ledger.0.head().await.unwrap(), Seq(1));
+        assert_eq!(ledger.0.meta("id").await.unwrap().as_deref(), Some("journal-1"));
+        ledger.close().await;
+    }
 }

@@ -1,13 +1,12 @@
 //! Any history gives the same answers on every backend.
 
+use model::journal::{EffectId, TimerRef};
+use model::{AgentName, Fence, TicketId, Time};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
-use store::{
-    Answer, Append, EffectId, Fence, Journal, Millis, NewCommand, Seq, SlotChange, TimerChange, TimerRef,
-    Version,
-};
+use store::{Answer, Append, Journal, NewCommand, SlotChange, TimerChange, Version};
 
-use crate::support::{Backend, InFile, InMemory, assert_sound, event, shown};
+use crate::support::{Backend, InFile, InMemory, assert_sound, event, shown, stream};
 
 /// Something done to a journal. Names are few, so that they meet.
 #[derive(Clone, Debug)]
@@ -16,7 +15,7 @@ enum Act {
     Tried(EffectId, i64, Option<String>),
     Done(EffectId),
     Submit(String),
-    Settle(String, u8),
+    Answer(String, u8),
     Archive(String),
     Reopen,
 }
@@ -41,12 +40,12 @@ fn one_of(names: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(names).prop_map(str::to_owned)
 }
 
-fn stream() -> impl Strategy<Value = String> {
+fn one_stream() -> impl Strategy<Value = String> {
     one_of(&["a", "b", "c"])
 }
 
 fn effect() -> impl Strategy<Value = EffectId> {
-    (1..12_u64, 0..2_u32).prop_map(|(seq, index)| EffectId { seq: Seq(seq), index })
+    (1..12_u64, 0..2_u32).prop_map(|(seq, index)| EffectId { seq, index })
 }
 
 fn rarely<T: Clone + std::fmt::Debug>(
@@ -58,23 +57,26 @@ fn rarely<T: Clone + std::fmt::Debug>(
 fn wish() -> impl Strategy<Value = Wish> {
     let timer = || one_of(&["t", "u"]);
     let timers = prop_oneof![
-        3 => (timer(), 0..50_i64).prop_map(|(key, due)| TimerChange::Set { key, due: Millis(due) }),
+        3 => (timer(), 0..50_i64).prop_map(|(key, due)| TimerChange::Set { key, due: Time(due) }),
         1 => timer().prop_map(|key| TimerChange::Cancel { key }),
     ];
-    let agent = || one_of(&["p", "q"]);
+    let agent = || one_of(&["p", "q"]).prop_map(|name| AgentName::new(name).unwrap());
     let slots = prop_oneof![
-        2 => (agent(), one_of(&["m", "n"]), 0..2_u64)
-            .prop_map(|(agent, ticket, fence)| SlotChange::Take { agent, ticket, fence: Fence(fence) }),
+        2 => (agent(), one_of(&["m", "n"]), 0..2_u64).prop_map(|(agent, ticket, fence)| SlotChange::Take {
+            agent,
+            ticket: TicketId::new(ticket).unwrap(),
+            fence: Fence(fence),
+        }),
         1 => agent().prop_map(|agent| SlotChange::Free { agent }),
     ];
-    let fires = (stream(), timer(), 1..4_u64).prop_map(|(stream, key, generation)| TimerRef {
-        stream: stream.into(),
+    let fires = (one_stream(), timer(), 1..4_u64).prop_map(|(id, key, generation)| TimerRef {
+        stream: stream(&id),
         key,
         generation,
     });
     (
         (
-            stream(),
+            one_stream(),
             prop_oneof![8 => Just(0_i64), 1 => Just(1), 1 => Just(-1)],
         ),
         (rarely(0..2_i64), rarely(0..3_i64)),
@@ -116,16 +118,16 @@ fn act() -> impl Strategy<Value = Act> {
         1 => (effect(), 0..50_i64, prop::option::of("[a-z]{1,3}")).prop_map(|(effect, run_at, why)| Act::Tried(effect, run_at, why)),
         1 => effect().prop_map(Act::Done),
         1 => one_of(&["x", "y", "z"]).prop_map(Act::Submit),
-        1 => (one_of(&["x", "y"]), 0..2_u8).prop_map(|(id, outcome)| Act::Settle(id, outcome)),
-        1 => stream().prop_map(Act::Archive),
+        1 => (one_of(&["x", "y"]), 0..2_u8).prop_map(|(id, outcome)| Act::Answer(id, outcome)),
+        1 => one_stream().prop_map(Act::Archive),
         1 => Just(Act::Reopen),
     ]
 }
 
 /// Makes the append that is wished, against the journal as it is.
 async fn made(wish: &Wish, journal: &impl Journal) -> Append {
-    let stream = journal.load(&wish.stream.as_str().into()).await.unwrap();
-    let (version, fence) = stream.map_or((Version(0), Fence(0)), |stream| (stream.version, stream.fence));
+    let row = journal.load(&stream(&wish.stream)).await.unwrap();
+    let (version, fence) = row.map_or((Version(0), Fence(0)), |stream| (stream.version, stream.fence));
     let expected = version.0.saturating_add_signed(wish.off);
     let near = |off: i64| Fence(fence.0.saturating_add_signed(off));
     let events = (1..).zip(&wish.effects).map(|(n, effects)| {
@@ -146,7 +148,7 @@ async fn made(wish: &Wish, journal: &impl Journal) -> Append {
             outcome: outcome.to_string(),
         }),
         key: wish.key.map(|key| format!("key-{key}")),
-        ..Append::new(wish.stream.as_str(), "ticket", Version(expected), Millis(7))
+        ..Append::new(stream(&wish.stream), Version(expected), Time(7))
     }
 }
 
@@ -161,27 +163,27 @@ async fn done(act: &Act, journal: &impl Journal) -> String {
             format!("{:?}", journal.append(batch).await)
         }
         Act::Tried(effect, run_at, why) => {
-            format!("{:?}", journal.tried(*effect, Millis(*run_at), why.clone()).await)
+            format!("{:?}", journal.tried(*effect, Time(*run_at), why.clone()).await)
         }
-        Act::Done(effect) => format!("{:?}", journal.done(*effect, Millis(9)).await),
+        Act::Done(effect) => format!("{:?}", journal.done(*effect, Time(9)).await),
         Act::Submit(id) => {
             let command = NewCommand {
                 id: id.as_str().into(),
                 by: "me".to_owned(),
-                at: Millis(3),
+                at: Time(3),
                 body: "{}".to_owned(),
             };
             format!("{:?}", journal.submit(command).await)
         }
-        Act::Settle(id, outcome) => {
+        Act::Answer(id, outcome) => {
             format!(
                 "{:?}",
                 journal
-                    .settle(&id.as_str().into(), outcome.to_string(), Millis(4))
+                    .answer(&id.as_str().into(), outcome.to_string(), Time(4))
                     .await
             )
         }
-        Act::Archive(stream) => format!("{:?}", journal.archive(&stream.as_str().into()).await),
+        Act::Archive(id) => format!("{:?}", journal.archive(&stream(id)).await),
         Act::Reopen => String::new(),
     }
 }
@@ -199,7 +201,7 @@ async fn same_answers(acts: Vec<Act>) -> TestCaseResult {
     prop_assert_eq!(shown(&memory).await, shown(&file).await);
     for seq in 1..12 {
         for index in 0..2 {
-            let id = EffectId { seq: Seq(seq), index };
+            let id = EffectId { seq, index };
             prop_assert_eq!(memory.effect(id).await.unwrap(), file.effect(id).await.unwrap());
         }
     }

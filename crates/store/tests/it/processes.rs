@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use store::{Append, Error, Journal, Seq, Sqlite, Version};
 
-use crate::support::{Backend, InFile, append, assert_sound};
+use crate::support::{Backend, InFile, append, assert_sound, command, stream};
 
 /// Marks what a child says among what its test harness says.
 const MARK: &str = "@";
@@ -108,7 +109,12 @@ fn child() {
                 lines.next();
                 share(&journal, &name).await;
             }
-            "stream" => stream(journal, &name).await,
+            "ask" => {
+                say("ready");
+                lines.next();
+                journal.submit(command(&name)).await.unwrap();
+            }
+            "write" => write(journal, &name).await,
             "overflow" => overflow(&journal).await,
             other => panic!("no role {other}"),
         }
@@ -122,7 +128,7 @@ async fn share(journal: &Sqlite, name: &str) {
         let mut conflicts = 0;
         loop {
             let version = journal
-                .load(&"shared".into())
+                .load(&stream("shared"))
                 .await
                 .unwrap()
                 .map_or(Version(0), |stream| stream.version);
@@ -132,7 +138,8 @@ async fn share(journal: &Sqlite, name: &str) {
             };
             match journal.append(vec![keyed]).await {
                 Ok(_) => break,
-                // Whoever commits next is chance: on a slow disk one may be passed over for as long as it waits.
+                // Whoever commits next is chance: on a slow disk one may be passed over for as long as it
+                // waits.
                 Err(Error::VersionConflict { .. } | Error::Busy) => conflicts += 1,
                 Err(other) => panic!("{other:?} after {conflicts} conflicts"),
             }
@@ -172,19 +179,19 @@ async fn four_processes_share_a_journal() {
     assert_eq!(journal.head().await.unwrap(), Seq(400));
     for name in names {
         assert_eq!(
-            journal.load(&name.into()).await.unwrap().unwrap().version,
+            journal.load(&stream(name)).await.unwrap().unwrap().version,
             Version(50)
         );
     }
     assert_eq!(
-        journal.load(&"shared".into()).await.unwrap().unwrap().version,
+        journal.load(&stream("shared")).await.unwrap().unwrap().version,
         Version(200)
     );
     assert_sound(&journal).await;
 }
 
 /// Appends from eight tasks until its input ends, and says each key once it was answered.
-async fn stream(journal: Sqlite, name: &str) {
+async fn write(journal: Sqlite, name: &str) {
     let ended = Arc::new(AtomicBool::new(false));
     std::thread::spawn({
         let ended = Arc::clone(&ended);
@@ -218,13 +225,32 @@ async fn stream(journal: Sqlite, name: &str) {
     }
 }
 
+/// The other process's only write is a command: nothing but the subscription tells of it.
+#[tokio::test]
+async fn a_write_of_another_process_is_noticed() {
+    let (backend, journal) = InFile::fresh().await;
+    let mut other = Other::start("ask", "c", &backend.path());
+    assert_eq!(other.hear().as_deref(), Some("ready"));
+    let mut subscription = journal.subscribe();
+    other.go();
+    let asked = async {
+        while journal.command(&"c".into()).await.unwrap().is_none() {
+            subscription.noticed().await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), asked)
+        .await
+        .unwrap();
+    other.finish();
+}
+
 #[tokio::test]
 async fn a_killed_writer_loses_nothing_that_it_had_answered() {
     let (backend, journal) = InFile::fresh().await;
     journal.close().await;
     for (round, enough) in [1, 9, 40, 100, 23, 64].into_iter().enumerate() {
         let name = format!("round-{round}");
-        let mut other = Other::start("stream", &name, &backend.path());
+        let mut other = Other::start("write", &name, &backend.path());
         let mut answered: Vec<_> = std::iter::from_fn(|| other.hear()).take(enough).collect();
         assert_eq!(answered.len(), enough);
         answered.extend(other.kill());
@@ -233,24 +259,24 @@ async fn a_killed_writer_loses_nothing_that_it_had_answered() {
         assert_sound(&journal).await;
         let mut written = 0;
         for task in 0..8 {
-            let stream = format!("{name}-{task}");
+            let id = format!("{name}-{task}");
             let version = journal
-                .load(&stream.as_str().into())
+                .load(&stream(&id))
                 .await
                 .unwrap()
                 .map_or(0, |stream| stream.version.0);
             let of_task = answered
                 .iter()
-                .filter(|key| key.starts_with(&format!("{stream}-")))
+                .filter(|key| key.starts_with(&format!("{id}-")))
                 .count() as u64;
             // One more may be durable without its answer. Which it is, its key tells.
             assert!(
                 version == of_task || version == of_task + 1,
-                "{stream}: {version} written, {of_task} answered"
+                "{id}: {version} written, {of_task} answered"
             );
             let in_doubt = Append {
-                key: Some(format!("{stream}-{of_task}")),
-                ..append(&stream, of_task)
+                key: Some(format!("{id}-{of_task}")),
+                ..append(&id, of_task)
             };
             let appended = journal.append(vec![in_doubt]).await.unwrap();
             assert_eq!(appended[0].repeated, version > of_task);
@@ -273,7 +299,8 @@ async fn overflow(journal: &Sqlite) {
             ..append
         }
     };
-    // A reader that stays keeps the log from being folded into the file and begun anew, which would make room.
+    // A reader that stays keeps the log from being folded into the file and begun anew, which would make
+    // room.
     journal.head().await.unwrap();
     let mut n = 0;
     let failed = loop {

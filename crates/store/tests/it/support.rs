@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
+use model::journal::Stream;
+use model::{TicketId, Time};
 use store::{
-    Append, Command, Effect, Event, Journal, Memory, Millis, NewCommand, NewEvent, Number, Seq, Slot, Sqlite,
-    Stream, Timer, Version, Which,
+    Append, Command, Effect, Event, Journal, Memory, NewCommand, NewEvent, Number, Seq, Slot, Sqlite, Timer,
+    Version, ViewArchive, Which,
 };
 use tempfile::TempDir;
 
 /// A kind of journal, and how to come back to one after the process that had it is gone.
 pub(crate) trait Backend: Sized {
-    type Journal: Journal + Clone + 'static;
+    type Journal: Journal + ViewArchive + Clone + 'static;
 
     async fn fresh() -> (Self, Self::Journal);
 
@@ -58,11 +60,16 @@ impl Backend for InFile {
     }
 }
 
+/// The stream of the ticket with this id.
+pub(crate) fn stream(id: &str) -> Stream {
+    Stream::Ticket(TicketId::new(id).unwrap())
+}
+
 /// One fact of kind `happened`; the state after is its number.
 pub(crate) fn append(stream: &str, expected: u64) -> Append {
     Append {
         events: vec![event("happened", expected + 1)],
-        ..Append::new(stream, "ticket", Version(expected), Millis(1_000))
+        ..Append::new(self::stream(stream), Version(expected), Time(1_000))
     }
 }
 
@@ -88,7 +95,7 @@ pub(crate) fn command(id: &str) -> NewCommand {
     NewCommand {
         id: id.into(),
         by: "someone".to_owned(),
-        at: Millis(5),
+        at: Time(5),
         body: "{\"do\":\"it\"}".to_owned(),
     }
 }
@@ -96,19 +103,19 @@ pub(crate) fn command(id: &str) -> NewCommand {
 /// Everything that a journal shows.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Shown {
-    streams: Vec<Stream>,
+    streams: Vec<store::Stream>,
     events: Vec<Event>,
     pending: Vec<Effect>,
     timers: Vec<Timer>,
     slots: Vec<Slot>,
     commands: Vec<Command>,
-    next_run: Option<Millis>,
-    next_due: Option<Millis>,
+    next_run: Option<Time>,
+    next_due: Option<Time>,
     note: Option<String>,
 }
 
 pub(crate) async fn shown(journal: &impl Journal) -> Shown {
-    let forever = Millis(i64::MAX);
+    let forever = Time(i64::MAX);
     Shown {
         streams: journal.streams(Which::All, None, 10_000).await.unwrap(),
         events: journal.events(Seq(0), 10_000).await.unwrap(),

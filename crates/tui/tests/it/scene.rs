@@ -11,7 +11,7 @@ use model::ticket::{self, Candidate, Spec, Ticket};
 use model::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use store::Fold;
+use store::Recorded;
 use tui::{Action, App, Engine, Key, Msg, Options};
 
 /// The start of every scene: 2026-01-02 03:04:05.
@@ -127,7 +127,7 @@ impl Scene {
 
     fn row(&mut self, stream: Stream, fact: Fact, after: State) {
         self.seq += 1;
-        let row = Fold {
+        let row = Recorded {
             seq: self.seq,
             stream,
             version: self.seq,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use git::{Oid, Repository, Undeletable};
 use model::view::{AttemptSummary, Snapshot, Summaries};
 use model::{AgentName, TicketId};
-use store::{Ledger, Sqlite};
+use store::Ledger;
 
 use crate::error::{Doing as _, Result};
 use client::workspaces;
@@ -42,7 +42,7 @@ pub(super) struct Left {
 
 impl<'a> Made<'a> {
     /// `crew`: without what was set aside.
-    pub(super) async fn of(ledger: Option<&Ledger<Sqlite>>, crew: &'a Snapshot) -> Result<Self> {
+    pub(super) async fn of(ledger: Option<&Ledger>, crew: &'a Snapshot) -> Result<Self> {
         let mut all = BTreeMap::new();
         let mut add = |work: &AttemptSummary| {
             let attempt = Attempt {

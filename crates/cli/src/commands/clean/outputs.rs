@@ -6,7 +6,7 @@ use model::TicketId;
 use model::journal::Stream;
 use process::Run;
 use runtime::Place;
-use store::{Ledger, Sqlite};
+use store::Ledger;
 
 use super::Old;
 use crate::doctor::size;
@@ -77,7 +77,7 @@ fn number(run: &Path) -> Option<u64> {
 }
 
 /// Whose check a run is.
-async fn whose(ledger: &Ledger<Sqlite>, run: &Path) -> Result<Option<TicketId>> {
+async fn whose(ledger: &Ledger, run: &Path) -> Result<Option<TicketId>> {
     let Some(number) = number(run) else {
         return Ok(None);
     };

@@ -7,7 +7,7 @@ use model::journal::Stream;
 use model::view::{self, Failing, Snapshot};
 use model::{TicketId, Time};
 use rustix::process::{Signal as Kill, kill_current_process_group};
-use store::{Fold, Ledger, Sqlite};
+use store::{Ledger, Recorded};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::MissedTickBehavior;
@@ -60,7 +60,7 @@ pub(super) struct Shown {
 }
 
 struct Tail {
-    ledger: Ledger<Sqlite>,
+    ledger: Ledger,
     rows: Follow,
 }
 
@@ -176,7 +176,7 @@ impl Shown {
         if self.journal.is_none()
             && let Some(ledger) = journal(&self.place).await?
         {
-            let rows = Follow::new(ledger.clone(), &self.place.crew_dir, 0);
+            let rows = Follow::new(ledger.clone(), 0);
             self.journal = Some(Tail { ledger, rows });
             is_new = self.rows().await?;
         }
@@ -261,7 +261,7 @@ impl Shown {
         Ok(())
     }
 
-    async fn history(&self, ticket: &TicketId) -> Result<Vec<Fold>> {
+    async fn history(&self, ticket: &TicketId) -> Result<Vec<Recorded>> {
         match &self.journal {
             Some(tail) => Ok(tail.ledger.history(&Stream::Ticket(ticket.clone())).await?),
             None => Ok(Vec::new()),

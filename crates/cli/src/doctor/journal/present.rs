@@ -6,7 +6,7 @@ use model::journal::Stream;
 use model::settings::Settings;
 use model::{AgentName, Oid, TicketId};
 use runtime::Place;
-use store::{Journal as _, Ledger, Seq, Sqlite};
+use store::{Journal as _, Ledger, Seq};
 
 use super::{AREA, Read, damaged, misfolded, pair};
 use crate::doctor::Finding;
@@ -37,7 +37,7 @@ pub(super) fn names(place: &Place, settings: Option<&Settings>) -> BTreeSet<Stri
 
 /// Reads every stream that is not archived, and where one of `names` comes from.
 pub(super) async fn read(
-    ledger: &Ledger<Sqlite>,
+    ledger: &Ledger,
     names: &BTreeSet<String>,
     found: &mut Vec<Finding>,
 ) -> Result<Read> {
@@ -70,9 +70,9 @@ pub(super) async fn read(
 
 /// The view, and the rows of every stream that is not archived, or whose ticket the view has all the same: it may have been
 /// folded anew only so far.
-async fn streams(ledger: &Ledger<Sqlite>) -> Result<Read> {
+async fn streams(ledger: &Ledger) -> Result<Read> {
     let mut read = Read {
-        crew: ledger.crew(clock::now()).await?,
+        crew: ledger.snapshot(clock::now()).await?,
         ..Read::default()
     };
     let mut unread: BTreeSet<TicketId> = read.crew.tickets.keys().cloned().collect();
@@ -113,7 +113,7 @@ fn is_folded(read: &Read) -> bool {
 }
 
 /// The commit on which the first workspace was made.
-async fn begun_on(ledger: &Ledger<Sqlite>) -> Result<Option<Oid>> {
+async fn begun_on(ledger: &Ledger) -> Result<Option<Oid>> {
     let mut read = Read::default();
     let mut after = 0;
     while read.begun_on.is_none() {
@@ -126,7 +126,7 @@ async fn begun_on(ledger: &Ledger<Sqlite>) -> Result<Option<Oid>> {
 }
 
 /// The last places in the journal follow each other.
-async fn no_gap(ledger: &Ledger<Sqlite>) -> Result<Vec<String>> {
+async fn no_gap(ledger: &Ledger) -> Result<Vec<String>> {
     let mut says = Vec::new();
     let head = ledger.0.head().await?;
     let mut before = head.0.saturating_sub(LATELY.into());
@@ -140,7 +140,7 @@ async fn no_gap(ledger: &Ledger<Sqlite>) -> Result<Vec<String>> {
 }
 
 /// Whether a name is that of an agent and of a ticket of its that is set aside: then it is known.
-async fn whose(ledger: &Ledger<Sqlite>, name: &str, read: &mut Read) -> Result<()> {
+async fn whose(ledger: &Ledger, name: &str, read: &mut Read) -> Result<()> {
     for (at, _) in name.match_indices('-') {
         let (agent, ticket) = (&name[..at], &name[at + 1..]);
         let (Ok(agent), Ok(ticket)) = (AgentName::new(agent), TicketId::new(ticket)) else {

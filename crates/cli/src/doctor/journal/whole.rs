@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use model::TicketId;
 use model::journal::{State, Stream};
 use model::view::Snapshot;
-use store::{Fold, Journal as _, Ledger, Sqlite};
+use store::{Journal as _, Ledger, Recorded};
 
 use super::{AREA, Read, damaged, misfolded};
 use crate::doctor::Finding;
@@ -17,7 +17,7 @@ use client::error::Result;
 const PAGE: u32 = 250;
 
 /// Reads all of it: the file, its rows against each other, and each against the machines.
-pub(super) async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Result<Read> {
+pub(super) async fn read(ledger: &Ledger, found: &mut Vec<Finding>) -> Result<Read> {
     match ledger.0.verify().await {
         Ok(problems) if problems.is_empty() => {}
         Ok(problems) => few(problems).into_iter().for_each(|says| damaged(says, found)),
@@ -51,11 +51,11 @@ pub(super) async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> R
 }
 
 /// Takes a ticket back that was taken up again with this row.
-async fn take_up(ledger: &Ledger<Sqlite>, read: &mut Read, fold: &Fold) -> Result<()> {
+async fn take_up(ledger: &Ledger, read: &mut Read, fold: &Recorded) -> Result<()> {
     if let Stream::Ticket(id) = &fold.stream
         && read.crew.archived.tickets.contains(id)
     {
-        ledger.take_back(&mut read.crew, id, None).await?;
+        ledger.restore(&mut read.crew, id, None).await?;
         read.crew.sort_charges();
         if let Some(ticket) = read.crew.tickets.get(id) {
             read.audit.set_out(&State::Ticket(ticket.clone()));
@@ -78,9 +78,11 @@ struct Kept {
 }
 
 impl Kept {
-    async fn read(ledger: &Ledger<Sqlite>, found: &mut Vec<Finding>) -> Self {
+    async fn read(ledger: &Ledger, found: &mut Vec<Finding>) -> Self {
         let digests = RandomState::new();
-        let kept = ledger.kept_with(|record| digests.hash_one(record)).await;
+        let kept = ledger
+            .cached_with_records(|record| digests.hash_one(record))
+            .await;
         let kept = kept.unwrap_or_else(|error| {
             damaged(text::with_causes(&error), found);
             None
@@ -96,7 +98,7 @@ impl Kept {
     }
 
     /// Looks at a row that was folded just now.
-    fn folded(&mut self, read: &mut Read, fold: &Fold) {
+    fn folded(&mut self, read: &mut Read, fold: &Recorded) {
         if let (Stream::Ticket(id), State::Ticket(ticket)) = (&fold.stream, &fold.after)
             && ticket.is_done()
             && self

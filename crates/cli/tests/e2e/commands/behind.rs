@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crc32fast::Hasher;
 use model::journal::{Entry, Fact, State, Stream, Write};
 use model::ticket::{Event, Spec, Ticket};
 use model::view::Snapshot;
 use model::{TicketId, Time};
-use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions as _, Connection as _};
-use store::{Ledger, Sqlite};
+use store::Location;
 
 use crate::commands::repo::Repo;
 
@@ -27,7 +28,9 @@ pub(crate) fn with_past_of(behind: usize) -> Repo {
     repo.crew(&["run", "--until-idle"]).ok();
     let now = Time(jiff::Timestamp::now().as_millisecond());
     on_its_own(async {
-        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
+            .await
+            .unwrap();
         let long_ago = Time(now.0 - i64::try_from(Duration::from_hours(48).as_millis()).unwrap());
         let writes = (0..behind).map(|n| over(&format!("o-{n}"), long_ago));
         ledger.record(writes.collect()).await.unwrap();
@@ -38,15 +41,17 @@ pub(crate) fn with_past_of(behind: usize) -> Repo {
 
 /// Has the journal's view be one that this crew does not know, as after an upgrade.
 pub(crate) fn forget_the_view(repo: &Repo) {
-    write(repo, "UPDATE folded SET shape = 0".to_owned());
+    write(repo, "UPDATE cached_view SET shape = 0".to_owned());
 }
 
 /// How many tickets the view that is kept has set aside.
 pub(crate) fn aside(repo: &Repo) -> usize {
     on_its_own(async {
-        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
-        let kept = ledger.kept().await.unwrap();
-        ledger.0.close().await;
+        let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
+            .await
+            .unwrap();
+        let kept = ledger.cached().await.unwrap();
+        ledger.close().await;
         kept.archived.tickets.len()
     })
 }
@@ -54,10 +59,12 @@ pub(crate) fn aside(repo: &Repo) -> usize {
 /// Sets aside all that lies behind at a moment.
 fn put_aside(repo: &Repo, now: Time) {
     on_its_own(async {
-        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
-        let mut crew = ledger.crew(now).await.unwrap();
-        while !ledger.put_aside(&mut crew, now).await.unwrap().is_empty() {}
-        ledger.0.close().await;
+        let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
+            .await
+            .unwrap();
+        let mut crew = ledger.snapshot(now).await.unwrap();
+        while !ledger.archive(&mut crew, now).await.unwrap().is_empty() {}
+        ledger.close().await;
     });
 }
 
@@ -115,23 +122,87 @@ fn again(ticket: &Ticket, at: Time) -> Write {
     write
 }
 
-/// Changes a stream's stored states, as no crew does, in rows that are older than their checksums.
+/// Changes a stream's stored states, which no crew does, with the checksums that belong to the changed rows.
 fn spoil(repo: &Repo, stream: &str) {
-    write(
-        repo,
-        format!(
-            "DROP TRIGGER IF EXISTS events_do_not_change; \
-             UPDATE events SET state_after = replace(state_after, '\"tries\":', '\"tries\":7'), checksum = NULL \
-             WHERE stream = '{stream}'; \
-             UPDATE streams SET checksum = NULL WHERE id = '{stream}'"
-        ),
-    );
+    on_its_own(async {
+        let mut conn = connect(repo).await;
+        let change = "DROP TRIGGER IF EXISTS events_do_not_change; \
+                      UPDATE events SET state_after = replace(state_after, '\"tries\":', '\"tries\":7')";
+        sqlx::raw_sql(sqlx::AssertSqlSafe(format!("{change} WHERE stream = '{stream}'")))
+            .execute(&mut conn)
+            .await
+            .unwrap();
+        let events: Vec<EventRow> = sqlx::query_as(
+            "SELECT seq, version, at, cause, kind, schema, event, state_after FROM events WHERE stream = ? ORDER BY seq",
+        )
+        .bind(stream)
+        .fetch_all(&mut conn)
+        .await
+        .unwrap();
+        let (version, fence): (i64, i64) = sqlx::query_as("SELECT version, fence FROM streams WHERE id = ?")
+            .bind(stream)
+            .fetch_one(&mut conn)
+            .await
+            .unwrap();
+        let state = events.last().unwrap().7.clone();
+        for (seq, version, at, cause, kind, schema, event, state_after) in events {
+            let mut sum = Hasher::new();
+            number(&mut sum, seq);
+            text(&mut sum, stream);
+            number(&mut sum, version);
+            number(&mut sum, at);
+            match cause {
+                Some(cause) => text(&mut sum, &cause),
+                None => number(&mut sum, -1),
+            }
+            text(&mut sum, &kind);
+            number(&mut sum, schema);
+            text(&mut sum, &event);
+            text(&mut sum, &state_after);
+            sqlx::query("UPDATE events SET checksum = ? WHERE seq = ?")
+                .bind(sum.finalize())
+                .bind(seq)
+                .execute(&mut conn)
+                .await
+                .unwrap();
+        }
+        let mut sum = Hasher::new();
+        text(&mut sum, stream);
+        number(&mut sum, version);
+        number(&mut sum, fence);
+        text(&mut sum, &state);
+        sqlx::query("UPDATE streams SET checksum = ? WHERE id = ?")
+            .bind(sum.finalize())
+            .bind(stream)
+            .execute(&mut conn)
+            .await
+            .unwrap();
+        conn.close().await.unwrap();
+    });
+}
+
+/// Of an event: seq, version, at, cause, kind, schema, event and `state_after`.
+type EventRow = (i64, i64, i64, Option<String>, String, i64, String, String);
+
+/// Adds a number to a checksum, as the journal does.
+fn number(sum: &mut Hasher, number: i64) {
+    sum.update(&number.to_le_bytes());
+}
+
+/// Adds a text to a checksum, as the journal does.
+fn text(sum: &mut Hasher, text: &str) {
+    sum.update(&(text.len() as u64).to_le_bytes());
+    sum.update(text.as_bytes());
+}
+
+async fn connect(repo: &Repo) -> SqliteConnection {
+    let options = SqliteConnectOptions::new().filename(repo.root.join(".crew/journal.db"));
+    options.connect().await.unwrap()
 }
 
 fn write(repo: &Repo, sql: String) {
     on_its_own(async {
-        let options = SqliteConnectOptions::new().filename(repo.root.join(".crew/journal.db"));
-        let mut conn = options.connect().await.unwrap();
+        let mut conn = connect(repo).await;
         sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
             .execute(&mut conn)
             .await
@@ -230,7 +301,7 @@ fn what_goes_on_is_read_by_every_look() {
 #[test]
 fn a_ticket_that_the_view_has_lost_is_missed_by_every_look() {
     let repo = with_a_past();
-    let lose = "UPDATE folded SET body = json_remove(body, '$.tickets[0]') WHERE json_type(body, '$.tickets') = 'array'";
+    let lose = "UPDATE view_pieces SET body = json_remove(body, '$.tickets[0]') WHERE json_type(body, '$.tickets') = 'array'";
     write(&repo, lose.to_owned());
     for args in [&["doctor"] as &[&str], &["doctor", "--deep"]] {
         let said = repo.crew(args);
@@ -280,9 +351,11 @@ fn of_a_view_that_is_not_up_to_date_only_what_it_has_all_of_is_set_aside() {
     let repo = with_a_past();
     forget_the_view(&repo);
     on_its_own(async {
-        let ledger = Ledger::new(Sqlite::open(&repo.root.join(".crew/journal.db")).await.unwrap());
+        let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
+            .await
+            .unwrap();
         let now = Time(jiff::Timestamp::now().as_millisecond());
-        let whole = ledger.crew(now).await.unwrap();
+        let whole = ledger.snapshot(now).await.unwrap();
         let o_0 = TicketId::new("o-0").unwrap();
         let reopened = again(&whole.tickets[&o_0], now);
         ledger.record(vec![reopened]).await.unwrap();
@@ -294,18 +367,18 @@ fn of_a_view_that_is_not_up_to_date_only_what_it_has_all_of_is_set_aside() {
         }
         let seen: BTreeSet<TicketId> = view.tickets.keys().cloned().collect();
         assert!(seen.contains(&o_0) && view.tickets[&o_0].is_done());
-        let archived = ledger.put_aside(&mut view, now).await.unwrap();
+        let archived = ledger.archive(&mut view, now).await.unwrap();
         let rest = view.tickets.keys().cloned().collect::<BTreeSet<_>>();
         assert!(rest.contains(&o_0) && !archived.contains(&o_0));
         assert_eq!(archived.len() + rest.len(), seen.len());
         assert!(archived.len() > 30, "{archived:?}");
 
         // Whoever goes on from there comes to the same as who begins at the beginning.
-        let gone_on = ledger.crew(now).await.unwrap();
+        let gone_on = ledger.snapshot(now).await.unwrap();
         assert_eq!(gone_on.archived.tickets, archived);
         assert!(!gone_on.tickets[&o_0].is_done());
         let all: BTreeSet<&TicketId> = gone_on.tickets.keys().chain(&archived).collect();
         assert_eq!(all, whole.tickets.keys().collect());
-        ledger.0.close().await;
+        ledger.close().await;
     });
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use model::attempt;
 use model::journal::{Fact, State, Stream};
 use model::ticket;
-use store::{Journal as _, Ledger, Sqlite};
+use store::{Journal as _, Location};
 
 use crate::kill::git::{command, git, try_git};
 use crate::kill::processes;
@@ -306,7 +306,7 @@ fn the_journal_agrees(world: &World, expected: &Expected) {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let ledger = Ledger::new(Sqlite::open(&world.journal()).await.unwrap());
+        let ledger = store::open(&Location::file(world.journal())).await.unwrap();
         assert_eq!(ledger.0.verify().await.unwrap(), Vec::<String>::new());
         let pending = ledger.pending(model::Time(i64::MAX)).await.unwrap();
         assert!(pending.is_empty(), "not performed: {pending:#?}");
@@ -403,20 +403,20 @@ pub(crate) fn is_pending(world: &World, id: &str) -> bool {
         .build()
         .unwrap();
     runtime.block_on(async {
-        let ledger = Ledger::new(Sqlite::open(&world.journal()).await.unwrap());
+        let ledger = store::open(&Location::file(world.journal())).await.unwrap();
         let pending = ledger.pending(model::Time(i64::MAX)).await.unwrap();
         pending.iter().any(|ordered| ordered.ticket.as_str() == id)
     })
 }
 
 /// Every fact, oldest first.
-pub(crate) fn facts(world: &World) -> Vec<store::Fold> {
+pub(crate) fn facts(world: &World) -> Vec<store::Recorded> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
     runtime.block_on(async {
-        let ledger = Ledger::new(Sqlite::open(&world.journal()).await.unwrap());
+        let ledger = store::open(&Location::file(world.journal())).await.unwrap();
         ledger.tail(0, u32::MAX).await.unwrap()
     })
 }

@@ -266,7 +266,7 @@ fn a_last_chance_does_not_swallow_an_answer() {
         .of(Of::Answered {
             by: boss(),
             text: "the left one".to_owned(),
-            question: None,
+            question: "which?".to_owned(),
         })
         .of(Of::Baited { by: boss() });
     assert_eq!(
@@ -293,7 +293,7 @@ fn an_answer_is_kept_for_whoever_begins_anew_until_the_ticket_is_done() {
     story.of(Of::Answered {
         by: boss(),
         text: "the left one".to_owned(),
-        question: Some("which?".to_owned()),
+        question: "which?".to_owned(),
     });
     let answer = Answer {
         question: "which?".to_owned(),

@@ -85,12 +85,7 @@ impl Draft<'_> {
         };
         self.expect_free()?;
         let (attempt, effects, raised) = attempt.after(event)?;
-        if let attempt::Event::Answered {
-            text,
-            question: Some(question),
-            ..
-        } = event
-        {
+        if let attempt::Event::Answered { text, question, .. } = event {
             self.ticket.answers.push(Answer {
                 question: question.clone(),
                 text: text.clone(),

@@ -108,7 +108,7 @@ fn waiting() -> Told {
         T::CheckoutEdited {
             paths: vec![ticket::InTheWay {
                 path: "README.md".to_owned(),
-                what: Some(ticket::Obstacle::Edited),
+                what: ticket::Obstacle::Edited,
             }],
             retry_at,
         },
@@ -203,7 +203,7 @@ fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
         T::Attempt(A::Answered {
             by,
             text,
-            question: None,
+            question: "red or blue?".to_owned(),
         }),
     );
     assert_eq!(shown(&told, &Context::default()), "");

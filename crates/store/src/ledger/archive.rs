@@ -1,36 +1,38 @@
-//! The view of a journal, without reading what lies behind: what was folded before, and the rows since.
+//! The archive: the cached view of a journal, and the records of archived tickets beside it, so that nobody
+//! reads all of a long journal.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::journal::{self, State};
+use model::journal::{State, Stream};
 use model::ticket::Ticket;
 use model::view::{self, Piece, Row, Snapshot, Summaries, TicketCost};
 use model::{TicketId, Time};
 
-use super::{Fold, Ledger, PAGE, read, state, stream, text};
-use crate::{Error, Folded, Folding, Journal, Pieces, Record, Result, Seq, StreamId};
+use super::{Ledger, PAGE, Recorded, read, state, text};
+use crate::{CachedView, Error, Journal, NewView, Pieces, Record, Result, Seq, ViewArchive};
 
 /// Rows folded at a time.
 const ROWS: u32 = 250;
-/// So many rows of a long journal are folded before what lies behind in them is set aside: it is never in memory all at once.
+/// A long journal without a cached view is folded this many rows at a time, and old tickets are archived in
+/// between: all of the view is never in memory at once.
 const LONG: u64 = 10_000;
-/// So many tickets are set aside at a time, or a part of all: whoever does it has other work too.
-const ASIDE: usize = 500;
-/// So often is it tried to read what several tables have while nobody writes.
+/// At most this many tickets are archived at a time, or a part of all: the caller has other work too.
+const AT_ONCE: usize = 500;
+/// How often a read of several tables is repeated when a write comes in between.
 const LOOKS: u32 = 4;
-/// Before this part of all tickets lies behind, it is not worth it to write the others anew.
+/// Archiving writes the whole view anew. It is worth that once this part of all tickets can be archived.
 const WORTH: usize = 16;
 
-/// Whether so many tickets lie behind at `now` that it is worth to set them aside: the view is written anew then, all of it.
+/// Whether enough tickets can be archived at `now` to be worth it: archiving writes the whole view anew.
 #[must_use]
-pub fn is_worth_it(crew: &Snapshot, now: Time) -> bool {
+pub fn is_worth_archiving(crew: &Snapshot, now: Time) -> bool {
     let least = (crew.tickets.len() / WORTH).max(1);
     crew.behind(now, least).len() == least
 }
 
-impl Fold {
-    /// The row as the fold takes it.
+impl Recorded {
+    /// The row as the view takes it.
     #[must_use]
     pub fn row(&self) -> Row<'_> {
         Row {
@@ -43,16 +45,16 @@ impl Fold {
     }
 }
 
-impl<J: Journal> Ledger<J> {
-    /// What frontends show, up to the last row; what was set aside is not read. Of a long journal that nobody has folded, as after an
-    /// upgrade, what lies behind at `now` is set aside on the way.
+impl<J: Journal + ViewArchive> Ledger<J> {
+    /// The view up to the last row, without archived tickets. Of a long journal without a cached view, as
+    /// after an upgrade, old tickets are archived at `now` on the way.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::NewerSchema`]; the backend's failure.
-    pub async fn crew(&self, now: Time) -> Result<Snapshot> {
-        let mut crew = self.kept().await?;
-        // The row at which it was last tried to set aside; none once that failed.
-        let mut asked = Some(crew.seq);
+    pub async fn snapshot(&self, now: Time) -> Result<Snapshot> {
+        let mut crew = self.cached().await?;
+        // The row at which archiving was last tried; none once that failed.
+        let mut tried = Some(crew.seq);
         loop {
             let page = self.tail(crew.seq, ROWS).await?;
             if page.is_empty() {
@@ -61,23 +63,23 @@ impl<J: Journal> Ledger<J> {
             for fold in &page {
                 self.fold_row(&mut crew, fold).await?;
             }
-            if asked.is_some_and(|asked| crew.seq.saturating_sub(asked) >= LONG) {
-                // Where nothing can be kept, all of it can be folded nevertheless.
-                let is_asked = self.put_all_aside(&mut crew, now).await.is_ok();
-                let others = self.kept().await?;
+            if tried.is_some_and(|tried| crew.seq.saturating_sub(tried) >= LONG) {
+                // Where nothing can be written, the view can be folded nevertheless.
+                let is_archived = self.archive_all(&mut crew, now).await.is_ok();
+                let others = self.cached().await?;
                 if others.seq > crew.seq {
                     crew = others;
                 }
-                asked = is_asked.then_some(crew.seq);
+                tried = is_archived.then_some(crew.seq);
             }
         }
     }
 
-    /// Sets aside until it is not worth it any more, or others have kept more.
-    async fn put_all_aside(&self, crew: &mut Snapshot, now: Time) -> Result<()> {
-        while is_worth_it(crew, now) {
+    /// Archives until it is no longer worth it, or another process has cached a later view.
+    async fn archive_all(&self, crew: &mut Snapshot, now: Time) -> Result<()> {
+        while is_worth_archiving(crew, now) {
             let before = crew.tickets.len();
-            self.put_aside(crew, now).await?;
+            self.archive(crew, now).await?;
             if crew.tickets.len() == before {
                 break;
             }
@@ -85,12 +87,12 @@ impl<J: Journal> Ledger<J> {
         Ok(())
     }
 
-    /// What every ticket cost that was set aside, one after the other.
+    /// Gives the cost of every archived ticket, one after the other.
     ///
     /// # Errors
-    /// As [`Ledger::crew`].
+    /// As [`Ledger::snapshot`].
     pub async fn ticket_costs(&self, crew: &Snapshot, mut each: impl FnMut(&TicketCost)) -> Result<()> {
-        let mut after: Option<StreamId> = None;
+        let mut after: Option<Stream> = None;
         loop {
             let page = self.0.briefs(after.as_ref(), PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
@@ -104,16 +106,16 @@ impl<J: Journal> Ledger<J> {
         }
     }
 
-    /// The attempts at every ticket that was set aside, and its landings, one ticket after the other.
+    /// Gives the attempts at every archived ticket, and its landings, one ticket after the other.
     ///
     /// # Errors
-    /// As [`Ledger::crew`].
+    /// As [`Ledger::snapshot`].
     pub async fn attempt_summaries(
         &self,
         crew: &Snapshot,
         mut each: impl FnMut(&TicketId, &Summaries),
     ) -> Result<()> {
-        let mut after: Option<StreamId> = None;
+        let mut after: Option<Stream> = None;
         loop {
             let page = self.0.records(after.as_ref(), PAGE).await?;
             let Some(last) = page.last() else { return Ok(()) };
@@ -127,22 +129,23 @@ impl<J: Journal> Ledger<J> {
         }
     }
 
-    /// Puts a ticket back that was set aside; nothing for one that was not. `version`: as it was then, else as it is now.
+    /// Puts an archived ticket back into the view; does nothing for a ticket that is not archived. Where
+    /// `version` is given, the record must be of that version of the ticket's stream.
     ///
     /// # Errors
-    /// As [`Ledger::crew`].
-    pub async fn take_back(&self, crew: &mut Snapshot, id: &TicketId, version: Option<u64>) -> Result<()> {
+    /// As [`Ledger::snapshot`].
+    pub async fn restore(&self, crew: &mut Snapshot, id: &TicketId, version: Option<u64>) -> Result<()> {
         if !crew.archived.tickets.contains(id) {
             return Ok(());
         }
-        let stream = StreamId(journal::Stream::Ticket(id.clone()).to_string());
+        let stream = Stream::Ticket(id.clone());
         let lost = || lost_record(id);
         let record = self.0.record(&stream).await?.ok_or_else(lost)?;
         if version.is_some_and(|version| version != record.version.0) {
             return Err(lost());
         }
         let row = self.0.event_of(&stream, record.version).await?.ok_or_else(lost)?;
-        let State::Ticket(ticket) = state(&journal::Stream::Ticket(id.clone()), &row.state_after)? else {
+        let State::Ticket(ticket) = state(&stream, &row.state_after)? else {
             return Err(lost());
         };
         let ticket = self.1.ticket(record.version.0, ticket);
@@ -150,49 +153,50 @@ impl<J: Journal> Ledger<J> {
         Ok(())
     }
 
-    /// Folds the next row; a ticket of its that was set aside is taken back before.
+    /// Folds the next row; its ticket is restored before, if it is archived.
     ///
     /// # Errors
-    /// As [`Ledger::crew`]; the row is not folded then.
-    pub async fn fold_row(&self, crew: &mut Snapshot, fold: &Fold) -> Result<()> {
-        self.make_ready(crew, fold).await?;
+    /// As [`Ledger::snapshot`]; the row is not folded then.
+    pub async fn fold_row(&self, crew: &mut Snapshot, fold: &Recorded) -> Result<()> {
+        self.restore_for(crew, fold).await?;
         crew.apply(fold.row());
         Ok(())
     }
 
-    /// Takes a ticket back that was set aside and that the next row is about.
+    /// Restores the ticket that the next row is about, if it is archived.
     ///
     /// # Errors
-    /// As [`Ledger::crew`].
-    pub async fn make_ready(&self, crew: &mut Snapshot, fold: &Fold) -> Result<()> {
-        if let journal::Stream::Ticket(id) = &fold.stream
+    /// As [`Ledger::snapshot`].
+    pub async fn restore_for(&self, crew: &mut Snapshot, fold: &Recorded) -> Result<()> {
+        if let Stream::Ticket(id) = &fold.stream
             && fold.seq > crew.seq
             && crew.archived.tickets.contains(id)
         {
-            self.take_back(crew, id, Some(fold.version.saturating_sub(1)))
+            self.restore(crew, id, Some(fold.version.saturating_sub(1)))
                 .await?;
             crew.sort_charges();
         }
         Ok(())
     }
 
-    /// Keeps the view as it is folded, for the next who folds, without some of the tickets that lie behind at `now`: they are
-    /// set aside, in the view and in the journal. Gives those that were archived. Of a view that is not up to date, only tickets
-    /// that it has all rows of; one that others have kept further is left alone.
+    /// Caches the view for its next reader, without some of the tickets that are old at `now`: these are
+    /// archived, in the view and in the journal. Returns those whose streams were archived. Of a view that is
+    /// not up to date, only tickets whose last row was folded are archived. Does nothing where another
+    /// process has cached a later view.
     ///
     /// # Errors
-    /// The backend's failure: then the view is as it was.
-    pub async fn put_aside(&self, crew: &mut Snapshot, now: Time) -> Result<BTreeSet<TicketId>> {
+    /// The backend's failure: then the view is unchanged.
+    pub async fn archive(&self, crew: &mut Snapshot, now: Time) -> Result<BTreeSet<TicketId>> {
         if crew.seq == 0 {
             return Ok(BTreeSet::new());
         }
-        let most = ASIDE.max(crew.tickets.len() / WORTH);
+        let most = AT_ONCE.max(crew.tickets.len() / WORTH);
         let mut versions = BTreeMap::new();
         for id in crew.behind(now, usize::MAX) {
             if versions.len() == most {
                 break;
             }
-            let stream = StreamId(journal::Stream::Ticket(id.clone()).to_string());
+            let stream = Stream::Ticket(id.clone());
             let Some(row) = self.0.load(&stream).await? else {
                 continue;
             };
@@ -200,57 +204,56 @@ impl<J: Journal> Ledger<J> {
                 Ok(Some(last)) if last.seq <= Seq(crew.seq) => {
                     versions.insert(id, row.version);
                 }
-                // It stays, for `crew doctor` to name.
+                // A damaged ticket stays in the view, for `crew doctor` to name.
                 Ok(_) | Err(Error::Damaged { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        let behind: BTreeSet<TicketId> = versions.keys().cloned().collect();
-        // What is taken out of the view is nowhere until it is durable.
+        let old: BTreeSet<TicketId> = versions.keys().cloned().collect();
+        // The caller's view keeps the archived tickets until they are durable.
         let mut slim = crew.clone();
-        let records = slim.archive(&behind);
+        let records = slim.archive(&old);
         let records = records.into_iter().map(|record| {
-            let stream = StreamId(journal::Stream::Ticket(record.ticket.clone()).to_string());
             Ok(Record {
-                stream,
                 version: versions.get(&record.ticket).copied().unwrap_or_default(),
                 brief: text("record", &record.cost)?,
                 rest: text("record", &record.summaries)?,
+                stream: Stream::Ticket(record.ticket),
             })
         });
         let records = records.collect::<Result<Vec<Record>>>()?;
-        let slim = Arc::new(Kept(slim));
-        let folding = Folding {
+        let slim = Arc::new(Slim(slim));
+        let view = NewView {
             shape: view::SHAPE,
             seq: Seq(crew.seq),
             pieces: Arc::clone(&slim) as Arc<dyn Pieces>,
         };
-        failpoint::hit("aside.chosen");
-        let Some(archived) = self.0.put_aside(folding, records).await? else {
+        failpoint::hit("archive.chosen");
+        let Some(archived) = self.0.save_view(view, records).await? else {
             return Ok(BTreeSet::new());
         };
-        failpoint::hit("aside.kept");
+        failpoint::hit("archive.committed");
         *crew = Arc::unwrap_or_clone(slim).0;
         archived.iter().map(ticket_id).collect()
     }
 
-    /// Those of these tickets that were archived, each with its version and state.
+    /// The archived ones of these tickets, each with its version and state.
     ///
     /// # Errors
     /// [`Error::Damaged`]; the backend's failure.
     pub async fn archived(&self, ids: &BTreeSet<TicketId>) -> Result<Vec<(TicketId, u64, Arc<Ticket>)>> {
-        let ids: Vec<StreamId> = ids
-            .iter()
-            .map(|id| StreamId(journal::Stream::Ticket(id.clone()).to_string()))
-            .collect();
-        let found = self.tickets(&ids).await?;
-        Ok(found
-            .into_iter()
-            .map(|(id, (version, ticket))| (id, version, ticket))
-            .collect())
+        let streams: Vec<Stream> = ids.iter().cloned().map(Stream::Ticket).collect();
+        let mut found = Vec::new();
+        for row in self.0.archived(&streams).await? {
+            if let State::Ticket(ticket) = state(&row.id, &row.state)? {
+                let ticket = self.1.ticket(row.version.0, ticket);
+                found.push((ticket.id.clone(), row.version.0, ticket));
+            }
+        }
+        Ok(found)
     }
 
-    /// Whether anything was archived.
+    /// Whether any ticket was archived.
     ///
     /// # Errors
     /// The backend's failure.
@@ -258,45 +261,29 @@ impl<J: Journal> Ledger<J> {
         Ok(!self.0.briefs(None, 1).await?.is_empty())
     }
 
-    async fn tickets(&self, ids: &[StreamId]) -> Result<BTreeMap<TicketId, (u64, Arc<Ticket>)>> {
-        let rows = self.0.archived(ids).await?;
-        let read = rows.into_iter().filter_map(|row| {
-            let ticket = stream(&row.id).and_then(|stream| state(&stream, &row.state));
-            match ticket {
-                Ok(State::Ticket(ticket)) => {
-                    let ticket = self.1.ticket(row.version.0, ticket);
-                    Some(Ok((ticket.id.clone(), (row.version.0, ticket))))
-                }
-                Ok(State::Project(_)) => None,
-                Err(error) => Some(Err(error)),
-            }
-        });
-        read.collect()
-    }
-
-    /// What was folded before; nothing where there is none, or one that this build does not know.
+    /// The cached view; an empty one where there is none, or one of a shape that this build does not know.
     ///
     /// # Errors
     /// The backend's failure.
-    pub async fn kept(&self) -> Result<Snapshot> {
+    pub async fn cached(&self) -> Result<Snapshot> {
         for _ in 0..LOOKS {
-            let Some(folded) = self.0.folded().await? else {
+            let Some(view) = self.0.cached_view().await? else {
                 break;
             };
-            if folded.shape != view::SHAPE {
+            if view.shape != view::SHAPE {
                 break;
             }
-            if let Some(crew) = self.pieces(folded).await? {
+            if let Some(crew) = self.pieces(view).await? {
                 return Ok(crew);
             }
         }
         Ok(Snapshot::default())
     }
 
-    /// What was folded, piece by piece; nothing when another fold has taken its place meanwhile.
-    async fn pieces(&self, folded: Folded) -> Result<Option<Snapshot>> {
+    /// The cached view, put together from its pieces; nothing when another view has replaced it meanwhile.
+    async fn pieces(&self, view: CachedView) -> Result<Option<Snapshot>> {
         let mut crew = Snapshot::default();
-        for number in folded.first..folded.first + folded.pieces {
+        for number in view.first..view.first + view.pieces {
             let Some(piece) = self.0.piece(number).await? else {
                 return Ok(None);
             };
@@ -313,21 +300,21 @@ impl<J: Journal> Ledger<J> {
         Ok(Some(crew))
     }
 
-    /// What was folded before, and of each ticket that was set aside by then its stream's version, and what `of` makes of its record.
-    /// `None`: something else was kept again and again while this was read.
+    /// The cached view, and of each ticket that it has archived the version of the ticket's stream and `of`
+    /// its record. `None`: other views were cached again and again during the read.
     ///
     /// # Errors
-    /// As [`Ledger::crew`].
-    pub async fn kept_with<T>(
+    /// As [`Ledger::snapshot`].
+    pub async fn cached_with_records<T>(
         &self,
         of: impl Fn(&view::Record) -> T,
     ) -> Result<Option<(Snapshot, BTreeMap<TicketId, (u64, T)>)>> {
         for _ in 0..LOOKS {
-            let before = self.0.folded().await?;
-            let crew = self.kept().await?;
+            let before = self.0.cached_view().await?;
+            let crew = self.cached().await?;
             let found = self.records(&crew, &of).await;
-            let is_of_one_moment = before == self.0.folded().await?
-                && before.map_or(Seq(0), |folded| folded.seq) == Seq(crew.seq);
+            let is_of_one_moment = before == self.0.cached_view().await?
+                && before.map_or(Seq(0), |view| view.seq) == Seq(crew.seq);
             if is_of_one_moment {
                 return Ok(Some((crew, found?)));
             }
@@ -341,7 +328,7 @@ impl<J: Journal> Ledger<J> {
         of: impl Fn(&view::Record) -> T,
     ) -> Result<BTreeMap<TicketId, (u64, T)>> {
         let mut found = BTreeMap::new();
-        let mut after: Option<StreamId> = None;
+        let mut after: Option<Stream> = None;
         loop {
             let page = self.0.records(after.as_ref(), PAGE).await?;
             let Some(last) = page.last() else { break };
@@ -359,27 +346,27 @@ impl<J: Journal> Ledger<J> {
     }
 }
 
-/// A view that is about to be kept.
+/// A view without the tickets that are about to be archived.
 #[derive(Clone, Debug)]
-struct Kept(Snapshot);
+struct Slim(Snapshot);
 
-impl Pieces for Kept {
+impl Pieces for Slim {
     fn each(&self) -> Box<dyn Iterator<Item = Result<String>> + Send + '_> {
-        Box::new(self.0.pieces().map(|piece| text("fold", &piece)))
+        Box::new(self.0.pieces().map(|piece| text("view", &piece)))
     }
 }
 
 fn lost_record(id: &TicketId) -> Error {
     Error::Damaged {
-        what: format!("what was set aside of {id} is not there"),
+        what: format!("the record of the archived ticket {id} is missing"),
     }
 }
 
-fn ticket_id(id: &StreamId) -> Result<TicketId> {
-    match stream(id)? {
-        journal::Stream::Ticket(id) => Ok(id),
-        journal::Stream::Project => Err(Error::Damaged {
-            what: "the project was set aside".to_owned(),
+fn ticket_id(stream: &Stream) -> Result<TicketId> {
+    match stream {
+        Stream::Ticket(id) => Ok(id.clone()),
+        Stream::Project => Err(Error::Damaged {
+            what: "the project is archived".to_owned(),
         }),
     }
 }
@@ -400,7 +387,8 @@ mod tests {
 
     use super::*;
 
-    /// Tickets are over one by one, in a view of this many others: how much of it is written anew for each.
+    /// Tickets end one by one, in a view of this many others: returns how many tickets are written anew for
+    /// each.
     fn written_per_ticket(others: usize) -> usize {
         let mut crew = Snapshot::default();
         let long_ago = Time(0);
@@ -424,7 +412,7 @@ mod tests {
         for number in 0..over {
             let ticket = ticket(format!("over-{number}"), true);
             crew.tickets.insert(ticket.id.clone(), ticket.into());
-            if is_worth_it(&crew, now) {
+            if is_worth_archiving(&crew, now) {
                 let behind = crew.behind(now, usize::MAX);
                 drop(crew.archive(&behind));
                 written += crew.tickets.len();
@@ -434,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_costs_to_set_a_ticket_aside_does_not_grow_with_the_others() {
+    fn the_cost_of_archiving_a_ticket_does_not_grow_with_the_number_of_others() {
         for others in [0, 10, 100, 1000, 8000] {
             let written = written_per_ticket(others);
             assert!(
@@ -445,15 +433,15 @@ mod tests {
     }
 
     #[test]
-    fn in_a_small_view_a_ticket_is_set_aside_at_once() {
+    fn in_a_small_view_a_ticket_is_archived_at_once() {
         let mut crew = Snapshot::default();
-        assert!(!is_worth_it(&crew, Time(0)));
+        assert!(!is_worth_archiving(&crew, Time(0)));
         let id = TicketId::new("t-1").unwrap();
         let mut ticket = Ticket::new(id.clone());
         ticket.state = model::ticket::State::Done(Done::Failed {
             reason: "no".to_owned(),
         });
         crew.tickets.insert(id, ticket.into());
-        assert!(is_worth_it(&crew, Time(0) + Duration::from_hours(48)));
+        assert!(is_worth_archiving(&crew, Time(0) + Duration::from_hours(48)));
     }
 }

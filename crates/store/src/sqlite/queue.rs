@@ -1,4 +1,4 @@
-//! What stands in line to be written, and who is answered.
+//! The write queue: writes that wait for the writer, and the callers that wait for their results.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -31,14 +31,14 @@ impl Write for Batch {
     }
 }
 
-/// What came of the queue's work so far, whatever its output is.
+/// A job of the queue, whatever its output is.
 pub(super) trait Task: Send {
     fn run<'a>(&'a mut self, tx: &'a mut Tx<'_>) -> Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
     fn answer(self: Box<Self>, committed: Result<()>);
 }
 
-/// A write, and whoever waits for it.
+/// A write, and the caller that waits for it.
 pub(super) struct Job<W: Write> {
     pub(super) write: W,
     pub(super) output: Option<W::Output>,
@@ -46,7 +46,7 @@ pub(super) struct Job<W: Write> {
 }
 
 impl<W: Write> Job<W> {
-    /// A job, and the answer to whoever waits for it.
+    /// A job, and the receiver of its result.
     pub(super) fn new(write: W) -> (Box<Self>, oneshot::Receiver<Result<W::Output>>) {
         let (reply, answer) = oneshot::channel();
         let output = None;
@@ -70,12 +70,12 @@ impl<W: Write> Task for Job<W> {
             write: _,
         } = *self;
         let answer = committed.and_then(|()| output.ok_or(Error::Closed));
-        // Whoever asked may have stopped waiting; it is written all the same.
+        // The caller may have stopped waiting; the write is done all the same.
         drop(reply.send(answer));
     }
 }
 
-/// What is in line to be written.
+/// An entry of the queue.
 pub(super) enum Work {
     /// Appends, which are written together with the ones beside them.
     Append(Box<Job<Batch>>),
@@ -87,7 +87,7 @@ impl Work {
         matches!(self, Self::Append(_))
     }
 
-    /// Whether it is one wish, so that a refusal is of this one.
+    /// Whether it is a single write, so that a refusal is of this one.
     pub(super) fn is_one(&self) -> bool {
         match self {
             Self::Append(job) => job.write.0.len() == 1,

@@ -1,4 +1,4 @@
-//! What is in memory already.
+//! The interner: one copy of each ticket's state in memory, however many readers have it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,24 +7,24 @@ use model::TicketId;
 use model::journal::State;
 use model::ticket::Ticket;
 
-/// The latest state of each ticket that somebody has: whoever reads the same once more gets that one, and a long queue is in
-/// memory once, however many look at it.
+/// Remembers, weakly, the latest state of each ticket that a reader holds, and gives it to the next reader of
+/// the same state: a long queue is in memory once.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shelf(Arc<Mutex<Known>>);
+pub(super) struct Interner(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Each with its stream's version.
+    /// Each state with the version of its stream.
     tickets: BTreeMap<TicketId, (u64, Weak<Ticket>)>,
-    /// With so many entries, those that nobody has any more are taken out.
+    /// At this many entries, those whose state nobody holds any more are removed.
     full: usize,
 }
 
-/// Fewer entries are not worth a look.
+/// Fewer entries than this are never looked through.
 const LEAST: usize = 1000;
 
-impl Shelf {
-    /// A stream's state at a version, as somebody has it already.
+impl Interner {
+    /// The copy that a reader holds of a stream's state at this version; else this one.
     pub(super) fn one(&self, version: u64, state: State) -> State {
         match state {
             State::Ticket(ticket) => State::Ticket(self.ticket(version, ticket)),
@@ -32,7 +32,7 @@ impl Shelf {
         }
     }
 
-    /// A ticket at its stream's version (0: of a version that is not known), as somebody has it already.
+    /// The copy that a reader holds of this ticket at its stream's version (0: unknown); else this one.
     pub(super) fn ticket(&self, version: u64, ticket: Arc<Ticket>) -> Arc<Ticket> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (newest, same) = match known.tickets.get(&ticket.id) {
@@ -41,7 +41,7 @@ impl Shelf {
         };
         match same.filter(|same| *same == ticket) {
             Some(same) => same,
-            // Who reads a history comes by what is over.
+            // A reader of a history comes by states that are over.
             None if version < newest => ticket,
             None => {
                 known.put(version, &ticket);
@@ -73,25 +73,25 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_has_is_given_again_and_what_differs_is_not() {
-        let shelf = Shelf::default();
-        let first = shelf.ticket(1, ticket(1, 0));
+    fn the_same_state_is_shared_and_another_is_not() {
+        let interner = Interner::default();
+        let first = interner.ticket(1, ticket(1, 0));
         for version in [0, 1] {
-            assert!(Arc::ptr_eq(&first, &shelf.ticket(version, ticket(1, 0))));
+            assert!(Arc::ptr_eq(&first, &interner.ticket(version, ticket(1, 0))));
         }
-        let second = shelf.ticket(2, ticket(1, 1));
+        let second = interner.ticket(2, ticket(1, 1));
         assert_eq!(second.tries, 1);
-        // The latest is kept, whatever is read in between.
-        assert!(!Arc::ptr_eq(&first, &shelf.ticket(1, ticket(1, 0))));
-        assert!(Arc::ptr_eq(&second, &shelf.ticket(2, ticket(1, 1))));
+        // The latest stays known, whatever is read in between.
+        assert!(!Arc::ptr_eq(&first, &interner.ticket(1, ticket(1, 0))));
+        assert!(Arc::ptr_eq(&second, &interner.ticket(2, ticket(1, 1))));
     }
 
     #[test]
-    fn what_nobody_has_any_more_is_not_kept() {
-        let shelf = Shelf::default();
+    fn a_state_that_nobody_holds_is_forgotten() {
+        let interner = Interner::default();
         for n in 0..10 * LEAST {
-            drop(shelf.ticket(1, ticket(n, 0)));
+            drop(interner.ticket(1, ticket(n, 0)));
         }
-        assert!(shelf.0.lock().unwrap().tickets.len() <= LEAST);
+        assert!(interner.0.lock().unwrap().tickets.len() <= LEAST);
     }
 }
