@@ -28,6 +28,7 @@ pub use error::{Error, Result};
 pub use files::delete::delete_tree;
 pub use landing::candidate::{Candidate, Message, Outcome};
 pub use landing::land::{Intent, Landing};
+pub use landing::pins::CandidatePin;
 pub use objects::history::{CommitInfo, LandedMerge};
 pub use refs::kept_refs::{Kept, KeptKind, Pin, Rescued};
 pub use refs::proof::Proof;

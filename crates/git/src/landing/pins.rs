@@ -29,7 +29,7 @@ impl Repository {
     pub fn pin_candidate(&self, ticket: &Id, round: u32, commit: &Oid) -> Result<()> {
         let name = format!("{FOLDER}/{ticket}/{round}");
         self.pin(&name, commit, "crew: candidate")?;
-        crash::point("candidate.pinned");
+        failpoint::hit("candidate.pinned");
         self.remove_pins(ticket, |pin| pin != name)
     }
 
@@ -61,7 +61,12 @@ impl Repository {
     /// # Errors
     /// [`Error::RefMoved`], [`Error::RefBusy`].
     pub fn forget_candidate_pin(&self, pin: &CandidatePin) -> Result<()> {
-        self.move_ref(&pin.name, Some(&pin.commit), None, "crew: candidate no longer needed")
+        self.move_ref(
+            &pin.name,
+            Some(&pin.commit),
+            None,
+            "crew: candidate no longer needed",
+        )
     }
 
     /// Checks that a candidate and its tree are still in the repository. A git of its own looks, because one that stays
@@ -88,7 +93,7 @@ impl Repository {
         for (name, commit) in self.refs_in_folder(&format!("{FOLDER}/{ticket}/"))? {
             if which(&name) {
                 self.move_ref(&name, Some(&commit), None, "crew: candidate no longer needed")?;
-                crash::point("candidate.unpinned");
+                failpoint::hit("candidate.unpinned");
             }
         }
         Ok(())
