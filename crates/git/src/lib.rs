@@ -35,7 +35,7 @@ pub use refs::proof::Proof;
 pub use repository::Repository;
 pub use repository::lock::Lock;
 pub use types::blocked::{Blocked, Followed, Obstacle};
-pub use types::change::{Change, ChangeKind, DiffStat, Mode};
+pub use types::change::{Change, Mode};
 pub use types::holder::Holder;
 pub use types::id::{Branch, Id};
 pub use types::identity::{Identity, Time};
