@@ -46,8 +46,8 @@ impl Repository {
     /// without it, locks that a killed engine left behind are not removed.
     ///
     /// # Errors
-    /// [`Error::CandidateGone`], and nothing moved. [`Error::RefBusy`]; [`Error::Failed`] and the like: after these the
-    /// state is one that repeating brings on.
+    /// [`Error::CandidateGone`], and nothing moved. [`Error::RefBusy`]; [`Error::Failed`] and the like: after
+    /// these the state is one that repeating brings on.
     pub fn land(&self, intent: &Intent) -> Result<Landing> {
         self.try_land(intent).map_err(|error| {
             // If it had moved the target, that holds the candidate.

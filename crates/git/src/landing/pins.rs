@@ -1,6 +1,7 @@
 //! Candidate pins: `refs/crew/candidate/<ticket>/<round>` keeps a candidate until it has landed.
 //!
-//! A candidate is a merge that no branch holds: without a ref, a garbage collection in the user's repository deletes it.
+//! A candidate is a merge that no branch holds: without a ref, a garbage collection in the user's repository
+//! deletes it.
 
 use crate::error::{Error, Result};
 use crate::repository::Repository;
@@ -21,8 +22,8 @@ pub struct CandidatePin {
 }
 
 impl Repository {
-    /// Pins a candidate, and removes every other pin of its ticket. Safe to repeat after a kill at any point: the new
-    /// pin is there before an old one goes.
+    /// Pins a candidate, and removes every other pin of its ticket. Safe to repeat after a kill at any point:
+    /// the new pin is there before an old one goes.
     ///
     /// # Errors
     /// [`Error::RefBusy`], [`Error::Failed`]: the candidate may not be pinned.
@@ -69,8 +70,8 @@ impl Repository {
         )
     }
 
-    /// Checks that a candidate and its tree are still in the repository. A git of its own looks, because one that stays
-    /// up may still have a pack open that is deleted.
+    /// Checks that a candidate and its tree are still in the repository. A git of its own looks, because one
+    /// that stays up may still have a pack open that is deleted.
     ///
     /// # Errors
     /// [`Error::CandidateGone`]; [`Error::Failed`] and the like.

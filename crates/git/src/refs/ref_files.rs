@@ -49,8 +49,8 @@ impl Repository {
         }
     }
 
-    /// The refs directly in a folder of crew's own (`prefix` ends in `/`), read from their files where these alone
-    /// answer it.
+    /// The refs directly in a folder of crew's own (`prefix` ends in `/`), read from their files where these
+    /// alone answer it.
     pub(crate) fn refs_in_folder(&self, prefix: &str) -> Result<Vec<(String, Oid)>> {
         match self.names_in_folder(prefix) {
             Some(names) => {
