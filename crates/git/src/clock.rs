@@ -60,7 +60,7 @@ pub(crate) fn pause(time: Duration) {
     std::thread::sleep(time);
 }
 
-#[expect(clippy::disallowed_methods, reason = "a hand that keeps a deadline")]
+#[expect(clippy::disallowed_methods, reason = "an adapter keeps a deadline")]
 fn now() -> Instant {
     Instant::now()
 }

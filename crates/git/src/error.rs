@@ -272,6 +272,14 @@ pub enum Error {
         /// The first differing path, or git's message.
         what: String,
     },
+    /// The candidate that is to land is no longer in the repository: it has to be built again.
+    #[error("the candidate {commit} is gone from {}", .path.display())]
+    CandidateGone {
+        /// The candidate.
+        commit: Oid,
+        /// The repository's root.
+        path: PathBuf,
+    },
     /// The two commits share no history.
     #[error("{tip} and {target} have no common ancestor")]
     Unrelated {

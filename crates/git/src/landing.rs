@@ -2,3 +2,4 @@
 
 pub(crate) mod candidate;
 pub(crate) mod land;
+pub(crate) mod pins;

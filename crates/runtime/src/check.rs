@@ -89,6 +89,7 @@ impl Executor {
         match self.judge(candidate, key) {
             Ok(verdict) => Report::Checked(verdict),
             Err(Trouble { why, passing: true }) => Report::Hindered { why },
+            Err(Trouble { passing: false, .. }) if self.is_gone(candidate) => Report::TargetMoved,
             Err(Trouble { why, passing: false }) => Report::Checked(Verdict::CouldNotRun { why }),
         }
     }

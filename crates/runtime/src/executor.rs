@@ -3,6 +3,7 @@
 mod candidate;
 mod keep;
 pub(crate) mod perform;
+mod pins;
 mod prepare;
 mod step;
 

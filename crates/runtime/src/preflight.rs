@@ -14,7 +14,7 @@ use crate::executor::Executor;
 const LEAST: u64 = 4 << 20;
 
 /// Where git writes, below its folder, and where crew's refs go.
-const OF_GIT: [&str; 8] = [
+const OF_GIT: [&str; 9] = [
     "objects",
     "objects/pack",
     "refs",
@@ -22,6 +22,7 @@ const OF_GIT: [&str; 8] = [
     "refs/heads/agent",
     "refs/crew",
     "refs/crew/base",
+    "refs/crew/candidate",
     "reftable",
 ];
 

@@ -218,14 +218,20 @@ pub(super) fn misadded<'a>(ticket: &Ticket, charges: impl IntoIterator<Item = &'
     .collect()
 }
 
-/// A pinned base is that of a ticket that the journal knows.
+/// A base and a candidate that are pinned are those of tickets that the journal knows.
 fn pins(patient: &Subject, found: &mut Vec<Finding>) {
-    for pin in patient.place.repository.pins().unwrap_or_default() {
-        if !patient.knows(&pin.ticket) {
-            let name = pin.name;
+    let repository = &patient.place.repository;
+    let bases = repository.pins().unwrap_or_default();
+    let bases = bases.into_iter().map(|pin| (pin.ticket, pin.name, "base"));
+    let candidates = repository.candidate_pins().unwrap_or_default();
+    let candidates = candidates
+        .into_iter()
+        .map(|pin| (pin.ticket, pin.name, "candidate"));
+    for (ticket, name, what) in bases.chain(candidates) {
+        if !patient.knows(&ticket) {
             found.push(Finding::wrong(
                 AREA,
-                format!("{name}: the base of a ticket that this journal does not know"),
+                format!("{name}: the {what} of a ticket that this journal does not know"),
                 format!("if no other journal works here: git update-ref -d {name}"),
             ));
         }

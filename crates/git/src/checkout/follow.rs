@@ -16,20 +16,6 @@ use crate::types::oid::Oid;
 use crate::types::operation::Operation;
 
 impl Repository {
-    /// The obstacles in a checkout that keep it from following from `old` to `new`; empty: it can. Changes
-    /// nothing.
-    ///
-    /// # Errors
-    /// [`Error::Failed`] and the like.
-    pub fn would_follow(&self, checkout: &Checkout, old: &Oid, new: &Oid) -> Result<Vec<Blocked>> {
-        let mut found = Vec::new();
-        if IndexLock::is_held_by_another(self, checkout) {
-            found.push(Blocked::index_locked(&checkout.root));
-        }
-        found.extend(self.in_the_way(checkout, old, new)?.err().unwrap_or_default());
-        Ok(found)
-    }
-
     /// Moves the checkout's files and index from `old` to `new`, path by path: a path equal to `new` is
     /// accepted, a path equal to `old` is replaced in one rename, anything else is a person's edit and stays.
     /// The rest of the index is untouched. May be repeated after a kill at any point.

@@ -70,15 +70,6 @@ impl IndexLock {
     pub(crate) fn release(mut self) {
         self.stays = false;
     }
-
-    pub(crate) fn is_held_by_another(repository: &Repository, checkout: &Checkout) -> bool {
-        let path = path_of(checkout);
-        let ours = HELD
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains(&path);
-        path.symlink_metadata().is_ok() && !ours && !is_left_behind(repository, &path)
-    }
 }
 
 impl Drop for IndexLock {

@@ -45,9 +45,20 @@ impl Repository {
     /// The caller runs one landing at a time and holds the repository's lock (see [`Repository::locked`]);
     /// without it, locks that a killed engine left behind are not removed.
     ///
-    /// # Errors [`Error::RefBusy`]; [`Error::Failed`] and the like. After an error the state is one that
-    /// repeating brings on.
+    /// # Errors
+    /// [`Error::CandidateGone`], and nothing moved. [`Error::RefBusy`]; [`Error::Failed`] and the like: after
+    /// these the state is one that repeating brings on.
     pub fn land(&self, intent: &Intent) -> Result<Landing> {
+        self.try_land(intent).map_err(|error| {
+            // If it had moved the target, that holds the candidate.
+            match self.require_candidate(&intent.new) {
+                Err(gone @ Error::CandidateGone { .. }) => gone,
+                Ok(()) | Err(_) => error,
+            }
+        })
+    }
+
+    fn try_land(&self, intent: &Intent) -> Result<Landing> {
         let name = intent.target.full();
         let now = self.branch_tip(&intent.target)?;
         let checkouts = self.checkouts_of(&intent.target)?;
@@ -123,13 +134,22 @@ impl Repository {
     /// As [`Repository::land`].
     pub fn end_landing(&self, intent: &Intent) -> Result<()> {
         if let Some(now) = self.branch_tip(&intent.target)?
-            && self.is_ancestor(&intent.new, &now)?
+            && self.is_landed(&intent.new, &now)?
         {
             for checkout in &self.checkouts_of(&intent.target)? {
                 self.follow(checkout, &intent.old, &now)?;
             }
         }
         self.release_left_behind()
+    }
+
+    /// Whether the target contains a candidate; one that is gone was never landed.
+    fn is_landed(&self, candidate: &Oid, target: &Oid) -> Result<bool> {
+        self.is_ancestor(candidate, target)
+            .or_else(|error| match self.require_candidate(candidate) {
+                Err(Error::CandidateGone { .. }) => Ok(false),
+                Ok(()) | Err(_) => Err(error),
+            })
     }
 }
 

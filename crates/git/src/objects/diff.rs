@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::repository::Repository;
-use crate::types::change::{Change, DiffStat, Entry, Mode};
+use crate::types::change::{Change, Entry, Mode};
 use crate::types::oid::Oid;
 use crate::types::paths::path_of;
 
@@ -49,37 +49,6 @@ impl Repository {
         if changes.len() <= REMEMBERED_PATHS {
             self.memories().changes.keep(old, new, changes.to_vec());
         }
-    }
-
-    /// Counts the files and lines in which two commits differ.
-    ///
-    /// # Errors
-    /// [`Error::Failed`] when one of them does not exist.
-    pub fn diff_stat(&self, old: &Oid, new: &Oid) -> Result<DiffStat> {
-        let said = self
-            .call_without_attributes("diff-tree")
-            .args(["-r", "-z", "--numstat", "-M", "--no-ext-diff", "--no-textconv"])
-            .args(["--end-of-options", old.as_str(), new.as_str()])
-            .output_limit(512 << 20)
-            .ok()?;
-        let mut stat = DiffStat::default();
-        let mut fields = said.split(|byte| *byte == 0);
-        while let Some(field) = fields.next().filter(|field| !field.is_empty()) {
-            let mut parts = field.splitn(3, |byte| *byte == b'\t');
-            let mut number = || {
-                let digits = parts.next().unwrap_or_default();
-                String::from_utf8_lossy(digits).parse::<u64>().unwrap_or(0)
-            };
-            stat.files += 1;
-            stat.added += number();
-            stat.deleted += number();
-            if parts.next().is_none_or(<[u8]>::is_empty) {
-                // In a rename the two paths follow as fields of their own.
-                fields.next();
-                fields.next();
-            }
-        }
-        Ok(stat)
     }
 }
 

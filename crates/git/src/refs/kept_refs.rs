@@ -77,7 +77,7 @@ impl Repository {
     ///
     /// # Errors
     /// [`Error::RefBusy`], [`Error::Failed`].
-    pub fn keep_rescue(&self, ticket: &Id, tip: &Oid) -> Result<Kept> {
+    pub(crate) fn keep_rescue(&self, ticket: &Id, tip: &Oid) -> Result<Kept> {
         self.keep(KeptKind::Rescue, ticket, tip)
     }
 

@@ -74,6 +74,14 @@ impl Repository {
         Ok(true)
     }
 
+    /// Makes a ref that only pins a commit, in place of an old pin of the same name.
+    pub(crate) fn pin(&self, name: &str, commit: &Oid, why: &str) -> Result<()> {
+        match self.move_ref(name, None, Some(commit), why) {
+            Err(Error::RefMoved { now: Some(now), .. }) => self.move_ref(name, Some(&now), Some(commit), why),
+            other => other,
+        }
+    }
+
     /// Every ref under `prefix` (which ends in `/`) with its object.
     pub(crate) fn refs_under(&self, prefix: &str) -> Result<Vec<(String, Oid)>> {
         let said = self

@@ -1,8 +1,10 @@
 //! Ref files: refs read as git stores them, without running git.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::error::Result;
 use crate::repository::Repository;
 use crate::types::oid::Oid;
 use crate::types::paths::path_of;
@@ -45,6 +47,57 @@ impl Repository {
             Some(line) => self.whole_oid(&line[..line.len() - name.len() - 1]).map(Some),
             None => Some(None),
         }
+    }
+
+    /// The refs directly in a folder of crew's own (`prefix` ends in `/`), read from their files where these
+    /// alone answer it.
+    pub(crate) fn refs_in_folder(&self, prefix: &str) -> Result<Vec<(String, Oid)>> {
+        match self.names_in_folder(prefix) {
+            Some(names) => {
+                let mut found = Vec::new();
+                for name in names {
+                    if let Some(commit) = self.ref_at(&name)? {
+                        found.push((name, commit));
+                    }
+                }
+                Ok(found)
+            }
+            None => self.refs_under(prefix),
+        }
+    }
+
+    /// `None`: git has to be asked.
+    fn names_in_folder(&self, prefix: &str) -> Option<BTreeSet<String>> {
+        if self.common_dir().join("reftable").exists() {
+            return None;
+        }
+        let mut names = BTreeSet::new();
+        match std::fs::read_dir(self.common_dir().join(prefix)) {
+            Ok(entries) => {
+                for entry in entries {
+                    let name = entry.ok()?.file_name().into_string().ok()?;
+                    if !name.ends_with(".lock") {
+                        names.insert(format!("{prefix}{name}"));
+                    }
+                }
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+            Err(_) => return None,
+        }
+        // A ref that is being packed is in the new `packed-refs` before its file goes, so this is read last.
+        match std::fs::read(self.common_dir().join("packed-refs")) {
+            Ok(packed) => {
+                for line in packed.split(|byte| *byte == b'\n') {
+                    let name = line.splitn(2, |byte| *byte == b' ').nth(1).unwrap_or_default();
+                    if name.starts_with(prefix.as_bytes()) {
+                        names.insert(String::from_utf8(name.to_vec()).ok()?);
+                    }
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(_) => return None,
+        }
+        Some(names)
     }
 
     /// Reads the ref that a checkout's HEAD names, empty when HEAD is a commit. `None`: the file alone does

@@ -14,7 +14,8 @@ use crate::types::shortened::shortened;
 impl Repository {
     /// Finds the repository of `path` (absolute): from its root, any folder in it, or a linked worktree.
     ///
-    /// # Errors [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`],
+    /// # Errors
+    /// [`Error::NotARepository`], [`Error::ForeignOwner`], [`Error::Bare`], [`Error::Empty`],
     /// [`Error::Shallow`], [`Error::PartialClone`], [`Error::InsideWorkspace`]. In each case nothing was
     /// written.
     pub fn open(git: &Git, path: &Path) -> Result<Self> {

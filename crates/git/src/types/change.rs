@@ -51,37 +51,3 @@ pub struct Change {
     /// The new entry; `None`: the path no longer exists.
     pub new: Option<(Mode, Oid)>,
 }
-
-/// A change in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ChangeKind {
-    /// The path is new.
-    Added,
-    /// The path is gone.
-    Deleted,
-    /// Content or mode differ.
-    Modified,
-}
-
-impl Change {
-    /// Added, deleted or modified.
-    #[must_use]
-    pub fn kind(&self) -> ChangeKind {
-        match (&self.old, &self.new) {
-            (None, _) => ChangeKind::Added,
-            (_, None) => ChangeKind::Deleted,
-            (Some(_), Some(_)) => ChangeKind::Modified,
-        }
-    }
-}
-
-/// The size of a difference.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DiffStat {
-    /// Files that differ, renames counted once.
-    pub files: u32,
-    /// Lines added.
-    pub added: u64,
-    /// Lines deleted.
-    pub deleted: u64,
-}

@@ -30,8 +30,9 @@ impl Repository {
     /// compare-and-swap. Uncommitted work stays where it is ([`Repository::save`] takes it along). Repeating
     /// an import changes nothing.
     ///
-    /// # Errors [`Error::Refused`]: nothing moved; [`Error::WorkspaceMissing`]; [`Error::RefMoved`] when
-    /// somebody else moved the branch meanwhile; [`Error::Deadline`].
+    /// # Errors
+    /// [`Error::Refused`]: nothing moved; [`Error::WorkspaceMissing`]; [`Error::RefMoved`] when somebody else
+    /// moved the branch meanwhile; [`Error::Deadline`].
     pub fn import(&self, workspace: &Workspace, limits: &Limits) -> Result<Imported> {
         let _claim = workspace.claim()?;
         self.import_claimed(workspace, limits)

@@ -6,7 +6,6 @@ use std::path::Path;
 use crate::error::{Error, IoContext, Result};
 use crate::repository::Repository;
 use crate::repository::git_dir::Layout;
-use crate::types::oid::Oid;
 use crate::workspace::{INSTRUCTIONS, MADE, Spec, Workspace};
 
 impl Repository {
@@ -14,8 +13,9 @@ impl Repository {
     /// the user's repository too, and the base is pinned there. Safe to repeat after a kill at any point: the
     /// folder appears by one rename, whole. Any number may be made at once.
     ///
-    /// # Errors [`Error::WorkspaceTaken`] if the folder is of another attempt; [`Error::BranchTaken`] if the
-    /// branch exists somewhere else than the start; [`Error::BranchShown`] if a person has it checked out;
+    /// # Errors
+    /// [`Error::WorkspaceTaken`] if the folder is of another attempt; [`Error::BranchTaken`] if the branch
+    /// exists somewhere else than the start; [`Error::BranchShown`] if a person has it checked out;
     /// [`Error::NoSuchCommit`]; [`Error::Io`].
     pub fn prepare(&self, spec: &Spec) -> Result<Workspace> {
         let workspace = Workspace::of(spec);
@@ -47,7 +47,7 @@ impl Repository {
             });
         }
         self.require_commits(&[&spec.base, &spec.start])?;
-        self.pin(&workspace.base_ref(), &spec.base)?;
+        self.pin(&workspace.base_ref(), &spec.base, "crew: base")?;
         match self.move_ref(&branch.full(), None, Some(&spec.start), "crew: workspace") {
             Ok(()) => {}
             // The workspace was made before, and the work has gone on since.
@@ -126,15 +126,5 @@ impl Repository {
         let pooled = workspace.beside().join("pooled");
         self.delete_or_part(workspace.root(), &pooled, &workspace.name())?;
         crate::workspace::index::copy(&index, &workspace.index())
-    }
-
-    /// Makes a ref that only pins a commit, in place of an old pin of the same name.
-    fn pin(&self, name: &str, commit: &Oid) -> Result<()> {
-        match self.move_ref(name, None, Some(commit), "crew: base") {
-            Err(Error::RefMoved { now: Some(now), .. }) => {
-                self.move_ref(name, Some(&now), Some(commit), "crew: base")
-            }
-            other => other,
-        }
     }
 }

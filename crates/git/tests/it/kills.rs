@@ -605,6 +605,39 @@ fn killed_check() {
         .unwrap();
 }
 
+/// An earlier round's pin goes when the new one is there: at no moment is there none.
+#[test]
+fn pinning_a_candidate_is_killed_anywhere_and_repeated() {
+    for point in ["candidate.pinned", "candidate.unpinned"] {
+        let world = World::new();
+        let ticket = Id::parse("t-1").unwrap();
+        world.open().pin_candidate(&ticket, 1, &world.head()).unwrap();
+        assert!(
+            killed_at(point, "killed_pinning", &world),
+            "{point} is never reached"
+        );
+        assert_eq!(world.oid("refs/crew/candidate/t-1/2"), world.head(), "{point}");
+        let repository = world.open_locked();
+        repository.pin_candidate(&ticket, 2, &world.head()).unwrap();
+        let pins = repository.candidate_pins().unwrap();
+        assert_eq!(pins.len(), 1, "{point}");
+        assert_eq!(pins[0].name, "refs/crew/candidate/t-1/2", "{point}");
+        repository.unpin_candidates(&ticket).unwrap();
+        assert!(repository.candidate_pins().unwrap().is_empty(), "{point}");
+    }
+}
+
+#[test]
+#[ignore = "run, and killed, by the test above"]
+fn killed_pinning() {
+    let world = given_world();
+    let ticket = Id::parse("t-1").unwrap();
+    world
+        .open_locked()
+        .pin_candidate(&ticket, 2, &world.head())
+        .unwrap();
+}
+
 /// Saving has no half: it is repeated whole.
 #[test]
 fn saving_twice_gives_one_commit() {

@@ -8,6 +8,7 @@ mod following;
 mod hostile;
 mod kills;
 mod locking;
+mod pins;
 mod removing;
 mod repositories;
 mod saving;

@@ -186,7 +186,7 @@ pub enum Event {
         /// The merge commit.
         commit: Oid,
     },
-    /// Someone else moved the target.
+    /// Someone else moved the target, or the candidate is gone from the repository: it is built again.
     TargetMoved,
     /// A person's edits are in the way.
     CheckoutEdited {

@@ -285,7 +285,12 @@ impl Draft<'_> {
 
             Event::Landed { commit } => self.landed(commit),
             Event::TargetMoved => {
-                self.landing()?.stage = Stage::Queued;
+                let at_work = |s: &Stage| match s {
+                    Stage::Checking(_) | Stage::Landing { .. } => true,
+                    Stage::Queued | Stage::Building | Stage::Reviewing { .. } => false,
+                };
+                self.stage(at_work, "it is neither being checked nor landing")?
+                    .stage = Stage::Queued;
                 Ok(())
             }
             Event::CheckoutEdited { paths, retry_at } => {

@@ -84,7 +84,12 @@ impl Dispatcher {
         let is_keeping = pending
             .iter()
             .any(|o| matches!(o.effect, Effect::KeepWork { .. }));
+        let is_start = !self.is_noted;
         self.note_place(is_keeping)?;
+        if is_start && self.duty == Duty::Drain {
+            self.executor
+                .unpin_left_over(self.core.active_tickets().map(|(_, ticket)| ticket));
+        }
         self.queues.renew();
         self.look += 1;
         self.queue.ask(Ask::LookAnew(self.look));

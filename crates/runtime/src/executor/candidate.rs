@@ -19,9 +19,10 @@ impl Executor {
         ticket: &Ticket,
         agent: &AgentName,
         number: u32,
+        round: u32,
         approved: Option<&Oid>,
     ) -> Report {
-        match self.try_build(ticket, agent, number, approved) {
+        match self.try_build(ticket, agent, number, round, approved) {
             Ok(report) => report,
             Err(git::Error::Refused { refusals, .. }) => {
                 let why: Vec<String> = refusals.iter().map(ToString::to_string).collect();
@@ -40,6 +41,7 @@ impl Executor {
         ticket: &Ticket,
         agent: &AgentName,
         number: u32,
+        round: u32,
         approved: Option<&Oid>,
     ) -> git::Result<Report> {
         let repository = &self.repository;
@@ -110,6 +112,7 @@ impl Executor {
                         tip,
                     });
                 }
+                self.pin(ticket, round, &built.commit)?;
                 match (oid(&built.commit), oid(&built.tree.0)) {
                     (Ok(commit), Ok(tree)) => Ok(Report::Built {
                         candidate: Candidate {
@@ -196,9 +199,15 @@ impl Executor {
         }
     }
 
-    pub(super) fn land(&self, candidate: &Candidate) -> Report {
+    pub(super) fn land(&self, ticket: &Ticket, candidate: &Candidate) -> Report {
         match self.try_land(candidate) {
-            Ok(report) => report,
+            Ok(report) => {
+                if let Report::Landed { .. } = report {
+                    self.unpin(ticket);
+                }
+                report
+            }
+            Err(git::Error::CandidateGone { .. }) if self.is_gone(candidate) => Report::TargetMoved,
             Err(error) => could_not(error),
         }
     }

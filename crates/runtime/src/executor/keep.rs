@@ -68,6 +68,9 @@ impl Executor {
             let target = self.repository.branch_tip(&self.target)?;
             self.repository.forget_workspace(&workspace, target.as_ref())
         });
+        if ticket.candidate().is_none() {
+            self.unpin(ticket);
+        }
         self.tell_undeletable();
         match ended {
             Ok(()) => Report::Done,

@@ -104,11 +104,12 @@ impl Executor {
             Effect::BuildCandidate {
                 agent,
                 number,
+                round,
                 approved,
                 ..
-            } => self.build(ticket, agent, *number, approved.as_ref()),
+            } => self.build(ticket, agent, *number, *round, approved.as_ref()),
             Effect::RunChecks { candidate } => self.check(candidate, key),
-            Effect::Land { candidate, .. } => self.land(candidate),
+            Effect::Land { candidate, .. } => self.land(ticket, candidate),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
             Effect::WriteFile(_) | Effect::AddNote { .. } => Report::Done,

@@ -68,6 +68,10 @@ impl<'a> Made<'a> {
         })
     }
 
+    fn knows(&self, ticket: &TicketId) -> bool {
+        self.crew.tickets.contains_key(ticket) || self.crew.archived.tickets.contains(ticket)
+    }
+
     /// Keeps what they hold, and takes them away. `target`: what is in it need not be kept.
     pub(super) fn put_away(
         &self,
@@ -94,8 +98,7 @@ impl<'a> Made<'a> {
             let Ok(ticket) = TicketId::try_from(pin.ticket.clone()) else {
                 continue;
             };
-            let is_known =
-                self.crew.tickets.contains_key(&ticket) || self.crew.archived.tickets.contains(&ticket);
+            let is_known = self.knows(&ticket);
             let of = pin.attempt.and_then(|number| self.all.get(&(ticket, number)));
             if let Some(of) = of {
                 let whose = (&of.agent, &of.ticket);
@@ -103,6 +106,11 @@ impl<'a> Made<'a> {
                 repository.forget_workspace(&workspace, target)?;
             } else if is_known {
                 repository.forget_pin(&pin)?;
+            }
+        }
+        for pin in repository.candidate_pins()? {
+            if TicketId::try_from(pin.ticket.clone()).is_ok_and(|ticket| self.knows(&ticket)) {
+                repository.forget_candidate_pin(&pin)?;
             }
         }
         for (branch, tip) in repository.agent_branches()? {

@@ -259,6 +259,14 @@ pub(crate) fn nothing_is_left_behind(world: &World) {
         "",
         "pins"
     );
+    assert_eq!(
+        git(
+            &repo,
+            &["for-each-ref", "--format=%(refname)", "refs/crew/candidate"]
+        ),
+        "",
+        "candidates"
+    );
     let (good, out, err) = try_git(&repo, &["fsck", "--strict", "--no-progress", "--no-dangling"]);
     assert!(good && out.is_empty() && err.is_empty(), "git fsck:\n{out}{err}");
     let workspaces = files_below(&world.state());

@@ -1,0 +1,102 @@
+//! Candidate pins: `refs/crew/candidate/<ticket>/<round>` keeps a candidate until it has landed.
+//!
+//! A candidate is a merge that no branch holds: without a ref, a garbage collection in the user's repository
+//! deletes it.
+
+use crate::error::{Error, Result};
+use crate::repository::Repository;
+use crate::types::id::Id;
+use crate::types::oid::Oid;
+
+const FOLDER: &str = "refs/crew/candidate";
+
+/// A ref that holds a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CandidatePin {
+    /// The full ref name.
+    pub name: String,
+    /// The ticket.
+    pub ticket: String,
+    /// The candidate.
+    pub commit: Oid,
+}
+
+impl Repository {
+    /// Pins a candidate, and removes every other pin of its ticket. Safe to repeat after a kill at any point:
+    /// the new pin is there before an old one goes.
+    ///
+    /// # Errors
+    /// [`Error::RefBusy`], [`Error::Failed`]: the candidate may not be pinned.
+    pub fn pin_candidate(&self, ticket: &Id, round: u32, commit: &Oid) -> Result<()> {
+        let name = format!("{FOLDER}/{ticket}/{round}");
+        self.pin(&name, commit, "crew: candidate")?;
+        failpoint::hit("candidate.pinned");
+        self.remove_pins(ticket, |pin| pin != name)
+    }
+
+    /// Removes every pin of a ticket's candidates. A ticket without one is no error.
+    ///
+    /// # Errors
+    /// [`Error::RefBusy`], [`Error::Failed`]: repeat it.
+    pub fn unpin_candidates(&self, ticket: &Id) -> Result<()> {
+        self.remove_pins(ticket, |_| true)
+    }
+
+    /// Every pin of a candidate.
+    ///
+    /// # Errors
+    /// [`Error::Failed`].
+    pub fn candidate_pins(&self) -> Result<Vec<CandidatePin>> {
+        let found = self.refs_under(&format!("{FOLDER}/"))?;
+        let pin = |(name, commit): (String, Oid)| {
+            let rest = name.strip_prefix(FOLDER)?.strip_prefix('/')?;
+            let (ticket, _) = rest.split_once('/')?;
+            let ticket = ticket.to_owned();
+            Some(CandidatePin { name, ticket, commit })
+        };
+        Ok(found.into_iter().filter_map(pin).collect())
+    }
+
+    /// Deletes a candidate's pin if it is still at the commit that was seen.
+    ///
+    /// # Errors
+    /// [`Error::RefMoved`], [`Error::RefBusy`].
+    pub fn forget_candidate_pin(&self, pin: &CandidatePin) -> Result<()> {
+        self.move_ref(
+            &pin.name,
+            Some(&pin.commit),
+            None,
+            "crew: candidate no longer needed",
+        )
+    }
+
+    /// Checks that a candidate and its tree are still in the repository. A git of its own looks, because one
+    /// that stays up may still have a pack open that is deleted.
+    ///
+    /// # Errors
+    /// [`Error::CandidateGone`]; [`Error::Failed`] and the like.
+    pub fn require_candidate(&self, commit: &Oid) -> Result<()> {
+        let said = self
+            .call("cat-file")
+            .arg("--batch-check=%(objecttype)")
+            .input(format!("{commit}\n{commit}^{{tree}}\n").as_bytes())?
+            .ok()?;
+        if said == b"commit\ntree\n" {
+            return Ok(());
+        }
+        Err(Error::CandidateGone {
+            commit: commit.clone(),
+            path: self.root().to_owned(),
+        })
+    }
+
+    fn remove_pins(&self, ticket: &Id, which: impl Fn(&str) -> bool) -> Result<()> {
+        for (name, commit) in self.refs_in_folder(&format!("{FOLDER}/{ticket}/"))? {
+            if which(&name) {
+                self.move_ref(&name, Some(&commit), None, "crew: candidate no longer needed")?;
+                failpoint::hit("candidate.unpinned");
+            }
+        }
+        Ok(())
+    }
+}
