@@ -25,6 +25,7 @@ use self::end::{is_own, own_stop};
 use self::files::{Rereading, watch_files};
 use self::refusals::Refusals;
 use self::wait_for_journal::Health;
+use crate::check::CheckOrder;
 use crate::clock::Stopwatch;
 use crate::effect_queues::{EffectQueues, Turn};
 use crate::executor::{Executor, Owner};
@@ -95,6 +96,10 @@ pub(crate) struct Dispatcher {
     tell: mpsc::UnboundedSender<Event>,
     queue: Queue,
     queues: EffectQueues,
+    /// The checks that are being performed, with the means to call them off.
+    checks: BTreeMap<EffectId, (Ordered, CheckOrder)>,
+    /// Checks that an earlier engine ordered, and that a command goes on with only when they are to be ended.
+    left_checks: Vec<Ordered>,
     /// When the notes were decided on that are not written yet.
     notes: BTreeMap<EffectId, Time>,
     /// Timers this core has heard of: one is told once.
@@ -175,6 +180,8 @@ impl Dispatcher {
             tell,
             queue,
             queues: EffectQueues::default(),
+            checks: BTreeMap::new(),
+            left_checks: Vec::new(),
             notes: BTreeMap::new(),
             told: BTreeSet::new(),
             looked: Time::default(),
@@ -306,6 +313,7 @@ impl Dispatcher {
                     report,
                     turn,
                 } => {
+                    self.checks.remove(&ordered.id);
                     if !self.queues.performed(&ordered, turn) {
                         next = self.heard.try_recv().ok();
                         continue;
@@ -422,7 +430,7 @@ impl Dispatcher {
     /// is begun again from what it has now.
     async fn absorb(&mut self, outputs: Vec<Output>) -> Result<()> {
         match self.record(outputs).await? {
-            Recorded::All => Ok(()),
+            Recorded::All => self.end_unwanted_checks().await,
             Recorded::Refused => self.load().await,
         }
     }

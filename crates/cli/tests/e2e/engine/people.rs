@@ -374,6 +374,49 @@ fn stop_can_kill_a_check_and_it_is_repeated() {
     );
 }
 
+/// A world whose check of the first ticket's work never ends, and has a process that is nobody's child.
+fn endlessly_checked() -> World {
+    let world = World::with(|s| {
+        s.agents = "count = 2".to_owned();
+        let forever = World::until_home("never");
+        let endless = format!("setsid sleep 1000 & echo x >> \"$HOME/checking\"; {forever}");
+        s.checks = format!("commands = ['''if [ -e t-1.txt ]; then {endless}; fi''']");
+    });
+    for id in ["t-1", "t-2"] {
+        world.ticket(id).agent(DONE).write();
+    }
+    world
+}
+
+#[test]
+fn a_dropped_tickets_check_is_ended_and_the_next_candidate_is_checked() {
+    let world = endlessly_checked();
+    let mut engine = world.engine();
+    world.wait("the first is being checked", || checks(&world) == 1);
+    world.must(&["drop", "t-1"]);
+    world.wait("the second has landed", || world.is_landed("t-2"));
+    assert!(engine.is_up());
+    world.must(&["stop"]);
+    assert_eq!(engine.end().code, Some(0));
+    world.assert_at_rest();
+    assert_eq!(checks(&world), 1);
+    assert!(world.kept("t-1", 1).is_some());
+}
+
+#[test]
+fn a_check_that_a_killed_engine_left_is_ended_when_its_ticket_is_dropped() {
+    let world = endlessly_checked();
+    let mut engine = world.engine();
+    world.wait("the first is being checked", || checks(&world) == 1);
+    engine.signal("KILL");
+    engine.end();
+    assert!(!world.processes().is_empty(), "the check runs on");
+    world.must(&["drop", "t-1"]);
+    assert!(world.processes().is_empty(), "{:#?}", world.processes());
+    world.drain();
+    assert_eq!((world.landed(), checks(&world)), (vec!["t-2".to_owned()], 1));
+}
+
 #[test]
 fn ctrl_c_once_waits_and_twice_leaves() {
     let world = World::new();
