@@ -126,8 +126,37 @@ pub struct Verify {
     pub round: u32,
     /// The tip a person approved although it touches sensitive paths.
     pub approved: Option<Oid>,
+    /// What spares the branch a further verdict, however often it is merged anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared: Option<Cleared>,
     /// Which stage.
     pub stage: Stage,
+}
+
+/// A verdict on a branch. It counts for this tip alone, and for every merge of it: on a busy target the merged result changes
+/// all the time, and a verdict on that would be asked for without end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleared {
+    /// The branch's tip.
+    pub tip: Oid,
+    /// Whose verdict it is.
+    pub by: Clearance,
+}
+
+/// Who let a branch pass, and so which verdicts it needs no more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clearance {
+    /// A person waived what held it: it is neither checked nor reviewed.
+    Waived {
+        /// Who and why.
+        words: String,
+    },
+    /// A reviewer approved of it: each merge is checked, and none is reviewed again.
+    Approved {
+        /// How the work was tested.
+        acceptance_test: String,
+    },
 }
 
 /// A stage of verification.
@@ -513,6 +542,15 @@ impl Ticket {
         } else {
             name
         }
+    }
+}
+
+impl Verify {
+    /// Who let this tip of the branch pass, if anybody did.
+    #[must_use]
+    pub fn clearance(&self, tip: &Oid) -> Option<&Clearance> {
+        let cleared = self.cleared.as_ref().filter(|cleared| cleared.tip == *tip);
+        cleared.map(|cleared| &cleared.by)
     }
 }
 

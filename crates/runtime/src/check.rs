@@ -6,7 +6,8 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::{Report, Verdict};
@@ -22,11 +23,70 @@ use crate::executor::{Executor, give_up, private_dir};
 const OUTPUT: usize = 8 * 1024;
 /// How often a check is started that somebody else ends.
 const TRIES: u32 = 3;
+/// How often a check that runs is looked at, whether anybody still waits for it.
+const LOOK: Duration = Duration::from_millis(100);
 /// What a shell says of a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
 /// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS. Of
 /// any other, somebody else ended it.
 const OWN_FAULT: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
+
+/// One order to check a candidate: it can be called off at any time, whatever its check is doing.
+#[derive(Clone, Debug)]
+pub(crate) struct CheckOrder {
+    /// The effect that ordered it, which names its runs.
+    key: String,
+    called_off: Arc<AtomicBool>,
+}
+
+impl CheckOrder {
+    /// An order of the effect called `key`.
+    pub(crate) fn new(key: String) -> Self {
+        Self {
+            key,
+            called_off: Arc::default(),
+        }
+    }
+
+    /// Ends the check that runs for this order, and lets none begin for it.
+    pub(crate) fn call_off(&self) {
+        self.called_off.store(true, Ordering::SeqCst);
+    }
+
+    fn is_called_off(&self) -> bool {
+        self.called_off.load(Ordering::SeqCst)
+    }
+
+    /// Nothing more is begun for an order that is called off.
+    fn go_on(&self) -> Result<(), Trouble> {
+        if self.is_called_off() {
+            return Err(Trouble::lasting("nobody waits for this check any more"));
+        }
+        Ok(())
+    }
+
+    /// The name of its n-th run of a command.
+    fn run(&self, n: u32) -> String {
+        match n {
+            1 => self.key.clone(),
+            n => format!("{}-{n}", self.key),
+        }
+    }
+
+    /// Whether a run was begun for this order: a check, or what set up the checkout for it.
+    fn owns(&self, run_dir: &Path) -> bool {
+        let name = run_dir
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let name = name.strip_prefix(SET_UP).unwrap_or(name);
+        let rest = name.strip_prefix(self.key.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+}
+
+/// The names of runs that set up the checkout begin with this.
+const SET_UP: &str = "set-up-";
 
 /// What one command said of one tree.
 enum Said {
@@ -70,8 +130,8 @@ fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
 }
 
 impl Executor {
-    /// The verdict on a candidate; blocks for as long as the checks take. `key` names the effect that asks.
-    pub(crate) fn check(&self, candidate: &Candidate, key: &str) -> Report {
+    /// The verdict on a candidate; blocks for as long as the checks take, or until the order is called off.
+    pub(crate) fn check(&self, candidate: &Candidate, order: &CheckOrder) -> Report {
         let commands = &self.settings.checks.commands;
         if commands.is_empty() {
             return Report::Checked(Verdict::Passed { commands: Vec::new() });
@@ -86,7 +146,11 @@ impl Executor {
             .turn
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        match self.judge(candidate, key) {
+        let judged = self.judge(candidate, order);
+        if order.is_called_off() {
+            return self.end_check_of(order);
+        }
+        match judged {
             Ok(verdict) => Report::Checked(verdict),
             Err(Trouble { why, passing: true }) => Report::Hindered { why },
             Err(Trouble { passing: false, .. }) if self.is_gone(candidate) => Report::TargetMoved,
@@ -94,16 +158,31 @@ impl Executor {
         }
     }
 
-    fn judge(&self, candidate: &Candidate, key: &str) -> Result<Verdict, Trouble> {
+    /// Sees to it that no process of a check lives that nobody waits for any more: one that was called off, or one that an
+    /// engine before this one began.
+    pub(crate) fn end_check_of(&self, order: &CheckOrder) -> Report {
+        let ended = match self.current_run() {
+            Ok(Some(run)) if order.owns(run.dir()) => crate::end_run(&run).map_err(Trouble::from),
+            Ok(_) => Ok(()),
+            Err(trouble) => Err(trouble),
+        };
+        match ended {
+            Ok(()) => Report::Done,
+            Err(Trouble { why, passing: true }) => Report::Hindered { why },
+            Err(Trouble { why, passing: false }) => Report::CouldNotRun { why },
+        }
+    }
+
+    fn judge(&self, candidate: &Candidate, order: &CheckOrder) -> Result<Verdict, Trouble> {
         let commands = &self.settings.checks.commands;
         for command in commands {
-            if let Said::Failed(output) = self.say(command, &candidate.commit, &candidate.tree, key)? {
+            if let Said::Failed(output) = self.say(command, &candidate.commit, &candidate.tree, order)? {
                 // Only the target's own run proves whose fault it is.
                 let target = git_oid(&candidate.target)?;
                 let tree = self.repository.tree_of(&target)?.0;
                 let tree = crate::executor::perform::model_oid(&tree).map_err(Trouble::lasting)?;
                 let which = command.clone();
-                return Ok(match self.say(command, &candidate.target, &tree, key)? {
+                return Ok(match self.say(command, &candidate.target, &tree, order)? {
                     Said::Passed => Verdict::Failed { which, output },
                     Said::Failed(_) => Verdict::TargetRed { which },
                 });
@@ -114,7 +193,13 @@ impl Executor {
         })
     }
 
-    fn say(&self, command: &str, commit: &model::Oid, tree: &model::Oid, key: &str) -> Result<Said, Trouble> {
+    fn say(
+        &self,
+        command: &str,
+        commit: &model::Oid,
+        tree: &model::Oid,
+        order: &CheckOrder,
+    ) -> Result<Said, Trouble> {
         let about = self.about(command, tree);
         let dir = self.place.check_runs_dir().join(&about);
         private_dir(&dir)?;
@@ -122,11 +207,11 @@ impl Executor {
         if passed.exists() {
             return Ok(Said::Passed);
         }
-        let (run_dir, exit) = self.run(command, commit, &about, &dir, key)?;
+        let (run_dir, exit) = self.run(command, commit, &about, &dir, order)?;
         failpoint::hit("check.ended");
         let said = verdict(command, &exit, &run_dir).map_err(Trouble::lasting)?;
         if let Said::Passed = said {
-            write(&passed, key)?;
+            write(&passed, &order.key)?;
         }
         Ok(said)
     }
@@ -145,25 +230,22 @@ impl Executor {
         commit: &model::Oid,
         about: &str,
         dir: &Path,
-        key: &str,
+        order: &CheckOrder,
     ) -> Result<(PathBuf, Exit), Trouble> {
         let mut n = 1;
         loop {
             if self.checking.closed.load(Ordering::SeqCst) {
                 return Err(Trouble::lasting("the engine has ended"));
             }
-            let name = if n == 1 {
-                key.to_owned()
-            } else {
-                format!("{key}-{n}")
-            };
+            order.go_on()?;
+            let name = order.run(n);
             let run_dir = dir.join(&name);
             // The checkout is held for as long as the check runs in it.
             let (run, _checkout) = match Run::open(&run_dir) {
                 // An engine before this one asked; its run goes on, or has ended.
                 Ok(run) => (run, None),
                 Err(_) => {
-                    let checkout = self.checkout(commit, &name)?;
+                    let checkout = self.checkout(commit, &name, order)?;
                     let spec = self.spec_of(command, about, &name, &checkout);
                     failpoint::hit("check.ready");
                     let run = Run::create(&run_dir, &spec, None)?;
@@ -172,12 +254,13 @@ impl Executor {
                     (run, Some(checkout))
                 }
             };
-            let ended = self.finish(&run);
+            let ended = self.finish(&run, order);
             if matches!(&ended, Err(trouble) if trouble.passing) && run.status()? == Status::NotStarted {
                 // It is begun anew, in a checkout that is clean by then.
                 drop(std::fs::remove_dir_all(&run_dir));
                 return ended.map(|exit| (run_dir, exit));
             }
+            order.go_on()?;
             let said_nothing = match &ended {
                 Ok(exit) => {
                     matches!(exit.reason, Reason::Lost | Reason::Stopped) || killed_by(exit).is_some()
@@ -219,7 +302,12 @@ impl Executor {
     }
 
     /// A clean checkout of the commit, set up, with nothing of an earlier check running in it; for the check called `name`.
-    fn checkout(&self, commit: &model::Oid, name: &str) -> Result<CheckCheckout, Trouble> {
+    fn checkout(
+        &self,
+        commit: &model::Oid,
+        name: &str,
+        order: &CheckOrder,
+    ) -> Result<CheckCheckout, Trouble> {
         self.clear_current()?;
         let commit = git_oid(commit)?;
         let folder = self.place.checks_dir.join("checkout");
@@ -235,7 +323,7 @@ impl Executor {
             // A set-up that was cut short is done again, from its first command: by a run of another name.
             let runs = self.place.check_runs_dir();
             let key = (1..)
-                .map(|again| format!("set-up-{name}-{n}-{again}"))
+                .map(|again| format!("{SET_UP}{name}-{n}-{again}"))
                 .find(|key| runs.join(key).symlink_metadata().is_err())
                 .unwrap_or_default();
             let run_dir = runs.join(&key);
@@ -243,7 +331,7 @@ impl Executor {
             let run = Run::create(&run_dir, &spec, None)?;
             self.note_current(&run_dir)?;
             run.start(&self.shim)?;
-            let exit = self.finish(&run)?;
+            let exit = self.finish(&run, order)?;
             if !exit.is_success() {
                 return Err(Trouble::lasting(format!(
                     "the set-up command `{command}` failed:\n{}",
@@ -267,10 +355,18 @@ impl Executor {
     /// Ends whatever an earlier engine left in the checkout and nobody waits for, running or not yet, and what a dead shim
     /// left of it.
     fn clear_current(&self) -> Result<(), Trouble> {
+        match self.current_run()? {
+            Some(run) => Ok(crate::end_run(&run)?),
+            None => Ok(()),
+        }
+    }
+
+    /// The run that has the checkout, or had it last.
+    fn current_run(&self) -> Result<Option<Run>, Trouble> {
         let path = self.current();
         let text = match std::fs::read(&path) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => {
                 return Err(Trouble::from(Error::Io {
                     doing: "read",
@@ -280,15 +376,20 @@ impl Executor {
             }
         };
         match Run::open(PathBuf::from(std::ffi::OsStr::from_bytes(&text))) {
-            Err(process::Error::NoRun { .. }) => Ok(()),
-            run => Ok(crate::end_run(&run?)?),
+            Err(process::Error::NoRun { .. }) => Ok(None),
+            run => Ok(Some(run?)),
         }
     }
 
-    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started.
-    fn finish(&self, run: &Run) -> Result<Exit, Trouble> {
+    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started. One whose order is
+    /// called off is ended: with its grace, then with force, then every straggler.
+    fn finish(&self, run: &Run, order: &CheckOrder) -> Result<Exit, Trouble> {
         let watch = run.start(&self.shim)?;
-        while watch.wait(Duration::from_secs(60))?.is_none() {}
+        while watch.wait(LOOK)?.is_none() {
+            if order.is_called_off() {
+                run.stop()?;
+            }
+        }
         Ok(run.sweep()?.exit)
     }
 }
@@ -349,4 +450,21 @@ fn tail(run_dir: &Path) -> String {
         text.push_str(said.trim_end());
     }
     text::sanitise::text(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_knows_its_own_runs_from_those_of_any_other() {
+        let order = CheckOrder::new("12-0".to_owned());
+        let owns = |name: &str| order.owns(&Path::new("/checks").join(name));
+        for own in ["12-0", "12-0-2", "set-up-12-0-0-1", "set-up-12-0-2-0-1"] {
+            assert!(owns(own), "{own}");
+        }
+        for other in ["12-01", "12-1", "2-0", "112-0", "set-up-12-1-0-1"] {
+            assert!(!owns(other), "{other}");
+        }
+    }
 }

@@ -25,6 +25,7 @@ use self::end::{is_own, own_stop};
 use self::files::{Rereading, watch_files, watch_journal};
 use self::refusals::Refusals;
 use self::wait_for_journal::Health;
+use crate::check::CheckOrder;
 use crate::clock::Stopwatch;
 use crate::effect_queues::{EffectQueues, Turn};
 use crate::executor::{Executor, Owner};
@@ -95,6 +96,12 @@ pub(crate) struct Dispatcher {
     tell: mpsc::UnboundedSender<Event>,
     queue: Queue,
     queues: EffectQueues,
+    /// Steps that have ended, until the inbox was read: a command that was asked before an end comes before it.
+    ends: Vec<Input>,
+    /// The checks that are being performed, with the means to call them off.
+    checks: BTreeMap<EffectId, (Ordered, CheckOrder)>,
+    /// Checks that an earlier engine ordered, and that a command goes on with only when they are to be ended.
+    left_checks: Vec<Ordered>,
     /// When the notes were decided on that are not written yet.
     notes: BTreeMap<EffectId, Time>,
     /// Timers this core has heard of: one is told once.
@@ -176,6 +183,9 @@ impl Dispatcher {
             tell,
             queue,
             queues: EffectQueues::default(),
+            ends: Vec::new(),
+            checks: BTreeMap::new(),
+            left_checks: Vec::new(),
             notes: BTreeMap::new(),
             told: BTreeSet::new(),
             looked: Time::default(),
@@ -277,6 +287,7 @@ impl Dispatcher {
                     Signal::Leave => OnStop::Leave,
                 };
                 self.step(vec![own_stop(running)]).await?;
+                self.read_inbox().await?;
             }
         }
         Ok(true)
@@ -292,8 +303,10 @@ impl Dispatcher {
                 Event::Input(input) => {
                     if let Input::RunEnded(end) = &input {
                         self.watched.remove(&end.run);
+                        self.ends.push(input);
+                    } else {
+                        inputs.push(input);
                     }
-                    inputs.push(input);
                 }
                 Event::Observed { look, seen, whole } => {
                     if look == self.look {
@@ -307,6 +320,7 @@ impl Dispatcher {
                     report,
                     turn,
                 } => {
+                    self.checks.remove(&ordered.id);
                     if !self.queues.performed(&ordered, turn) {
                         next = self.heard.try_recv().ok();
                         continue;
@@ -342,7 +356,7 @@ impl Dispatcher {
         if touched {
             self.reread_settings();
         }
-        if inbox {
+        if inbox || !self.ends.is_empty() {
             self.read_inbox().await?;
         }
         Ok(())
@@ -380,11 +394,23 @@ impl Dispatcher {
         next.map_or(TICK, |at| at.since(now).max(Duration::from_millis(1)))
     }
 
+    /// Carries out the commands of the inbox, then steps the ends of steps that came meanwhile. An agent's command is durable
+    /// before its process ends, and must not be judged by what its end has made of the ticket.
     async fn read_inbox(&mut self) -> Result<()> {
-        // What is asked is judged by what the files say; before they were read there is nothing to judge by.
-        if !self.core.has_read() {
+        if self.core.has_read() {
+            self.carry_out_commands().await?;
+        } else if self.core.stopping().is_none() {
+            // A command is judged by what the files say; before they were read there is nothing to judge by, and ends wait too.
             return Ok(());
         }
+        let ends = std::mem::take(&mut self.ends);
+        if ends.is_empty() {
+            return Ok(());
+        }
+        self.step(ends).await
+    }
+
+    async fn carry_out_commands(&mut self) -> Result<()> {
         let asked = self.ledger.asked(self.inbox, clock::now()).await?;
         let mut inputs = Vec::new();
         for asked in asked {
@@ -423,7 +449,7 @@ impl Dispatcher {
     /// is begun again from what it has now.
     async fn absorb(&mut self, outputs: Vec<Output>) -> Result<()> {
         match self.record(outputs).await? {
-            Recorded::All => Ok(()),
+            Recorded::All => self.end_unwanted_checks().await,
             Recorded::Refused => self.load().await,
         }
     }

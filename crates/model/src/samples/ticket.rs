@@ -4,8 +4,8 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, oid, session_id, ticket_id};
 
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    Candidate, Event, Fingerprint, InTheWay, Machine, Obstacle, Released, Repeat, Spec, Stage, State, Ticket,
-    Verify,
+    Candidate, Clearance, Event, Fingerprint, InTheWay, Machine, Obstacle, Released, Repeat, Spec, Stage,
+    State, Ticket, Verify,
 };
 
 /// What it is.
@@ -314,8 +314,12 @@ fn verify_shape(verify: &Verify) -> String {
         Stage::Landing { waiting, .. } => format!("landing {}", waiting.is_some()),
     };
     // Of the attempt only what the way back depends on: everything else is behind it.
+    let cleared = verify.cleared.as_ref().map(|cleared| match cleared.by {
+        Clearance::Waived { .. } => "waived",
+        Clearance::Approved { .. } => "approved",
+    });
     format!(
-        "{stage} {} {} {}",
+        "{stage} {} {cleared:?} {} {}",
         verify.approved.is_some(),
         verify.attempt.holding,
         verify.attempt.state.name()

@@ -4,7 +4,7 @@ mod hold;
 mod verify;
 mod work;
 
-use super::{Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why};
+use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why};
 use crate::attempt::{self, Attempt, Prompt};
 use crate::machine::{self, Rejected, Step};
 
@@ -137,14 +137,7 @@ impl Draft<'_> {
             Event::Released { why } => self.release(why),
 
             Event::CheckStarted => self.start_check(),
-            Event::CandidateBuilt { candidate } => {
-                let verify = self.building()?;
-                verify.stage = Stage::Checking(candidate.clone());
-                self.effects.push(Effect::RunChecks {
-                    candidate: candidate.clone(),
-                });
-                Ok(())
-            }
+            Event::CandidateBuilt { candidate } => self.built(candidate),
             Event::ChecksPassed { tree, passed, review } => self.pass(tree, passed, *review),
             Event::ChecksFailed {
                 which,
@@ -258,6 +251,12 @@ impl Draft<'_> {
                 candidate.passed = vec![acceptance_test.clone()];
                 self.ticket.labels.clear();
                 self.ticket.review_tries = 0;
+                self.clear(
+                    &candidate.tip,
+                    Clearance::Approved {
+                        acceptance_test: acceptance_test.clone(),
+                    },
+                )?;
                 self.land(candidate)
             }
             Event::Rejected {

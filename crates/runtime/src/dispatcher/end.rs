@@ -38,7 +38,8 @@ impl Dispatcher {
             Kind::File => self.core.is_unreadable(id) || self.core.is_unwritten(id),
             Kind::Work => self.core.is_kept(id),
         };
-        let quiet = self.queues.are_at_rest(not_counted) && self.heard.is_empty() && !self.is_rereading();
+        let heard_all = self.heard.is_empty() && self.ends.is_empty();
+        let quiet = self.queues.are_at_rest(not_counted) && heard_all && !self.is_rereading();
         Ok(match until {
             Until::Stopped => false,
             Until::Idle => {

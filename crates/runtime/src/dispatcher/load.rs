@@ -46,7 +46,7 @@ impl Dispatcher {
 
     /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
     pub(super) async fn load(&mut self) -> Result<()> {
-        let mut pending = loop {
+        let pending = loop {
             if let Some(pending) = self.load_once().await? {
                 break pending;
             }
@@ -60,8 +60,12 @@ impl Dispatcher {
             }
         }
         failpoint::hit("recover.adopted");
-        pending.retain(|ordered| self.is_duty(ordered));
-        self.enqueue(pending).await
+        let (pending, left): (Vec<Ordered>, Vec<Ordered>) =
+            pending.into_iter().partition(|ordered| self.is_duty(ordered));
+        let is_check = |ordered: &Ordered| matches!(ordered.effect, Effect::RunChecks { .. });
+        self.left_checks = left.into_iter().filter(is_check).collect();
+        self.enqueue(pending).await?;
+        self.end_unwanted_checks().await
     }
 
     /// Loads a core and makes its first decisions durable; gives what is still to be performed, nothing when they were refused.

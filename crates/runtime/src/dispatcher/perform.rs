@@ -10,8 +10,10 @@ use store::Ordered;
 use tokio::sync::mpsc;
 
 use super::{Dispatcher, Event};
+use crate::check::CheckOrder;
 use crate::clock::Stopwatch;
 use crate::effect_queues::Turn;
+use crate::executor::perform::is_wanted;
 use crate::queue::{Ask, Unwritten};
 use crate::{Result, clock, observe, points, timing};
 
@@ -42,6 +44,23 @@ impl Dispatcher {
         for (ordered, turn) in self.queues.next(clock::now()) {
             self.perform(ordered, turn);
         }
+    }
+
+    /// Calls off the checks that no stage waits for any more. What the core and the journal say is the same when this is asked,
+    /// so that no check is ended for a decision that was refused.
+    pub(super) async fn end_unwanted_checks(&mut self) -> Result<()> {
+        let core = &self.core;
+        let is_unwanted = |ordered: &Ordered| {
+            let ticket = core.ticket(&ordered.ticket);
+            !ticket.is_some_and(|ticket| is_wanted(ticket, &ordered.effect))
+        };
+        for (ordered, check) in self.checks.values() {
+            if is_unwanted(ordered) {
+                check.call_off();
+            }
+        }
+        let unwanted: Vec<Ordered> = self.left_checks.extract_if(.., |one| is_unwanted(one)).collect();
+        self.enqueue(unwanted).await
     }
 
     fn perform(&mut self, ordered: Ordered, turn: Turn) {
@@ -89,7 +108,10 @@ impl Dispatcher {
                 // Checks wait for processes, not for the disk: they take no room from others. A stop waits for nobody.
                 let in_room = !stop && !matches!(ordered.effect, Effect::RunChecks { .. });
                 let ordered_at = Stopwatch::start();
-                let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
+                let check = CheckOrder::new(format!("{}-{}", ordered.id.seq, ordered.id.index));
+                if let Effect::RunChecks { .. } = ordered.effect {
+                    self.checks.insert(ordered.id, (ordered.clone(), check.clone()));
+                }
                 let is_under_way = self.is_under_way();
                 tokio::spawn(async move {
                     let _room = if in_room {
@@ -101,7 +123,7 @@ impl Dispatcher {
                     let perform = move || {
                         let begun = Stopwatch::start();
                         points::effect("begun", &effect);
-                        let report = executor.perform(&ticket, &effect, &key, is_under_way);
+                        let report = executor.perform(&ticket, &effect, &check, is_under_way);
                         points::effect("performed", &effect);
                         timing::performed(&ticket.id, &effect, ordered_at, begun);
                         report

@@ -5,20 +5,27 @@ use model::attempt::{self, Failure};
 use model::ticket::{Effect, Stage, State, Ticket};
 use model::{AgentName, Oid};
 
+use crate::check::CheckOrder;
 use crate::executor::Executor;
 use crate::prompt::{Answered, Facts};
 
 impl Executor {
     /// Performs an effect that needs no more than the executor; blocks. The ticket is as it was when the effect's turn came.
     /// `is_under_way`: whether work of any ticket may be in a workspace.
-    pub(crate) fn perform(&self, ticket: &Ticket, effect: &Effect, key: &str, is_under_way: bool) -> Report {
+    pub(crate) fn perform(
+        &self,
+        ticket: &Ticket,
+        effect: &Effect,
+        check: &CheckOrder,
+        is_under_way: bool,
+    ) -> Report {
         if !is_wanted(ticket, effect) {
             return match effect {
                 Effect::Land { candidate, .. } => self.end_landing(candidate),
+                Effect::RunChecks { .. } => self.end_check_of(check),
                 Effect::PrepareWorkspace { .. }
                 | Effect::Attempt(_)
                 | Effect::BuildCandidate { .. }
-                | Effect::RunChecks { .. }
                 | Effect::KeepWork { .. }
                 | Effect::RemoveWorkspace { .. }
                 | Effect::WriteFile(_)
@@ -30,7 +37,7 @@ impl Executor {
         {
             return missed;
         }
-        let mut report = self.try_perform(ticket, effect, key);
+        let mut report = self.try_perform(ticket, effect, check);
         if is_none_there(&report)
             && let Some(missed) = self.misses_workspaces()
         {
@@ -69,7 +76,7 @@ impl Executor {
         ))
     }
 
-    fn try_perform(&self, ticket: &Ticket, effect: &Effect, key: &str) -> Report {
+    fn try_perform(&self, ticket: &Ticket, effect: &Effect, check: &CheckOrder) -> Report {
         match effect {
             Effect::PrepareWorkspace {
                 agent, number, from, ..
@@ -108,7 +115,7 @@ impl Executor {
                 approved,
                 ..
             } => self.build(ticket, agent, *number, *round, approved.as_ref()),
-            Effect::RunChecks { candidate } => self.check(candidate, key),
+            Effect::RunChecks { candidate } => self.check(candidate, check),
             Effect::Land { candidate, .. } => self.land(ticket, candidate),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
@@ -252,7 +259,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
 
 /// Whether the ticket still waits for what it ordered: an engine may have been killed in between, and the ticket given back,
 /// dropped or built anew since. What would begin something is not begun then; what ends something is always done.
-fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
+pub(crate) fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
     let stage = match &ticket.state {
         State::Verify(verify) => Some((&verify.stage, verify.round)),
         State::New | State::Open | State::InProgress(_) | State::Done(_) => None,

@@ -151,6 +151,27 @@ fn a_set_up_that_fails_fails_closed_and_a_person_may_waive_it() {
 }
 
 #[test]
+fn a_waiver_stands_when_the_target_moves_before_the_landing() {
+    let world = World::with(|s| s.checks = "commands = [\"false\"]".to_owned());
+    world.ticket("t-1").agent(DONE).write();
+    world.drain_held();
+    assert_eq!(world.held("t-1").0, "target red");
+    world.commit("by-hand", "x\n");
+    world.must(&["waive", "t-1", "the", "check", "is", "wrong"]);
+    world.drain_all();
+    assert_eq!((world.landed(), world.runs("t-1")), (vec!["t-1".to_owned()], 1));
+    assert_eq!(
+        (world.count("t-1", "waived"), world.count("t-1", "target_moved")),
+        (1, 1)
+    );
+    let how = format!("{:?}", world.state("t-1").state);
+    assert!(
+        how.contains("waived by") && how.contains("the check is wrong"),
+        "{how}"
+    );
+}
+
+#[test]
 fn a_check_that_takes_too_long_has_failed_and_leaves_nothing() {
     let world = World::with(|s| {
         s.checks = "timeout = \"5s\"\ncommands = ['''if [ -e slow ]; then sleep 1000 & sleep 1000; fi''']"

@@ -1,5 +1,7 @@
 //! The person's commands, with an engine and without, and the engine's end.
 
+use model::TicketId;
+use model::command::Command;
 use testkit::world::{DONE, World};
 
 /// Works, says so, and does not end by itself.
@@ -118,6 +120,70 @@ fn drop_stops_a_running_step() {
     world.must(&["stop"]);
     engine.end();
     world.assert_at_rest();
+}
+
+/// Asks for a ticket to be dropped, as a frontend does that waits for no answer; whether the journal has it.
+fn ask_to_drop(world: &World, id: &str) -> bool {
+    let command = Command::Drop {
+        ticket: TicketId::new(id).unwrap(),
+        reason: "not needed".to_owned(),
+    };
+    let at = world.state(id).since;
+    let asked = world.journal(async |ledger| ledger.submit("drop-it", "somebody", at, &command).await);
+    asked.is_some_and(|asked| asked.is_ok())
+}
+
+/// The ticket's agent says DONE when the gate opens, and its step is ended for the drop all the same.
+fn is_dropped_and_not_submitted(world: &World) {
+    world.wait_for("t-1", "done/dropped");
+    let counted =
+        ["stop_ordered", "step_finished", "submitted", "dropped"].map(|fact| world.count("t-1", fact));
+    assert_eq!(counted, [1, 0, 0, 1], "{:?}", world.facts("t-1"));
+}
+
+#[test]
+fn a_command_that_was_asked_before_a_step_ended_is_carried_out_before_its_end() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE")
+        .write();
+    let mut engine = world.engine();
+    world.wait("it is at work", || world.path("gates/on").exists());
+    // The engine hears of both at once, when it goes on. Frozen while it writes, it would keep everybody from writing.
+    world.wait("the engine is frozen and the drop is asked for", || {
+        engine.signal("STOP");
+        let is_asked = ask_to_drop(&world, "t-1");
+        if !is_asked {
+            engine.signal("CONT");
+        }
+        is_asked
+    });
+    world.open("go");
+    world.wait("the step has ended", || world.processes().len() == 1);
+    engine.signal("CONT");
+    is_dropped_and_not_submitted(&world);
+    world.must(&["stop"]);
+    engine.end();
+    world.assert_at_rest();
+}
+
+#[test]
+fn an_engine_that_starts_reads_the_inbox_before_the_end_of_a_step_that_ended_without_it() {
+    let world = World::new();
+    world
+        .ticket("t-1")
+        .agent("touch \"$GATES/on\"\nuntil_there \"$GATES/go\"\nwork t x\necho DONE")
+        .write();
+    let mut engine = world.engine();
+    world.wait("it is at work", || world.path("gates/on").exists());
+    engine.signal("KILL");
+    engine.end();
+    assert!(ask_to_drop(&world, "t-1"));
+    world.open("go");
+    world.wait("the step has ended", || world.processes().is_empty());
+    world.drain();
+    is_dropped_and_not_submitted(&world);
 }
 
 #[test]
@@ -372,6 +438,49 @@ fn stop_can_kill_a_check_and_it_is_repeated() {
         (world.landed(), checks(&world), world.runs("t-1")),
         (vec!["t-1".to_owned()], 2, 1)
     );
+}
+
+/// A world whose check of the first ticket's work never ends, and has a process that is nobody's child.
+fn endlessly_checked() -> World {
+    let world = World::with(|s| {
+        s.agents = "count = 2".to_owned();
+        let forever = World::until_home("never");
+        let endless = format!("setsid sleep 1000 & echo x >> \"$HOME/checking\"; {forever}");
+        s.checks = format!("commands = ['''if [ -e t-1.txt ]; then {endless}; fi''']");
+    });
+    for id in ["t-1", "t-2"] {
+        world.ticket(id).agent(DONE).write();
+    }
+    world
+}
+
+#[test]
+fn a_dropped_tickets_check_is_ended_and_the_next_candidate_is_checked() {
+    let world = endlessly_checked();
+    let mut engine = world.engine();
+    world.wait("the first is being checked", || checks(&world) == 1);
+    world.must(&["drop", "t-1"]);
+    world.wait("the second has landed", || world.is_landed("t-2"));
+    assert!(engine.is_up());
+    world.must(&["stop"]);
+    assert_eq!(engine.end().code, Some(0));
+    world.assert_at_rest();
+    assert_eq!(checks(&world), 1);
+    assert!(world.kept("t-1", 1).is_some());
+}
+
+#[test]
+fn a_check_that_a_killed_engine_left_is_ended_when_its_ticket_is_dropped() {
+    let world = endlessly_checked();
+    let mut engine = world.engine();
+    world.wait("the first is being checked", || checks(&world) == 1);
+    engine.signal("KILL");
+    engine.end();
+    assert!(!world.processes().is_empty(), "the check runs on");
+    world.must(&["drop", "t-1"]);
+    assert!(world.processes().is_empty(), "{:#?}", world.processes());
+    world.drain();
+    assert_eq!((world.landed(), checks(&world)), (vec!["t-2".to_owned()], 1));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
-    Answer, Change, Done, Effect, Event, FileStatus, Fingerprint, Label, Released, Repeat, Spec, Stage,
-    State, Ticket, Verify, Why,
+    Answer, Candidate, Change, Done, Effect, Event, FileStatus, Fingerprint, Label, Released, Repeat, Spec,
+    Stage, State, Ticket, Verify, Why,
 };
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -636,6 +636,66 @@ fn what_is_waived_lands_with_the_name_and_the_reason() {
         panic!("{}", story.name())
     };
     assert_eq!(acceptance, "waived by boss: known");
+}
+
+#[test]
+fn what_is_waived_is_not_checked_again_when_the_target_moves_before_it_lands() {
+    let merged_anew = |tip: Oid| Event::CandidateBuilt {
+        candidate: Candidate {
+            commit: oid('e'),
+            target: oid('f'),
+            tip,
+            ..candidate()
+        },
+    };
+    let waived = || {
+        let mut story = Story::checking();
+        story.then(Event::TargetRed {
+            which: "make".to_owned(),
+            retry_at: Time(600_000),
+        });
+        story.then(Event::Waived {
+            by: boss(),
+            reason: "known".to_owned(),
+        });
+        story.then(Event::TargetMoved).then(Event::CheckStarted);
+        story
+    };
+    let mut story = waived();
+    story.then(merged_anew(candidate().tip));
+    assert_eq!(story.name(), "verify/landing");
+    story.then(Event::Landed { commit: oid('e') });
+    let State::Done(Done::Landed { acceptance, .. }) = &story.ticket.state else {
+        panic!("{}", story.name())
+    };
+    assert_eq!(acceptance, "waived by boss: known");
+
+    // Another tip is other work: nobody has let that pass.
+    assert_eq!(waived().then(merged_anew(oid('9'))).name(), "verify/checking");
+}
+
+#[test]
+fn what_is_approved_is_checked_and_not_reviewed_again_when_the_target_moves() {
+    let passed = || Event::ChecksPassed {
+        tree: oid('d'),
+        passed: Vec::new(),
+        review: true,
+    };
+    let mut story = Story::checking();
+    story.then(passed()).then(Event::ReviewClaimed {
+        agent: AgentName::new("eve").unwrap(),
+        fence: Fence(2),
+    });
+    story.then(Event::Approved {
+        acceptance_test: "ran it".to_owned(),
+        feedback: String::new(),
+    });
+    story.then(Event::TargetMoved).then(Event::CheckStarted);
+    let again = Event::CandidateBuilt {
+        candidate: candidate(),
+    };
+    assert_eq!(story.then(again).name(), "verify/checking");
+    assert_eq!(story.then(passed()).name(), "verify/landing");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::Time;
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
-use crate::ticket::{Candidate, Done, Effect, Label, Stage, State, Verify, Why};
+use crate::ticket::{Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why};
 
 impl Draft<'_> {
     pub(super) fn verify(&mut self) -> Result<&mut Verify, Rejected> {
@@ -76,6 +76,30 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// The branch is merged. A tip that a person let pass lands as it is.
+    pub(super) fn built(&mut self, candidate: &Candidate) -> Taken {
+        let verify = self.building()?;
+        if let Some(Clearance::Waived { words }) = verify.clearance(&candidate.tip) {
+            let passed = vec![words.clone()];
+            verify.attempt.state = attempt::State::Done;
+            return self.land(Candidate {
+                passed,
+                ..candidate.clone()
+            });
+        }
+        verify.stage = Stage::Checking(candidate.clone());
+        self.effects.push(Effect::RunChecks {
+            candidate: candidate.clone(),
+        });
+        Ok(())
+    }
+
+    /// Keeps a verdict for every later merge of the same tip.
+    pub(super) fn clear(&mut self, tip: &crate::Oid, by: Clearance) -> Taken {
+        self.verify()?.cleared = Some(Cleared { tip: tip.clone(), by });
+        Ok(())
+    }
+
     pub(super) fn pass(&mut self, tree: &crate::Oid, passed: &[String], review: bool) -> Taken {
         let verify = self.checking()?;
         let Stage::Checking(candidate) = &verify.stage else {
@@ -91,6 +115,10 @@ impl Draft<'_> {
         verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
         self.ticket.repeat = None;
         let verify = self.checking()?;
+        if let Some(Clearance::Approved { acceptance_test }) = verify.clearance(&candidate.tip) {
+            let passed = vec![acceptance_test.clone()];
+            return self.land(Candidate { passed, ..candidate });
+        }
         if review {
             verify.stage = Stage::Reviewing {
                 candidate,
@@ -233,7 +261,9 @@ impl Draft<'_> {
         self.ticket.held = None;
         let verify = self.verify()?;
         verify.attempt.state = attempt::State::Done;
-        let passed = vec![format!("waived by {by}: {reason}")];
+        let words = format!("waived by {by}: {reason}");
+        let passed = vec![words.clone()];
+        self.clear(&candidate.tip, Clearance::Waived { words })?;
         self.land(Candidate { passed, ..candidate })
     }
 

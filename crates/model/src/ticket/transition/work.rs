@@ -144,6 +144,7 @@ impl Draft<'_> {
             submitted_at,
             round,
             approved: None,
+            cleared: None,
             stage: Stage::Queued,
         }));
     }
