@@ -1,4 +1,4 @@
-//! Leaving nothing behind.
+//! The sweep: after the end of a run, kills every process that is left of it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::tail::Stream;
 
 /// How long stragglers have between TERM and KILL.
 const POLITE: Duration = Duration::from_millis(500);
-/// How long killing is gone on with.
+/// How long killing goes on.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// What a sweep found.
+/// The outcome of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swept {
     /// How the run ended: the shim's record, or the sweep's own.
@@ -29,10 +29,11 @@ pub struct Swept {
 }
 
 impl Run {
-    /// After the end of a run, whatever ended it: kills all that is left of it, proves that nothing with its marker
-    /// lives, and writes the record where the shim could not ([`Reason::Lost`], or [`Reason::Stopped`] if a stop had
-    /// been asked for). A run that has not been started never will be; a record that cannot be read is as good as none.
-    /// Doing it again changes nothing. Blocks for milliseconds when nothing is left, for some seconds at most.
+    /// After the end of a run, however it ended: kills all that is left of it, proves that nothing with its
+    /// marker lives, and writes the record if the shim could not ([`Reason::Lost`], or [`Reason::Stopped`] if
+    /// somebody had asked for a stop). A run that has not been started never will be; a record that cannot be
+    /// read is as good as none. A second call changes nothing. Blocks for milliseconds when nothing is left,
+    /// for some seconds at most.
     ///
     /// Errors: [`Error::StillRunning`]; [`Error::Survivors`], when something cannot be killed.
     pub fn sweep(&self) -> Result<Swept> {
@@ -54,8 +55,9 @@ impl Run {
         let run_id = self.spec()?.run_id;
         let started: Option<Started> = readable(files::read(self.dir(), files::SHIM))?;
         let recorded: Option<Exit> = readable(files::read(self.dir(), files::EXIT))?;
-        // One look can miss a process that is just becoming another program, and has no environment meanwhile. A shim that
-        // wrote its record has looked before, and proved that it had no descendant left.
+        // One look can miss a process that is just becoming another program, and has no environment
+        // meanwhile. A shim that wrote its record has looked before, and proved that it had no descendant
+        // left.
         let sure = |clean| recorded.is_some() || clean > 1;
         let pause = |time| {
             let _ = linux::poll(&mut [], time);
@@ -126,8 +128,8 @@ pub fn find_marked(run_id: &str) -> Result<Vec<u32>> {
     Ok(marked.iter().map(|process| process.pid).collect())
 }
 
-/// What is left of a run without its shim: the program and its tree, and whoever carries the marker.
-/// What a record says; nothing where it is damaged.
+/// All that is left of a run whose shim is gone: the program, the tree below it, and every process with the
+/// marker. The content of a record; `None` where it is damaged.
 fn readable<T>(read: Result<Option<T>>) -> Result<Option<T>> {
     match read {
         Err(Error::Damaged { .. }) => Ok(None),
@@ -152,15 +154,15 @@ fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errn
     Ok(found)
 }
 
-/// Who was killed, and who would not die.
+/// How many processes were killed, and which did not die.
 #[derive(Default)]
 pub(crate) struct Killed {
     pub(crate) count: u32,
     pub(crate) left: Vec<u32>,
 }
 
-/// Kills whatever `find` finds, until it finds nothing and `sure`, told for which time in a row, says that nothing is
-/// there: new ones may be born meanwhile. `pause` waits.
+/// Kills the processes that `find` finds, again and again, since new ones may start meanwhile: until it finds
+/// none and `sure` agrees. `sure` gets how many times in a row none was found. `pause` waits.
 pub(crate) fn kill(
     mut find: impl FnMut() -> Result<Vec<Process>, Errno>,
     mut sure: impl FnMut(u32) -> bool,

@@ -195,7 +195,8 @@ fn a_shim_killed_at_any_moment_leaves_nothing_and_starts_nothing_twice() {
             "echo ran >> ran-{round}; (setsid sleep 1000 &); exec sleep 1000"
         )));
         let mut shim_process = bare_shim(&run).spawn().unwrap();
-        // Later in its life each round: by looks at its directory, which take about as long as what it does there.
+        // Later in its life each round: by looks at its directory, which take about as long as what it does
+        // there.
         until("the shim is there", || {
             run.dir().join("lock").exists().then_some(())
         });
