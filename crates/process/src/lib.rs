@@ -16,7 +16,7 @@
 //! | `beat.json` | shim | the last heartbeat, with the process tree |
 //! | `exit.json` | shim, or the sweep | the end of the run; written last |
 //!
-//! * [`Run`] is the directory: create, start, look, stop, sweep.
+//! * [`Run`] is the directory: create, start, look, stop, end, sweep.
 //! * [`Watch`] waits for the end without polling; [`Tail`] reads output on from an offset.
 //! * [`ask`] puts a short question to a program, such as its version; [`is_root`] is whether this process is
 //!   root.
@@ -25,6 +25,7 @@
 mod ask;
 mod capture;
 mod clock;
+mod end;
 mod error;
 mod files;
 mod linux;
@@ -38,6 +39,7 @@ mod tail;
 mod watch;
 
 pub use ask::ask;
+pub use end::Pulse;
 pub use error::{Error, Result};
 pub use linux::{Identity, Life, life};
 pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};

@@ -144,6 +144,17 @@ impl Process {
     }
 }
 
+/// How often the kernel has let this process run so far, in its first thread; `None` where the system does
+/// not count it.
+pub(crate) fn times_run(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let count = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    Some(count("voluntary_ctxt_switches:")?.saturating_add(count("nonvoluntary_ctxt_switches:")?))
+}
+
 /// How a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {

@@ -205,9 +205,13 @@ impl Run {
     /// watched.
     ///
     /// Returns when the shim holds the lock and has tried to start the program (some milliseconds); whether
-    /// that went well is the run's status. Blocks; errors leave nothing running, [`Error::ShimSilent`]
-    /// excepted.
+    /// that went well is the run's status. Blocks; errors leave nothing running but what a shim that was
+    /// killed for its silence ([`Error::ShimSilent`]) may have started: [`sweep`](Self::sweep) ends it.
     pub fn start(&self, shim: &Shim) -> Result<Watch> {
+        self.start_within(shim, SHIM_BEGINS)
+    }
+
+    fn start_within(&self, shim: &Shim, patience: Duration) -> Result<Watch> {
         if self.status()? != Status::NotStarted {
             return self.watch();
         }
@@ -233,15 +237,21 @@ impl Run {
         // Our own child, not waited for: the number is still its.
         let pidfd = linux::open(child.id()).map_err(Error::system("watch a shim"))?;
         let watch = Watch::new(self.clone(), Some(pidfd));
-        let said = child
-            .stdout
-            .take()
-            .map_or_else(|| Ok(Some(String::new())), |out| self.listen(out.into()))?;
+        let said = child.stdout.take().map_or_else(
+            || Ok(Some(String::new())),
+            |out| self.listen(out.into(), patience),
+        )?;
         match said {
-            None => Err(Error::ShimSilent {
-                dir: self.dir.clone(),
-                waited_ms: u64::try_from(SHIM_BEGINS.as_millis()).unwrap_or(u64::MAX),
-            }),
+            None => {
+                // It may be frozen, and no later engine could find it: its identity may not be written yet.
+                if let Some(shim) = watch.pidfd() {
+                    linux::send(shim, Signal::KILL).map_err(Error::system("kill a shim"))?;
+                }
+                Err(Error::ShimSilent {
+                    dir: self.dir.clone(),
+                    waited_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),
+                })
+            }
             Some(said) if said == BEGUN => {
                 failpoint::hit("run.begun");
                 Ok(watch)
@@ -259,8 +269,8 @@ impl Run {
     }
 
     /// Reads the shim's report, up to the end of its standard output; `None` when that takes too long.
-    fn listen(&self, out: OwnedFd) -> Result<Option<String>> {
-        let deadline = Deadline::after(SHIM_BEGINS);
+    fn listen(&self, out: OwnedFd, patience: Duration) -> Result<Option<String>> {
+        let deadline = Deadline::after(patience);
         let mut out = File::from(out);
         let mut said = Vec::new();
         loop {
@@ -310,9 +320,7 @@ impl Run {
     pub fn stop(&self) -> Result<()> {
         // The wish is in the directory before the shim is looked for, and a shim writes its identity before
         // it looks for the wish: one of the two sees the other.
-        if !files::is_there(&self.dir, files::STOP)? {
-            files::private(&self.dir.join(files::STOP))?;
-        }
+        self.wish_stop()?;
         failpoint::hit("run.stop_wished");
         if let Status::Running {
             started: Some(started),
@@ -320,6 +328,14 @@ impl Run {
             && let Some(shim) = started.shim.open().map_err(Error::system("look for a shim"))?
         {
             linux::send(shim.as_fd(), Signal::TERM).map_err(Error::system("signal a shim"))?;
+        }
+        Ok(())
+    }
+
+    /// Notes in the directory that the run is to stop.
+    pub(crate) fn wish_stop(&self) -> Result<()> {
+        if !files::is_there(&self.dir, files::STOP)? {
+            files::private(&self.dir.join(files::STOP))?;
         }
         Ok(())
     }
@@ -334,3 +350,33 @@ impl Run {
 pub(crate) const BEGUN: &str = "begun";
 /// The report of a shim that has found another one with the run, or its traces.
 pub(crate) const TAKEN: &str = "taken";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shim_that_says_nothing_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = Spec::new("silent", "/bin/true", folder.path());
+        let run = Run::create(folder.path().join("run"), &spec, None).unwrap();
+        let silent = Shim {
+            program: "/bin/sh".into(),
+            args: ["-c", "kill -STOP $$"].map(OsString::from).into(),
+        };
+        let error = run.start_within(&silent, Duration::from_millis(100)).unwrap_err();
+        assert!(matches!(error, Error::ShimSilent { .. }), "{error}");
+        // The run's directory is its last argument.
+        let name = run.dir().display().to_string();
+        let alive = || {
+            let mut children = linux::descendants(std::process::id()).unwrap().into_iter();
+            children.any(|process| linux::command_line(process.pid).ends_with(&name))
+        };
+        let deadline = Deadline::after(Duration::from_secs(60));
+        while alive() {
+            assert!(!deadline.passed(), "it stays");
+            let _ = linux::poll(&mut [], Duration::from_millis(5));
+        }
+        assert_eq!(run.status().unwrap(), Status::NotStarted);
+    }
+}

@@ -1,6 +1,8 @@
 //! The sweep: after the end of a run, kills every process that is left of it.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -26,6 +28,8 @@ pub struct Swept {
     pub exit: Exit,
     /// Processes that were left and are dead now.
     pub killed: u32,
+    /// Whether a shim was killed on the way that did nothing any more.
+    pub by_force: bool,
 }
 
 impl Run {
@@ -51,7 +55,22 @@ impl Run {
         {
             return Err(still());
         }
-        let lock = self.lock(|| Ok(false))?.ok_or_else(still)?;
+        let lock = self.lock_ended()?;
+        let swept = self.clear(0)?;
+        drop(lock);
+        Ok(swept)
+    }
+
+    /// Takes the lock of a run whose shim has ended.
+    pub(crate) fn lock_ended(&self) -> Result<File> {
+        self.lock(|| Ok(false))?.ok_or_else(|| Error::StillRunning {
+            dir: self.dir().to_owned(),
+        })
+    }
+
+    /// Kills what is left of a run whose shim does nothing any more, and writes the record unless the shim
+    /// has. `killed`: how many were killed before.
+    pub(crate) fn clear(&self, killed: u32) -> Result<Swept> {
         let run_id = self.spec()?.run_id;
         let started: Option<Started> = readable(files::read(self.dir(), files::SHIM))?;
         let recorded: Option<Exit> = readable(files::read(self.dir(), files::EXIT))?;
@@ -59,21 +78,11 @@ impl Run {
         // meanwhile. A shim that wrote its record has looked before, and proved that it had no descendant
         // left.
         let sure = |clean| recorded.is_some() || clean > 1;
-        let pause = |time| {
-            let _ = linux::poll(&mut [], time);
-        };
-        let killed =
-            kill(|| remains(&run_id, started.as_ref()), sure, pause).map_err(Error::system("read /proc"))?;
-        if !killed.left.is_empty() {
-            return Err(Error::Survivors {
-                dir: self.dir().to_owned(),
-                pids: killed.left,
-            });
-        }
+        let killed = killed + kill_all(self.dir(), || remains(&run_id, started.as_ref()), sure)?;
         let exit = match recorded {
             Some(exit) => exit,
             None => {
-                let exit = self.lost(started.as_ref(), killed.count)?;
+                let exit = self.lost(started.as_ref(), killed)?;
                 failpoint::hit("sweep.killed");
                 files::replace(self.dir(), files::EXIT, &exit, Sync::Disk)?;
                 failpoint::hit("sweep.recorded");
@@ -81,10 +90,10 @@ impl Run {
             }
         };
         self.forget_env()?;
-        drop(lock);
         Ok(Swept {
             exit,
-            killed: killed.count,
+            killed,
+            by_force: false,
         })
     }
 
@@ -128,15 +137,16 @@ pub fn find_marked(run_id: &str) -> Result<Vec<u32>> {
     Ok(marked.iter().map(|process| process.pid).collect())
 }
 
-/// All that is left of a run whose shim is gone: the program, the tree below it, and every process with the
-/// marker. The content of a record; `None` where it is damaged.
-fn readable<T>(read: Result<Option<T>>) -> Result<Option<T>> {
+/// The content of a record; `None` where it is damaged.
+pub(crate) fn readable<T>(read: Result<Option<T>>) -> Result<Option<T>> {
     match read {
         Err(Error::Damaged { .. }) => Ok(None),
         read => read,
     }
 }
 
+/// All that is left of a run whose shim is gone: the program, the tree below it, and every process with the
+/// marker.
 fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errno> {
     let child = started.and_then(|started| started.child.as_ref());
     let root = match child {
@@ -148,10 +158,36 @@ fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errn
     };
     // Whatever the run has started is younger than its shim.
     let since = started.map_or(0, |started| started.shim.since());
+    alive(run_id, since, root)
+}
+
+/// The living processes of a run, as [`linux::of_run`] finds them, except this one.
+pub(crate) fn alive(run_id: &str, since: u64, root: Option<Root>) -> Result<Vec<Process>, Errno> {
     let mut found = linux::of_run(Marker { run_id, since }, root)?;
     // An agent may have started the very crew that sweeps.
     found.retain(|process| process.pid != std::process::id());
     Ok(found)
+}
+
+/// Kills the processes that `find` finds, as [`kill`] does, for an engine; gives how many there were.
+///
+/// Errors: [`Error::Survivors`].
+pub(crate) fn kill_all(
+    dir: &Path,
+    find: impl FnMut() -> Result<Vec<Process>, Errno>,
+    sure: impl FnMut(u32) -> bool,
+) -> Result<u32> {
+    let pause = |time| {
+        let _ = linux::poll(&mut [], time);
+    };
+    let killed = kill(find, sure, pause).map_err(Error::system("read /proc"))?;
+    if !killed.left.is_empty() {
+        return Err(Error::Survivors {
+            dir: dir.to_owned(),
+            pids: killed.left,
+        });
+    }
+    Ok(killed.count)
 }
 
 /// How many processes were killed, and which did not die.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use process::{Error, Reason, Run, Status, Stream, Tail, find_marked};
 
-use crate::support::{LONG, World, bare_shim, exit, kill, lives, pid_in, shim, text, until};
+use crate::support::{LONG, World, bare_shim, exit, kill, lives, pid_in, shim, shim_of, text, until};
 
 /// Starts a run from a process that is gone when this returns.
 fn start_and_die(run: &Run) {
@@ -19,15 +19,6 @@ fn start_and_die(run: &Run) {
         "{}",
         String::from_utf8_lossy(&engine.stderr)
     );
-}
-
-fn shim_of(run: &Run) -> u32 {
-    match run.status().unwrap() {
-        Status::Running {
-            started: Some(started),
-        } => started.shim.pid,
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]
