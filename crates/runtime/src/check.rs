@@ -7,16 +7,16 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use engine::{Report, Verdict};
 use git::CheckCheckout;
+use model::policy::stall::{self, ShimWatch};
 use model::ticket::Candidate;
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
-use crate::Error;
 use crate::executor::perform::git_oid;
 use crate::executor::{Executor, give_up, private_dir};
+use crate::{Error, clock, observe};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
@@ -284,10 +284,27 @@ impl Executor {
         }
     }
 
-    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started.
+    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started. One whose shim
+    /// is frozen is ended as a step is, and has said nothing.
     fn finish(&self, run: &Run) -> Result<Exit, Trouble> {
         let watch = run.start(&self.shim)?;
-        while watch.wait(Duration::from_secs(60))?.is_none() {}
+        let (mut shim, stall_after) = (ShimWatch::default(), self.settings.run.stall_after);
+        while watch.wait(observe::LOOK_EVERY)?.is_none() {
+            let Some(pulse) = run.pulse()? else { continue };
+            match shim.look(clock::now(), pulse.count, stall_after) {
+                stall::Verdict::Frozen { silent } => tracing::warn!(
+                    "the check waits: process {0}, which holds it, has not run for {1}: is it suspended?\n  `kill -CONT {0}` \
+                     lets it go on; otherwise crew runs the check anew after as long again",
+                    pulse.shim,
+                    model::view::span(silent)
+                ),
+                stall::Verdict::Stalled => {
+                    crate::end_run(run)?;
+                    break;
+                }
+                stall::Verdict::Alive | stall::Verdict::Stuck { .. } | stall::Verdict::TimedOut => {}
+            }
+        }
         Ok(run.sweep()?.exit)
     }
 }

@@ -12,8 +12,9 @@ use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
 use model::ticket::Ticket;
 use model::{RunId, Time};
-use process::{Beat, Exit, Run, Status, Stream, Tail};
+use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
 use tokio::io::unix::AsyncFd;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::blocking::Threads;
@@ -22,23 +23,25 @@ use crate::dispatcher::Event;
 use crate::executor::Executor;
 use crate::timing;
 
-/// How often a step that runs is looked at (machines.md §5).
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How often a run is looked at.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How much output is read at a time.
 const PIECE: usize = 256 * 1024;
 /// How many pieces of each stream are read at one look: a flood is read over several.
 const PIECES: usize = 16;
 
-/// Watches a run until it has ended, and tells of it. Ends early when nobody listens any more.
+/// Watches a run until it has ended, and reports its end. Returns early when nobody listens any more. `asked`: notified
+/// when somebody has asked the run to stop.
 pub(crate) async fn watch(
     dir: PathBuf,
     id: RunId,
     step: (Option<Ticket>, harness::Session),
+    asked: Arc<Notify>,
     executor: Arc<Executor>,
     tell: UnboundedSender<Event>,
 ) {
     let end = loop {
-        match end_of(&dir, &id, &step, &executor, &tell).await {
+        match end_of(&dir, &id, &step, &asked, &executor, &tell).await {
             Ok(end) => break end,
             Err(process::Error::NoRun { .. }) => break failed(&id, Class::Lost, "it was never started"),
             Err(error) => {
@@ -73,6 +76,7 @@ async fn end_of(
     dir: &Path,
     id: &RunId,
     (ticket, session): &(Option<Ticket>, harness::Session),
+    asked: &Notify,
     executor: &Arc<Executor>,
     tell: &UnboundedSender<Event>,
 ) -> Result<RunEnd, process::Error> {
@@ -81,18 +85,23 @@ async fn end_of(
         .harness
         .as_deref()
         .map(|harness| Said::new(&run, harness, session));
-    let said = wait(&run, id, said, &executor.threads, tell).await?;
+    let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
     let noticed = clock::now();
     let reads = executor.harness.is_some();
     let (with, ticket) = (Arc::clone(executor), ticket.clone());
     let ended = executor
         .threads
         .end(move || {
-            if let Status::Running { .. } = run.status()? {
+            if swept.is_none()
+                && let Status::Running { .. } = run.status()?
+            {
                 run.watch()?.wait(Duration::from_secs(5))?;
             }
             let watch = clock::Stopwatch::start();
-            let exit = run.sweep()?.exit;
+            let exit = match swept {
+                Some(swept) => swept.exit,
+                None => run.sweep()?.exit,
+            };
             failpoint::hit("stream.swept");
             timing::read(&run_id, watch);
             timing::noticed(&run_id, ended_at(&exit), noticed);
@@ -115,40 +124,88 @@ async fn end_of(
     ended.unwrap_or_else(|| Ok(failed(id, Class::Lost, "its record could not be read")))
 }
 
-/// Waits until a run's shim has ended; looks at it, and reads what it says, meanwhile. Gives back what was read so far.
+/// Waits until a run's shim has ended; looks at the run, and reads its output, meanwhile. A run that is to stop is ended,
+/// whether or not its shim helps. Gives what was read so far, and how the run was ended if it was.
 async fn wait(
     run: &Run,
     id: &RunId,
     mut said: Option<Said>,
+    asked: &Notify,
     threads: &Threads,
     tell: &UnboundedSender<Event>,
-) -> Result<Option<Said>, process::Error> {
+) -> Result<(Option<Said>, Option<Swept>), process::Error> {
     let watched = run.clone();
     // In a run's first moments it takes a while until it can be watched.
     let pidfd = threads.end(move || watched.watch()?.try_clone_pidfd()).await;
     let Some(pidfd) = pidfd.transpose()?.flatten().and_then(readable) else {
-        return Ok(said);
+        return Ok((said, None));
     };
+    let began = clock::now();
     let mut looks = tokio::time::interval(LOOK_EVERY);
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = pidfd.readable() => return Ok(said),
-            _ = looks.tick() => {
-                let looked = run.clone();
-                let Ok(Some(Ok(Some(beat)))) = threads.begin(move || looked.beat()).await else { continue };
-                let sample = sample(&beat, clock::now());
-                let heard = sample.heard;
-                drop(tell.send(Event::Input(Input::Sampled { run: id.clone(), sample })));
-                if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
-                    said = threads.end(move || behind.read_on(heard)).await;
-                }
-                // Told at every look: an engine that could not make it durable hears it again.
-                if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
-                    let failure = of_failure(failure);
-                    drop(tell.send(Event::Input(Input::GivenUp { run: id.clone(), failure })));
-                }
+            _ = pidfd.readable() => return Ok((said, None)),
+            () = asked.notified() => {}
+            _ = looks.tick() => {}
+        }
+        let looked = run.clone();
+        // Without a thread it is looked at again later.
+        let look = threads.begin(move || Look::at(&looked)).await;
+        let Ok(Some(Look {
+            beat,
+            pulse,
+            is_to_stop,
+        })) = look
+        else {
+            continue;
+        };
+        if is_to_stop {
+            let ending = run.clone();
+            let Ok(ended) = threads.begin(move || ending.end()).await else {
+                continue;
+            };
+            let swept = ended.transpose()?;
+            if swept.as_ref().is_some_and(|swept| swept.by_force) {
+                tracing::warn!("{}", crate::orphans::forced(&format!("step {id}")));
             }
+            return Ok((said, swept));
+        }
+        let sample = sample(beat.as_ref(), pulse, began);
+        let heard = sample.heard;
+        drop(tell.send(Event::Input(Input::Sampled {
+            run: id.clone(),
+            sample,
+        })));
+        if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
+            said = threads.end(move || behind.read_on(heard)).await;
+        }
+        // Reported at every look: an engine that could not make it durable gets it again.
+        if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
+            let failure = of_failure(failure);
+            drop(tell.send(Event::Input(Input::GivenUp {
+                run: id.clone(),
+                failure,
+            })));
+        }
+    }
+}
+
+/// A look at a run.
+struct Look {
+    /// The last heartbeat, if it can be read.
+    beat: Option<Beat>,
+    pulse: Option<Pulse>,
+    is_to_stop: bool,
+}
+
+impl Look {
+    /// What cannot be read now is read at the next look.
+    fn at(run: &Run) -> Self {
+        Self {
+            beat: run.beat().unwrap_or_default(),
+            pulse: run.pulse().unwrap_or_default(),
+            is_to_stop: run.is_stop_wished().unwrap_or_default(),
         }
     }
 }
@@ -161,17 +218,25 @@ fn readable(pidfd: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(pidfd, tokio::io::Interest::READABLE).ok()
 }
 
-fn sample(beat: &Beat, at: Time) -> Sample {
+/// What a look says of a step. `began`: when it was first looked at, which counts for as long as there is no heartbeat.
+fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
+    let none = Beat {
+        at: u64::try_from(began.0).unwrap_or_default(),
+        ..Beat::default()
+    };
+    let beat = beat.unwrap_or(&none);
     let mut children = DefaultHasher::new();
     for child in &beat.children {
         child.pid.hash(&mut children);
     }
     Sample {
-        at,
+        at: clock::now(),
         seen: Time(i64::try_from(beat.at).unwrap_or(i64::MAX)),
         heard: beat.out_bytes.saturating_add(beat.err_bytes),
         cpu_ms: beat.children_cpu_ms,
         children: children.finish(),
+        shim: pulse.map_or(0, |pulse| pulse.shim),
+        pulse: pulse.map_or(0, |pulse| pulse.count),
     }
 }
 

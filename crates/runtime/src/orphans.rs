@@ -1,15 +1,11 @@
 //! Steps and checks of which no journal knows: they are ended, so that what is begun anew is at work alone.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use process::{Run, Status};
 
 use crate::folders::folders;
 use crate::{Error, Place, Result};
-
-/// How long a run that was told to end is waited for at a time: its grace, and some more.
-const WAIT: Duration = Duration::from_secs(30);
 
 /// Ends every step and every check, whoever started it, and whatever they left alive. One that was not started never will be.
 ///
@@ -47,16 +43,19 @@ pub fn check_runs(place: &Place) -> Result<Vec<PathBuf>> {
     Ok(dirs)
 }
 
-/// Ends a run: with its grace, then with force, then every straggler. One that was not started never will be.
+/// Ends a run: with its grace, then by force, then every straggler. A run that was not started never will be.
 ///
 /// # Errors
-/// As the run's own stop, watch and sweep.
+/// As the run's own end and sweep.
 pub fn end_run(run: &Run) -> Result<()> {
     match run.status() {
         // A shim may be on its way to one that has not started.
         Ok(Status::NotStarted | Status::Running { .. }) => {
-            run.stop()?;
-            while run.watch()?.wait(WAIT)?.is_none() {}
+            let ended = run.end()?;
+            if ended.by_force {
+                tracing::warn!("{}", forced(&run.dir().display().to_string()));
+            }
+            return Ok(());
         }
         Ok(Status::Ended(_) | Status::Lost { .. }) => {}
         // Its end cannot be watched; what is left of it can be seen.
@@ -68,6 +67,13 @@ pub fn end_run(run: &Run) -> Result<()> {
     }
     run.sweep()?;
     Ok(())
+}
+
+/// What a person is told of a run, called `what`, that its shim did not end.
+pub(crate) fn forced(what: &str) -> String {
+    format!(
+        "{what}: the process that holds it did not answer, and was killed with everything that it had started"
+    )
 }
 
 fn listed(folder: &Path) -> Result<Vec<PathBuf>> {

@@ -7,7 +7,7 @@ use model::RunId;
 use model::attempt;
 use model::ticket::{Effect, Ticket};
 use store::Ordered;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use super::{Dispatcher, Event};
 use crate::clock::Stopwatch;
@@ -139,19 +139,24 @@ impl Dispatcher {
         (ticket.cloned(), session)
     }
 
-    /// Watches a run for its end, once.
+    /// Watches a run for its end, once. A watcher that is there already is woken, to look whether the run is to stop.
     pub(super) fn watch(&mut self, run: RunId) {
-        if self.watched.insert(run.clone()) {
-            let dir = self.executor.place.runs_dir.join(run.as_str());
-            let step = self.step_of(&run);
-            tokio::spawn(observe::watch(
-                dir,
-                run,
-                step,
-                Arc::clone(&self.executor),
-                self.tell.clone(),
-            ));
+        if let Some(asked) = self.watched.get(&run) {
+            asked.notify_one();
+            return;
         }
+        let asked = Arc::new(Notify::new());
+        self.watched.insert(run.clone(), Arc::clone(&asked));
+        let dir = self.executor.place.runs_dir.join(run.as_str());
+        let step = self.step_of(&run);
+        tokio::spawn(observe::watch(
+            dir,
+            run,
+            step,
+            asked,
+            Arc::clone(&self.executor),
+            self.tell.clone(),
+        ));
     }
 }
 
