@@ -1,7 +1,7 @@
 //! The checks: run on the merged result, in a clean checkout that no agent can write, each under a shim.
 //!
-//! A run is found again by what it is about (tree, command, environment) and by the effect that asked for it; so an engine
-//! that takes over goes on with a check that runs, and a tree that passed is not checked again.
+//! A run is found again by what it is about (tree, command, environment) and by the effect that asked for it;
+//! so an engine that takes over goes on with a check that runs, and a tree that passed is not checked again.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -24,8 +24,8 @@ const OUTPUT: usize = 8 * 1024;
 const TRIES: u32 = 3;
 /// What a shell says of a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
-/// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS. Of
-/// any other, somebody else ended it.
+/// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE,
+/// SEGV, SYS. Of any other, somebody else ended it.
 const OWN_FAULT: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
 /// What one command said of one tree.
@@ -37,7 +37,8 @@ enum Said {
 /// Why a check has no verdict.
 struct Trouble {
     why: String,
-    /// Whether it is the machine's moment: the check is run as soon as it can be, and nothing is held meanwhile.
+    /// Whether it is the machine's moment: the check is run as soon as it can be, and nothing is held
+    /// meanwhile.
     passing: bool,
 }
 
@@ -130,14 +131,15 @@ impl Executor {
         Ok(said)
     }
 
-    /// Ends the check that runs, since the engine ends what runs. It has no verdict then, and the next engine runs it again.
+    /// Ends the check that runs, since the engine ends what runs. It has no verdict then, and the next engine
+    /// runs it again.
     pub(crate) fn end_check(&self) -> Result<(), String> {
         self.checking.closed.store(true, Ordering::SeqCst);
         self.clear_current().map_err(|trouble| trouble.why)
     }
 
-    /// Runs a check to its end. One that was killed, alone or with its shim or its engine, has said nothing: it is run
-    /// again, at once.
+    /// Runs a check to its end. One that was killed, alone or with its shim or its engine, has said nothing:
+    /// it is run again, at once.
     fn run(
         &self,
         command: &str,
@@ -217,7 +219,8 @@ impl Executor {
         spec
     }
 
-    /// A clean checkout of the commit, set up, with nothing of an earlier check running in it; for the check called `name`.
+    /// A clean checkout of the commit, set up, with nothing of an earlier check running in it; for the check
+    /// called `name`.
     fn checkout(&self, commit: &model::Oid, name: &str) -> Result<CheckCheckout, Trouble> {
         self.clear_current()?;
         let commit = git_oid(commit)?;
@@ -263,8 +266,8 @@ impl Executor {
         self.place.checks_dir.join("current")
     }
 
-    /// Ends whatever an earlier engine left in the checkout and nobody waits for, running or not yet, and what a dead shim
-    /// left of it.
+    /// Ends whatever an earlier engine left in the checkout and nobody waits for, running or not yet, and
+    /// what a dead shim left of it.
     fn clear_current(&self) -> Result<(), Trouble> {
         let path = self.current();
         let text = match std::fs::read(&path) {
@@ -284,8 +287,8 @@ impl Executor {
         }
     }
 
-    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started. One whose shim
-    /// is frozen is ended as a step is, and has said nothing.
+    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started. One
+    /// whose shim is frozen is ended as a step is, and has said nothing.
     fn finish(&self, run: &Run) -> Result<Exit, Trouble> {
         let watch = run.start(&self.shim)?;
         let (mut shim, stall_after) = (ShimWatch::default(), self.settings.run.stall_after);

@@ -1,4 +1,5 @@
-//! Steps that run: watched for their end by the kernel, looked at now and then, read to the end once they have ended.
+//! Observation of steps: waits for the end of each step's shim, samples the step meanwhile, and reads its
+//! output.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
@@ -25,13 +26,13 @@ use crate::timing;
 
 /// How often a run is looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How much output is read at a time.
+/// Bytes of output that are read at a time.
 const PIECE: usize = 256 * 1024;
-/// How many pieces of each stream are read at one look: a flood is read over several.
+/// Pieces of each stream that are read at one look. A flood takes several looks.
 const PIECES: usize = 16;
 
-/// Watches a run until it has ended, and reports its end. Returns early when nobody listens any more. `asked`: notified
-/// when somebody has asked the run to stop.
+/// Watches a run until it has ended, and reports its end. Returns early when nobody listens any more.
+/// `asked`: notified when somebody has asked the run to stop.
 pub(crate) async fn watch(
     dir: PathBuf,
     id: RunId,
@@ -50,7 +51,8 @@ pub(crate) async fn watch(
                 {
                     break failed(&id, Class::Lost, &error.to_string());
                 }
-                // As long as something of it may be alive it has not ended: the next step would be the second at work.
+                // While a process of the step may be alive, the step has not ended: the next step would work
+                // beside it.
                 let error = text::with_causes(&error);
                 tracing::warn!("step {id} cannot be watched, and is looked at again: {error}");
                 if tell.is_closed() {
@@ -64,7 +66,8 @@ pub(crate) async fn watch(
     drop(tell.send(Event::Input(Input::RunEnded(end))));
 }
 
-/// Whether nothing is left of a run whose record cannot be read. Without knowing what it was to be there is nothing to look for.
+/// Ends what is left of a run whose record cannot be read; gives whether nothing is left. Without the run's
+/// specification nobody knows what to look for, and that counts as nothing.
 async fn is_swept(dir: &Path, executor: &Executor) -> bool {
     let run = Run::open(dir);
     let swept = executor.threads.end(move || run?.sweep().map(drop)).await;
@@ -116,7 +119,7 @@ async fn end_of(
                     Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
                 },
                 None if reads => failed(&run_id, Class::Lost, "its output could not be read"),
-                // Only a command is carried out, which started nothing and wanted this stopped.
+                // This engine is up for one command only, which starts no step and wanted this one stopped.
                 None => failed(&run_id, Class::KilledByUs, "it was stopped"),
             })
         })
@@ -124,8 +127,9 @@ async fn end_of(
     ended.unwrap_or_else(|| Ok(failed(id, Class::Lost, "its record could not be read")))
 }
 
-/// Waits until a run's shim has ended; looks at the run, and reads its output, meanwhile. A run that is to stop is ended,
-/// whether or not its shim helps. Gives what was read so far, and how the run was ended if it was.
+/// Waits until a run's shim has ended; looks at the run, and reads its output, meanwhile. A run that is to
+/// stop is ended, whether or not its shim helps. Gives what was read so far, and how the run was ended if it
+/// was.
 async fn wait(
     run: &Run,
     id: &RunId,
@@ -135,7 +139,7 @@ async fn wait(
     tell: &UnboundedSender<Event>,
 ) -> Result<(Option<Said>, Option<Swept>), process::Error> {
     let watched = run.clone();
-    // In a run's first moments it takes a while until it can be watched.
+    // In the first moments of a run nobody knows its shim yet, and this call waits for that.
     let pidfd = threads.end(move || watched.watch()?.try_clone_pidfd()).await;
     let Some(pidfd) = pidfd.transpose()?.flatten().and_then(readable) else {
         return Ok((said, None));
@@ -150,7 +154,7 @@ async fn wait(
             _ = looks.tick() => {}
         }
         let looked = run.clone();
-        // Without a thread it is looked at again later.
+        // If there is no thread to be had, the next look comes later.
         let look = threads.begin(move || Look::at(&looked)).await;
         let Ok(Some(Look {
             beat,
@@ -218,7 +222,8 @@ fn readable(pidfd: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(pidfd, tokio::io::Interest::READABLE).ok()
 }
 
-/// What a look says of a step. `began`: when it was first looked at, which counts for as long as there is no heartbeat.
+/// The sample that a look comes to. `began`: the time of the first look, which stands for a heartbeat that is
+/// not there yet.
 fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
     let none = Beat {
         at: u64::try_from(began.0).unwrap_or_default(),
@@ -240,17 +245,18 @@ fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
     }
 }
 
-/// What a run has said, read once from its beginning, piece by piece while it goes on. An engine that adopts the run begins
-/// anew and comes to the same.
+/// The output of a run, read once from its beginning, piece by piece while the run goes on. An engine that
+/// adopts the run reads it anew and comes to the same result.
 ///
-/// Text, tools and usage are for showing, and no facts: a frontend reads the same files with a reader of its own.
+/// Text, tools and usage are not taken here: a frontend that shows them reads the same files with a reader of
+/// its own.
 struct Said {
     reader: Box<dyn Reader>,
     tails: [(Stream, Tail); 2],
-    /// Bytes that had been printed when it was last read, and whether that read came to the end of them.
+    /// Bytes that had been printed at the last reading, and whether that reading came to their end.
     heard: u64,
     whole: bool,
-    /// What its client does not see is over.
+    /// The failure that ends the step, though its client has not noticed.
     given_up: Option<harness::Failure>,
 }
 
@@ -269,14 +275,15 @@ impl Said {
         !self.whole || heard != self.heard
     }
 
-    /// Reads what is new, a bounded amount of it. What cannot be read now is read, or told, at the end.
+    /// Reads new output, a bounded amount of it. An error is ignored here: the last reading meets it again,
+    /// and reports it.
     fn read_on(mut self, heard: u64) -> Self {
         self.heard = heard;
         self.whole = self.read(PIECES).unwrap_or(true);
         self
     }
 
-    /// Reads at most so many pieces of each stream; whether that was all there is.
+    /// Reads at most so many pieces of each stream; gives whether that was everything.
     fn read(&mut self, pieces: usize) -> Result<bool, process::Error> {
         let mut whole = true;
         for (stream, tail) in &mut self.tails {
@@ -301,14 +308,15 @@ impl Said {
         Ok(whole)
     }
 
-    /// Reads the rest, and gives what it all comes to.
+    /// Reads the rest, and gives the outcome of the step.
     fn end(mut self, exit: &Exit) -> Result<harness::Outcome, process::Error> {
         while !self.read(PIECES)? {}
         Ok(self.reader.end(exit).1)
     }
 }
 
-/// When a run ended, by its own record: the same whoever reads it, and however late. One whose shim died has none.
+/// When a run ended, by its own record: the same for every reader, however late. Without a time in the
+/// record, now.
 fn ended_at(exit: &Exit) -> Time {
     match i64::try_from(exit.ended_at) {
         Ok(at) if at > 0 => Time(at).min(clock::now()),
@@ -316,7 +324,8 @@ fn ended_at(exit: &Exit) -> Time {
     }
 }
 
-/// `ended_at`: a wakeup is so long after the end of the run that asked for it, whenever that is heard of.
+/// `ended_at`: a wakeup counts from the end of the run that asked for it, not from the time when the engine
+/// learns of it.
 fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
     let end = match outcome.result {
         Ok(signal) => End::Finished(match signal {

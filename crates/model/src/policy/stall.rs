@@ -1,14 +1,15 @@
-//! When a step that runs is given up: over its hard limit, or without any sign of life for too long, be it of the agent or
-//! of the shim that holds the agent.
+//! When a step that runs is given up: over its hard limit, or without any sign of life for too long, be it of
+//! the agent or of the shim that holds the agent.
 
 use std::time::Duration;
 
 use crate::Time;
 
-/// More time than this between two looks was not watched: a machine that slept, an engine that was down. It does not count.
+/// More time than this between two looks was not watched: a machine that slept, an engine that was down. It
+/// does not count.
 const LONGEST_GAP: Duration = Duration::from_secs(15);
-/// A shim that is well runs more often than this, even on a machine that has much to do: its heartbeats are five seconds
-/// apart.
+/// A shim that is well runs more often than this, even on a machine that has much to do: its heartbeats are
+/// five seconds apart.
 const LONGEST_PULSE: Duration = Duration::from_secs(15);
 /// How long a warning is not repeated.
 const COOL_DOWN: Duration = Duration::from_secs(60);
@@ -18,7 +19,8 @@ const COOL_DOWN: Duration = Duration::from_secs(60);
 pub struct Sample {
     /// When.
     pub at: Time,
-    /// When the processes were looked at: whoever does that does it in a measure of its own, and may have been kept from it.
+    /// When the processes were looked at: whoever does that does it in a measure of its own, and may have
+    /// been kept from it.
     pub seen: Time,
     /// Bytes of output so far, both streams; it moves when the agent says anything.
     pub heard: u64,
@@ -28,8 +30,8 @@ pub struct Sample {
     pub children: u64,
     /// The process id of the shim; 0 as long as nobody knows it.
     pub shim: u32,
-    /// A number that moves whenever the shim runs, which it does at each heartbeat at least. It stands still while the
-    /// shim is frozen: suspended by a signal, or stuck in the kernel.
+    /// A number that moves whenever the shim runs, which it does at each heartbeat at least. It stands still
+    /// while the shim is frozen: suspended by a signal, or stuck in the kernel.
     pub pulse: u64,
 }
 
@@ -52,8 +54,8 @@ pub enum Verdict {
         /// For how long.
         silent: Duration,
     },
-    /// The shim has not run at all for the threshold: worth a warning. Nobody sees what the agent does meanwhile, nor its
-    /// end.
+    /// The shim has not run at all for the threshold: worth a warning. Nobody sees what the agent does
+    /// meanwhile, nor its end.
     Frozen {
         /// For how long.
         silent: Duration,
@@ -245,7 +247,8 @@ mod tests {
         assert_eq!(looks.next(), Some(Verdict::TimedOut));
     }
 
-    /// A shim that is looked at every five seconds for so long, with its pulse at each second as `pulse` says.
+    /// A shim that is looked at every five seconds for so long, with its pulse at each second as `pulse`
+    /// says.
     fn shim(seconds: i64, stall_after: u64, pulse: impl Fn(i64) -> u64) -> Vec<(i64, Verdict)> {
         let (mut watch, stall_after) = (ShimWatch::default(), Duration::from_secs(stall_after));
         (0..=seconds / 5)

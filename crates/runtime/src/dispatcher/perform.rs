@@ -25,8 +25,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Puts effects into their lines, and begins with what can be performed: once all are there, since a later one may take
-    /// an earlier one's place.
+    /// Puts effects into their lines, and begins with what can be performed: once all are there, since a
+    /// later one may take an earlier one's place.
     pub(super) async fn enqueue(&mut self, all: Vec<Ordered>) -> Result<()> {
         for ordered in all {
             self.date(&ordered).await?;
@@ -86,7 +86,8 @@ impl Dispatcher {
                     .unwrap_or_else(|| Ticket::new(id.clone()));
                 let threads = Arc::clone(&executor.threads);
                 let stop = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
-                // Checks wait for processes, not for the disk: they take no room from others. A stop waits for nobody.
+                // Checks wait for processes, not for the disk: they take no room from others. A stop waits
+                // for nobody.
                 let in_room = !stop && !matches!(ordered.effect, Effect::RunChecks { .. });
                 let ordered_at = Stopwatch::start();
                 let key = format!("{}-{}", ordered.id.seq, ordered.id.index);
@@ -139,7 +140,8 @@ impl Dispatcher {
         (ticket.cloned(), session)
     }
 
-    /// Watches a run for its end, once. A watcher that is there already is woken, to look whether the run is to stop.
+    /// Watches a run for its end, once. A watcher that is there already is woken, to look whether the run is
+    /// to stop.
     pub(super) fn watch(&mut self, run: RunId) {
         if let Some(asked) = self.watched.get(&run) {
             asked.notify_one();
