@@ -1,5 +1,7 @@
 //! A step's process: what is seen of it while it runs, and what its end means.
 
+use std::time::Duration;
+
 use model::attempt::{self, AfterStop, Class, Failure, Signal};
 use model::machine::Rejected;
 use model::policy::stall;
@@ -157,6 +159,12 @@ impl Core {
                 ));
                 return false;
             }
+            stall::Verdict::Frozen { silent } => {
+                if !stopping {
+                    self.warn_frozen(&id, sample.shim, silent);
+                }
+                return false;
+            }
             stall::Verdict::Stalled => Class::Stalled,
             stall::Verdict::TimedOut => Class::Timeout,
         };
@@ -167,6 +175,19 @@ impl Core {
             self.tell_or_note(&id, Event::Attempt(event), class.name());
         }
         !stopping
+    }
+
+    /// Warns that nobody sees what becomes of the step.
+    fn warn_frozen(&mut self, id: &TicketId, shim: u32, silent: Duration) {
+        let agent = self
+            .ticket(id)
+            .and_then(Ticket::slot)
+            .map_or("", |name| name.as_str());
+        let silent = model::view::span(silent);
+        self.out.warnings.push(format!(
+            "{agent} on {id}: process {shim}, which holds the step, has not run for {silent}: is it suspended?\n  \
+             `kill -CONT {shim}` lets it go on; otherwise crew ends the step after as long again"
+        ));
     }
 
     /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for another reason.

@@ -1,4 +1,4 @@
-//! A short question to a program: what it prints, or that it takes too long.
+//! Questions: starts a program that ends by itself, such as `claude --version`, and gives its answer.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,11 +12,12 @@ use std::time::Duration;
 /// Bytes of an answer that are read.
 const ANSWER: u64 = 4_096;
 
-/// What a program that ends by itself prints, such as `--version`: not a run, nothing is kept. It has exactly this
-/// environment, an empty input, a process group of its own, and works at the root of the file system, where no
-/// settings of a project are. Past `limit`, or once it has said enough, it is killed with its group.
+/// Starts a program that ends by itself, such as `claude --version`, and gives its standard output. This is
+/// no run: nothing of it is kept. The program has exactly this environment, an empty input, a process group
+/// of its own, and works at the root of the file system, where no settings of a project are. After `limit`,
+/// or once its answer is long enough, it is killed with its group.
 ///
-/// Errors: what went wrong, in words.
+/// Errors: a sentence that says what went wrong.
 pub fn ask(
     program: &Path,
     args: &[OsString],
@@ -75,7 +76,7 @@ mod tests {
         let long = Duration::from_secs(60);
         assert_eq!(sh("echo 1.2.3; exit 3", long).unwrap(), "1.2.3\n");
         assert_eq!(sh("pwd", long).unwrap(), "/\n");
-        // Who goes on behind its back is ended too: its pipe would never close.
+        // A process that it has left in the background is killed too: it would keep the pipe open for ever.
         let error = sh(
             "(read x </dev/zero) & while :; do :; done",
             Duration::from_millis(200),

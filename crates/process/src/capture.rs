@@ -1,4 +1,4 @@
-//! An output stream of any length, kept in a file of bounded size.
+//! Captured output: a stream of any length, kept in a file of bounded size.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use crate::record::Captured;
 
-/// Bytes kept from the end of a stream that outgrew its cap: what a client says last is its result.
+/// Bytes kept from the end of a stream that outgrew its cap: a client prints its result last.
 pub(crate) const END: usize = 256 * 1024;
 
 /// Writes a stream's beginning as it comes, and its end when it is over.
@@ -20,7 +20,7 @@ pub(crate) struct Capture {
     kept: u64,
     /// The file's last byte, to know whether a line is open.
     last: u8,
-    /// What came after the beginning, its last `END` bytes.
+    /// The last `END` bytes after the beginning.
     end: VecDeque<u8>,
 }
 
@@ -56,12 +56,12 @@ impl Capture {
         self.end.drain(..self.end.len().saturating_sub(END));
     }
 
-    /// Writes what the disk takes. A full disk must not stop the program: what does not fit is left out.
+    /// Writes as much as the disk takes, and leaves out the rest: a full disk must not stop the program.
     fn append(&mut self, bytes: &[u8]) -> usize {
         self.append_waiting(bytes, &mut || false)
     }
 
-    /// The same; when the disk is full, `wait` says whether there may be room now.
+    /// Does the same; when the disk is full, calls `wait`, which gives whether there may be room now.
     fn append_waiting(&mut self, mut bytes: &[u8], wait: &mut dyn FnMut() -> bool) -> usize {
         let all = bytes.len();
         while !bytes.is_empty() {
@@ -79,13 +79,14 @@ impl Capture {
         all - bytes.len()
     }
 
-    /// Writes the end, and where something was left out a line that says so. What a program says last is its result: a full
-    /// disk is waited for, as long as `wait` says that there may be room now.
+    /// Writes the end, and before it a notice if something was left out. A program prints its result last, so
+    /// a full disk is waited for, as long as `wait` gives that there may be room now.
     pub(crate) fn finish(mut self, wait: &mut dyn FnMut() -> bool) -> Captured {
         let mut end: Vec<u8> = std::mem::take(&mut self.end).into();
         let missing = self.seen - self.kept - end.len() as u64;
         if missing > 0 {
-            // The end begins with a whole line, so that half of one cannot be taken for something that was said.
+            // The end begins with a whole line, so that nobody takes half of one for a message of the
+            // program's.
             let whole = end
                 .iter()
                 .position(|byte| *byte == b'\n')

@@ -1,4 +1,4 @@
-//! Time, for the one hand that keeps deadlines of its own.
+//! The clock of shims and of waits for processes: the one adapter that keeps deadlines of its own.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -35,7 +35,7 @@ impl Deadline {
         Self::after(Duration::from_millis(ms))
     }
 
-    /// What is left of it, zero when it has passed.
+    /// The time that is left until then; zero when it has passed.
     #[expect(
         clippy::disallowed_methods,
         reason = "a deadline on the system's own calls, not a decision of crew's"

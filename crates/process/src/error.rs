@@ -1,4 +1,4 @@
-//! What can go wrong with a run, and what a person can do about it.
+//! Errors of runs, each with a hint where a person can do something about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub enum Error {
     /// A file of the run's directory could not be read or written.
     #[error("cannot {doing} {}", path.display())]
     File {
-        /// What was tried, as a verb: "read", "write", "create".
+        /// The action that failed, as a verb: "read", "write", "create".
         doing: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -57,10 +57,12 @@ pub enum Error {
     ShimGaveUp {
         /// The run's directory.
         dir: PathBuf,
-        /// What the shim said, with the system's number: whether it passes depends on it.
+        /// The shim's last words, with the number of the system's error: whether the error passes depends on
+        /// it.
         said: String,
     },
-    /// The shim neither began nor gave up in time. It may still begin: look at the run's status before anything else.
+    /// The shim neither began nor gave up in time, and was killed. It may have begun just before that: look
+    /// at the run's status before anything else.
     #[error("the shim of {} has not reported for {waited_ms} ms", dir.display())]
     ShimSilent {
         /// The run's directory.
@@ -71,7 +73,7 @@ pub enum Error {
     /// A call to the system about processes failed.
     #[error("cannot {doing}")]
     System {
-        /// What was tried.
+        /// The action that failed, as a verb with its object.
         doing: &'static str,
         /// The system's answer.
         source: io::Error,
@@ -93,7 +95,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do, where there is something.
+    /// Advice for a person, where there is any.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::File { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
@@ -110,14 +112,14 @@ impl Error {
         }
     }
 
-    /// Whether it is the machine's moment and nobody's failure: nothing runs, and the same works later, when there is room, a
-    /// descriptor or a process to be had.
+    /// Whether the machine lacked something for a moment: nothing runs, and the same call works later, when
+    /// the machine has disk space, a descriptor or a process to give again.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::File { source, .. } | Self::SpawnShim { source, .. } | Self::System { source, .. } => {
                 text::is_exhausted(source)
             }
-            // Its own words for one of these.
+            // The shim has sent one of these errors as text.
             Self::ShimGaveUp { said, .. } => says_lacking(said),
             _ => false,
         }
@@ -136,8 +138,8 @@ impl Error {
     }
 }
 
-/// Whether the text ends with such an error of the system's, as `io::Error` is written. Only its end is looked at: names of
-/// folders and programs stand before it, and may be anything.
+/// Whether the text ends with such an error of the system's, as `io::Error` prints it. Only the end counts:
+/// names of folders and programs stand before it, and may be anything.
 pub(crate) fn says_lacking(text: &str) -> bool {
     let number = text
         .trim_end()

@@ -1,4 +1,4 @@
-//! Files of a run's directory: private, and never half there.
+//! The files of a run's directory: private, and never half written.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -20,13 +20,14 @@ pub(crate) const STOP: &str = "stop";
 pub(crate) const BEAT: &str = "beat.json";
 pub(crate) const EXIT: &str = "exit.json";
 
-/// Bytes of a record that is read: more than any that crew writes. A step runs as the same user, and can put anything in its place.
+/// Bytes of a record that is read: more than any that crew writes. A step runs as the same user, and can put
+/// anything in its place.
 const LIMIT: u64 = 64 << 20;
 
 /// Whether a write must survive a power cut.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sync {
-    /// A later reader on this boot sees it: enough for what is worthless after a reboot.
+    /// A later reader on this boot sees it: enough for a file that is worthless after a reboot.
     Boot,
     /// File and directory are on disk when this returns.
     Disk,
@@ -43,7 +44,7 @@ pub(crate) fn private_dir(path: &Path) -> Result<()> {
 
 /// A new or emptied file that only its owner can read.
 pub(crate) fn private(path: &Path) -> Result<File> {
-    plain(path, OpenOptions::new().write(true).create(true).truncate(true))
+    regular(path, OpenOptions::new().write(true).create(true).truncate(true))
         .map_err(Error::file("create", path))
 }
 
@@ -51,29 +52,30 @@ pub(crate) fn private(path: &Path) -> Result<File> {
 pub(crate) fn kept(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    plain(path, &mut options).map_err(Error::file("open", path))
+    regular(path, &mut options).map_err(Error::file("open", path))
 }
 
 /// A file that is there, to be read.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    plain(path, OpenOptions::new().read(true))
+    regular(path, OpenOptions::new().read(true))
 }
 
-/// Opens a plain file and nothing else, and never waits: a pipe would, for whoever holds its other end.
-fn plain(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+/// Opens a regular file and nothing else, and never waits: a pipe would wait for the process at its other
+/// end.
+fn regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;
     let file = options.mode(0o600).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other(NOT_PLAIN));
+        return Err(io::Error::other(NOT_REGULAR));
     }
-    // Whoever inherits it is not to be told of it.
+    // A program that inherits the descriptor must not get EAGAIN from it.
     let left = rustix::fs::fcntl_getfl(&file)? - OFlags::NONBLOCK;
     rustix::fs::fcntl_setfl(&file, left)?;
     Ok(file)
 }
 
-const NOT_PLAIN: &str = "it is not a regular file";
+const NOT_REGULAR: &str = "it is not a regular file";
 
 /// Replaces `dir/name` as a whole: a reader sees the old or the new.
 pub(crate) fn replace(dir: &Path, name: &str, value: &impl Serialize, sync: Sync) -> Result<()> {
@@ -98,7 +100,7 @@ pub(crate) fn replace(dir: &Path, name: &str, value: &impl Serialize, sync: Sync
     .map_err(Error::file("write", &path))
 }
 
-/// What `dir/name` holds; `None` when there is no such file.
+/// Reads `dir/name`; `None` when there is no such file.
 pub(crate) fn read<T: DeserializeOwned>(dir: &Path, name: &str) -> Result<Option<T>> {
     let path = dir.join(name);
     let damaged = |source| Error::Damaged {
@@ -108,7 +110,7 @@ pub(crate) fn read<T: DeserializeOwned>(dir: &Path, name: &str) -> Result<Option
     let file = match open(&path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(_) if is_other(&path) => return Err(damaged(serde_json::Error::custom(NOT_PLAIN))),
+        Err(_) if is_other(&path) => return Err(damaged(serde_json::Error::custom(NOT_REGULAR))),
         Err(error) => return Err(Error::file("read", &path)(error)),
     };
     let mut text = Vec::new();
@@ -121,7 +123,7 @@ pub(crate) fn read<T: DeserializeOwned>(dir: &Path, name: &str) -> Result<Option
     serde_json::from_slice(&text).map(Some).map_err(damaged)
 }
 
-/// Whether something stands there that is no plain file: nothing that crew put there.
+/// Whether something else than a regular file has this name: nothing that crew has made.
 fn is_other(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| !meta.is_file())
 }

@@ -1,28 +1,31 @@
 //! Processes: runs under a shim, their directories, process trees and signals.
 //!
-//! A *run* is a program started under a shim: an agent's step or a check. The shim owns it and outlives the engine;
-//! everything the engine knows of a run it reads from the run's directory, so any later engine can go on with it.
+//! A *run* is a program started under a shim: an agent's step or a check. The shim owns it and outlives the
+//! engine; everything the engine knows of a run it reads from the run's directory, so any later engine can go
+//! on with it.
 //!
 //! | file | written by | holds |
 //! |---|---|---|
 //! | `spec.json` | engine | program, arguments, limits |
 //! | `env.json` | engine | the program's environment; removed once it has started |
-//! | `stdin` | engine | what the program can read; missing: nothing |
-//! | `lock` | | locked by the shim for life: whether the run lives |
-//! | `shim.json` | shim | who runs: shim and program, each as boot, process id, start time |
-//! | `stop` | engine | somebody wants it to stop |
-//! | `out`, `err` | shim | what was printed: the beginning, and of a flood the end |
+//! | `stdin` | engine | the program's standard input; missing: an empty one |
+//! | `lock` | | empty; locked by the shim for as long as it lives |
+//! | `shim.json` | shim | identities of shim and program: boot, process id, start time |
+//! | `stop` | engine | empty; there as soon as the run is to stop |
+//! | `out`, `err` | shim | the program's output: its beginning, and of a flood its end too |
 //! | `beat.json` | shim | the last heartbeat, with the process tree |
-//! | `exit.json` | shim, or the sweep | how it ended; written last |
+//! | `exit.json` | shim, or the sweep | the end of the run; written last |
 //!
-//! * [`Run`] is the directory: create, start, look, stop, sweep.
+//! * [`Run`] is the directory: create, start, look, stop, end, sweep.
 //! * [`Watch`] waits for the end without polling; [`Tail`] reads output on from an offset.
-//! * [`ask`] puts a short question to a program, such as its version; [`is_root`] tells who we are.
+//! * [`ask`] puts a short question to a program, such as its version; [`is_root`] is whether this process is
+//!   root.
 //! * [`shim_main`] is the shim itself, behind the binary's hidden subcommand.
 
 mod ask;
 mod capture;
 mod clock;
+mod end;
 mod error;
 mod files;
 mod linux;
@@ -36,6 +39,7 @@ mod tail;
 mod watch;
 
 pub use ask::ask;
+pub use end::Pulse;
 pub use error::{Error, Result};
 pub use linux::{Identity, Life, life};
 pub use record::{Beat, Captured, Child, Exit, Fault, Reason, Started};

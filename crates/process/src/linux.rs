@@ -1,6 +1,6 @@
-//! All that only Linux has: pidfds, the subreaper, `/proc`.
+//! Linux: pidfds, the subreaper, signals, `/proc`.
 //!
-//! Another system needs this file once more: the same functions, by its own means.
+//! A port to another system replaces this file: the same functions, by that system's means.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +19,7 @@ use crate::spec::MARKER;
 /// The executable of this process, even when its file was replaced by an upgrade.
 pub(crate) const THIS_EXECUTABLE: &str = "/proc/self/exe";
 
-/// A process, told apart from every later one with the same number.
+/// The identity of a process, which no later process with the same number has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Identity {
     /// The boot it lives in.
@@ -31,7 +31,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Who has this process id now; `None` when nobody has.
+    /// The process that has this process id now; `None` when there is none.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         Some(Self {
             boot: boot()?,
@@ -40,7 +40,8 @@ impl Identity {
         })
     }
 
-    /// When it started, in clock ticks since this boot; 0 if it was another boot, on which nothing of it lives any more.
+    /// When it started, in clock ticks since this boot; 0 if it was another boot, on which nothing of it
+    /// lives any more.
     pub(crate) fn since(&self) -> u64 {
         if boot().as_deref() == Some(self.boot.as_str()) {
             self.start
@@ -58,7 +59,8 @@ impl Identity {
             Err(Errno::SRCH) => return Ok(None),
             other => other?,
         };
-        // Looked at after the descriptor is held: from here on the number cannot pass to another process unnoticed.
+        // Looked at after the descriptor is held: from here on the number cannot pass to another process
+        // unnoticed.
         Ok((start_of(self.pid) == Some(self.start)).then_some(fd))
     }
 }
@@ -78,7 +80,7 @@ fn number(pid: u32) -> Result<Pid, Errno> {
     i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)
 }
 
-/// A descriptor of whoever has this process id.
+/// A descriptor of the process that has this process id now.
 pub(crate) fn open(pid: u32) -> Result<OwnedFd, Errno> {
     rustix::process::pidfd_open(number(pid)?, PidfdFlags::empty())
 }
@@ -118,28 +120,39 @@ pub(crate) fn poll(fds: &mut [PollFd<'_>], timeout: Duration) -> Result<usize, E
     }
 }
 
-/// A process as `/proc` tells it.
+/// A process, as `/proc` shows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
     parent: u32,
     /// Clock ticks since boot.
     start: u64,
-    /// Of its own.
+    /// Its own CPU time.
     pub(crate) cpu_ms: u64,
-    /// Of the children it has waited for.
+    /// The CPU time of the children that it has waited for.
     pub(crate) waited_cpu_ms: u64,
     dead: bool,
     stopped: bool,
-    /// Carries the marker that was looked for.
+    /// Whether it carries the marker that was looked for.
     marked: bool,
 }
 
 impl Process {
-    /// What tells it apart on this boot.
+    /// Its identity on this boot.
     pub(crate) fn key(&self) -> (u32, u64) {
         (self.pid, self.start)
     }
+}
+
+/// How often the kernel has let this process run so far, in its first thread; `None` where the system does
+/// not count it.
+pub(crate) fn times_run(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let count = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().parse().ok()
+    };
+    Some(count("voluntary_ctxt_switches:")?.saturating_add(count("nonvoluntary_ctxt_switches:")?))
 }
 
 /// How a process is.
@@ -178,8 +191,8 @@ fn process(pid: u32) -> Option<Process> {
     from_stat(pid, &buffer[..length])
 }
 
-/// A process from its `stat` file: the name in parentheses may hold anything, the fields behind it are what proc(5) says,
-/// the first of them being the third of the file.
+/// A process from its `stat` file: the name in parentheses may hold anything, the fields behind it are what
+/// proc(5) says, the first of them being the third of the file.
 fn from_stat(pid: u32, stat: &[u8]) -> Option<Process> {
     let behind = stat.iter().rposition(|byte| *byte == b')')? + 1;
     let text = std::str::from_utf8(&stat[behind..]).ok()?;
@@ -207,20 +220,20 @@ fn from_stat(pid: u32, stat: &[u8]) -> Option<Process> {
     })
 }
 
-/// Whose marker is looked for.
+/// The marker of a run that is looked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Marker<'a> {
-    /// The run that it names.
+    /// The id of the run.
     pub(crate) run_id: &'a str,
-    /// Who started before, in clock ticks since boot, is none of the run's: its environment need not be read, which costs
-    /// more than all else.
+    /// In clock ticks since boot: a process that started earlier is none of the run's. Its environment, the
+    /// costliest thing to read here, need not be read.
     pub(crate) since: u64,
 }
 
 /// All processes, each looked at once.
 ///
-/// A listing of `/proc` is older than the looks that follow it: who begets and dies in between would be missed with all
-/// its offspring. So it is listed again until nobody new is there.
+/// A listing of `/proc` is older than the looks at its processes: one that starts a child and ends in between
+/// would be missed, and its child with it. So `/proc` is listed again until no new process is in it.
 fn all(marker: Option<Marker<'_>>) -> Result<Vec<Process>, Errno> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -250,11 +263,11 @@ fn all(marker: Option<Marker<'_>>) -> Result<Vec<Process>, Errno> {
     Ok(found)
 }
 
-/// Listings of one look at `/proc`: on a machine where something is born all the time it has to end.
+/// At most so many listings for one look at `/proc`: on some machines processes start all the time.
 const LISTINGS: u32 = 20;
 
-/// The living processes below this one, oldest first. For a look in passing: one that is born or orphaned meanwhile can
-/// be missing.
+/// The living processes below this one, oldest first. Good enough for a heartbeat: a process that starts, or
+/// loses its parent, during this call can be missing.
 pub(crate) fn descendants(root: u32) -> Result<Vec<Process>, Errno> {
     // A kernel without these lists has no such file: then everybody is asked for its parent.
     if !std::path::Path::new(&format!("/proc/{root}/task/{root}/children")).exists() {
@@ -293,15 +306,15 @@ fn below(mut all: Vec<Process>, root: u32) -> Vec<Process> {
     in_order(found)
 }
 
-/// The living, oldest first.
+/// The living ones, oldest first.
 fn in_order(mut found: Vec<Process>) -> Vec<Process> {
     found.retain(|process| !process.dead);
     found.sort_by_key(|process| (process.start, process.pid));
     found
 }
 
-/// The living processes of a run: `root` itself if asked for, all below it, and whoever carries the run's marker, of
-/// those whose environment we may read.
+/// The living processes of a run: `root` itself if asked for, all processes below it, and all that carry the
+/// run's marker, of those whose environment this process may read.
 pub(crate) fn of_run(marker: Marker<'_>, root: Option<Root>) -> Result<Vec<Process>, Errno> {
     let all = all(Some(marker))?;
     let mut found = root.map_or_else(Vec::new, |root| below(all.clone(), root.pid));
@@ -316,11 +329,11 @@ pub(crate) fn of_run(marker: Marker<'_>, root: Option<Root>) -> Result<Vec<Proce
     Ok(found)
 }
 
-/// Where the tree of a run begins.
+/// The root of a run's process tree.
 #[derive(Clone, Copy)]
 pub(crate) struct Root {
     pub(crate) pid: u32,
-    /// Whether it belongs to the run, or only holds it.
+    /// Whether the root belongs to the run, as its program does, or only holds it, as its shim does.
     pub(crate) included: bool,
 }
 
@@ -350,7 +363,8 @@ pub(crate) fn signal(process: &Process, signal: Signal) -> Result<(), Errno> {
     }
 }
 
-/// The command line of a process, joined by spaces, at most 200 characters; its name in brackets when it has none.
+/// The command line of a process, joined by spaces, at most 200 characters; its name in brackets when it has
+/// none.
 pub(crate) fn command_line(pid: u32) -> String {
     let mut words = Vec::new();
     if let Ok(file) = fs::File::open(format!("/proc/{pid}/cmdline")) {
@@ -372,8 +386,8 @@ pub(crate) fn command_line(pid: u32) -> String {
     String::from_utf8_lossy(&words).chars().take(200).collect()
 }
 
-/// Closes every descriptor above standard error: what crew's own parent let leak, a lock say, must not live as long as
-/// a run. For a process that has opened nothing yet.
+/// Closes every descriptor above standard error: what crew's own parent let leak, a lock say, must not live
+/// as long as a run. For a process that has opened nothing yet.
 pub(crate) fn close_inherited() {
     #[expect(
         unsafe_code,
@@ -408,14 +422,15 @@ pub(crate) fn next_dead() -> Option<(u32, Option<i32>, Option<i32>)> {
     }
 }
 
-/// Whether this process has no child, alive or dead. As orphans fall to the shim, it then has no descendant either:
-/// the one proof of it that no race can spoil.
+/// Whether this process has no child, alive or dead. As orphans fall to the shim, it then has no descendant
+/// either: the one proof of it that no race can spoil.
 pub(crate) fn is_childless() -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     rustix::process::waitid(WaitId::All, look).is_err_and(|errno| errno == Errno::CHILD)
 }
 
-/// Signals a program that has not been waited for: its process group, and itself should it have left the group.
+/// Signals a program that has not been waited for: its process group, and itself should it have left the
+/// group.
 pub(crate) fn signal_group(child: u32, signal: Signal) {
     if let Ok(pid) = number(child) {
         let _ = rustix::process::kill_process_group(pid, signal);
@@ -432,7 +447,8 @@ extern "C" fn note(signal: libc::c_int) {
         unsafe_code,
         reason = "write and errno are all that a signal handler may touch, and neither has a safe face"
     )]
-    // SAFETY: `byte` outlives the call; `write` is async-signal-safe; errno is put back for the interrupted code.
+    // SAFETY: `byte` outlives the call; `write` is async-signal-safe; errno is put back for the interrupted
+    // code.
     unsafe {
         let errno = libc::__errno_location();
         let before = *errno;
@@ -441,9 +457,9 @@ extern "C" fn note(signal: libc::c_int) {
     }
 }
 
-/// Puts every signal back to its default and its mask to empty, so that the program inherits nothing of what crew was
-/// started with (`nohup`, a background shell), and turns those that ask for an end, and the death of children, into
-/// bytes on the descriptor returned. For a process with one thread.
+/// Puts every signal back to its default and its mask to empty, so that the program inherits nothing of what
+/// crew was started with (`nohup`, a background shell), and turns those that ask for an end, and the death of
+/// children, into bytes on the descriptor returned. For a process with one thread.
 pub(crate) fn signals() -> Result<OwnedFd, Errno> {
     use rustix::pipe::{PipeFlags, pipe_with};
     let (reader, writer) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
@@ -454,17 +470,19 @@ pub(crate) fn signals() -> Result<OwnedFd, Errno> {
         unsafe_code,
         reason = "dispositions and masks have no safe face; signal(2)'s are per process, and we own this one"
     )]
-    // SAFETY: the handler above is async-signal-safe; all structures are initialised by the calls that take them.
+    // SAFETY: the handler above is async-signal-safe; all structures are initialised by the calls that take
+    // them.
     unsafe {
         for number in 1..=libc::SIGRTMAX() {
-            // KILL, STOP and the C library's own are refused, which is right. A broken pipe stays ignored for the
-            // shim; the standard library puts it back for the program.
+            // KILL, STOP and the C library's own are refused, which is right. A broken pipe stays ignored for
+            // the shim; the standard library puts it back for the program.
             if number != libc::SIGPIPE {
                 libc::signal(number, libc::SIG_DFL);
             }
         }
         let handler: extern "C" fn(libc::c_int) = note;
-        // The last one: a file too large, by a limit that crew was started under, is to be a write error and not our end.
+        // The last one: a file too large, by a limit that crew was started under, is to be a write error and
+        // not our end.
         for number in ENDS.into_iter().chain([libc::SIGCHLD, libc::SIGXFSZ]) {
             libc::signal(number, handler as libc::sighandler_t);
         }

@@ -1,10 +1,10 @@
-//! What the shim leaves behind: who runs, how it is going, how it ended.
+//! Records of a run: its processes, its heartbeats, its end.
 
 use serde::{Deserialize, Serialize};
 
 use crate::linux::Identity;
 
-/// Who runs: written before the program starts (without `child`) and once more when it has.
+/// The processes of a run. Written before the program starts (without `child`) and once more when it has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
     /// The shim.
@@ -28,9 +28,9 @@ pub struct Exit {
     pub started_at: u64,
     /// Milliseconds since 1970.
     pub ended_at: u64,
-    /// What was printed to standard output.
+    /// The program's standard output.
     pub out: Captured,
-    /// What was printed to standard error.
+    /// The program's standard error.
     pub err: Captured,
     /// Processes that were still there when the program had ended, and were killed.
     pub survivors: u32,
@@ -49,23 +49,23 @@ impl Exit {
 pub enum Reason {
     /// The program ended by itself: see the code or the signal.
     Exited,
-    /// It was asked to stop, before or while it ran, by crew or by a signal to the shim (TERM, INT, HUP, QUIT); the
-    /// code or signal tells how it took it.
+    /// It was asked to stop, before or while it ran, by crew or by a signal to the shim (TERM, INT, HUP,
+    /// QUIT). The code or the signal shows how the program reacted.
     Stopped,
     /// Its hard timeout passed.
     TimedOut,
     /// The program could not be started.
     SpawnFailed {
-        /// What was missing.
+        /// The kind of fault.
         fault: Fault,
-        /// What happened to which thing, for people.
+        /// The fault in a sentence, for people.
         error: String,
     },
-    /// The shim died without a record (or never began); a sweep wrote this one.
+    /// The shim died without a record (or never began); a sweep has written this one.
     Lost,
 }
 
-/// What keeps a program from being started.
+/// A reason why a program cannot be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
@@ -81,7 +81,7 @@ pub enum Fault {
     System,
 }
 
-/// What became of an output stream.
+/// The extent of an output stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {
     /// Bytes the program printed.
@@ -90,7 +90,7 @@ pub struct Captured {
     pub dropped: u64,
 }
 
-/// A heartbeat: how the run is going. Each replaces the one before.
+/// A heartbeat: the run as its shim sees it now. Each heartbeat replaces the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Beat {
     /// When, in milliseconds since 1970.
@@ -107,13 +107,13 @@ pub struct Beat {
     pub children: Vec<Child>,
     /// How many there are.
     pub children_count: u32,
-    /// CPU time of all of them, and of the children each has waited for, in milliseconds. It can fall when one ends:
-    /// *changed* is what counts as active.
+    /// CPU time of all of them, and of the children each has waited for, in milliseconds. It can fall when
+    /// one ends: *changed* is what counts as active.
     pub children_cpu_ms: u64,
 }
 
 impl Beat {
-    /// What it seems to be doing: the command line of the youngest process below the program.
+    /// The command line of the youngest process below the program: most likely what the program is busy with.
     pub fn command(&self) -> Option<&str> {
         self.children.last().map(|child| child.command.as_str())
     }
@@ -126,6 +126,7 @@ pub struct Child {
     pub pid: u32,
     /// Its CPU time in milliseconds.
     pub cpu_ms: u64,
-    /// Its command line, joined by spaces, at most 200 characters: untrusted text, to be sanitised before it is shown.
+    /// Its command line, joined by spaces, at most 200 characters: untrusted text, to be sanitised before it
+    /// is shown.
     pub command: String,
 }

@@ -1,4 +1,4 @@
-//! A run, seen through its directory.
+//! A run: its directory, and everything that can be done with it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -21,11 +21,11 @@ use crate::record::{Beat, Exit, Started};
 use crate::spec::{Kept, KeptEnv, Spec};
 use crate::watch::Watch;
 
-/// How long a shim may take to say that it has begun.
+/// How long a shim may take until it reports that it has begun.
 const SHIM_BEGINS: Duration = Duration::from_secs(30);
 
-/// How to start a shim: an executable, and the arguments that make it call [`shim_main`](crate::shim_main) with the
-/// directory that follows them.
+/// How to start a shim: an executable, and the arguments that make it call [`shim_main`](crate::shim_main)
+/// with the directory that follows them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
     /// The executable, absolute.
@@ -44,21 +44,22 @@ impl Shim {
     }
 }
 
-/// How a run stands. Derived from its directory each time: the lock says whether it lives, the record how it ended.
+/// The state of a run. Derived from its directory each time: the lock shows whether it lives, the record how
+/// it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// Nothing has run. It may be started; a shim on its way finds out by the lock.
     NotStarted,
     /// A shim holds the lock.
     Running {
-        /// Who; `None` in the first moments.
+        /// Its processes; `None` in the first moments.
         started: Option<Started>,
     },
-    /// It is over, and this is how.
+    /// It is over, and this is its record.
     Ended(Exit),
     /// It had begun, nobody holds the lock, and there is no record: the shim was killed. Sweep it.
     Lost {
-        /// Who it was.
+        /// Its processes.
         started: Started,
     },
 }
@@ -77,9 +78,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Ensures that the directory of a run is there, whole, readable by its owner only: made at once or not at all.
-    /// A run that is there already is left as it is. `dir` is absolute; `stdin` is what the program can read from its
-    /// standard input, `None` for nothing (`/dev/null`).
+    /// Ensures that the directory of a run is there, whole, readable by its owner only: made at once or not
+    /// at all. A run that is there already is left as it is. `dir` is absolute; `stdin` is what the program
+    /// can read from its standard input, `None` for nothing (`/dev/null`).
     pub fn create(dir: impl Into<PathBuf>, spec: &Spec, stdin: Option<&[u8]>) -> Result<Self> {
         let dir = dir.into();
         spec.check()?;
@@ -134,7 +135,7 @@ impl Run {
         &self.dir
     }
 
-    /// What it is to be. The environment is there until the program has started, empty afterwards.
+    /// Its specification. The environment is there until the program has started, and empty afterwards.
     pub fn spec(&self) -> Result<Spec> {
         let kept: Kept = files::read(&self.dir, files::SPEC)?.ok_or_else(|| Error::NoRun {
             dir: self.dir.clone(),
@@ -143,10 +144,11 @@ impl Run {
         Ok(Spec::from_kept(kept, env))
     }
 
-    /// How it stands.
+    /// Its state.
     pub fn status(&self) -> Result<Status> {
-        // In this order: a shim writes who it is under the lock, and its record before it lets the lock go. So who was
-        // there before the lock was found free is dead, and has left its record by now if it ever will.
+        // In this order: a shim writes its identity under the lock, and its record before it releases the
+        // lock. So a shim that was there before the lock was found free is dead, and has left its record by
+        // now if it ever will.
         let started = files::read::<Started>(&self.dir, files::SHIM);
         let held = self.is_held()?;
         if let Some(exit) = files::read(&self.dir, files::EXIT)? {
@@ -159,7 +161,8 @@ impl Run {
         })
     }
 
-    /// Whether somebody holds the lock. The probe is a shared lock for a moment; a shim that meets it tries again.
+    /// Whether somebody holds the lock. The probe is a shared lock for a moment; a shim that meets it tries
+    /// again.
     fn is_held(&self) -> Result<bool> {
         let path = self.dir.join(files::LOCK);
         let lock = match files::open(&path) {
@@ -174,7 +177,8 @@ impl Run {
         }
     }
 
-    /// Takes the lock; `None` when somebody has it for longer than a probe, as soon as `begun` or after two seconds.
+    /// Takes the lock; `None` when somebody has it for longer than a probe, as soon as `begun` or after two
+    /// seconds.
     pub(crate) fn lock(&self, begun: impl Fn() -> Result<bool>) -> Result<Option<File>> {
         let path = self.dir.join(files::LOCK);
         let lock = files::kept(&path)?;
@@ -197,17 +201,24 @@ impl Run {
         Ok(files::is_there(&self.dir, files::SHIM)? || files::is_there(&self.dir, files::EXIT)?)
     }
 
-    /// Ensures that it has been started, once in its life: a run that runs, has ended or is lost is only watched.
+    /// Ensures that it has been started, once in its life: a run that runs, has ended or is lost is only
+    /// watched.
     ///
-    /// Returns when the shim holds the lock and has tried to start the program (some milliseconds); whether that went
-    /// well is the run's status. Blocks; errors leave nothing running, [`Error::ShimSilent`] excepted.
+    /// Returns when the shim holds the lock and has tried to start the program (some milliseconds); whether
+    /// that went well is the run's status. Blocks; errors leave nothing running but what a shim that was
+    /// killed for its silence ([`Error::ShimSilent`]) may have started: [`sweep`](Self::sweep) ends it.
     pub fn start(&self, shim: &Shim) -> Result<Watch> {
+        self.start_within(shim, SHIM_BEGINS)
+    }
+
+    fn start_within(&self, shim: &Shim, patience: Duration) -> Result<Watch> {
         if self.status()? != Status::NotStarted {
             return self.watch();
         }
         #[expect(clippy::disallowed_methods, reason = "the one place that starts a shim")]
         let mut command = Command::new(&shim.program);
-        // No marker and nothing else of ours: the shim must not be taken for a straggler of any run.
+        // Without the marker or anything else of crew's environment: no sweep may take the shim for a
+        // straggler of a run.
         command
             .args(&shim.args)
             .arg(&self.dir)
@@ -226,15 +237,21 @@ impl Run {
         // Our own child, not waited for: the number is still its.
         let pidfd = linux::open(child.id()).map_err(Error::system("watch a shim"))?;
         let watch = Watch::new(self.clone(), Some(pidfd));
-        let said = child
-            .stdout
-            .take()
-            .map_or_else(|| Ok(Some(String::new())), |out| self.listen(out.into()))?;
+        let said = child.stdout.take().map_or_else(
+            || Ok(Some(String::new())),
+            |out| self.listen(out.into(), patience),
+        )?;
         match said {
-            None => Err(Error::ShimSilent {
-                dir: self.dir.clone(),
-                waited_ms: u64::try_from(SHIM_BEGINS.as_millis()).unwrap_or(u64::MAX),
-            }),
+            None => {
+                // It may be frozen, and no later engine could find it: its identity may not be written yet.
+                if let Some(shim) = watch.pidfd() {
+                    linux::send(shim, Signal::KILL).map_err(Error::system("kill a shim"))?;
+                }
+                Err(Error::ShimSilent {
+                    dir: self.dir.clone(),
+                    waited_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX),
+                })
+            }
             Some(said) if said == BEGUN => {
                 failpoint::hit("run.begun");
                 Ok(watch)
@@ -251,9 +268,9 @@ impl Run {
         }
     }
 
-    /// All that a shim says before it closes its standard output; `None` when it takes too long.
-    fn listen(&self, out: OwnedFd) -> Result<Option<String>> {
-        let deadline = Deadline::after(SHIM_BEGINS);
+    /// Reads the shim's report, up to the end of its standard output; `None` when that takes too long.
+    fn listen(&self, out: OwnedFd, patience: Duration) -> Result<Option<String>> {
+        let deadline = Deadline::after(patience);
         let mut out = File::from(out);
         let mut said = Vec::new();
         loop {
@@ -277,9 +294,9 @@ impl Run {
         }
     }
 
-    /// Watches for its end, whoever started it.
+    /// Watches for its end, whichever engine has started it.
     pub fn watch(&self) -> Result<Watch> {
-        // In the first moments the lock is held and who holds it not yet written.
+        // In the first moments the shim holds the lock, and its identity is not yet written.
         let deadline = Deadline::after_ms(2_000);
         loop {
             match self.status()? {
@@ -297,15 +314,13 @@ impl Run {
         }
     }
 
-    /// Asks it to stop: TERM to the program's group, KILL after the grace, then every straggler. Returns at once; the
-    /// end is seen by a [`Watch`]. Asking again, or when it is over, changes nothing. Asked before it was started, it
-    /// will never start anything (a [`sweep`](Self::sweep) then writes the record).
+    /// Asks it to stop: TERM to the program's group, KILL after the grace, then every straggler. Returns at
+    /// once; the end is seen by a [`Watch`]. Asking again, or when it is over, changes nothing. Asked before
+    /// it was started, it will never start anything (a [`sweep`](Self::sweep) then writes the record).
     pub fn stop(&self) -> Result<()> {
-        // The wish is in the directory before the shim is looked for, and a shim writes who it is before it looks for
-        // the wish: one of the two sees the other.
-        if !files::is_there(&self.dir, files::STOP)? {
-            files::private(&self.dir.join(files::STOP))?;
-        }
+        // The wish is in the directory before the shim is looked for, and a shim writes its identity before
+        // it looks for the wish: one of the two sees the other.
+        self.wish_stop()?;
         failpoint::hit("run.stop_wished");
         if let Status::Running {
             started: Some(started),
@@ -317,13 +332,51 @@ impl Run {
         Ok(())
     }
 
+    /// Notes in the directory that the run is to stop.
+    pub(crate) fn wish_stop(&self) -> Result<()> {
+        if !files::is_there(&self.dir, files::STOP)? {
+            files::private(&self.dir.join(files::STOP))?;
+        }
+        Ok(())
+    }
+
     /// The last heartbeat; `None` before the first.
     pub fn beat(&self) -> Result<Option<Beat>> {
         files::read(&self.dir, files::BEAT)
     }
 }
 
-/// What a shim says when the run has begun (or its record says why not).
+/// The report of a shim whose run has begun (or whose record says why not).
 pub(crate) const BEGUN: &str = "begun";
-/// What a shim says when another has, or had, the run.
+/// The report of a shim that has found another one with the run, or its traces.
 pub(crate) const TAKEN: &str = "taken";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shim_that_says_nothing_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = Spec::new("silent", "/bin/true", folder.path());
+        let run = Run::create(folder.path().join("run"), &spec, None).unwrap();
+        let silent = Shim {
+            program: "/bin/sh".into(),
+            args: ["-c", "kill -STOP $$"].map(OsString::from).into(),
+        };
+        let error = run.start_within(&silent, Duration::from_millis(100)).unwrap_err();
+        assert!(matches!(error, Error::ShimSilent { .. }), "{error}");
+        // The run's directory is its last argument.
+        let name = run.dir().display().to_string();
+        let alive = || {
+            let mut children = linux::descendants(std::process::id()).unwrap().into_iter();
+            children.any(|process| linux::command_line(process.pid).ends_with(&name))
+        };
+        let deadline = Deadline::after(Duration::from_secs(60));
+        while alive() {
+            assert!(!deadline.passed(), "it stays");
+            let _ = linux::poll(&mut [], Duration::from_millis(5));
+        }
+        assert_eq!(run.status().unwrap(), Status::NotStarted);
+    }
+}

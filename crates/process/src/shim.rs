@@ -1,4 +1,4 @@
-//! The shim: owns one run from its start to its record.
+//! The shim: the process that owns one run from its start to its record.
 
 use std::fs;
 use std::io::Write as _;
@@ -22,18 +22,19 @@ use crate::spec::Spec;
 use crate::sweep;
 use crate::tail::Stream;
 
-/// How long what is still in the pipes is read when the program and its stragglers are dead: someone who escaped may
-/// hold them open for ever.
+/// How long the rest in the pipes is read when the program and its stragglers are dead: a process that has
+/// escaped may hold the pipes open for ever.
 const DRAIN: Duration = Duration::from_millis(500);
-/// How often a record that cannot be written is tried again, once a second, when it is not for want of room.
+/// How often writing the record is tried again, once a second, when it fails for another reason than a full
+/// disk.
 const RECORD_TRIES: u32 = 300;
 
-/// The shim's whole life, for the binary's hidden subcommand, with the run's directory. To be called by a process that
-/// does nothing else, before it starts a thread or opens a file: it takes over signals, standard output and all
-/// children, and closes every descriptor above 2.
+/// The shim's whole life, for the binary's hidden subcommand, with the run's directory. To be called by a
+/// process that does nothing else, before it starts a thread or opens a file: it takes over signals, standard
+/// output and all children, and closes every descriptor above 2.
 ///
-/// Exit codes, for a reader of logs only: 0 the record is written, 3 another shim has or had this run, 1 the run could
-/// not begin (standard output says why).
+/// Exit codes, for a reader of logs only: 0 the record is written, 3 another shim has or had this run, 1 the
+/// run could not begin (standard output says why).
 pub fn shim_main(dir: &Path) -> ExitCode {
     match shim(dir) {
         Ok(true) => ExitCode::SUCCESS,
@@ -48,7 +49,7 @@ pub fn shim_main(dir: &Path) -> ExitCode {
     }
 }
 
-/// Tells the engine, and closes standard output, so that it need not wait for more.
+/// Reports to the engine, and closes standard output, so that the engine need not wait for more.
 fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
     if let Ok(null) = fs::OpenOptions::new().write(true).open("/dev/null") {
@@ -56,7 +57,7 @@ fn say(text: &str) {
     }
 }
 
-/// `false`: the run is not ours.
+/// Gives `false` when another shim has the run.
 fn shim(dir: &Path) -> Result<bool> {
     linux::close_inherited();
     let signals = linux::signals().map_err(Error::system("take over signals"))?;
@@ -84,7 +85,7 @@ fn shim(dir: &Path) -> Result<bool> {
             say(BEGUN);
             watched.supervise(&run, &signals, &started)
         }
-        // The machine's moment: nothing ran, and the run can be started again.
+        // The machine lacked something for a moment: nothing ran, and the run can be started again.
         Err(Reason::SpawnFailed { error, .. }) if says_lacking(&error) => {
             fs::remove_file(dir.join(files::SHIM)).map_err(Error::file("remove", &dir.join(files::SHIM)))?;
             say(&error);
@@ -128,7 +129,7 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
     failpoint::hit("shim.spawned");
     let pid = child.id();
     started.child = Identity::of(pid);
-    // The program runs: from here on what cannot be written must not end the shim.
+    // The program runs: from here on the shim must not end because it cannot write something.
     let _ = files::replace(run.dir(), files::SHIM, started, Sync::Boot);
     failpoint::hit("shim.child_known");
     let _ = run.forget_env();
@@ -148,12 +149,12 @@ fn begin(run: &Run, started: &mut Started) -> Result<Watched, Reason> {
     })
 }
 
-/// An error of the system's ends with its number, by which [`says_lacking`] knows it.
+/// The error as text. An error of the system's ends with its number, by which [`says_lacking`] knows it.
 fn with_source(error: &Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
 }
 
-/// A reason as people are told it.
+/// A reason as people see it, without the number of the system's error.
 fn told(reason: Reason) -> Reason {
     match reason {
         Reason::SpawnFailed { fault, error } => Reason::SpawnFailed {
@@ -178,8 +179,8 @@ fn over(reason: Reason, started: &Started) -> Exit {
     }
 }
 
-/// Whether room is waited for: somebody will hear what is recorded, and nobody has asked for an end. Who asks for one may be about
-/// to make room.
+/// Whether to wait for room on the disk: somebody will read the record, and nobody has asked the run to end.
+/// A person who asks for an end may be about to make room.
 fn is_waited_for(run: &Run) -> bool {
     run.dir().exists() && !files::is_there(run.dir(), files::STOP).unwrap_or(true)
 }
@@ -189,7 +190,8 @@ fn record(run: &Run, exit: &Exit) -> Result<()> {
     let mut tries = 0;
     loop {
         match files::replace(run.dir(), files::EXIT, exit, Sync::Disk) {
-            // A step is paid for, and its record is what is left of it: a full disk is waited for, for as long as it takes.
+            // A step is paid for, and its record is all that is left of it: wait for room for as long as it
+            // takes.
             Err(Error::File { source, .. }) if text::is_exhausted(&source) && is_waited_for(run) => {
                 let _ = linux::poll(&mut [], Duration::from_secs(1));
             }
@@ -210,7 +212,8 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// Reads what is there, up to a buffer full; only after poll said that there is something.
+    /// Reads at most a buffer full, once poll has reported that there is something to read. Gives whether
+    /// there was.
     fn pump(&mut self) -> bool {
         let Some(fd) = &self.fd else { return false };
         let mut buffer = [0; 64 * 1024];
@@ -227,18 +230,18 @@ impl Pipe {
     }
 }
 
-/// A program that was started.
+/// A program that runs, with everything that its shim knows of it.
 struct Watched {
     pid: u32,
     spec: Spec,
     pipes: [Pipe; 2],
-    /// When something was printed last, in milliseconds since 1970.
+    /// When the program printed something last, in milliseconds since 1970.
     output_at: u64,
 }
 
-/// How far ending the program has come.
+/// The state of ending the program.
 enum Ending {
-    /// Nobody wants it to end.
+    /// Nobody has asked for it.
     No,
     /// TERM was sent; KILL is due.
     Asked(Deadline),
@@ -267,7 +270,8 @@ impl Watched {
                 Ending::Forced => {}
             }
             let asked = self.wait(signals, wake.left());
-            // It may have ended long before this was let go on, on a machine that was suspended, say: then it ended by itself.
+            // On a machine that was suspended, say, the program may have ended by itself long before this
+            // call returned.
             if let Some(end) = self.reap() {
                 break end;
             }
@@ -289,7 +293,7 @@ impl Watched {
         let survivors = self.kill_stragglers(signals, started.shim.since());
         self.drain(signals);
         let [out, err] = self.pipes;
-        // Nothing of the program lives any more that would wait for this.
+        // Nothing of the program lives any more, so that nothing waits meanwhile.
         let mut wait = || {
             let _ = linux::poll(&mut [], Duration::from_secs(1));
             is_waited_for(run)
@@ -306,7 +310,7 @@ impl Watched {
         }
     }
 
-    /// Waits for output, a signal, or the time; `true`: someone asks for an end.
+    /// Waits for output, a signal, or the timeout; gives whether somebody asks for an end.
     fn wait(&mut self, signals: &OwnedFd, timeout: Duration) -> bool {
         let signal_fd = signals.as_fd();
         let mut fds = vec![PollFd::new(&signal_fd, PollFlags::IN)];
@@ -329,7 +333,8 @@ impl Watched {
         linux::asked_to_end(signals.as_fd())
     }
 
-    /// Takes the dead out of the process table, orphans too; how the program ended, when it is among them.
+    /// Takes dead children out of the process table, adopted ones too; gives the program's end when it is
+    /// among them.
     fn reap(&self) -> Option<(Option<i32>, Option<i32>)> {
         let mut end = None;
         while let Some((pid, code, signal)) = linux::next_dead() {
@@ -340,7 +345,7 @@ impl Watched {
         end
     }
 
-    /// Kills all that the program has left behind, reading on meanwhile.
+    /// Kills everything that the program has left behind, and reads its output meanwhile.
     fn kill_stragglers(&mut self, signals: &OwnedFd, since: u64) -> u32 {
         let own = std::process::id();
         let run_id = self.spec.run_id.clone();

@@ -1,4 +1,4 @@
-//! Starting a run's program, and telling exactly why it could not be started.
+//! Starting a run's program, or explaining exactly why it cannot be started.
 
 use std::ffi::OsStr;
 use std::io;
@@ -12,7 +12,7 @@ use rustix::fs::Access;
 use crate::record::Fault;
 use crate::spec::{MARKER, Spec};
 
-/// Why, and the same for people.
+/// The fault, and the same in a sentence for people.
 type Failure = (Fault, String);
 
 /// Starts the program in a process group of its own, its output piped to us.
@@ -67,9 +67,9 @@ pub(crate) fn spawn(spec: &Spec, stdin: Stdio) -> Result<Child, Failure> {
     })
 }
 
-/// Where a program is, as a run would find it. A name without a slash is looked up in `path`, absolute entries only: an
-/// empty or relative one would mean the working directory, which an agent can write. Any other relative path begins at
-/// `cwd`. Nothing is started; errors say which thing is missing or not executable.
+/// Finds a program as a run would. A name without a slash is looked up in `path`, absolute entries only: an
+/// empty or relative one would mean the working directory, which an agent can write. Any other relative path
+/// begins at `cwd`. Starts nothing. An error names the thing that is missing or not executable.
 pub fn find_program(program: &Path, path: Option<&OsStr>, cwd: &Path) -> Result<PathBuf, NotFound> {
     let shown = program.display();
     if program.as_os_str().as_bytes().contains(&b'/') {
@@ -103,7 +103,7 @@ pub fn find_program(program: &Path, path: Option<&OsStr>, cwd: &Path) -> Result<
 pub struct NotFound {
     /// Missing, or there and not executable.
     pub fault: Fault,
-    /// What is wrong with which file, for people.
+    /// The fault in a sentence, for people, with the file's name.
     pub why: String,
 }
 

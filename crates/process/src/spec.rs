@@ -1,4 +1,4 @@
-//! What a run is to be: program, environment, limits.
+//! The specification of a run: program, environment, limits.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,15 +15,16 @@ pub const MARKER: &str = "CREW_RUN_ID";
 pub const DEFAULT_GRACE_MS: u64 = 5_000;
 /// Milliseconds between two heartbeats.
 pub const DEFAULT_BEAT_MS: u64 = 5_000;
-/// Bytes of each output stream that are kept from its beginning; of what follows only the end is kept.
+/// Bytes of each output stream that are kept from its beginning; of the rest only the end is kept.
 pub const DEFAULT_OUTPUT_CAP: u64 = 32 * 1024 * 1024;
 
-/// A program and all it is given. Nothing is added but [`MARKER`], nothing inherited from crew.
+/// A program and everything that it gets. [`MARKER`] is added, and nothing is inherited from crew.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// The run's id, unique for ever (letters, digits, `.`, `_`, `-`): the value of [`MARKER`].
     pub run_id: String,
-    /// The program: a path (a relative one with a slash starts at `cwd`), or a name looked up in the `PATH` of `env`.
+    /// The program: a path (a relative one with a slash starts at `cwd`), or a name looked up in the `PATH`
+    /// of `env`.
     pub program: PathBuf,
     /// Its arguments, without the program itself.
     pub args: Vec<OsString>,
@@ -57,7 +58,7 @@ impl Spec {
         }
     }
 
-    /// Refuses what no program could be started with, before anything is written.
+    /// Refuses a specification that no program could be started with, before anything is written.
     pub(crate) fn check(&self) -> Result<()> {
         let bad = |what: String, why| Err(Error::BadSpec { what, why });
         let id = &self.run_id;

@@ -1,6 +1,8 @@
-//! Leaving nothing behind.
+//! The sweep: after the end of a run, kills every process that is left of it.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -16,23 +18,26 @@ use crate::tail::Stream;
 
 /// How long stragglers have between TERM and KILL.
 const POLITE: Duration = Duration::from_millis(500);
-/// How long killing is gone on with.
+/// How long killing goes on.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// What a sweep found.
+/// The outcome of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swept {
     /// How the run ended: the shim's record, or the sweep's own.
     pub exit: Exit,
     /// Processes that were left and are dead now.
     pub killed: u32,
+    /// Whether a shim was killed on the way that did nothing any more.
+    pub by_force: bool,
 }
 
 impl Run {
-    /// After the end of a run, whatever ended it: kills all that is left of it, proves that nothing with its marker
-    /// lives, and writes the record where the shim could not ([`Reason::Lost`], or [`Reason::Stopped`] if a stop had
-    /// been asked for). A run that has not been started never will be; a record that cannot be read is as good as none.
-    /// Doing it again changes nothing. Blocks for milliseconds when nothing is left, for some seconds at most.
+    /// After the end of a run, however it ended: kills all that is left of it, proves that nothing with its
+    /// marker lives, and writes the record if the shim could not ([`Reason::Lost`], or [`Reason::Stopped`] if
+    /// somebody had asked for a stop). A run that has not been started never will be; a record that cannot be
+    /// read is as good as none. A second call changes nothing. Blocks for milliseconds when nothing is left,
+    /// for some seconds at most.
     ///
     /// Errors: [`Error::StillRunning`]; [`Error::Survivors`], when something cannot be killed.
     pub fn sweep(&self) -> Result<Swept> {
@@ -50,28 +55,34 @@ impl Run {
         {
             return Err(still());
         }
-        let lock = self.lock(|| Ok(false))?.ok_or_else(still)?;
+        let lock = self.lock_ended()?;
+        let swept = self.clear(0)?;
+        drop(lock);
+        Ok(swept)
+    }
+
+    /// Takes the lock of a run whose shim has ended.
+    pub(crate) fn lock_ended(&self) -> Result<File> {
+        self.lock(|| Ok(false))?.ok_or_else(|| Error::StillRunning {
+            dir: self.dir().to_owned(),
+        })
+    }
+
+    /// Kills what is left of a run whose shim does nothing any more, and writes the record unless the shim
+    /// has. `killed`: how many were killed before.
+    pub(crate) fn clear(&self, killed: u32) -> Result<Swept> {
         let run_id = self.spec()?.run_id;
         let started: Option<Started> = readable(files::read(self.dir(), files::SHIM))?;
         let recorded: Option<Exit> = readable(files::read(self.dir(), files::EXIT))?;
-        // One look can miss a process that is just becoming another program, and has no environment meanwhile. A shim that
-        // wrote its record has looked before, and proved that it had no descendant left.
+        // One look can miss a process that is just becoming another program, and has no environment
+        // meanwhile. A shim that wrote its record has looked before, and proved that it had no descendant
+        // left.
         let sure = |clean| recorded.is_some() || clean > 1;
-        let pause = |time| {
-            let _ = linux::poll(&mut [], time);
-        };
-        let killed =
-            kill(|| remains(&run_id, started.as_ref()), sure, pause).map_err(Error::system("read /proc"))?;
-        if !killed.left.is_empty() {
-            return Err(Error::Survivors {
-                dir: self.dir().to_owned(),
-                pids: killed.left,
-            });
-        }
+        let killed = killed + kill_all(self.dir(), || remains(&run_id, started.as_ref()), sure)?;
         let exit = match recorded {
             Some(exit) => exit,
             None => {
-                let exit = self.lost(started.as_ref(), killed.count)?;
+                let exit = self.lost(started.as_ref(), killed)?;
                 failpoint::hit("sweep.killed");
                 files::replace(self.dir(), files::EXIT, &exit, Sync::Disk)?;
                 failpoint::hit("sweep.recorded");
@@ -79,10 +90,10 @@ impl Run {
             }
         };
         self.forget_env()?;
-        drop(lock);
         Ok(Swept {
             exit,
-            killed: killed.count,
+            killed,
+            by_force: false,
         })
     }
 
@@ -126,15 +137,16 @@ pub fn find_marked(run_id: &str) -> Result<Vec<u32>> {
     Ok(marked.iter().map(|process| process.pid).collect())
 }
 
-/// What is left of a run without its shim: the program and its tree, and whoever carries the marker.
-/// What a record says; nothing where it is damaged.
-fn readable<T>(read: Result<Option<T>>) -> Result<Option<T>> {
+/// The content of a record; `None` where it is damaged.
+pub(crate) fn readable<T>(read: Result<Option<T>>) -> Result<Option<T>> {
     match read {
         Err(Error::Damaged { .. }) => Ok(None),
         read => read,
     }
 }
 
+/// All that is left of a run whose shim is gone: the program, the tree below it, and every process with the
+/// marker.
 fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errno> {
     let child = started.and_then(|started| started.child.as_ref());
     let root = match child {
@@ -146,21 +158,47 @@ fn remains(run_id: &str, started: Option<&Started>) -> Result<Vec<Process>, Errn
     };
     // Whatever the run has started is younger than its shim.
     let since = started.map_or(0, |started| started.shim.since());
+    alive(run_id, since, root)
+}
+
+/// The living processes of a run, as [`linux::of_run`] finds them, except this one.
+pub(crate) fn alive(run_id: &str, since: u64, root: Option<Root>) -> Result<Vec<Process>, Errno> {
     let mut found = linux::of_run(Marker { run_id, since }, root)?;
     // An agent may have started the very crew that sweeps.
     found.retain(|process| process.pid != std::process::id());
     Ok(found)
 }
 
-/// Who was killed, and who would not die.
+/// Kills the processes that `find` finds, as [`kill`] does, for an engine; gives how many there were.
+///
+/// Errors: [`Error::Survivors`].
+pub(crate) fn kill_all(
+    dir: &Path,
+    find: impl FnMut() -> Result<Vec<Process>, Errno>,
+    sure: impl FnMut(u32) -> bool,
+) -> Result<u32> {
+    let pause = |time| {
+        let _ = linux::poll(&mut [], time);
+    };
+    let killed = kill(find, sure, pause).map_err(Error::system("read /proc"))?;
+    if !killed.left.is_empty() {
+        return Err(Error::Survivors {
+            dir: dir.to_owned(),
+            pids: killed.left,
+        });
+    }
+    Ok(killed.count)
+}
+
+/// How many processes were killed, and which did not die.
 #[derive(Default)]
 pub(crate) struct Killed {
     pub(crate) count: u32,
     pub(crate) left: Vec<u32>,
 }
 
-/// Kills whatever `find` finds, until it finds nothing and `sure`, told for which time in a row, says that nothing is
-/// there: new ones may be born meanwhile. `pause` waits.
+/// Kills the processes that `find` finds, again and again, since new ones may start meanwhile: until it finds
+/// none and `sure` agrees. `sure` gets how many times in a row none was found. `pause` waits.
 pub(crate) fn kill(
     mut find: impl FnMut() -> Result<Vec<Process>, Errno>,
     mut sure: impl FnMut(u32) -> bool,

@@ -1,4 +1,4 @@
-//! Reading a run's output on, from where one was.
+//! Reading the output of a run, from an offset on.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -27,10 +27,11 @@ impl Stream {
     }
 }
 
-/// A place in an output stream, from which it is read on in bounded pieces. Never waits: nothing new is an empty piece.
+/// A position in an output stream, from which a caller reads on in bounded pieces. Reading never waits:
+/// without new output the piece is empty.
 ///
-/// The offset counts bytes of the file, so it survives the reader: keep it, and a later engine goes on there. A file is
-/// only ever appended to.
+/// The offset counts bytes of the file, so it survives the reader: keep it, and a later engine goes on there.
+/// A file is only ever appended to.
 #[derive(Debug)]
 pub struct Tail {
     path: PathBuf,
@@ -60,14 +61,14 @@ impl Tail {
         Ok(bytes)
     }
 
-    /// The next text, from at most `max` bytes (but at least 4); invalid UTF-8 becomes U+FFFD. A character that is not
-    /// there as a whole waits for the next call.
+    /// The next text, from at most `max` bytes (but at least 4); invalid UTF-8 becomes U+FFFD. A character of
+    /// which only a part is there is left for the next call.
     pub fn read_text(&mut self, max: usize) -> Result<String> {
         let bytes = self.peek(max.max(4))?;
         Ok(self.take(&bytes, bytes.len() - open_character(&bytes)))
     }
 
-    /// The same of a stream that has ended: a character that is cut off at its end is not waited for.
+    /// The same for a stream that has ended: a character that is cut off at its end is given as U+FFFD.
     pub fn read_ended_text(&mut self, max: usize) -> Result<String> {
         let max = max.max(4);
         let bytes = self.peek(max)?;

@@ -1,4 +1,4 @@
-//! Waiting for the end of a run, as an event.
+//! Watching for the end of a run, by the descriptor of its shim.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::Duration;
@@ -8,11 +8,11 @@ use crate::error::{Error, Result};
 use crate::linux;
 use crate::run::{Run, Status};
 
-/// How long the lock may be held by what a dead shim was about to start.
-const SETTLES: Duration = Duration::from_secs(1);
+/// How long a process that a dead shim was about to start may hold the lock.
+const LOCK_FREED: Duration = Duration::from_secs(1);
 
-/// Sees the shim of a run end. Hold it until then: it also takes the dead shim out of the process table when the
-/// shim is our child (else that happens when the engine ends).
+/// Sees the shim of a run end. Hold it until then: it also takes the dead shim out of the process table when
+/// the shim is our child (else that happens when the engine ends).
 #[derive(Debug)]
 pub struct Watch {
     run: Run,
@@ -29,13 +29,14 @@ impl Watch {
         &self.run
     }
 
-    /// The shim's pidfd: readable once the shim has ended, for good. `None`: nothing was running any more when the
-    /// watch was made. Ask [`Run::status`] then, in both cases.
+    /// The shim's pidfd: readable once the shim has ended, for good. `None`: nothing was running any more
+    /// when the watch was made. Ask [`Run::status`] then, in both cases.
     pub fn pidfd(&self) -> Option<BorrowedFd<'_>> {
         self.shim.as_ref().map(OwnedFd::as_fd)
     }
 
-    /// A descriptor of one's own for an event loop, readable once the shim has ended; `None` as for [`Self::pidfd`].
+    /// A descriptor of one's own for an event loop, readable once the shim has ended; `None` as for
+    /// [`Self::pidfd`].
     pub fn try_clone_pidfd(&self) -> Result<Option<OwnedFd>> {
         let doing = "duplicate the descriptor of a shim";
         self.shim
@@ -55,12 +56,12 @@ impl Watch {
             }
             linux::reap(shim);
         }
-        // A shim that was killed while it started the program has lent its lock to it, for the microseconds until that
-        // is another program.
-        let settled = Deadline::after(SETTLES);
+        // A shim that was killed while it started the program has lent it the lock, for the microseconds
+        // until the new process executes the program.
+        let freed = Deadline::after(LOCK_FREED);
         loop {
             let status = self.run.status()?;
-            if self.shim.is_none() || !matches!(status, Status::Running { .. }) || settled.passed() {
+            if self.shim.is_none() || !matches!(status, Status::Running { .. }) || freed.passed() {
                 return Ok(Some(status));
             }
             let _ = linux::poll(&mut [], Duration::from_millis(1));

@@ -1,7 +1,7 @@
 //! The checks: run on the merged result, in a clean checkout that no agent can write, each under a shim.
 //!
-//! A run is found again by what it is about (tree, command, environment) and by the effect that asked for it; so an engine
-//! that takes over goes on with a check that runs, and a tree that passed is not checked again.
+//! A run is found again by what it is about (tree, command, environment) and by the effect that asked for it;
+//! so an engine that takes over goes on with a check that runs, and a tree that passed is not checked again.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use engine::{Report, Verdict};
 use git::CheckCheckout;
+use model::policy::stall::{self, ShimWatch};
 use model::ticket::Candidate;
 use process::{Exit, Reason, Run, Spec, Status, Stream, Tail};
 
-use crate::Error;
 use crate::executor::perform::git_oid;
 use crate::executor::{Executor, give_up, private_dir};
+use crate::{Error, clock};
 
 /// How much of a failed check's output its agent gets to see.
 const OUTPUT: usize = 8 * 1024;
@@ -25,10 +26,14 @@ const OUTPUT: usize = 8 * 1024;
 const TRIES: u32 = 3;
 /// How often a check that runs is looked at, whether anybody still waits for it.
 const LOOK: Duration = Duration::from_millis(100);
+/// The beat of its shim is read at every such look: each five seconds.
+const LOOKS_A_PULSE: u32 = 50;
+/// How long a check that is called off may take to end before its shim is taken for frozen.
+const GIVE_UP: Duration = Duration::from_secs(15);
 /// What a shell says of a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
-/// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS. Of
-/// any other, somebody else ended it.
+/// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE,
+/// SEGV, SYS. Of any other, somebody else ended it.
 const OWN_FAULT: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
 /// One order to check a candidate: it can be called off at any time, whatever its check is doing.
@@ -97,7 +102,8 @@ enum Said {
 /// Why a check has no verdict.
 struct Trouble {
     why: String,
-    /// Whether it is the machine's moment: the check is run as soon as it can be, and nothing is held meanwhile.
+    /// Whether it is the machine's moment: the check is run as soon as it can be, and nothing is held
+    /// meanwhile.
     passing: bool,
 }
 
@@ -216,14 +222,15 @@ impl Executor {
         Ok(said)
     }
 
-    /// Ends the check that runs, since the engine ends what runs. It has no verdict then, and the next engine runs it again.
+    /// Ends the check that runs, since the engine ends what runs. It has no verdict then, and the next engine
+    /// runs it again.
     pub(crate) fn end_check(&self) -> Result<(), String> {
         self.checking.closed.store(true, Ordering::SeqCst);
         self.clear_current().map_err(|trouble| trouble.why)
     }
 
-    /// Runs a check to its end. One that was killed, alone or with its shim or its engine, has said nothing: it is run
-    /// again, at once.
+    /// Runs a check to its end. One that was killed, alone or with its shim or its engine, has said nothing:
+    /// it is run again, at once.
     fn run(
         &self,
         command: &str,
@@ -352,8 +359,8 @@ impl Executor {
         self.place.checks_dir.join("current")
     }
 
-    /// Ends whatever an earlier engine left in the checkout and nobody waits for, running or not yet, and what a dead shim
-    /// left of it.
+    /// Ends whatever an earlier engine left in the checkout and nobody waits for, running or not yet, and
+    /// what a dead shim left of it.
     fn clear_current(&self) -> Result<(), Trouble> {
         match self.current_run()? {
             Some(run) => Ok(crate::end_run(&run)?),
@@ -381,13 +388,38 @@ impl Executor {
         }
     }
 
-    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started. One whose order is
-    /// called off is ended: with its grace, then with force, then every straggler.
+    /// Waits for a run's end and leaves nothing of it behind. A run that was never started is started. One
+    /// whose order is called off is ended: with its grace, then with force, then every straggler. One whose
+    /// shim is frozen is ended as a step is, and has said nothing.
     fn finish(&self, run: &Run, order: &CheckOrder) -> Result<Exit, Trouble> {
         let watch = run.start(&self.shim)?;
+        let (mut shim, stall_after) = (ShimWatch::default(), self.settings.run.stall_after);
+        let mut looks = 0_u32;
         while watch.wait(LOOK)?.is_none() {
             if order.is_called_off() {
                 run.stop()?;
+                if watch.wait(GIVE_UP)?.is_none() {
+                    crate::end_run(run)?;
+                }
+                break;
+            }
+            looks = looks.wrapping_add(1);
+            if !looks.is_multiple_of(LOOKS_A_PULSE) {
+                continue;
+            }
+            let Some(pulse) = run.pulse()? else { continue };
+            match shim.look(clock::now(), pulse.count, stall_after) {
+                stall::Verdict::Frozen { silent } => tracing::warn!(
+                    "the check waits: process {0}, which holds it, has not run for {1}: is it suspended?\n  `kill -CONT {0}` \
+                     lets it go on; otherwise crew runs the check anew after as long again",
+                    pulse.shim,
+                    model::view::span(silent)
+                ),
+                stall::Verdict::Stalled => {
+                    crate::end_run(run)?;
+                    break;
+                }
+                stall::Verdict::Alive | stall::Verdict::Stuck { .. } | stall::Verdict::TimedOut => {}
             }
         }
         Ok(run.sweep()?.exit)

@@ -19,7 +19,7 @@ use model::journal::{EffectId, TimerRef};
 use model::ticket::TimerChange;
 use model::{RunId, Time};
 use store::{Journal as _, Ledger, Ordered};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 
 use self::end::{is_own, own_stop};
 use self::files::{Rereading, watch_files, watch_journal};
@@ -113,8 +113,8 @@ pub(crate) struct Dispatcher {
     wake_at: Option<Time>,
     ended: bool,
     room: Arc<Semaphore>,
-    /// Runs that are watched.
-    watched: BTreeSet<RunId>,
+    /// Runs that are watched, each with what tells its watcher that it was asked to stop.
+    watched: BTreeMap<RunId, Arc<Notify>>,
     state_file: state_file::StateFile,
     /// Why the journal could not be taken up, or not be written, a moment ago.
     trouble: Option<Error>,
@@ -193,7 +193,7 @@ impl Dispatcher {
             wake_at: None,
             ended: false,
             room: Arc::new(Semaphore::new(CONCURRENT_EFFECTS)),
-            watched: BTreeSet::new(),
+            watched: BTreeMap::new(),
             state_file,
             trouble: None,
             health: Health::default(),

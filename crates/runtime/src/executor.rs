@@ -12,7 +12,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use git::{Branch, Lock, Repository};
 use harness::Harness;
@@ -23,9 +22,6 @@ use crate::blocking::Threads;
 use crate::prompt::Prompts;
 use crate::start::{Options, harness};
 use crate::{Error, Place, Result};
-
-/// How long a run that is given up may take to end: its grace, and some more.
-const GIVE_UP: Duration = Duration::from_secs(15);
 
 /// Checkouts kept of workspaces that were removed, for the next ones. More would only take room: two agents at work have at
 /// most so many workspaces between them.
@@ -195,11 +191,10 @@ pub(crate) struct Checking {
 /// Sees to it that a run that could not be started never starts, and that nothing of it stays: its shim may only have been
 /// slow, and its environment may hold secrets.
 pub(crate) fn give_up(run: &Run) -> process::Result<()> {
-    if let Err(process::Error::StillRunning { .. }) = run.sweep() {
-        run.stop()?;
-        run.watch()?.wait(GIVE_UP)?;
+    match run.sweep() {
+        Err(process::Error::StillRunning { .. }) => run.end().map(drop),
+        swept => swept.map(drop),
     }
-    run.sweep().map(drop)
 }
 
 /// What tells this journal's runs from those of every other on the machine: whoever carries the id of a run that has ended

@@ -1,4 +1,5 @@
-//! Steps that run: watched for their end by the kernel, looked at now and then, read to the end once they have ended.
+//! Observation of steps: waits for the end of each step's shim, samples the step meanwhile, and reads its
+//! output.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
@@ -12,8 +13,9 @@ use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
 use model::ticket::Ticket;
 use model::{RunId, Time};
-use process::{Beat, Exit, Run, Status, Stream, Tail};
+use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
 use tokio::io::unix::AsyncFd;
+use tokio::sync::Notify;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::blocking::Threads;
@@ -22,23 +24,25 @@ use crate::dispatcher::Event;
 use crate::executor::Executor;
 use crate::timing;
 
-/// How often a step that runs is looked at (machines.md §5).
-const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// How much output is read at a time.
+/// How often a run is looked at.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Bytes of output that are read at a time.
 const PIECE: usize = 256 * 1024;
-/// How many pieces of each stream are read at one look: a flood is read over several.
+/// Pieces of each stream that are read at one look. A flood takes several looks.
 const PIECES: usize = 16;
 
-/// Watches a run until it has ended, and tells of it. Ends early when nobody listens any more.
+/// Watches a run until it has ended, and reports its end. Returns early when nobody listens any more.
+/// `asked`: notified when somebody has asked the run to stop.
 pub(crate) async fn watch(
     dir: PathBuf,
     id: RunId,
     step: (Option<Ticket>, harness::Session),
+    asked: Arc<Notify>,
     executor: Arc<Executor>,
     tell: UnboundedSender<Event>,
 ) {
     let end = loop {
-        match end_of(&dir, &id, &step, &executor, &tell).await {
+        match end_of(&dir, &id, &step, &asked, &executor, &tell).await {
             Ok(end) => break end,
             Err(process::Error::NoRun { .. }) => break failed(&id, Class::Lost, "it was never started"),
             Err(error) => {
@@ -47,7 +51,8 @@ pub(crate) async fn watch(
                 {
                     break failed(&id, Class::Lost, &error.to_string());
                 }
-                // As long as something of it may be alive it has not ended: the next step would be the second at work.
+                // While a process of the step may be alive, the step has not ended: the next step would work
+                // beside it.
                 let error = text::with_causes(&error);
                 tracing::warn!("step {id} cannot be watched, and is looked at again: {error}");
                 if tell.is_closed() {
@@ -61,7 +66,8 @@ pub(crate) async fn watch(
     drop(tell.send(Event::Input(Input::RunEnded(end))));
 }
 
-/// Whether nothing is left of a run whose record cannot be read. Without knowing what it was to be there is nothing to look for.
+/// Ends what is left of a run whose record cannot be read; gives whether nothing is left. Without the run's
+/// specification nobody knows what to look for, and that counts as nothing.
 async fn is_swept(dir: &Path, executor: &Executor) -> bool {
     let run = Run::open(dir);
     let swept = executor.threads.end(move || run?.sweep().map(drop)).await;
@@ -73,6 +79,7 @@ async fn end_of(
     dir: &Path,
     id: &RunId,
     (ticket, session): &(Option<Ticket>, harness::Session),
+    asked: &Notify,
     executor: &Arc<Executor>,
     tell: &UnboundedSender<Event>,
 ) -> Result<RunEnd, process::Error> {
@@ -81,18 +88,23 @@ async fn end_of(
         .harness
         .as_deref()
         .map(|harness| Said::new(&run, harness, session));
-    let said = wait(&run, id, said, &executor.threads, tell).await?;
+    let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
     let noticed = clock::now();
     let reads = executor.harness.is_some();
     let (with, ticket) = (Arc::clone(executor), ticket.clone());
     let ended = executor
         .threads
         .end(move || {
-            if let Status::Running { .. } = run.status()? {
+            if swept.is_none()
+                && let Status::Running { .. } = run.status()?
+            {
                 run.watch()?.wait(Duration::from_secs(5))?;
             }
             let watch = clock::Stopwatch::start();
-            let exit = run.sweep()?.exit;
+            let exit = match swept {
+                Some(swept) => swept.exit,
+                None => run.sweep()?.exit,
+            };
             failpoint::hit("stream.swept");
             timing::read(&run_id, watch);
             timing::noticed(&run_id, ended_at(&exit), noticed);
@@ -107,7 +119,7 @@ async fn end_of(
                     Err(error) => failed(&run_id, Class::Lost, &error.to_string()),
                 },
                 None if reads => failed(&run_id, Class::Lost, "its output could not be read"),
-                // Only a command is carried out, which started nothing and wanted this stopped.
+                // This engine is up for one command only, which starts no step and wanted this one stopped.
                 None => failed(&run_id, Class::KilledByUs, "it was stopped"),
             })
         })
@@ -115,40 +127,89 @@ async fn end_of(
     ended.unwrap_or_else(|| Ok(failed(id, Class::Lost, "its record could not be read")))
 }
 
-/// Waits until a run's shim has ended; looks at it, and reads what it says, meanwhile. Gives back what was read so far.
+/// Waits until a run's shim has ended; looks at the run, and reads its output, meanwhile. A run that is to
+/// stop is ended, whether or not its shim helps. Gives what was read so far, and how the run was ended if it
+/// was.
 async fn wait(
     run: &Run,
     id: &RunId,
     mut said: Option<Said>,
+    asked: &Notify,
     threads: &Threads,
     tell: &UnboundedSender<Event>,
-) -> Result<Option<Said>, process::Error> {
+) -> Result<(Option<Said>, Option<Swept>), process::Error> {
     let watched = run.clone();
-    // In a run's first moments it takes a while until it can be watched.
+    // In the first moments of a run nobody knows its shim yet, and this call waits for that.
     let pidfd = threads.end(move || watched.watch()?.try_clone_pidfd()).await;
     let Some(pidfd) = pidfd.transpose()?.flatten().and_then(readable) else {
-        return Ok(said);
+        return Ok((said, None));
     };
+    let began = clock::now();
     let mut looks = tokio::time::interval(LOOK_EVERY);
     looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            _ = pidfd.readable() => return Ok(said),
-            _ = looks.tick() => {
-                let looked = run.clone();
-                let Ok(Some(Ok(Some(beat)))) = threads.begin(move || looked.beat()).await else { continue };
-                let sample = sample(&beat, clock::now());
-                let heard = sample.heard;
-                drop(tell.send(Event::Input(Input::Sampled { run: id.clone(), sample })));
-                if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
-                    said = threads.end(move || behind.read_on(heard)).await;
-                }
-                // Told at every look: an engine that could not make it durable hears it again.
-                if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
-                    let failure = of_failure(failure);
-                    drop(tell.send(Event::Input(Input::GivenUp { run: id.clone(), failure })));
-                }
+            _ = pidfd.readable() => return Ok((said, None)),
+            () = asked.notified() => {}
+            _ = looks.tick() => {}
+        }
+        let looked = run.clone();
+        // If there is no thread to be had, the next look comes later.
+        let look = threads.begin(move || Look::at(&looked)).await;
+        let Ok(Some(Look {
+            beat,
+            pulse,
+            is_to_stop,
+        })) = look
+        else {
+            continue;
+        };
+        if is_to_stop {
+            let ending = run.clone();
+            let Ok(ended) = threads.begin(move || ending.end()).await else {
+                continue;
+            };
+            let swept = ended.transpose()?;
+            if swept.as_ref().is_some_and(|swept| swept.by_force) {
+                tracing::warn!("{}", crate::orphans::forced(&format!("step {id}")));
             }
+            return Ok((said, swept));
+        }
+        let sample = sample(beat.as_ref(), pulse, began);
+        let heard = sample.heard;
+        drop(tell.send(Event::Input(Input::Sampled {
+            run: id.clone(),
+            sample,
+        })));
+        if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
+            said = threads.end(move || behind.read_on(heard)).await;
+        }
+        // Reported at every look: an engine that could not make it durable gets it again.
+        if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
+            let failure = of_failure(failure);
+            drop(tell.send(Event::Input(Input::GivenUp {
+                run: id.clone(),
+                failure,
+            })));
+        }
+    }
+}
+
+/// A look at a run.
+struct Look {
+    /// The last heartbeat, if it can be read.
+    beat: Option<Beat>,
+    pulse: Option<Pulse>,
+    is_to_stop: bool,
+}
+
+impl Look {
+    /// What cannot be read now is read at the next look.
+    fn at(run: &Run) -> Self {
+        Self {
+            beat: run.beat().unwrap_or_default(),
+            pulse: run.pulse().unwrap_or_default(),
+            is_to_stop: run.is_stop_wished().unwrap_or_default(),
         }
     }
 }
@@ -161,31 +222,41 @@ fn readable(pidfd: OwnedFd) -> Option<AsyncFd<OwnedFd>> {
     AsyncFd::with_interest(pidfd, tokio::io::Interest::READABLE).ok()
 }
 
-fn sample(beat: &Beat, at: Time) -> Sample {
+/// The sample that a look comes to. `began`: the time of the first look, which stands for a heartbeat that is
+/// not there yet.
+fn sample(beat: Option<&Beat>, pulse: Option<Pulse>, began: Time) -> Sample {
+    let none = Beat {
+        at: u64::try_from(began.0).unwrap_or_default(),
+        ..Beat::default()
+    };
+    let beat = beat.unwrap_or(&none);
     let mut children = DefaultHasher::new();
     for child in &beat.children {
         child.pid.hash(&mut children);
     }
     Sample {
-        at,
+        at: clock::now(),
         seen: Time(i64::try_from(beat.at).unwrap_or(i64::MAX)),
         heard: beat.out_bytes.saturating_add(beat.err_bytes),
         cpu_ms: beat.children_cpu_ms,
         children: children.finish(),
+        shim: pulse.map_or(0, |pulse| pulse.shim),
+        pulse: pulse.map_or(0, |pulse| pulse.count),
     }
 }
 
-/// What a run has said, read once from its beginning, piece by piece while it goes on. An engine that adopts the run begins
-/// anew and comes to the same.
+/// The output of a run, read once from its beginning, piece by piece while the run goes on. An engine that
+/// adopts the run reads it anew and comes to the same result.
 ///
-/// Text, tools and usage are for showing, and no facts: a frontend reads the same files with a reader of its own.
+/// Text, tools and usage are not taken here: a frontend that shows them reads the same files with a reader of
+/// its own.
 struct Said {
     reader: Box<dyn Reader>,
     tails: [(Stream, Tail); 2],
-    /// Bytes that had been printed when it was last read, and whether that read came to the end of them.
+    /// Bytes that had been printed at the last reading, and whether that reading came to their end.
     heard: u64,
     whole: bool,
-    /// What its client does not see is over.
+    /// The failure that ends the step, though its client has not noticed.
     given_up: Option<harness::Failure>,
 }
 
@@ -204,14 +275,15 @@ impl Said {
         !self.whole || heard != self.heard
     }
 
-    /// Reads what is new, a bounded amount of it. What cannot be read now is read, or told, at the end.
+    /// Reads new output, a bounded amount of it. An error is ignored here: the last reading meets it again,
+    /// and reports it.
     fn read_on(mut self, heard: u64) -> Self {
         self.heard = heard;
         self.whole = self.read(PIECES).unwrap_or(true);
         self
     }
 
-    /// Reads at most so many pieces of each stream; whether that was all there is.
+    /// Reads at most so many pieces of each stream; gives whether that was everything.
     fn read(&mut self, pieces: usize) -> Result<bool, process::Error> {
         let mut whole = true;
         for (stream, tail) in &mut self.tails {
@@ -236,14 +308,15 @@ impl Said {
         Ok(whole)
     }
 
-    /// Reads the rest, and gives what it all comes to.
+    /// Reads the rest, and gives the outcome of the step.
     fn end(mut self, exit: &Exit) -> Result<harness::Outcome, process::Error> {
         while !self.read(PIECES)? {}
         Ok(self.reader.end(exit).1)
     }
 }
 
-/// When a run ended, by its own record: the same whoever reads it, and however late. One whose shim died has none.
+/// When a run ended, by its own record: the same for every reader, however late. Without a time in the
+/// record, now.
 fn ended_at(exit: &Exit) -> Time {
     match i64::try_from(exit.ended_at) {
         Ok(at) if at > 0 => Time(at).min(clock::now()),
@@ -251,7 +324,8 @@ fn ended_at(exit: &Exit) -> Time {
     }
 }
 
-/// `ended_at`: a wakeup is so long after the end of the run that asked for it, whenever that is heard of.
+/// `ended_at`: a wakeup counts from the end of the run that asked for it, not from the time when the engine
+/// learns of it.
 fn of_outcome(id: &RunId, outcome: harness::Outcome, ended_at: Time) -> RunEnd {
     let end = match outcome.result {
         Ok(signal) => End::Finished(match signal {

@@ -1,17 +1,14 @@
-//! Steps and checks of which no journal knows: they are ended, so that what is begun anew is at work alone.
+//! Orphans: steps and checks that run though no journal knows of them. They are ended before new work begins.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use process::{Run, Status};
 
 use crate::folders::folders;
 use crate::{Error, Place, Result};
 
-/// How long a run that was told to end is waited for at a time: its grace, and some more.
-const WAIT: Duration = Duration::from_secs(30);
-
-/// Ends every step and every check, whoever started it, and whatever they left alive. One that was not started never will be.
+/// Ends every step and every check, whichever engine has started it, with every process that it has left. A
+/// run that has not been started never will be.
 ///
 /// # Errors
 /// A folder cannot be read; [`process::Error::Survivors`], when something cannot be killed.
@@ -24,7 +21,7 @@ pub fn end_all_runs(place: &Place) -> Result<()> {
             Err(process::Error::NoRun { .. }) => continue,
             Err(error) => return Err(error.into()),
         };
-        // Of one that has ended, its shim proved that nothing was left.
+        // The shim of a run that has ended has proved that nothing is left of it.
         if !matches!(run.status(), Ok(Status::Ended(_))) {
             end_run(&run)?;
         }
@@ -32,7 +29,7 @@ pub fn end_all_runs(place: &Place) -> Result<()> {
     Ok(())
 }
 
-/// Where the runs of checks are, and of what sets up their checkout.
+/// The directories of the runs of checks, and of the commands that set up their checkout.
 ///
 /// # Errors
 /// A folder cannot be read.
@@ -42,24 +39,27 @@ pub fn check_runs(place: &Place) -> Result<Vec<PathBuf>> {
     for check in &checks {
         dirs.extend(listed(check)?);
     }
-    // Setting up is a run beside those of the checks.
+    // The run of a set-up command stands beside the folders of the checks.
     dirs.extend(checks);
     Ok(dirs)
 }
 
-/// Ends a run: with its grace, then with force, then every straggler. One that was not started never will be.
+/// Ends a run: with its grace, then by force, then every straggler. A run that was not started never will be.
 ///
 /// # Errors
-/// As the run's own stop, watch and sweep.
+/// As the run's own end and sweep.
 pub fn end_run(run: &Run) -> Result<()> {
     match run.status() {
-        // A shim may be on its way to one that has not started.
+        // A shim may be on its way to a run that has not started.
         Ok(Status::NotStarted | Status::Running { .. }) => {
-            run.stop()?;
-            while run.watch()?.wait(WAIT)?.is_none() {}
+            let ended = run.end()?;
+            if ended.by_force {
+                tracing::warn!("{}", forced(&run.dir().display().to_string()));
+            }
+            return Ok(());
         }
         Ok(Status::Ended(_) | Status::Lost { .. }) => {}
-        // Its end cannot be watched; what is left of it can be seen.
+        // Nobody can watch for its end; a sweep finds what is left of it.
         Err(process::Error::Damaged { .. }) => match run.stop() {
             Ok(()) | Err(process::Error::Damaged { .. }) => {}
             Err(error) => return Err(error.into()),
@@ -68,6 +68,13 @@ pub fn end_run(run: &Run) -> Result<()> {
     }
     run.sweep()?;
     Ok(())
+}
+
+/// The warning about a run, called `what`, whose shim did not end it.
+pub(crate) fn forced(what: &str) -> String {
+    format!(
+        "{what}: the process that holds it did not answer, and was killed with everything that it had started"
+    )
 }
 
 fn listed(folder: &Path) -> Result<Vec<PathBuf>> {

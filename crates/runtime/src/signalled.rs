@@ -1,4 +1,4 @@
-//! An engine that is told to stop by a signal: for where its journal cannot be reached.
+//! Stopping an engine by a signal, for a person whose journal cannot be reached.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,18 +12,20 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use crate::place::repository_of;
 use crate::{Error, Result};
 
-/// An engine that was told.
+/// An engine that was signalled.
 #[derive(Debug)]
 pub struct Told {
-    /// Who it is.
+    /// The engine.
     pub engine: Holder,
     process: OwnedFd,
 }
 
-/// Tells the engine that runs in the repository of `dir` to stop, as its settings say. None: no engine runs there.
+/// Signals the engine that runs in the repository of `dir` to stop, in the way that its settings say. `None`:
+/// no engine runs there.
 ///
 /// # Errors
-/// [`Error::Held`] when the holder of the repository is no engine, as a git that outlived one; what keeps from signalling it.
+/// [`Error::Held`] when the holder of the repository is no engine, but a git that has outlived one, say; the
+/// system's error when the engine cannot be signalled.
 pub fn stop_by_signal(dir: &Path, env: &BTreeMap<String, String>) -> Result<Option<Told>> {
     let lock = repository_of(dir, env)?.lock_path();
     let Some(engine) = git::Lock::holder(&lock)?.filter(|holder| !holder.is_command) else {
@@ -43,7 +45,7 @@ pub fn stop_by_signal(dir: &Path, env: &BTreeMap<String, String>) -> Result<Opti
         Err(rustix::io::Errno::SRCH) => return Err(Error::Held { by: engine }),
         Err(error) => return Err(could_not(error.into())),
     };
-    // The engine that wrote its number there may be gone, and the number another's.
+    // The engine that wrote its process id there may be gone, and another process may have that id now.
     if !has_open(pid, &lock).map_err(could_not)? {
         return Err(Error::Held { by: engine });
     }

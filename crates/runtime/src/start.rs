@@ -1,4 +1,4 @@
-//! The engine's beginning and end.
+//! Entry points: run the engine, or carry out one command without one.
 
 use std::collections::BTreeMap;
 
@@ -23,14 +23,14 @@ pub struct Options {
     pub agents: Option<u32>,
     /// The harness, instead of the settings' one.
     pub harness: Option<String>,
-    /// How a shim is started; the default is this very program, with `shim`.
+    /// How to start a shim; the default is this executable, with the argument `shim`.
     pub shim: Option<process::Shim>,
-    /// The caller's environment, from which agents get what the settings allow.
+    /// The caller's environment. Agents get those of its variables that the settings allow.
     pub env: BTreeMap<std::ffi::OsString, std::ffi::OsString>,
 }
 
 impl Options {
-    /// The settings, with what was asked for on the command line in their place.
+    /// The settings, with the options of the command line in their place.
     pub(crate) fn over(&self, mut settings: settings::Settings) -> settings::Settings {
         if let Some(count) = self.agents {
             settings.agents.count = count;
@@ -45,7 +45,7 @@ impl Options {
     }
 }
 
-/// What a terminal asks of the engine.
+/// A wish of the terminal's, sent as a signal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Signal {
     /// Nothing.
@@ -53,14 +53,15 @@ pub enum Signal {
     None,
     /// Stop, as the settings say.
     Stop,
-    /// Stop now; what runs is left to the next engine.
+    /// Stop now, and leave running steps to the next engine.
     Leave,
 }
 
-/// Runs the engine on its journal until it is stopped, or until nothing can move any more. Gives what waits for a person then.
+/// Runs the engine on its journal until it is stopped, or until nothing can move any more. Gives what waits
+/// for a person then.
 ///
 /// # Errors
-/// [`Error::Held`] when another engine runs here; what keeps this one from starting or going on.
+/// [`Error::Held`] when another engine runs here; any error that keeps this one from starting or going on.
 pub async fn run(
     place: Place,
     ledger: Ledger,
@@ -90,7 +91,7 @@ pub async fn run(
 async fn executor(place: &Place, settings: &settings::Settings, options: &Options) -> Result<Executor> {
     loop {
         match Executor::new(place, settings, options, Work::All) {
-            // A command has come in between. Once it is gone, another may hold it.
+            // A command holds the repository. Once it is gone, another one may.
             Err(Error::Held { .. }) => {
                 let lasting = place.lasting_holder(|waits| tracing::warn!("{waits}")).await?;
                 if let Some(by) = lasting {
@@ -102,7 +103,7 @@ async fn executor(place: &Place, settings: &settings::Settings, options: &Option
     }
 }
 
-/// Until a terminal asks for anything.
+/// Waits until a terminal asks for anything.
 async fn asked(mut signals: watch::Receiver<Signal>) {
     if signals.wait_for(|asked| *asked != Signal::None).await.is_err() {
         std::future::pending::<()>().await;
@@ -135,7 +136,8 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
     Ok(())
 }
 
-/// What is known of a client that the settings name: whether it can be started here. Starts no agent.
+/// The facts about a client that the settings name, among them whether it can be started here. Starts no
+/// agent.
 ///
 /// # Errors
 /// There is no such table in the settings; [`Error::Harness`] when it cannot be used.
@@ -152,15 +154,15 @@ pub fn client(
     Ok(harness(place, settings, &options)?.check()?)
 }
 
-/// Tries out what agents are told: the templates in `prompts_dir`, and the built-in ones for the rest.
+/// Tries out the prompt templates: those in `prompts_dir`, and the built-in ones for the rest.
 ///
 /// # Errors
-/// [`Error::Prompt`]: one that cannot be used; the folder cannot be read.
+/// [`Error::Prompt`] for a template that cannot be used; the folder cannot be read.
 pub fn try_prompts(place: &Place, settings: &settings::Settings) -> Result<()> {
     Prompts::load(prompts_dir(place, settings).as_deref()).map(drop)
 }
 
-/// The harness that is to work.
+/// The harness that steps run with.
 pub(crate) fn harness(
     place: &Place,
     settings: &settings::Settings,
@@ -174,7 +176,7 @@ pub(crate) fn harness(
     };
     match chosen.kind {
         settings::HarnessKind::Claude => {
-            // Where its login is belongs to HOME, which it gets too; it is a path and no secret.
+            // The client finds its login by this path, as by HOME, which it gets too. A path is no secret.
             let mut pass = chosen.pass_env.clone();
             pass.push(harness::claude::CONFIG_DIR.to_owned());
             let env = harness::environment::assemble(&options.env, &chosen.env, &pass)?;
@@ -258,7 +260,7 @@ mod tests {
         let command = Executor::new(&place, &settings, &options, Work::Command).unwrap();
         let (_ask, asked) = watch::channel(Signal::None);
         let engine = tokio::spawn(run(place.clone(), ledger, options, asked));
-        // On this one thread it comes to where it waits before anybody else is heard.
+        // On this one thread, the engine runs until it waits before the test goes on.
         tokio::task::yield_now().await;
         let lock = place.repository.lock_path();
         let says = std::fs::read_to_string(&lock).unwrap();

@@ -96,6 +96,8 @@ sites! {
     Dropped "dropped"
     /// A ticket's file is moved away, and comes back as it was.
     Away "away"
+    /// A shim is frozen for a while: suspended by a signal, or stuck in the kernel.
+    Frozen "frozen"
 }
 
 impl fmt::Display for Site {

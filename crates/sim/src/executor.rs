@@ -62,10 +62,16 @@ impl Executor<'_> {
                     None => {
                         self.world.stop_wishes.insert(run.clone());
                     }
-                    Some(process) if process.end.is_none() && !process.stopped => {
+                    Some(process)
+                        if (process.end.is_none() || process.frozen.is_some()) && !process.stopped =>
+                    {
                         process.stopped = true;
                         process.acts.retain(|(at, _)| *at < grace);
-                        process.acts.push((grace, Act::End(process::killed())));
+                        let end = match self.plant {
+                            Some(Plant::OnlyAsked) => Act::End(process::killed()),
+                            Some(_) | None => Act::Kill,
+                        };
+                        process.acts.push((grace, end));
                     }
                     Some(_) => {}
                 }

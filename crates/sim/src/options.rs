@@ -123,6 +123,11 @@ fn rates(rng: &mut Rng) -> Rates {
             rates.set(site, rate);
         }
     }
+    // From numbers of its own, so that the worlds drawn before this site was there stay what they were.
+    let mut own = Rng::new(rng.clone().next());
+    if own.percent(25) {
+        rates.set(Site::Frozen, 150);
+    }
     rates
 }
 

@@ -52,6 +52,8 @@ pub enum Plant {
     LostEvent,
     /// A step's cost is written down twice.
     DoubleCost,
+    /// A shim that is to stop is asked, and nobody looks whether it is frozen.
+    OnlyAsked,
 }
 
 /// Marks a refusal whose end was moved.
@@ -80,6 +82,7 @@ impl Plant {
         Self::Overwritten,
         Self::LostEvent,
         Self::DoubleCost,
+        Self::OnlyAsked,
     ];
 
     /// What the engine is told of the settings.
@@ -137,6 +140,7 @@ impl Plant {
                     }
                 }),
                 Plant::Spendthrift
+                | Plant::OnlyAsked
                 | Plant::Tireless
                 | Plant::Talkative
                 | Plant::HollowLanding

@@ -23,6 +23,8 @@ pub(crate) struct Process {
     pub(crate) talks: bool,
     /// What it costs, in millionths of a US dollar.
     pub(crate) cost: u64,
+    /// Since when its shim has been frozen: nobody sees what it does, nor its end.
+    pub(crate) frozen: Option<Time>,
     /// Whether it was told to stop.
     pub(crate) stopped: bool,
     /// What its client tries again by itself, and cannot succeed.
@@ -48,6 +50,12 @@ pub(crate) enum Act {
     Push(String, u64),
     /// It edits a ticket's file: its text, or its status.
     File(TicketId, Option<FileStatus>),
+    /// Its shim is frozen.
+    Freeze,
+    /// Its shim goes on, if it was frozen.
+    Thaw,
+    /// Whoever has stopped it ends it, be its shim frozen or not.
+    Kill,
     /// It ends. What comes after that, a process does that outlives it.
     End(End),
 }

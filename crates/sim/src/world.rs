@@ -155,6 +155,9 @@ impl World {
         self.now.0 += by;
         for process in self.processes.values_mut() {
             process.began.0 += by;
+            if let Some(since) = &mut process.frozen {
+                since.0 += by;
+            }
             process.acts.iter_mut().for_each(|(at, _)| at.0 += by);
         }
         for (tell_at, _) in &mut self.files.looks {
@@ -205,6 +208,28 @@ impl World {
             process.end = Some(end);
             return;
         }
+        match act {
+            Act::Freeze => {
+                process.frozen.get_or_insert(self.now);
+                return;
+            }
+            Act::Thaw => {
+                process.frozen = None;
+                return;
+            }
+            Act::Kill => {
+                (process.frozen, process.end) = (None, Some(process::killed()));
+                return;
+            }
+            Act::Edit(_)
+            | Act::MergeTarget
+            | Act::Heal
+            | Act::Commit
+            | Act::GiveUp(_)
+            | Act::Push(..)
+            | Act::File(..)
+            | Act::End(_) => {}
+        }
         if let Act::GiveUp(failure) = act {
             process.given_up = Some(failure);
             return;
@@ -233,7 +258,13 @@ impl World {
             Act::Commit => {
                 self.save(&key);
             }
-            Act::GiveUp(_) | Act::Push(..) | Act::File(..) | Act::End(_) => {}
+            Act::GiveUp(_)
+            | Act::Push(..)
+            | Act::File(..)
+            | Act::Freeze
+            | Act::Thaw
+            | Act::Kill
+            | Act::End(_) => {}
         }
     }
 
@@ -357,8 +388,9 @@ impl World {
     /// A shim is killed from outside.
     pub(crate) fn kill_shim(&mut self, run: &RunId) {
         if let Some(process) = self.processes.get_mut(run)
-            && process.end.is_none()
+            && (process.end.is_none() || process.frozen.is_some())
         {
+            process.frozen = None;
             process.end = Some(process::failed(Class::Lost));
             process.acts.clear();
             self.touched = true;
@@ -370,8 +402,9 @@ impl World {
         self.processes.values().filter(|p| p.end.is_none())
     }
 
-    /// How a run ended, when it did.
+    /// How a run ended, when it did and can be seen.
     pub(crate) fn end_of(&self, run: &RunId) -> Option<&End> {
-        self.processes.get(run).and_then(|p| p.end.as_ref())
+        let process = self.processes.get(run)?;
+        process.end.as_ref().filter(|_| process.frozen.is_none())
     }
 }

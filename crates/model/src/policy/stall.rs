@@ -1,11 +1,16 @@
-//! When a step that runs is given up (machines.md §5): over its hard limit, or without any sign of life for too long.
+//! When a step that runs is given up: over its hard limit, or without any sign of life for too long, be it of
+//! the agent or of the shim that holds the agent.
 
 use std::time::Duration;
 
 use crate::Time;
 
-/// More time than this between two looks was not watched: a machine that slept, an engine that was down. It does not count.
+/// More time than this between two looks was not watched: a machine that slept, an engine that was down. It
+/// does not count.
 const LONGEST_GAP: Duration = Duration::from_secs(15);
+/// A shim that is well runs more often than this, even on a machine that has much to do: its heartbeats are
+/// five seconds apart.
+const LONGEST_PULSE: Duration = Duration::from_secs(15);
 /// How long a warning is not repeated.
 const COOL_DOWN: Duration = Duration::from_secs(60);
 
@@ -14,7 +19,8 @@ const COOL_DOWN: Duration = Duration::from_secs(60);
 pub struct Sample {
     /// When.
     pub at: Time,
-    /// When the processes were looked at: whoever does that does it in a measure of its own, and may have been kept from it.
+    /// When the processes were looked at: whoever does that does it in a measure of its own, and may have
+    /// been kept from it.
     pub seen: Time,
     /// Bytes of output so far, both streams; it moves when the agent says anything.
     pub heard: u64,
@@ -22,12 +28,17 @@ pub struct Sample {
     pub cpu_ms: u64,
     /// A digest of which processes those are.
     pub children: u64,
+    /// The process id of the shim; 0 as long as nobody knows it.
+    pub shim: u32,
+    /// A number that moves whenever the shim runs, which it does at each heartbeat at least. It stands still
+    /// while the shim is frozen: suspended by a signal, or stuck in the kernel.
+    pub pulse: u64,
 }
 
 /// The limits, as the settings give them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Silence after which a step is stuck; as long again, and it has stalled.
+    /// Silence after which a step is stuck, or its shim frozen; as long again, and the step has stalled.
     pub stall_after: Duration,
     /// The hard limit of a step.
     pub step_timeout: Duration,
@@ -43,7 +54,13 @@ pub enum Verdict {
         /// For how long.
         silent: Duration,
     },
-    /// That, for as long again: to be stopped and started over.
+    /// The shim has not run at all for the threshold: worth a warning. Nobody sees what the agent does
+    /// meanwhile, nor its end.
+    Frozen {
+        /// For how long.
+        silent: Duration,
+    },
+    /// Either of these, for as long again: to be stopped and started over.
     Stalled,
     /// Over the hard limit: to be stopped.
     TimedOut,
@@ -56,12 +73,44 @@ pub struct Watch {
     ran: Duration,
     silent: Duration,
     idle: Duration,
+    shim: ShimWatch,
     warned: Option<Duration>,
+}
+
+/// Whether the shim of a run is frozen, by what is seen of its pulse between looks. Only watched time counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShimWatch {
+    last: Option<(Time, u64)>,
+    silent: Duration,
+    warned: Option<Duration>,
+}
+
+impl ShimWatch {
+    /// Takes a look: [`Verdict::Alive`], or [`Verdict::Frozen`] after `stall_after` without a pulse, or
+    /// [`Verdict::Stalled`] after as long again.
+    pub fn look(&mut self, at: Time, pulse: u64, stall_after: Duration) -> Verdict {
+        match self.last.replace((at, pulse)) {
+            Some((last_at, last)) if last == pulse => self.silent += at.since(last_at).min(LONGEST_GAP),
+            Some(_) | None => (self.silent, self.warned) = (Duration::ZERO, None),
+        }
+        let threshold = stall_after.max(LONGEST_PULSE);
+        let silent = self.silent;
+        if silent >= threshold.saturating_mul(2) {
+            return Verdict::Stalled;
+        }
+        let is_told = self.warned.is_some_and(|at| silent - at < COOL_DOWN);
+        if silent < threshold || is_told {
+            return Verdict::Alive;
+        }
+        self.warned = Some(silent);
+        Verdict::Frozen { silent }
+    }
 }
 
 impl Watch {
     /// Takes a look.
     pub fn look(&mut self, sample: Sample, limits: Limits) -> Verdict {
+        let shim = self.shim.look(sample.at, sample.pulse, limits.stall_after);
         let Some(last) = self.last.replace(sample) else {
             return Verdict::Alive;
         };
@@ -81,6 +130,9 @@ impl Watch {
         };
         if self.ran >= limits.step_timeout {
             return Verdict::TimedOut;
+        }
+        if shim != Verdict::Alive {
+            return shim;
         }
         // A healthy agent inside a long build is never killed: both must be quiet.
         let quiet = self.silent.min(self.idle);
@@ -123,6 +175,8 @@ mod tests {
                     heard,
                     cpu_ms,
                     children: 0,
+                    shim: 5,
+                    pulse: n as u64,
                 };
                 (n * 5, watch.look(sample, LIMITS))
             })
@@ -163,6 +217,8 @@ mod tests {
             heard: 1,
             cpu_ms: 1,
             children: 0,
+            shim: 5,
+            pulse: 1,
         };
         assert_eq!(watch.look(look(0), LIMITS), Verdict::Alive);
         assert_eq!(
@@ -182,10 +238,86 @@ mod tests {
                 heard: 1,
                 cpu_ms: 1,
                 children: 0,
+                shim: 5,
+                pulse: n as u64,
             };
             watch.look(sample, LIMITS)
         });
         assert!(looks.by_ref().take(20).all(|verdict| verdict == Verdict::Alive));
         assert_eq!(looks.next(), Some(Verdict::TimedOut));
+    }
+
+    /// A shim that is looked at every five seconds for so long, with its pulse at each second as `pulse`
+    /// says.
+    fn shim(seconds: i64, stall_after: u64, pulse: impl Fn(i64) -> u64) -> Vec<(i64, Verdict)> {
+        let (mut watch, stall_after) = (ShimWatch::default(), Duration::from_secs(stall_after));
+        (0..=seconds / 5)
+            .map(|n| (n * 5, watch.look(Time(n * 5000), pulse(n * 5), stall_after)))
+            .filter(|(_, verdict)| *verdict != Verdict::Alive)
+            .collect()
+    }
+
+    #[test]
+    fn a_frozen_shim_is_warned_of_every_minute_then_the_step_has_stalled() {
+        let frozen = |silent| Verdict::Frozen {
+            silent: Duration::from_secs(silent),
+        };
+        assert_eq!(
+            shim(200, 100, |_| 7),
+            [(100, frozen(100)), (160, frozen(160)), (200, Verdict::Stalled)]
+        );
+    }
+
+    #[test]
+    fn a_frozen_shim_that_goes_on_begins_anew() {
+        assert_eq!(
+            shim(390, 100, |t| u64::from(t >= 195)).len(),
+            4,
+            "warned twice, and twice again"
+        );
+        assert!(!shim(390, 100, |t| u64::from(t >= 195)).contains(&(390, Verdict::Stalled)));
+    }
+
+    #[test]
+    fn a_shim_is_not_frozen_between_two_heartbeats_however_short_the_threshold() {
+        assert_eq!(shim(100, 1, |t| t as u64 / 10), []);
+        let first = shim(100, 1, |_| 7).into_iter().next();
+        assert_eq!(first.map(|(at, _)| at), Some(15));
+    }
+
+    #[test]
+    fn time_in_which_nobody_looked_at_the_shim_does_not_count() {
+        let mut watch = ShimWatch::default();
+        let stall_after = Duration::from_secs(60);
+        for hour in 0..4 {
+            assert_eq!(watch.look(Time(hour * 3_600_000), 7, stall_after), Verdict::Alive);
+        }
+    }
+
+    #[test]
+    fn a_step_whose_shim_is_frozen_stalls_though_nothing_is_seen_of_its_agent() {
+        let mut watch = Watch::default();
+        let mut looks = (0..=8).map(|n| {
+            let sample = Sample {
+                at: Time(n * 5000),
+                // The last heartbeat there was, over and over.
+                seen: Time(0),
+                heard: 1,
+                cpu_ms: 1,
+                children: 0,
+                shim: 5,
+                pulse: 7,
+            };
+            watch.look(sample, LIMITS)
+        });
+        let silent = LIMITS.stall_after;
+        assert_eq!(
+            looks.find(|verdict| *verdict != Verdict::Alive),
+            Some(Verdict::Frozen { silent })
+        );
+        assert_eq!(
+            looks.find(|verdict| *verdict != Verdict::Alive),
+            Some(Verdict::Stalled)
+        );
     }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use process::{Error, Reason, Run, Status, Stream, Tail, find_marked};
 
-use crate::support::{LONG, World, bare_shim, exit, kill, lives, pid_in, shim, text, until};
+use crate::support::{LONG, World, bare_shim, exit, kill, lives, pid_in, shim, shim_of, text, until};
 
 /// Starts a run from a process that is gone when this returns.
 fn start_and_die(run: &Run) {
@@ -19,15 +19,6 @@ fn start_and_die(run: &Run) {
         "{}",
         String::from_utf8_lossy(&engine.stderr)
     );
-}
-
-fn shim_of(run: &Run) -> u32 {
-    match run.status().unwrap() {
-        Status::Running {
-            started: Some(started),
-        } => started.shim.pid,
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]
@@ -195,7 +186,8 @@ fn a_shim_killed_at_any_moment_leaves_nothing_and_starts_nothing_twice() {
             "echo ran >> ran-{round}; (setsid sleep 1000 &); exec sleep 1000"
         )));
         let mut shim_process = bare_shim(&run).spawn().unwrap();
-        // Later in its life each round: by looks at its directory, which take about as long as what it does there.
+        // Later in its life each round: by looks at its directory, which take about as long as what it does
+        // there.
         until("the shim is there", || {
             run.dir().join("lock").exists().then_some(())
         });

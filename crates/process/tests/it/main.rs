@@ -8,6 +8,7 @@
 
 mod adopt;
 mod end;
+mod frozen;
 mod output;
 mod stop;
 mod support;

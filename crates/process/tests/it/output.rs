@@ -115,8 +115,8 @@ fn output_is_read_on_while_it_comes() {
     assert_eq!(tail.offset(), 8);
 }
 
-/// A program runs as the user who reads what is told of it, and can put anything in its place. The naive version waits for whoever
-/// may write into a pipe, or reads as long as there is something.
+/// A program runs as the user who reads what is told of it, and can put anything in its place. The naive
+/// version waits for whoever may write into a pipe, or reads as long as there is something.
 #[test]
 fn what_a_program_puts_in_the_place_of_a_record_is_refused_and_never_waited_for() {
     for (put, what) in [

@@ -128,7 +128,8 @@ fn a_stop_at_any_moment_of_the_start_is_heard() {
         let run = world.create(&world.sh("sleep 1000"));
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // As the shim gets under way, a little later each round: in the middle of its set-up sooner or later.
+                // As the shim gets under way, a little later each round: in the middle of its set-up sooner
+                // or later.
                 until("the shim is there", || {
                     run.dir().join("lock").exists().then_some(())
                 });

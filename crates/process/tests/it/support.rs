@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use process::{Exit, Run, Shim, Spec, Status, Stream, Tail};
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 /// Longer than anything here takes on the slowest machine: passing it is a failure.
@@ -75,9 +76,7 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         for run in self.runs.borrow().iter() {
-            let _ = run.stop();
-            let _ = run.watch().and_then(|watch| watch.wait(LONG));
-            let _ = run.sweep();
+            let _ = run.end();
         }
     }
 }
@@ -141,8 +140,22 @@ pub(crate) fn lives(pid: u32) -> bool {
 }
 
 pub(crate) fn kill(pid: u32) {
+    signal(pid, Signal::KILL);
+}
+
+pub(crate) fn signal(pid: u32, signal: Signal) {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
+}
+
+/// The process id of the shim of a run that runs.
+pub(crate) fn shim_of(run: &Run) -> u32 {
+    match run.status().unwrap() {
+        Status::Running {
+            started: Some(started),
+        } => started.shim.pid,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// A shim started by hand for a run, as an engine that did not look before would.

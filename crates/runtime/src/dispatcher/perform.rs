@@ -7,7 +7,7 @@ use model::RunId;
 use model::attempt;
 use model::ticket::{Effect, Ticket};
 use store::Ordered;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 use super::{Dispatcher, Event};
 use crate::check::CheckOrder;
@@ -27,8 +27,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Puts effects into their lines, and begins with what can be performed: once all are there, since a later one may take
-    /// an earlier one's place.
+    /// Puts effects into their lines, and begins with what can be performed: once all are there, since a
+    /// later one may take an earlier one's place.
     pub(super) async fn enqueue(&mut self, all: Vec<Ordered>) -> Result<()> {
         for ordered in all {
             self.date(&ordered).await?;
@@ -105,7 +105,8 @@ impl Dispatcher {
                     .unwrap_or_else(|| Ticket::new(id.clone()));
                 let threads = Arc::clone(&executor.threads);
                 let stop = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
-                // Checks wait for processes, not for the disk: they take no room from others. A stop waits for nobody.
+                // Checks wait for processes, not for the disk: they take no room from others. A stop waits
+                // for nobody.
                 let in_room = !stop && !matches!(ordered.effect, Effect::RunChecks { .. });
                 let ordered_at = Stopwatch::start();
                 let check = CheckOrder::new(format!("{}-{}", ordered.id.seq, ordered.id.index));
@@ -161,19 +162,25 @@ impl Dispatcher {
         (ticket.cloned(), session)
     }
 
-    /// Watches a run for its end, once.
+    /// Watches a run for its end, once. A watcher that is there already is woken, to look whether the run is
+    /// to stop.
     pub(super) fn watch(&mut self, run: RunId) {
-        if self.watched.insert(run.clone()) {
-            let dir = self.executor.place.runs_dir.join(run.as_str());
-            let step = self.step_of(&run);
-            tokio::spawn(observe::watch(
-                dir,
-                run,
-                step,
-                Arc::clone(&self.executor),
-                self.tell.clone(),
-            ));
+        if let Some(asked) = self.watched.get(&run) {
+            asked.notify_one();
+            return;
         }
+        let asked = Arc::new(Notify::new());
+        self.watched.insert(run.clone(), Arc::clone(&asked));
+        let dir = self.executor.place.runs_dir.join(run.as_str());
+        let step = self.step_of(&run);
+        tokio::spawn(observe::watch(
+            dir,
+            run,
+            step,
+            asked,
+            Arc::clone(&self.executor),
+            self.tell.clone(),
+        ));
     }
 }
 

@@ -48,6 +48,13 @@ impl Executor<'_> {
         if let Some(rng) = &straggles {
             self.straggle(&mut acts, rng.clone());
         }
+        if let Some(mut rng) = self.chance.strikes(Site::Frozen) {
+            let from = Time(self.world.now.0 + rng.ms(0, 20_000));
+            // Often for good, as far as its step is concerned.
+            let until = Time(from.0 + rng.ms(0, 1_200_000));
+            acts.extend([(from, Act::Freeze), (until, Act::Thaw)]);
+            acts.sort_by_key(|(at, _)| *at);
+        }
         let floods = self.chance.strikes(Site::Flood).is_some();
         let now = self.world.now;
         let known = !self.world.sessions.insert(session.clone());
@@ -70,6 +77,7 @@ impl Executor<'_> {
             end: wish.then(process::killed),
             talks,
             cost: if rng.percent(20) { 0 } else { rng.below(400) },
+            frozen: None,
             stopped: wish,
             given_up: None,
             floods,

@@ -182,16 +182,20 @@ impl Simulation {
                 let Some(process) = self.world.processes.get(&run) else {
                     return Ok(());
                 };
-                let ran = u64::try_from(now.0 - process.began.0).unwrap_or(0);
+                // Of a frozen shim's step, what was to be seen when it froze is all there is.
+                let seen = process.frozen.unwrap_or(now);
+                let ran = u64::try_from(seen.0 - process.began.0).unwrap_or(0);
                 let (heard, cpu_ms) = if process.talks { (ran, ran) } else { (1, 1) };
                 let sample = Sample {
                     at: now,
-                    seen: now,
+                    seen,
                     heard,
                     cpu_ms,
                     children: 0,
+                    shim: 1,
+                    pulse: ran,
                 };
-                let given_up = process.given_up.clone();
+                let given_up = process.given_up.clone().filter(|_| process.frozen.is_none());
                 let sampled = Input::Sampled {
                     run: run.clone(),
                     sample,

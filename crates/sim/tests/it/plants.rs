@@ -148,3 +148,8 @@ fn an_event_that_is_gone_is_caught() {
 fn a_cost_that_is_counted_twice_is_caught() {
     caught(Plant::DoubleCost, &["stored state equals replay", "costs add up"]);
 }
+
+#[test]
+fn a_frozen_shim_that_is_only_asked_to_end_is_caught() {
+    caught(Plant::OnlyAsked, &["everything comes to rest"]);
+}

@@ -5,6 +5,7 @@ mod checkout;
 mod checks;
 mod failures;
 mod files;
+mod frozen;
 mod garbage;
 mod hazards;
 mod landing;
