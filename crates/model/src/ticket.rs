@@ -337,7 +337,7 @@ impl Why {
         "sensitive paths",
         "conflict",
         "auth",
-        "no_progress",
+        "no progress",
         "review",
         "budget",
     ];
@@ -355,7 +355,7 @@ impl Why {
             Why::SensitivePaths { .. } => "sensitive paths",
             Why::Conflict => "conflict",
             Why::Auth => "auth",
-            Why::NoProgress => "no_progress",
+            Why::NoProgress => "no progress",
             Why::Review => "review",
             Why::Budget { .. } => "budget",
         }
