@@ -163,6 +163,7 @@ const PROSE: &[Prose] = &[
             ("hands over", "the verb"),
             ("hands out", "the verb"),
             ("hands it", "the verb"),
+            ("hands the work", "the verb"),
             ("hands back", "the verb"),
         ],
     },
