@@ -22,6 +22,7 @@ mod sim;
 mod sources;
 mod suite;
 mod tiers;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ usage: cargo xtask <command>
                         with --deep also the tests that take long, and minutes of made-up input
                         stops at the first step that fails, unless told to keep going
   deps                  the arrows between our crates, what the pure ones may use, licences, the lock file, unsafe
+  words                 the words that code and documents do not use any more, and comment lines that are too long
   generate [--check]    writes the generated files; with --check fails where they differ from what is committed
   clients               installs the agent clients that the tests run, as clients/ pins them, in target/clients
   bench [drain|dispatch|exits|idle|recover|append] [--quick] [--crew=PATH]
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         ["generate"] => generate::write(&root),
         ["generate", "--check"] => generate::check(&root),
         ["clients"] => clients::install(&root),
+        ["words"] => words::check(&root),
         ["bench", ref rest @ ..] if bench::Options::read(rest).is_some() => {
             bench::Options::read(rest).map_or(Ok(()), |options| bench::run(&root, &options))
         }

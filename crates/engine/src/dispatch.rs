@@ -135,7 +135,7 @@ impl Core {
             }
         }
         self.refresh_line();
-        if let Some(at) = self.ready.settles_at() {
+        if let Some(at) = self.ready.debounce_ends_at() {
             self.dirty = true;
             self.wake_at(at);
         }

@@ -16,7 +16,7 @@ pub(crate) struct ReadyQueue {
     /// Those of them that say whom they are meant for.
     named: BTreeSet<TicketId>,
     /// Files that are to be still for a while longer.
-    settling: BTreeSet<(Time, TicketId)>,
+    debouncing: BTreeSet<(Time, TicketId)>,
     /// Tickets whose backoff is not over.
     not_due: BTreeSet<(Time, TicketId)>,
     /// Open recovery tickets that are not needed any more.
@@ -35,7 +35,7 @@ pub(crate) struct ReadyQueue {
 #[derive(Clone, Debug)]
 enum Said {
     Eligible(Place),
-    Settles(Time),
+    Debouncing(Time),
     Due(Time),
 }
 
@@ -78,7 +78,7 @@ impl ReadyQueue {
             self.debounce = Some(queue.debounce);
         }
         self.now = queue.now;
-        for waiting in [&self.settling, &self.not_due] {
+        for waiting in [&self.debouncing, &self.not_due] {
             let over = waiting.iter().take_while(|(until, _)| *until <= queue.now);
             self.stale.extend(over.map(|(_, id)| id.clone()));
         }
@@ -91,8 +91,8 @@ impl ReadyQueue {
             }
             let said = match route::eligible(queue, &id) {
                 Ok(()) => route::place(queue, &id).map(Said::Eligible),
-                Err(Refusal::Unsettled { until }) if queue.tickets.contains_key(&id) => {
-                    Some(Said::Settles(until))
+                Err(Refusal::Debouncing { until }) if queue.tickets.contains_key(&id) => {
+                    Some(Said::Debouncing(until))
                 }
                 Err(Refusal::NotDue { until }) => Some(Said::Due(until)),
                 Err(_) => None,
@@ -106,8 +106,8 @@ impl ReadyQueue {
                         self.named.insert(id.clone());
                     }
                 }
-                Said::Settles(until) => {
-                    self.settling.insert((*until, id.clone()));
+                Said::Debouncing(until) => {
+                    self.debouncing.insert((*until, id.clone()));
                 }
                 Said::Due(until) => {
                     self.not_due.insert((*until, id.clone()));
@@ -124,8 +124,8 @@ impl ReadyQueue {
             Some(Said::Eligible(place)) => {
                 self.eligible.remove(&place);
             }
-            Some(Said::Settles(until)) => {
-                self.settling.remove(&(until, id.clone()));
+            Some(Said::Debouncing(until)) => {
+                self.debouncing.remove(&(until, id.clone()));
             }
             Some(Said::Due(until)) => {
                 self.not_due.remove(&(until, id.clone()));
@@ -149,9 +149,9 @@ impl ReadyQueue {
         self.not_needed.iter()
     }
 
-    /// [`route::settles_at`].
-    pub(crate) fn settles_at(&self) -> Option<Time> {
-        self.settling.first().map(|(until, _)| *until)
+    /// [`route::debounce_ends_at`].
+    pub(crate) fn debounce_ends_at(&self) -> Option<Time> {
+        self.debouncing.first().map(|(until, _)| *until)
     }
 
     /// Compares everything with what a look at the whole queue says: every test and simulation of a build for tests does it
@@ -163,7 +163,7 @@ impl ReadyQueue {
         assert_eq!(ready, route::order(queue));
         let over: Vec<&TicketId> = self.not_needed().collect();
         assert_eq!(over, route::not_needed(queue));
-        assert_eq!(self.settles_at(), route::settles_at(queue));
+        assert_eq!(self.debounce_ends_at(), route::debounce_ends_at(queue));
         let meant = |ids: &mut dyn Iterator<Item = &TicketId>| -> BTreeSet<model::AgentName> {
             ids.filter_map(|id| route::assignee(queue, id).cloned()).collect()
         };

@@ -270,7 +270,7 @@ impl Core {
                     | Refusal::InProgress { .. }
                     | Refusal::Submitted { .. }
                     | Refusal::Held { .. }
-                    | Refusal::Unsettled { .. }
+                    | Refusal::Debouncing { .. }
                     | Refusal::NotDue { .. }
                     | Refusal::DayBudget { .. }
                     | Refusal::RecoveryNotNeeded { .. },

@@ -365,7 +365,7 @@ impl Why {
         "sensitive paths",
         "conflict",
         "auth",
-        "no_progress",
+        "no progress",
         "review",
         "budget",
     ];
@@ -383,7 +383,7 @@ impl Why {
             Why::SensitivePaths { .. } => "sensitive paths",
             Why::Conflict => "conflict",
             Why::Auth => "auth",
-            Why::NoProgress => "no_progress",
+            Why::NoProgress => "no progress",
             Why::Review => "review",
             Why::Budget { .. } => "budget",
         }

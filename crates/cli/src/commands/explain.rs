@@ -258,7 +258,7 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
             | Refusal::NoFile
             | Refusal::Unreadable
             | Refusal::FileClosed
-            | Refusal::Unsettled { .. }
+            | Refusal::Debouncing { .. }
             | Refusal::Epic
             | Refusal::NotDue { .. }
             | Refusal::RecoveryNotNeededYet { .. }

@@ -80,7 +80,7 @@ pub enum Refusal {
     /// Its file says `in_progress` and no agent has it.
     TakenByPerson,
     /// Its file changed a moment ago.
-    Unsettled {
+    Debouncing {
         /// When it will have been still for long enough.
         #[serde(serialize_with = "moment::one")]
         #[schemars(with = "Moment")]
@@ -175,8 +175,11 @@ impl fmt::Display for Refusal {
             Refusal::TakenByPerson => f.write_str(
                 "a person has taken it: its file says in_progress; set it to open to give it to an agent",
             ),
-            Refusal::Unsettled { until } => {
-                write!(f, "its file changed a moment ago; it counts from {until} on")
+            Refusal::Debouncing { until } => {
+                write!(
+                    f,
+                    "its file changed a moment ago; crew waits until {until}, in case it changes again"
+                )
             }
             Refusal::Epic => f.write_str("it is an epic; agents work on its parts"),
             Refusal::NotDue { until } => write!(f, "it came back and is not given out again before {until}"),
@@ -241,7 +244,7 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
         return Err(match file {
             None => Refusal::Unknown,
             Some(File { unreadable: true, .. }) => Refusal::Unreadable,
-            Some(_) => Refusal::Unsettled { until: queue.now },
+            Some(_) => Refusal::Debouncing { until: queue.now },
         });
     };
     if let Some(held) = &ticket.held {
@@ -285,7 +288,7 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     }
     let until = file.changed_at + queue.debounce;
     if until > queue.now && !by_hand {
-        return Err(Refusal::Unsettled { until });
+        return Err(Refusal::Debouncing { until });
     }
     depends(queue, ticket)?;
     if let Some(recovers) = &ticket.spec.recovers {
@@ -465,12 +468,12 @@ pub fn is_not_needed(queue: Queue<'_>, id: &TicketId) -> bool {
 
 /// The next moment at which a file will have been still for long enough: routing is worth another look then.
 #[must_use]
-pub fn settles_at(queue: Queue<'_>) -> Option<Time> {
+pub fn debounce_ends_at(queue: Queue<'_>) -> Option<Time> {
     let waiting = queue
         .tickets
         .values()
         .filter_map(|t| match eligible(queue, &t.id) {
-            Err(Refusal::Unsettled { until }) => Some(until),
+            Err(Refusal::Debouncing { until }) => Some(until),
             Err(_) | Ok(()) => None,
         });
     waiting.min()

@@ -377,7 +377,7 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Option<Item> {
         | Refusal::Unreadable
         | Refusal::FileClosed
         | Refusal::TakenByPerson
-        | Refusal::Unsettled { .. }
+        | Refusal::Debouncing { .. }
         | Refusal::Epic
         | Refusal::NotDue { .. }
         | Refusal::DayBudget { .. }

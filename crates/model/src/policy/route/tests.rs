@@ -207,12 +207,12 @@ fn a_file_counts_once_it_has_been_still_for_long_enough() {
     let mut world = World::new(&[("t-1", plain()), ("t-2", plain())]);
     world.file("t-1").changed_at = Time(9_900);
     world.file("t-2").changed_at = Time(9_700);
-    assert_eq!(settles_at(world.queue()), Some(Time(10_200)));
+    assert_eq!(debounce_ends_at(world.queue()), Some(Time(10_200)));
     world.now = Time(10_200);
     assert_eq!(world.order(), ["t-2"]);
     world.now = Time(10_400);
     assert_eq!(
-        (world.order(), settles_at(world.queue())),
+        (world.order(), debounce_ends_at(world.queue())),
         (vec!["t-1", "t-2"], None)
     );
 }
