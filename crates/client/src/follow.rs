@@ -74,7 +74,7 @@ impl Follow {
     pub async fn changed(&mut self) {
         if self.writes.changed().await.is_err() {
             // The journal is closed: there will be no more.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

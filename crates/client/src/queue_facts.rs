@@ -72,7 +72,7 @@ impl Facts {
             match understood {
                 // What was set aside is over: it is looked at again by an engine, should its file say otherwise.
                 Some((_, reading)) if crew.archived.tickets.contains(&id) => {
-                    facts.set_aside(id, reading.status)
+                    facts.set_aside(id, reading.status);
                 }
                 Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
                 None => {

@@ -215,7 +215,7 @@ impl Dispatcher {
         match dispatcher.load().await {
             // An engine waits for room; a person who asked for one thing wants to know.
             Err(error) if error.is_passing() && dispatcher.duty == Duty::Drain => {
-                dispatcher.trouble = Some(error)
+                dispatcher.trouble = Some(error);
             }
             loaded => loaded?,
         }

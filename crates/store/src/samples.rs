@@ -103,6 +103,7 @@ fn to_the_end(way: Way) -> Way {
         .collect()
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands alone in `map_err`")]
 fn refused(why: impl ToString) -> Error {
     Error::Invalid {
         what: format!("a sample event ({})", why.to_string()),

@@ -49,7 +49,7 @@ impl Summary {
             (Some(ledger), Some(Either::Ticket(id))) => ledger.restore(&mut crew, id, None).await?,
             (Some(ledger), Some(Either::Agent(_)) | None) => {
                 let add = |_: &TicketId, summaries: &Summaries| {
-                    summaries.attempts.iter().for_each(|work| worked.add(work))
+                    summaries.attempts.iter().for_each(|work| worked.add(work));
                 };
                 ledger.attempt_summaries(&crew, add).await?;
             }

@@ -88,6 +88,7 @@ pub(super) fn stream(name: &str) -> Result<StreamId> {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it stands alone in `map_err`")]
 fn not_a_name(error: model::ids::Error) -> Error {
     Error::Damaged {
         what: error.to_string(),
