@@ -36,7 +36,7 @@ fn kill_ends_a_step_whose_shim_is_frozen_and_keeps_its_work() {
     world.wait("the work is kept", || world.kept("t-1", 1).is_some());
     world.must(&["stop"]);
     let said = engine.end();
-    assert!(said.err.contains("did not answer, and was killed"), "{said}");
+    assert!(said.all().contains("did not answer, and was killed"), "{said}");
     world.assert_at_rest();
     // Its end is one event.
     assert_eq!(
