@@ -223,9 +223,12 @@ impl Core {
             let state = ticket.state_name();
             // The ticket whose step was refused may be over by now: any will do to say that somebody has mended it.
             let idle = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
-            let shut = self.pause().is_some_and(|pause| pause.until.is_none());
-            if (idle || shut) && self.free_harness(by) {
-                return Ok(format!("steps are started on {} again", self.harness()));
+            if let Some((harness, pause)) = self.paused_harness(id)
+                && (idle || pause.until.is_none())
+            {
+                let message = format!("steps are started on {harness} again");
+                self.free_harness(harness, by);
+                return Ok(message);
             }
             return Err(format!("{id} is not held: it is {state}"));
         }
@@ -237,9 +240,12 @@ impl Core {
             slot_free,
             fresh: self.fresh_session(id),
         };
+        let paused = self.paused_harness(id).map(|(harness, _)| harness);
         let answer = self.act(id, event, format!("{id} is tried again"))?;
         // Whoever retries has mended what was refused, or wants to know.
-        self.free_harness(by);
+        if let Some(harness) = paused {
+            self.free_harness(harness, by);
+        }
         Ok(answer)
     }
 

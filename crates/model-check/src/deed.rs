@@ -57,6 +57,7 @@ impl Deed {
                 vec![Event::Claimed {
                     agent: agent_name(agent),
                     fence,
+                    harness: model::samples::harness(),
                     session: session(ticket, fence, 1),
                     at: soon,
                     eligible: true,
@@ -71,6 +72,7 @@ impl Deed {
                 attempt(attempt::Event::StepStarted {
                     run: RunId::of_step(&ticket.id, ticket.fence, runs + 1),
                     budget: None,
+                    change: None,
                 })
             }
             Self::Spawned => attempt(attempt::Event::WorkerSpawned),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AfterStop, Attempt, Failure, Mode, Prompt, Signal, Stuck, Usage};
+use super::{AfterStop, Attempt, Failure, HarnessChange, HarnessId, Mode, Prompt, Signal, Stuck, Usage};
 use crate::policy::budget::Budget;
 use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
 
@@ -36,6 +36,9 @@ pub enum Event {
         /// What it says of the ticket's budget, when the agent must come to an end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
+        /// The change to another harness, when the settings do not name the attempt's own any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        change: Option<HarnessChange>,
     },
     /// Its shim is known to live.
     WorkerSpawned,
@@ -189,6 +192,8 @@ pub enum Effect {
         number: u32,
         /// The step's number, from 1.
         step: u32,
+        /// The client that the step is started with.
+        harness: HarnessId,
         /// The conversation.
         session: SessionId,
         /// Whether the client has not seen it yet.

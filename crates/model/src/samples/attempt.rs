@@ -1,10 +1,10 @@
 //! The attempt machine's alphabet.
 
-use super::{Alphabet, EARLY, LATE, agent, oid, run, session_id};
+use super::{Alphabet, EARLY, LATE, agent, harness, oid, other_harness, run, session_id};
 use crate::Fence;
 use crate::attempt::{
-    AfterStop, Attempt, Class, Event, Failure, Machine, Mode, Prompt, Signal, StartPoint, State, Stuck,
-    Usage, Workspace,
+    AfterStop, Attempt, Class, Event, Failure, HarnessChange, Machine, Mode, Prompt, Signal, StartPoint,
+    State, Stuck, Usage, Workspace,
 };
 use crate::machine::{self, Explored, Sample};
 
@@ -21,6 +21,7 @@ pub fn first() -> Attempt {
         Fence(1),
         1,
         StartPoint::Target,
+        harness(),
         session_id(1),
         EARLY,
     )
@@ -85,13 +86,26 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         Event::StepStarted {
             run: run.clone(),
             budget: None,
+            change: None,
         },
     )
     .when(
         "budget low",
         Event::StepStarted {
-            run,
+            run: run.clone(),
             budget: Some(super::budget()),
+            change: None,
+        },
+    )
+    .when(
+        "another harness",
+        Event::StepStarted {
+            run,
+            budget: None,
+            change: Some(HarnessChange {
+                to: other_harness(),
+                fresh: fresh.clone(),
+            }),
         },
     )
     .event(Event::WorkerSpawned)

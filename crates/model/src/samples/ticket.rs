@@ -1,6 +1,6 @@
 //! The ticket machine's alphabet: its own events, and its attempt's.
 
-use super::{Alphabet, EARLY, LATE, agent, attempt, oid, session_id, ticket_id};
+use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
@@ -52,6 +52,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let claimed = |fence, at, eligible| Event::Claimed {
         agent: agent("ann"),
         fence,
+        harness: harness(),
         session: session.clone(),
         at,
         eligible,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Candidate, InTheWay, Repeat, Spec};
-use crate::attempt;
+use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
 use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
 
@@ -27,6 +27,8 @@ pub enum Event {
         agent: AgentName,
         /// The claim's token: greater than the last.
         fence: Fence,
+        /// The client that it works with.
+        harness: HarnessId,
         /// Its first session.
         session: SessionId,
         /// When.

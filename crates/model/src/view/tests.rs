@@ -106,6 +106,7 @@ impl Told {
             T::Claimed {
                 agent: name(by),
                 fence,
+                harness: crate::samples::harness(),
                 session,
                 at: self.now(),
                 eligible: true,
@@ -122,7 +123,14 @@ impl Told {
 
     fn start(&mut self, of: &str, n: u32) {
         let run = RunId::of_step(&id(of), Fence(1), n);
-        self.ticket(of, T::Attempt(A::StepStarted { run, budget: None }));
+        self.ticket(
+            of,
+            T::Attempt(A::StepStarted {
+                run,
+                budget: None,
+                change: None,
+            }),
+        );
         self.ticket(of, T::Attempt(A::WorkerSpawned));
     }
 

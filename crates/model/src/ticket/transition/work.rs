@@ -22,6 +22,7 @@ impl Draft<'_> {
         let Event::Claimed {
             agent,
             fence,
+            harness,
             session,
             at,
             eligible,
@@ -45,7 +46,15 @@ impl Draft<'_> {
         ticket.tries += 1;
         ticket.attempts += 1;
         let (number, from) = (ticket.attempts, ticket.from.clone());
-        let attempt = Attempt::new(agent.clone(), *fence, number, from.clone(), session.clone(), *at);
+        let attempt = Attempt::new(
+            agent.clone(),
+            *fence,
+            number,
+            from.clone(),
+            harness.clone(),
+            session.clone(),
+            *at,
+        );
         ticket.state = State::InProgress(Box::new(attempt));
         self.effects.push(Effect::PrepareWorkspace {
             agent: agent.clone(),
