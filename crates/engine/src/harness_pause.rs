@@ -1,9 +1,9 @@
 //! Harness pauses: while the service of a harness refuses, no step of any agent is started on it.
 
-use model::TicketId;
 use model::attempt::{self, Attempt, Class, HarnessChange, HarnessId};
 use model::project::{self, HarnessPause};
 use model::ticket::{Event, Ticket};
+use model::{Actor, TicketId};
 
 use crate::core::Core;
 
@@ -93,8 +93,8 @@ impl Core {
     }
 
     /// A person says that a harness may be tried again.
-    pub(crate) fn free_harness(&mut self, harness: String, by: &str) {
-        let by = by.to_owned();
+    pub(crate) fn free_harness(&mut self, harness: String, by: &Actor) {
+        let by = by.clone();
         self.tell_project([project::Event::HarnessFreed { harness, by }], "a person retries");
     }
 }

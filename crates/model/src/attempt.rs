@@ -17,7 +17,7 @@ use crate::machine::{self, Rejected};
 use crate::policy::budget::Budget;
 use crate::session::Session;
 use crate::worker::Worker;
-use crate::{AgentName, Fence, Oid, SessionId, Time};
+use crate::{Actor, AgentName, Fence, Oid, SessionId, Time};
 
 /// An agent at work on a ticket: from its claim until its work is landed or given back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -167,7 +167,7 @@ pub enum AfterStop {
     /// A person killed the agent: the ticket goes back, held.
     Release {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// The agent is given up for good.
     Reap {
@@ -177,7 +177,7 @@ pub enum AfterStop {
     /// A person dropped the ticket.
     Drop {
         /// Who.
-        by: String,
+        by: Actor,
         /// Why.
         reason: String,
     },

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{AfterStop, Attempt, Failure, HarnessChange, HarnessId, Mode, Prompt, Signal, Stuck, Usage};
 use crate::policy::budget::Budget;
-use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// What was found in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ pub enum Event {
     /// A person answered.
     Answered {
         /// Who.
-        by: String,
+        by: Actor,
         /// What.
         text: String,
         /// The question, which the ticket keeps with the answer.
@@ -102,14 +102,14 @@ pub enum Event {
     /// A person woke it before its time.
     WokenEarly {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// Nobody answered in time.
     WaitTimedOut,
     /// A person said: fish or cut bait.
     Baited {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// Stuck, and looked at.
     Recovered {
@@ -127,7 +127,7 @@ pub enum Event {
     /// A person says: try again.
     Retried {
         /// Who.
-        by: String,
+        by: Actor,
         /// Its new session.
         fresh: SessionId,
     },

@@ -1,12 +1,12 @@
 //! The attempt machine's alphabet.
 
 use super::{Alphabet, EARLY, LATE, agent, harness, oid, other_harness, run, session_id};
-use crate::Fence;
 use crate::attempt::{
     AfterStop, Attempt, Class, Event, Failure, HarnessChange, Machine, Mode, Prompt, Signal, StartPoint,
     State, Stuck, Usage, Workspace,
 };
 use crate::machine::{self, Explored, Sample};
+use crate::{Actor, Fence};
 
 /// What it is.
 pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its claim until its work is landed or given \
@@ -64,7 +64,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         attempts_left,
         reopen_at: LATE,
     };
-    let by = || "ann's boss".to_owned();
+    let by = || Actor::person("ann's boss");
     let why = || "so".to_owned();
     let mut all = Alphabet::new();
     all.when(

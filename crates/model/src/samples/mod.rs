@@ -10,7 +10,7 @@ pub mod worker;
 use crate::attempt::HarnessId;
 use crate::machine::{self, Explored, Sample};
 use crate::policy::budget::Budget;
-use crate::settings::HarnessKind;
+use crate::settings::{Harness, HarnessKind, Settings};
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A machine, explored.
@@ -100,6 +100,16 @@ pub fn harness() -> HarnessId {
         name: "scripted".to_owned(),
         kind: HarnessKind::Command,
     }
+}
+
+/// Settings with every default and a harness.
+#[must_use]
+pub fn settings() -> Settings {
+    let mut settings = Settings::default();
+    let harness = harness();
+    settings.agents.harness = Some(harness.name.clone());
+    settings.harness.insert(harness.name, Harness::new(harness.kind));
+    settings
 }
 
 /// Another harness, of another kind.

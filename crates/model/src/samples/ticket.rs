@@ -2,6 +2,7 @@
 
 use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
+use crate::Actor;
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     Candidate, Clearance, Event, Fingerprint, InTheWay, Machine, Obstacle, Released, Repeat, Spec, Stage,
@@ -58,7 +59,7 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         eligible,
     };
     let next = ticket.fence.next();
-    let by = || "someone".to_owned();
+    let by = || Actor::person("someone");
     let why = || "so".to_owned();
     let paths = || vec!["a".to_owned()];
     let released = |why| Event::Released { why };

@@ -5,7 +5,7 @@ mod inbox;
 use super::*;
 use crate::attempt::{Class, Event as A, Failure, Signal};
 use crate::ticket::{Candidate, Event as T, Spec};
-use crate::{Fence, RunId, SessionId};
+use crate::{Actor, Fence, RunId, SessionId};
 
 /// A journal being written: every ticket row goes through the machine, so that the fold sees what an engine writes.
 #[derive(Default)]
@@ -270,7 +270,9 @@ fn tickets_are_counted_once_each() {
     told.ticket(
         "t-4",
         T::Attempt(A::StopOrdered {
-            then: attempt::AfterStop::Release { by: "me".to_owned() },
+            then: attempt::AfterStop::Release {
+                by: Actor::person("me"),
+            },
         }),
     );
     let order: Vec<&str> = told.crew.order().iter().map(|t| t.id.as_str()).collect();
@@ -399,7 +401,7 @@ fn whoever_waits_for_a_harness_says_which_and_until_when() {
         "{what}"
     );
     assert_eq!(until, None);
-    let (harness, by) = ("claude".to_owned(), "pat".to_owned());
+    let (harness, by) = ("claude".to_owned(), Actor::person("pat"));
     told.project(&project::Event::HarnessFreed { harness, by });
     assert_eq!(waits(&told, "bob"), Some(("its first step".to_owned(), None)));
 }

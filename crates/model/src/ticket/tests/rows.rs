@@ -8,7 +8,7 @@ use crate::ticket::{
     Answer, Candidate, Change, Done, Effect, Event, FileStatus, Fingerprint, Label, Released, Repeat, Spec,
     Stage, State, Ticket, Verify, Why,
 };
-use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A ticket to which things happen, one second apart.
 struct Story {
@@ -195,8 +195,8 @@ fn session(fence: Fence, n: u32) -> SessionId {
     SessionId::of_attempt(uuid::Uuid::from_u128(7), &TicketId::new("t-1").unwrap(), fence, n)
 }
 
-fn boss() -> String {
-    "boss".to_owned()
+fn boss() -> Actor {
+    Actor::person("boss")
 }
 
 #[test]

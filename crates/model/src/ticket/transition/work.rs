@@ -1,10 +1,10 @@
 //! The rows of an agent at work: claimed, stepped, submitted, given back.
 
 use super::{Draft, Taken};
-use crate::Time;
 use crate::attempt::{self, Attempt, Raised, Stuck};
 use crate::machine::Rejected;
 use crate::ticket::{Answer, Done, Effect, Event, Label, NOTED, Released, Stage, State, Verify, Why};
+use crate::{Actor, Time};
 
 impl Draft<'_> {
     /// In progress, with no process of it alive.
@@ -101,7 +101,12 @@ impl Draft<'_> {
             });
         }
         self.effects.extend(effects.into_iter().map(Effect::Attempt));
-        let agent = attempt.agent.to_string();
+        let agent = attempt
+            .worker
+            .as_ref()
+            .map_or(Actor::Engine, |worker| Actor::Agent {
+                run: worker.run.clone(),
+            });
         let since = attempt.since;
         self.ticket.state = State::InProgress(Box::new(attempt.clone()));
         match raised {
@@ -141,7 +146,7 @@ impl Draft<'_> {
 
     /// Into the line. What a person submits is taken as it is, whatever held it; submitting is the success that an agent's
     /// labels wait for.
-    pub(super) fn submit(&mut self, attempt: Attempt, by: String, submitted_at: Time) {
+    pub(super) fn submit(&mut self, attempt: Attempt, by: Actor, submitted_at: Time) {
         for label in [Label::AgentIncomplete, Label::AgentError, Label::AutoRecovered] {
             self.ticket.labels.remove(&label);
         }
