@@ -382,15 +382,20 @@ fn whoever_waits_for_a_harness_says_which_and_until_when() {
         ticket: id("t-9"),
     };
     let paused = |pause: &project::HarnessPause| project::Event::HarnessPaused {
-        harness: "claude".to_owned(),
+        harness: "scripted".to_owned(),
         pause: pause.clone(),
     };
+    told.project(&project::Event::HarnessPaused {
+        harness: "another".to_owned(),
+        pause: pause.clone(),
+    });
+    assert_eq!(waits(&told, "bob"), Some(("its first step".to_owned(), None)));
     told.project(&paused(&pause));
     assert_eq!(waits(&told, "ada"), None, "its step runs");
     let until = pause.until;
     assert_eq!(
         waits(&told, "bob"),
-        Some(("claude (rate_limited): too much".to_owned(), until))
+        Some(("scripted (rate_limited): too much".to_owned(), until))
     );
 
     (pause.class, pause.until) = (Class::Auth, None);
@@ -401,7 +406,7 @@ fn whoever_waits_for_a_harness_says_which_and_until_when() {
         "{what}"
     );
     assert_eq!(until, None);
-    let (harness, by) = ("claude".to_owned(), Actor::person("pat"));
+    let (harness, by) = ("scripted".to_owned(), Actor::person("pat"));
     told.project(&project::Event::HarnessFreed { harness, by });
     assert_eq!(waits(&told, "bob"), Some(("its first step".to_owned(), None)));
 }
