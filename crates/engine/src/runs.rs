@@ -56,9 +56,10 @@ impl Core {
                 events.push(self.failed_step(id, usage, failure));
             }
             (Some(AfterStop::Retry { class }), End::Failed(_)) => {
-                let message = match class {
-                    Class::Timeout => "the step took longer than `step_timeout`",
-                    _ => "no sign of life for longer than `stall_after`",
+                let message = if class == Class::Timeout {
+                    "the step took longer than `step_timeout`"
+                } else {
+                    "no sign of life for longer than `stall_after`"
                 };
                 events.push(self.failed_step(id, usage, stopped(class, message)));
             }

@@ -124,10 +124,10 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
         .await?
         .into_iter()
         .find(|asked| asked.id == command);
-    let lands: Option<TicketId> = match asked.map(|asked| asked.command) {
-        Some(Command::Merge { ticket }) => Some(ticket),
-        _ => None,
-    };
+    let mut lands: Option<TicketId> = None;
+    if let Some(Command::Merge { ticket }) = asked.map(|asked| asked.command) {
+        lands = Some(ticket);
+    }
     let mut dispatcher =
         Dispatcher::start(ledger.clone(), executor, options, Duty::Command { lands }).await?;
     dispatcher
