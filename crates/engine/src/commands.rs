@@ -6,7 +6,7 @@ use model::machine::Rejected;
 use model::policy::route;
 use model::project;
 use model::ticket::{Event, Released, Stage, State, TimerKey};
-use model::{AgentName, TicketId};
+use model::{Actor, AgentName, TicketId};
 
 use crate::core::{Core, WriteMeta};
 use crate::names;
@@ -15,7 +15,7 @@ use crate::names;
 pub(crate) type Answer = Result<String, String>;
 
 impl Core {
-    pub(crate) fn commanded(&mut self, id: &str, by: &str, command: Command) {
+    pub(crate) fn commanded(&mut self, id: &str, by: &Actor, command: Command) {
         let writes = self.out.writes.len();
         let answer = match command {
             Command::Spawn { name } => self.spawn([name]),
@@ -37,13 +37,13 @@ impl Core {
             Command::Drop { ticket, reason } => self.drop_ticket(&ticket, by, &reason),
             Command::Waive { ticket, reason } => {
                 let event = Event::Waived {
-                    by: by.to_owned(),
+                    by: by.clone(),
                     reason,
                 };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
             Command::Approve { ticket } => {
-                let event = Event::PathsApproved { by: by.to_owned() };
+                let event = Event::PathsApproved { by: by.clone() };
                 self.act(&ticket, event, format!("{ticket} goes on"))
             }
             Command::Answer {
@@ -122,7 +122,7 @@ impl Core {
         }
     }
 
-    fn kill(&mut self, agent: &AgentName, by: &str) -> Answer {
+    fn kill(&mut self, agent: &AgentName, by: &Actor) -> Answer {
         let Some(id) = self.ticket_of(agent).cloned() else {
             return Err(self.idle(agent));
         };
@@ -136,7 +136,7 @@ impl Core {
             return Ok(being_stopped);
         }
         let (event, message) = if ticket.live_run().is_some() {
-            let then = AfterStop::Release { by: by.to_owned() };
+            let then = AfterStop::Release { by: by.clone() };
             (
                 Event::Attempt(attempt::Event::StopOrdered { then }),
                 being_stopped,
@@ -147,7 +147,7 @@ impl Core {
                 "{agent} has no process to kill: {id} is submitted ({stage}); `crew drop {id}` gives it up"
             ));
         } else {
-            let why = Released::Killed { by: by.to_owned() };
+            let why = Released::Killed { by: by.clone() };
             (
                 Event::Released { why },
                 format!("{id} is back in the queue, held: `crew retry {id}` gives it out again"),
@@ -156,7 +156,7 @@ impl Core {
         self.act(&id, event, message)
     }
 
-    fn cleanup(&mut self, agent: &AgentName, by: &str) -> Answer {
+    fn cleanup(&mut self, agent: &AgentName, by: &Actor) -> Answer {
         let Some(id) = self.ticket_of(agent).cloned() else {
             return if self.project.agents.contains(agent) {
                 Ok(format!("{agent} is idle and has no workspace"))
@@ -175,12 +175,12 @@ impl Core {
                 "the work of {agent} on {id} is submitted; its workspace goes when it has landed"
             ));
         }
-        let why = Released::Killed { by: by.to_owned() };
+        let why = Released::Killed { by: by.clone() };
         let message = format!("the workspace of {agent} is removed, its work on {id} kept; {id} is held");
         self.act(&id, Event::Released { why }, message)
     }
 
-    fn merge(&mut self, id: &TicketId, by: &str) -> Answer {
+    fn merge(&mut self, id: &TicketId, by: &Actor) -> Answer {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
@@ -205,7 +205,7 @@ impl Core {
             )),
             State::InProgress(_) => {
                 let event = Event::Submitted {
-                    by: by.to_owned(),
+                    by: by.clone(),
                     at: self.now,
                 };
                 self.act(id, event, format!("{id} is submitted as it is"))
@@ -213,7 +213,7 @@ impl Core {
         }
     }
 
-    fn retry(&mut self, id: &TicketId, by: &str) -> Answer {
+    fn retry(&mut self, id: &TicketId, by: &Actor) -> Answer {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
@@ -223,9 +223,12 @@ impl Core {
             let state = ticket.state_name();
             // The ticket whose step was refused may be over by now: any will do to say that somebody has mended it.
             let idle = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
-            let shut = self.pause().is_some_and(|pause| pause.until.is_none());
-            if (idle || shut) && self.free_harness(by) {
-                return Ok(format!("steps are started on {} again", self.harness()));
+            if let Some((harness, pause)) = self.paused_harness(id)
+                && (idle || pause.until.is_none())
+            {
+                let message = format!("steps are started on {harness} again");
+                self.free_harness(harness, by);
+                return Ok(message);
             }
             return Err(format!("{id} is not held: it is {state}"));
         }
@@ -233,21 +236,24 @@ impl Core {
         let slot_free =
             agent.is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
         let event = Event::Retried {
-            by: by.to_owned(),
+            by: by.clone(),
             slot_free,
             fresh: self.fresh_session(id),
         };
+        let paused = self.paused_harness(id).map(|(harness, _)| harness);
         let answer = self.act(id, event, format!("{id} is tried again"))?;
         // Whoever retries has mended what was refused, or wants to know.
-        self.free_harness(by);
+        if let Some(harness) = paused {
+            self.free_harness(harness, by);
+        }
         Ok(answer)
     }
 
-    fn drop_ticket(&mut self, id: &TicketId, by: &str, reason: &str) -> Answer {
+    fn drop_ticket(&mut self, id: &TicketId, by: &Actor, reason: &str) -> Answer {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
-        let (by, reason) = (by.to_owned(), reason.to_owned());
+        let (by, reason) = (by.clone(), reason.to_owned());
         let being_dropped = format!("its agent is being stopped; then {id} is dropped");
         let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
         if let Some(AfterStop::Drop { .. }) = stopping {

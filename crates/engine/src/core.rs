@@ -10,11 +10,11 @@ use model::policy::{route, stall};
 use model::project::{self, Project};
 use model::settings::Settings;
 use model::ticket::{self, Effect, Ticket, TimerKey};
-use model::{AgentName, RunId, SessionId, TicketId, Time};
+use model::{Actor, AgentName, RunId, SessionId, TicketId, Time};
 
 use crate::ready_queue::ReadyQueue;
 use crate::spending::Spending;
-use crate::{Error, Input, Output, failing, files};
+use crate::{Error, Input, Output, failing};
 
 /// The engine's core.
 #[derive(Clone, Debug)]
@@ -285,9 +285,11 @@ impl Core {
             slots.extend(change.slots);
             let after = State::Ticket(Arc::clone(&ticket));
             let mut effects = change.effects;
-            let by_deletion = |by: &str| by == files::PERSON && self.gone.contains_key(id);
-            if matches!(&ticket.state, ticket::State::Done(ticket::Done::Dropped { by, .. }) if by_deletion(by))
-            {
+            let is_dropped_in_its_file = matches!(
+                &ticket.state,
+                ticket::State::Done(ticket::Done::Dropped { by: Actor::File, .. })
+            );
+            if is_dropped_in_its_file && self.gone.contains_key(id) {
                 // Whoever writes a file of that name next begins anew: what is said of the old one would be said of it.
                 effects.retain(|effect| !matches!(effect, Effect::WriteFile(_)));
             }

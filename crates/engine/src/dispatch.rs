@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use model::attempt::{self, AfterStop};
 use model::command::OnStop;
 use model::journal::TimerRef;
+use model::machine::Rejected;
 use model::policy::{capacity, route};
 use model::project;
 use model::ticket::{Event, Stage, State, Ticket, TimerKey};
@@ -73,26 +74,26 @@ impl Core {
         if self.project.pause.is_some() {
             return;
         }
-        if let Some(pause) = self.pause() {
-            if let Some(until) = pause.until {
-                self.wake_at(until);
-            }
-            return;
-        }
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
         let live = self
             .active_tickets()
             .filter(|(_, t)| t.live_run().is_some())
             .count();
         let free = (limits.workers as usize).saturating_sub(live);
-        let mut ready: Vec<(model::Time, TicketId)> = self
-            .active_tickets()
-            .filter(|(_, t)| t.held.is_none())
-            .filter_map(|(id, t)| match &t.state {
-                State::InProgress(attempt) if attempt.can_step(self.now) => Some((attempt.since, id.clone())),
-                State::InProgress(_) | State::New | State::Open | State::Verify(_) | State::Done(_) => None,
-            })
-            .collect();
+        let mut ready: Vec<(model::Time, TicketId)> = Vec::new();
+        let mut paused_until: Option<model::Time> = None;
+        for (id, ticket) in self.active_tickets().filter(|(_, t)| t.held.is_none()) {
+            match &ticket.state {
+                State::InProgress(attempt) if attempt.can_step(self.now) => match self.pause_of(attempt) {
+                    None => ready.push((attempt.since, id.clone())),
+                    Some((_, pause)) => paused_until = paused_until.into_iter().chain(pause.until).min(),
+                },
+                State::InProgress(_) | State::New | State::Open | State::Verify(_) | State::Done(_) => {}
+            }
+        }
+        if let Some(until) = paused_until {
+            self.wake_at(until);
+        }
         ready.sort();
         for (_, id) in ready.into_iter().take(free) {
             let Some(attempt) = self.ticket(&id).and_then(Ticket::attempt) else {
@@ -100,9 +101,10 @@ impl Core {
             };
             let run = RunId::of_step(&id, attempt.fence, attempt.runs + 1);
             let budget = self.warning(&id);
+            let change = self.harness_change(&id);
             self.tell_or_note(
                 &id,
-                Event::Attempt(attempt::Event::StepStarted { run, budget }),
+                Event::Attempt(attempt::Event::StepStarted { run, budget, change }),
                 "it may be stepped",
             );
         }
@@ -172,11 +174,19 @@ impl Core {
         id: &TicketId,
         agent: &AgentName,
         answering: WriteMeta,
-    ) -> Result<(), model::machine::Rejected> {
+    ) -> Result<(), Rejected> {
+        let Some(harness) = self.settings.harness_of_new_attempts() else {
+            return Err(Rejected {
+                state: self.ticket(id).map(Ticket::state_name).unwrap_or_default(),
+                event: "claimed".to_owned(),
+                why: "crew.toml names no harness for it: [agents] harness".to_owned(),
+            });
+        };
         let fence = self.ticket(id).map(|t| t.fence).unwrap_or_default().next();
         let event = Event::Claimed {
             agent: agent.clone(),
             fence,
+            harness,
             session: SessionId::of_attempt(self.journal, id, fence, 1),
             at: self.now,
             eligible: true,

@@ -7,18 +7,13 @@ use model::attempt::{self, AfterStop};
 use model::journal::EffectId;
 use model::policy::route;
 use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
-use model::{TicketId, Time};
+use model::{Actor, TicketId, Time};
 
 use crate::core::Core;
 use crate::{Observation, Postponed};
 
-/// Who is said to have done what was done to a file.
-pub(crate) const PERSON: &str = "a person, in the ticket's file";
-
 fn reopened() -> Event {
-    Event::Reopened {
-        by: PERSON.to_owned(),
-    }
+    Event::Reopened { by: Actor::File }
 }
 
 impl Core {
@@ -125,12 +120,16 @@ impl Core {
         if !in_progress || self.is_being_written(id) {
             return;
         }
-        let event = match done {
-            // What was dropped because its file was deleted is wanted after all.
-            Done::Dropped { by, .. } if by == PERSON && said != Some(FileStatus::Closed) => reopened(),
+        let is_wanted_after_all =
+            matches!(done, Done::Dropped { by: Actor::File, .. }) && said != Some(FileStatus::Closed);
+        let event = if is_wanted_after_all {
+            // The deletion of the file had dropped the ticket, and now the file is there again.
+            reopened()
+        } else if is_back {
             // Its work is done and paid for: nobody has asked for more.
-            _ if is_back => Event::FileDrifted,
-            _ => return,
+            Event::FileDrifted
+        } else {
+            return;
         };
         self.tell_or_note(id, event, "its file is back");
     }
@@ -194,7 +193,7 @@ impl Core {
                 continue;
             }
             let event = Event::Submitted {
-                by: PERSON.to_owned(),
+                by: Actor::File,
                 at: self.now,
             };
             self.tell_or_note(&id, event, "its file was closed by hand");
@@ -218,7 +217,7 @@ impl Core {
             if ticket.held.is_none() && landing(ticket) {
                 continue;
             }
-            let (by, reason) = (PERSON.to_owned(), "its file was deleted".to_owned());
+            let (by, reason) = (Actor::File, "its file was deleted".to_owned());
             let event = if ticket.live_run().is_none() {
                 Event::Dropped { by, reason }
             } else if ticket.attempt().is_some_and(|a| a.stopping.is_none()) {

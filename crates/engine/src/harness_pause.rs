@@ -1,46 +1,70 @@
-//! A harness whose service refuses: no step is started into the same refusal, whoever's it is.
+//! Harness pauses: while the service of a harness refuses, no step of any agent is started on it.
 
-use model::TicketId;
-use model::attempt::{self, Class};
+use model::attempt::{self, Attempt, Class, HarnessChange, HarnessId};
 use model::project::{self, HarnessPause};
-use model::ticket::Event;
+use model::ticket::{Event, Ticket};
+use model::{Actor, TicketId};
 
 use crate::core::Core;
 
 impl Core {
-    /// The name of the harness that steps are started on.
-    pub(crate) fn harness(&self) -> &str {
-        self.settings.agents.harness.as_deref().unwrap_or_default()
+    /// The change of harness that the next step of a ticket begins with: none while the settings name the attempt's own.
+    pub(crate) fn harness_change(&self, id: &TicketId) -> Option<HarnessChange> {
+        let attempt = self.ticket(id).and_then(Ticket::attempt)?;
+        if self.settings.has_harness(&attempt.harness) {
+            return None;
+        }
+        Some(HarnessChange {
+            to: self.settings.harness_of_new_attempts()?,
+            fresh: self.fresh_session(id),
+        })
     }
 
-    /// Why no step may be started now.
-    pub(crate) fn pause(&self) -> Option<&HarnessPause> {
-        self.project
-            .paused
-            .get(self.harness())
-            .filter(|pause| pause.holds(self.now))
+    /// The name of the harness that the next step of an attempt is started on.
+    pub(crate) fn harness_of(&self, attempt: &Attempt) -> String {
+        let other = (!self.settings.has_harness(&attempt.harness))
+            .then(|| self.settings.harness_of_new_attempts())
+            .flatten();
+        other.unwrap_or_else(|| attempt.harness.clone()).name
     }
 
-    /// The pause that a step's end means for the others: none for a failure of its own.
-    pub(crate) fn bar_for(&self, ticket: &TicketId, event: &Event) -> Option<HarnessPause> {
+    /// Why no step of an attempt may be started now, and the name of its harness.
+    pub(crate) fn pause_of(&self, attempt: &Attempt) -> Option<(String, &HarnessPause)> {
+        let harness = self.harness_of(attempt);
+        let pause = self.pause(&harness)?;
+        Some((harness, pause))
+    }
+
+    fn pause(&self, harness: &str) -> Option<&HarnessPause> {
+        let pause = self.project.paused.get(harness);
+        pause.filter(|pause| pause.holds(self.now))
+    }
+
+    /// The pause that the end of a ticket's step means for all agents of its harness: none for a failure of its own.
+    pub(crate) fn pause_after(&self, id: &TicketId, event: &Event) -> Option<(HarnessId, HarnessPause)> {
         let Event::Attempt(attempt::Event::StepFailed {
             failure, retry_at, ..
         }) = event
         else {
             return None;
         };
-        failure.class.bars_harness().then(|| HarnessPause {
+        let attempt = self.ticket(id).and_then(Ticket::attempt)?;
+        let pause = HarnessPause {
             class: failure.class,
             message: failure.message.clone(),
             until: (failure.class != Class::Auth).then_some(*retry_at),
             since: self.now,
-            ticket: ticket.clone(),
-        })
+            ticket: id.clone(),
+        };
+        failure
+            .class
+            .bars_harness()
+            .then(|| (attempt.harness.clone(), pause))
     }
 
-    /// Bars the harness, unless it is paused for as long already.
-    pub(crate) fn bar_harness(&mut self, pause: HarnessPause) {
-        let harness = self.harness().to_owned();
+    /// Pauses a harness, unless it is paused for as long already.
+    pub(crate) fn pause_harness(&mut self, harness: HarnessId, pause: HarnessPause) {
+        let harness = harness.name;
         let old = self.project.paused.get(&harness);
         if old.is_none_or(|old| !old.outlasts(pause.until)) {
             self.tell_project(
@@ -50,13 +74,27 @@ impl Core {
         }
     }
 
-    /// A person says that it may be tried again; whether it was paused.
-    pub(crate) fn free_harness(&mut self, by: &str) -> bool {
-        if self.pause().is_none() {
-            return false;
-        }
-        let (harness, by) = (self.harness().to_owned(), by.to_owned());
+    /// The paused harness that a person means who retries this ticket: the one that the ticket waits for; else the one that
+    /// refused a step of the ticket, which may be over by now; else the one that new attempts work with.
+    pub(crate) fn paused_harness(&self, id: &TicketId) -> Option<(String, &HarnessPause)> {
+        let attempt = self.ticket(id).and_then(Ticket::attempt);
+        let its_own = attempt.and_then(|attempt| self.pause_of(attempt));
+        let refused_it = || {
+            let mut paused = self.project.paused.iter();
+            let (harness, pause) = paused.find(|(_, pause)| pause.ticket == *id && pause.holds(self.now))?;
+            Some((harness.clone(), pause))
+        };
+        let of_new_attempts = || {
+            let harness = self.settings.harness_of_new_attempts()?.name;
+            let pause = self.pause(&harness)?;
+            Some((harness, pause))
+        };
+        its_own.or_else(refused_it).or_else(of_new_attempts)
+    }
+
+    /// A person says that a harness may be tried again.
+    pub(crate) fn free_harness(&mut self, harness: String, by: &Actor) {
+        let by = by.clone();
         self.tell_project([project::Event::HarnessFreed { harness, by }], "a person retries");
-        true
     }
 }

@@ -5,7 +5,7 @@ use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
 use model::ticket::{Candidate, Effect, FileStatus, InTheWay, Spec};
-use model::{Oid, RunId, TicketId, Time};
+use model::{Actor, Oid, RunId, TicketId, Time};
 
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub enum Input {
         /// The command's id in the inbox.
         id: String,
         /// Who asks.
-        by: String,
+        by: Actor,
         /// What.
         command: Command,
     },

@@ -3,6 +3,14 @@
 //! No clock, no task, no channel and no hash order: the same inputs give the same outputs, byte for byte. The runtime
 //! drives it against the world, the simulator against a simulated one, through the same few calls.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::wildcard_enum_match_arm,
+        reason = "a new variant must be considered at every match"
+    )
+)]
+
 mod budget;
 mod commands;
 mod core;

@@ -79,34 +79,31 @@ impl Core {
             completes: Some(id),
             ..WriteMeta::because(cause)
         };
-        let told = match report {
-            _ if !waited => {
-                self.out
-                    .refused
-                    .push(format!("{ticket}: a report of an earlier run"));
-                self.out.finished.push(id);
-                return;
-            }
-            Report::StepNotSpawned { failure } => {
-                let ended = RunEnd {
-                    run: run.clone(),
-                    usage: Usage::default(),
-                    total_micro_usd: None,
-                    summary: None,
-                    mode: None,
-                    end: End::Failed(failure),
-                };
-                self.step_ended(ticket, ended, answering("its step could not be started"))
-            }
-            // It found no workspace: nobody's failure, and nothing to be tried again here. Start over from what is kept.
-            _ => {
-                let failure = Failure::new(attempt::Class::KilledByUs, "its workspace is gone");
-                let failed = Event::Attempt(self.failed_step(ticket, (Usage::default(), None), failure));
-                let next = self.stopped_for(ticket).unwrap_or(Event::Released {
-                    why: Released::WorkspaceLost,
-                });
-                self.tell(ticket, [failed, next], answering("its workspace is gone"))
-            }
+        if !waited {
+            self.out
+                .refused
+                .push(format!("{ticket}: a report of an earlier run"));
+            self.out.finished.push(id);
+            return;
+        }
+        let told = if let Report::StepNotSpawned { failure } = report {
+            let ended = RunEnd {
+                run: run.clone(),
+                usage: Usage::default(),
+                total_micro_usd: None,
+                summary: None,
+                mode: None,
+                end: End::Failed(failure),
+            };
+            self.step_ended(ticket, ended, answering("its step could not be started"))
+        } else {
+            // The workspace is gone, which is nobody's failure, and trying again does not help: start over from the kept work.
+            let failure = Failure::new(attempt::Class::KilledByUs, "its workspace is gone");
+            let failed = Event::Attempt(self.failed_step(ticket, (Usage::default(), None), failure));
+            let next = self.stopped_for(ticket).unwrap_or(Event::Released {
+                why: Released::WorkspaceLost,
+            });
+            self.tell(ticket, [failed, next], answering("its workspace is gone"))
         };
         if let Err(no) = told {
             self.out.refused.push(format!("{ticket}: {no}"));
@@ -238,10 +235,10 @@ impl Core {
 
     /// When a submission that could not be checked is built for again.
     fn check_again_at(&self, id: &TicketId) -> model::Time {
-        let round = match self.ticket(id).map(|t| &t.state) {
-            Some(model::ticket::State::Verify(verify)) => verify.round,
-            _ => 0,
-        };
+        let mut round = 0;
+        if let Some(model::ticket::State::Verify(verify)) = self.ticket(id).map(|t| &t.state) {
+            round = verify.round;
+        }
         self.now + backoff::hold(round)
     }
 

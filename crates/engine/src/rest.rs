@@ -216,10 +216,9 @@ impl Core {
                     until: None,
                 } => Standing::Waits(format!("{} asks: {question}", attempt.agent)),
                 attempt::State::Ready | attempt::State::Working(_) if !attempt.has_live_worker() => {
-                    match self.pause() {
-                        Some(pause) if pause.until.is_none() => Standing::Waits(format!(
-                            "{} refuses ({}): {}; `crew retry {}` once that is mended",
-                            self.harness(),
+                    match self.pause_of(attempt) {
+                        Some((harness, pause)) if pause.until.is_none() => Standing::Waits(format!(
+                            "{harness} refuses ({}): {}; `crew retry {}` once that is mended",
                             pause.class.name(),
                             pause.message,
                             pause.ticket

@@ -56,9 +56,10 @@ impl Core {
                 events.push(self.failed_step(id, usage, failure));
             }
             (Some(AfterStop::Retry { class }), End::Failed(_)) => {
-                let message = match class {
-                    Class::Timeout => "the step took longer than `step_timeout`",
-                    _ => "no sign of life for longer than `stall_after`",
+                let message = if class == Class::Timeout {
+                    "the step took longer than `step_timeout`"
+                } else {
+                    "no sign of life for longer than `stall_after`"
                 };
                 events.push(self.failed_step(id, usage, stopped(class, message)));
             }
@@ -81,10 +82,10 @@ impl Core {
             .chain(self.stopped_for(id))
             .collect();
         let agent = self.ticket(id).and_then(Ticket::attempt).map(|a| a.agent.clone());
-        let pause = events.iter().find_map(|event| self.bar_for(id, event));
+        let pause = events.iter().find_map(|event| self.pause_after(id, event));
         self.tell(id, events, answering)?;
-        if let Some(pause) = pause {
-            self.bar_harness(pause);
+        if let Some((harness, pause)) = pause {
+            self.pause_harness(harness, pause);
         }
         let reaped = self
             .ticket(id)

@@ -3,7 +3,7 @@
 use model::attempt::{self, Attempt, Prompt};
 use model::command::Question;
 use model::ticket::{Event, Ticket};
-use model::{AgentName, TicketId};
+use model::{Actor, AgentName, TicketId};
 
 use crate::commands::Answer;
 use crate::core::Core;
@@ -13,7 +13,7 @@ impl Core {
     pub(crate) fn answer(
         &mut self,
         agent: &AgentName,
-        by: &str,
+        by: &Actor,
         text: String,
         question: Option<&Question>,
     ) -> Answer {
@@ -34,7 +34,7 @@ impl Core {
             .unwrap_or_default()
             .to_owned();
         let event = attempt::Event::Answered {
-            by: by.to_owned(),
+            by: by.clone(),
             text,
             question: asks,
         };
@@ -46,12 +46,12 @@ impl Core {
     }
 
     /// Wakes an agent before its time.
-    pub(crate) fn wake(&mut self, agent: &AgentName, by: &str) -> Answer {
+    pub(crate) fn wake(&mut self, agent: &AgentName, by: &Actor) -> Answer {
         let id = self.waiting(agent, None)?;
         let attempt = self.ticket(&id).and_then(Ticket::attempt);
         match attempt.map(|attempt| &attempt.state) {
             Some(attempt::State::WaitingForWakeup { .. }) => {
-                let event = attempt::Event::WokenEarly { by: by.to_owned() };
+                let event = attempt::Event::WokenEarly { by: by.clone() };
                 self.act(&id, Event::Attempt(event), format!("{agent} goes on with {id}"))
             }
             Some(attempt::State::WaitingForInput { .. }) => Err(format!(

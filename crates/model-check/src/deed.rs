@@ -2,7 +2,7 @@
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal, Usage};
 use model::ticket::{Candidate, Event, Released, Ticket};
-use model::{AgentName, Fence, RunId, SessionId, Time};
+use model::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
 use crate::chain::{self, Chain};
 
@@ -57,6 +57,7 @@ impl Deed {
                 vec![Event::Claimed {
                     agent: agent_name(agent),
                     fence,
+                    harness: model::samples::harness(),
                     session: session(ticket, fence, 1),
                     at: soon,
                     eligible: true,
@@ -71,6 +72,7 @@ impl Deed {
                 attempt(attempt::Event::StepStarted {
                     run: RunId::of_step(&ticket.id, ticket.fence, runs + 1),
                     budget: None,
+                    change: None,
                 })
             }
             Self::Spawned => attempt(attempt::Event::WorkerSpawned),
@@ -103,7 +105,7 @@ impl Deed {
             }
             Self::StopForDrop => attempt(attempt::Event::StopOrdered { then: dropped() }),
             Self::Drop => vec![Event::Dropped {
-                by: "pat".to_owned(),
+                by: Actor::person("pat"),
                 reason: "not wanted".to_owned(),
             }],
             Self::StartCheck => vec![Event::CheckStarted],
@@ -167,7 +169,7 @@ fn failed(ticket: &Ticket, class: Class, message: &str) -> attempt::Event {
 
 fn dropped() -> AfterStop {
     AfterStop::Drop {
-        by: "pat".to_owned(),
+        by: Actor::person("pat"),
         reason: "not wanted".to_owned(),
     }
 }

@@ -2,6 +2,7 @@
 
 mod event;
 mod failure;
+mod harness;
 mod step;
 mod transition;
 
@@ -9,13 +10,14 @@ use serde::{Deserialize, Serialize};
 
 pub use event::{Effect, Event, Outcome, Raised, Workspace};
 pub use failure::{Class, Failure, Stuck, Throttled};
+pub use harness::{HarnessChange, HarnessId};
 pub use step::{Mode, Prompt, Signal, Usage};
 
 use crate::machine::{self, Rejected};
 use crate::policy::budget::Budget;
 use crate::session::Session;
 use crate::worker::Worker;
-use crate::{AgentName, Fence, Oid, SessionId, Time};
+use crate::{Actor, AgentName, Fence, Oid, SessionId, Time};
 
 /// An agent at work on a ticket: from its claim until its work is landed or given back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,6 +34,8 @@ pub struct Attempt {
     pub from: StartPoint,
     /// The commit its branch was built on; none while preparing.
     pub base: Option<Oid>,
+    /// The client that steps are started with, and that the run of the worker was started with.
+    pub harness: HarnessId,
     /// The conversation.
     pub session: Session,
     /// The process of the step that runs, or of the last one.
@@ -163,7 +167,7 @@ pub enum AfterStop {
     /// A person killed the agent: the ticket goes back, held.
     Release {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// The agent is given up for good.
     Reap {
@@ -173,7 +177,7 @@ pub enum AfterStop {
     /// A person dropped the ticket.
     Drop {
         /// Who.
-        by: String,
+        by: Actor,
         /// Why.
         reason: String,
     },
@@ -279,6 +283,7 @@ impl Attempt {
         fence: Fence,
         number: u32,
         from: StartPoint,
+        harness: HarnessId,
         session: SessionId,
         at: Time,
     ) -> Self {
@@ -289,6 +294,7 @@ impl Attempt {
             number,
             from,
             base: None,
+            harness,
             session: Session::new(session, 1),
             worker: None,
             stopping: None,

@@ -225,7 +225,11 @@ mod tests {
         let (event, after) = created(&id);
         let mut audit = Audit::default();
         look(&mut audit, &id, event, after.clone());
-        let started = Event::Attempt(attempt::Event::StepStarted { run, budget: None });
+        let started = Event::Attempt(attempt::Event::StepStarted {
+            run,
+            budget: None,
+            change: None,
+        });
         let other = look(&mut audit, &id, started.clone(), after.clone()).unwrap();
         assert_eq!(other.invariant, REPLAY);
         let held = crate::ticket::Held {

@@ -2,6 +2,15 @@
 //!
 //! Nothing here reads a clock, the environment or a file; times, ids and facts arrive as values.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::wildcard_enum_match_arm,
+        reason = "a new variant must be considered at every match"
+    )
+)]
+
+pub mod actor;
 pub mod attempt;
 pub mod audit;
 pub mod command;
@@ -21,6 +30,7 @@ pub mod time;
 pub mod view;
 pub mod worker;
 
+pub use actor::Actor;
 pub use ids::{AgentName, Fence, Oid, RunId, SessionId, TicketId};
 pub use moment::Moment;
 pub use time::Time;

@@ -8,7 +8,7 @@ use crate::attempt::Class;
 use crate::machine::{self, Rejected, Step};
 use crate::policy::budget::{Budget, Pause};
 use crate::time::Day;
-use crate::{AgentName, TicketId, Time};
+use crate::{Actor, AgentName, TicketId, Time};
 
 /// One repository's crew.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ pub enum Event {
         /// The harness's name.
         harness: String,
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// Most of the day's budget is spent.
     DayBudgetLow {

@@ -19,7 +19,7 @@ pub use transition::Machine;
 
 use crate::attempt::{self, Attempt};
 use crate::policy::budget::{Budget, Spent};
-use crate::{AgentName, Fence, Oid, RunId, TicketId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, TicketId, Time};
 
 /// What a note begins with that crew adds to a ticket's file: why its agent cannot go on.
 pub const NOTED: &str = "BLOCKED:";
@@ -119,7 +119,7 @@ pub struct Verify {
     /// The attempt that submitted it.
     pub attempt: Attempt,
     /// Who submitted: the agent, or a person by closing the file.
-    pub by: String,
+    pub by: Actor,
     /// Since when it is in the line.
     pub submitted_at: Time,
     /// Times it was built: it numbers the candidates.
@@ -294,7 +294,7 @@ pub enum Done {
     /// A person dropped it.
     Dropped {
         /// Who.
-        by: String,
+        by: Actor,
         /// Why.
         reason: String,
     },

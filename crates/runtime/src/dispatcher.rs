@@ -17,7 +17,7 @@ use engine::{Core, Duty, Input, Loaded, Observation, Output, Postponed, Report, 
 use model::command::{OnStop, Outcome};
 use model::journal::{EffectId, TimerRef};
 use model::ticket::TimerChange;
-use model::{RunId, Time};
+use model::{Actor, RunId, Time};
 use store::{Journal as _, Ledger, Ordered};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 
@@ -417,7 +417,7 @@ impl Dispatcher {
             self.inbox = self.inbox.max(asked.number);
             inputs.push(Input::Commanded {
                 id: asked.id,
-                by: asked.by,
+                by: Actor::person(asked.by),
                 command: asked.command,
             });
         }

@@ -208,9 +208,11 @@ impl EffectQueues {
 
     /// Whether the run's start is still to be performed, or may be being performed.
     fn is_starting(&self, ticket: &TicketId, stopped: &RunId) -> bool {
-        let starts = |ordered: &Ordered| match &ordered.effect {
-            Effect::Attempt(attempt::Effect::StartStep { run, .. }) => run == stopped,
-            _ => false,
+        let starts = |ordered: &Ordered| {
+            let Effect::Attempt(attempt::Effect::StartStep { run, .. }) = &ordered.effect else {
+                return false;
+            };
+            run == stopped
         };
         let line = (ticket.clone(), Kind::Work);
         let waits = self

@@ -14,13 +14,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use git::{Branch, Lock, Repository};
-use harness::Harness;
+use harness::{Harness, Reader};
+use model::attempt::HarnessId;
 use model::settings::Settings;
 use process::{Run, Shim};
 
 use crate::blocking::Threads;
 use crate::prompt::Prompts;
-use crate::start::{Options, harness};
+use crate::start::{Options, chosen_client, client_of};
 use crate::{Error, Place, Result};
 
 /// Checkouts kept of workspaces that were removed, for the next ones. More would only take room: two agents at work have at
@@ -46,8 +47,11 @@ pub(crate) struct Executor {
     pub(crate) repository: Repository,
     pub(crate) settings: Settings,
     pub(crate) target: Branch,
-    /// None while only a command is carried out, which starts no step.
-    pub(crate) harness: Option<Box<dyn Harness>>,
+    /// What this executor is for.
+    pub(crate) work: Work,
+    /// The clients of the settings by name, with the reason why one cannot be used. Empty while only a command is carried out,
+    /// which starts no step.
+    pub(crate) harnesses: BTreeMap<String, Result<Box<dyn Harness>>>,
     pub(crate) shim: Shim,
     pub(crate) workspaces: PathBuf,
     pub(crate) prompts: Prompts,
@@ -102,12 +106,7 @@ impl Executor {
     pub(crate) fn renewed(&self, settings: &Settings, options: &Options) -> Result<Self> {
         let lock = self.lock.clone();
         let shared = (Arc::clone(&self.checking), Arc::clone(&self.threads));
-        let work = if self.harness.is_some() {
-            Work::All
-        } else {
-            Work::Command
-        };
-        let executor = Self::holding(lock, shared, &self.place, settings, options, work)?;
+        let executor = Self::holding(lock, shared, &self.place, settings, options, self.work)?;
         Ok(Self {
             owner: self.owner.clone(),
             told_undeletable: Arc::clone(&self.told_undeletable),
@@ -133,6 +132,20 @@ impl Executor {
         }
     }
 
+    /// The reader for the output of a run that was started with this harness, whatever the settings say now. The client of the
+    /// settings knows more, as what tokens cost; without it, the kind is enough.
+    pub(crate) fn reader(&self, harness: &HarnessId, session: &harness::Session) -> Option<Box<dyn Reader>> {
+        if self.work == Work::Command {
+            return None;
+        }
+        match self.harnesses.get(&harness.name) {
+            Some(Ok(client)) if client.kind() == harness.kind.name() => Some(client.reader(session)),
+            Some(Ok(_) | Err(_)) | None => {
+                harness::kind(harness.kind.name()).map(|kind| kind.reader(session, None))
+            }
+        }
+    }
+
     fn holding(
         lock: Lock,
         (checking, threads): (Arc<Checking>, Arc<Threads>),
@@ -141,13 +154,9 @@ impl Executor {
         options: &Options,
         work: Work,
     ) -> Result<Self> {
-        let harness = match work {
-            Work::All => {
-                let harness = harness(place, settings, options)?;
-                harness.check()?;
-                Some(harness)
-            }
-            Work::Command => None,
+        let harnesses = match work {
+            Work::All => clients(place, settings, options)?,
+            Work::Command => BTreeMap::new(),
         };
         let prompts_dir = prompts_dir(place, settings);
         let this_program = || Shim::this_executable(["shim"]);
@@ -162,7 +171,8 @@ impl Executor {
             place: place.clone(),
             settings: settings.clone(),
             target: Branch::parse(&settings.project.target)?,
-            harness,
+            work,
+            harnesses,
             shim: options.shim.clone().unwrap_or_else(this_program),
             prompts: Prompts::load(prompts_dir.as_deref())?,
             check_env: harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?,
@@ -172,6 +182,24 @@ impl Executor {
             lock,
         })
     }
+}
+
+/// The clients of the settings by name. The one that new attempts work with must be usable; another one may be needed by an
+/// attempt that was begun with it, and fails then.
+fn clients(
+    place: &Place,
+    settings: &Settings,
+    options: &Options,
+) -> Result<BTreeMap<String, Result<Box<dyn Harness>>>> {
+    let (chosen, client) = chosen_client(place, settings, options)?;
+    client.check()?;
+    let mut clients: BTreeMap<_, _> = settings
+        .harness
+        .iter()
+        .map(|(name, table)| (name.clone(), client_of(place, options, name, table)))
+        .collect();
+    clients.insert(chosen, Ok(client));
+    Ok(clients)
 }
 
 /// Where the team's own templates are.

@@ -4,6 +4,14 @@
 //! * [`Reading`] is what a ticket's file says.
 //! * [`run`] is the engine in the foreground; [`carry_out`] runs the dispatcher for one command while no engine runs.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::wildcard_enum_match_arm,
+        reason = "a new variant must be considered at every match"
+    )
+)]
+
 mod blocking;
 mod check;
 mod clock;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use engine::{End, Input, RunEnd};
-use harness::{Harness, Reader};
+use harness::Reader;
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
 use model::ticket::Ticket;
@@ -21,7 +21,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::blocking::Threads;
 use crate::clock;
 use crate::dispatcher::Event;
-use crate::executor::Executor;
+use crate::executor::{Executor, Work};
 use crate::timing;
 
 /// How often a run is looked at.
@@ -84,13 +84,12 @@ async fn end_of(
     tell: &UnboundedSender<Event>,
 ) -> Result<RunEnd, process::Error> {
     let (run, run_id) = (Run::open(dir)?, id.clone());
-    let said = executor
-        .harness
-        .as_deref()
-        .map(|harness| Said::new(&run, harness, session));
+    let attempt = ticket.as_ref().and_then(Ticket::attempt);
+    let reader = attempt.and_then(|attempt| executor.reader(&attempt.harness, session));
+    let said = reader.map(|reader| Said::new(&run, reader));
     let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
     let noticed = clock::now();
-    let reads = executor.harness.is_some();
+    let reads = executor.work == Work::All;
     let (with, ticket) = (Arc::clone(executor), ticket.clone());
     let ended = executor
         .threads
@@ -261,9 +260,9 @@ struct Said {
 }
 
 impl Said {
-    fn new(run: &Run, harness: &dyn Harness, session: &harness::Session) -> Self {
+    fn new(run: &Run, reader: Box<dyn Reader>) -> Self {
         Self {
-            reader: harness.reader(session),
+            reader,
             tails: [Stream::Out, Stream::Err].map(|stream| (stream, Tail::new(run, stream, 0))),
             heard: 0,
             whole: true,

@@ -294,7 +294,14 @@ impl Prompts {
             {
                 said.push(self.render("step", facts, context! {})?);
             }
-            _ => said.push(self.about(prompt, facts)?),
+            Prompt::Step
+            | Prompt::ChecksFailed { .. }
+            | Prompt::NothingCommitted
+            | Prompt::MergeConflict { .. }
+            | Prompt::LastChance
+            | Prompt::Answer { .. }
+            | Prompt::Wakeup { .. }
+            | Prompt::Unanswered { .. } => said.push(self.about(prompt, facts)?),
         }
         if facts.budget.is_some() {
             said.push(self.render("budget", facts, context! {})?);

@@ -49,11 +49,14 @@ pub(crate) enum Unwritten {
 impl From<tickets::Error> for Unwritten {
     fn from(error: tickets::Error) -> Self {
         let why = text::with_causes(&error);
-        match &error {
-            tickets::Error::NotFound { .. } => Self::Missing,
-            tickets::Error::Io { source, .. } if text::is_exhausted(source) => Self::Passing(why),
-            tickets::Error::Locked { .. } => Self::Passing(why),
-            _ => Self::Failed(why),
+        if let tickets::Error::NotFound { .. } = &error {
+            return Self::Missing;
+        }
+        let is_exhausted = matches!(&error, tickets::Error::Io { source, .. } if text::is_exhausted(source));
+        if is_exhausted || matches!(&error, tickets::Error::Locked { .. }) {
+            Self::Passing(why)
+        } else {
+            Self::Failed(why)
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::{Duty, Rest};
+use harness::Harness;
 use model::TicketId;
 use model::command::{Command, OnStop};
 use model::settings;
@@ -123,10 +124,10 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
         .await?
         .into_iter()
         .find(|asked| asked.id == command);
-    let lands: Option<TicketId> = match asked.map(|asked| asked.command) {
-        Some(Command::Merge { ticket }) => Some(ticket),
-        _ => None,
-    };
+    let mut lands: Option<TicketId> = None;
+    if let Some(Command::Merge { ticket }) = asked.map(|asked| asked.command) {
+        lands = Some(ticket);
+    }
     let mut dispatcher =
         Dispatcher::start(ledger.clone(), executor, options, Duty::Command { lands }).await?;
     dispatcher
@@ -151,7 +152,7 @@ pub fn client(
         harness: Some(name.to_owned()),
         ..options.clone()
     };
-    Ok(harness(place, settings, &options)?.check()?)
+    Ok(chosen_client(place, settings, &options)?.1.check()?)
 }
 
 /// Tries out the prompt templates: those in `prompts_dir`, and the built-in ones for the rest.
@@ -162,50 +163,50 @@ pub fn try_prompts(place: &Place, settings: &settings::Settings) -> Result<()> {
     Prompts::load(prompts_dir(place, settings).as_deref()).map(drop)
 }
 
-/// The harness that steps run with.
-pub(crate) fn harness(
+/// The client that new attempts work with, and its name in the settings.
+pub(crate) fn chosen_client(
     place: &Place,
     settings: &settings::Settings,
     options: &Options,
-) -> Result<Box<dyn harness::Harness>> {
+) -> Result<(String, Box<dyn Harness>)> {
     let asked = options.harness.as_deref();
     let Some((name, chosen)) = settings.chosen_harness(asked) else {
         return Err(asked.map_or(Error::NoHarness, |name| Error::UnknownHarness {
             name: name.to_owned(),
         }));
     };
-    match chosen.kind {
-        settings::HarnessKind::Claude => {
-            // The client finds its login by this path, as by HOME, which it gets too. A path is no secret.
-            let mut pass = chosen.pass_env.clone();
-            pass.push(harness::claude::CONFIG_DIR.to_owned());
-            let env = harness::environment::assemble(&options.env, &chosen.env, &pass)?;
-            let price = chosen.price.map(|price| harness::Price {
-                input: price.input.dollars(),
-                output: price.output.dollars(),
-                cache_read: price.cache_read.dollars(),
-                cache_write: price.cache_write.dollars(),
-            });
-            let table = harness::claude::Options {
-                command: chosen.command.clone(),
-                model: chosen.model.clone(),
-                args: chosen.args.clone(),
-                price,
-                is_root: process::is_root(),
-            };
-            Ok(Box::new(harness::Claude::new(name, table, &place.root, env)))
-        }
-        settings::HarnessKind::Command => {
-            let env = harness::environment::assemble(&options.env, &chosen.env, &chosen.pass_env)?;
-            Ok(Box::new(harness::Command::new(
-                name,
-                &chosen.command,
-                &chosen.args,
-                &place.root,
-                env,
-            )))
-        }
-    }
+    Ok((name.to_owned(), client_of(place, options, name, chosen)?))
+}
+
+/// The client that a table `[harness.<name>]` of the settings describes.
+pub(crate) fn client_of(
+    place: &Place,
+    options: &Options,
+    name: &str,
+    chosen: &settings::Harness,
+) -> Result<Box<dyn Harness>> {
+    let table = harness::Table {
+        name: name.to_owned(),
+        command: chosen.command.clone(),
+        args: chosen.args.clone(),
+        model: chosen.model.clone(),
+        price: chosen.price.map(|price| harness::Price {
+            input: price.input.dollars(),
+            output: price.output.dollars(),
+            cache_read: price.cache_read.dollars(),
+            cache_write: price.cache_write.dollars(),
+        }),
+        env: chosen.env.clone(),
+        pass_env: chosen.pass_env.clone(),
+        root: place.root.clone(),
+        is_root: process::is_root(),
+    };
+    let Some(kind) = harness::kind(chosen.kind.name()) else {
+        return Err(Error::UnknownHarness {
+            name: name.to_owned(),
+        });
+    };
+    Ok(kind.client(&table, &options.env)?)
 }
 
 #[cfg(test)]
@@ -232,6 +233,13 @@ mod tests {
         let env = [("PATH", path), ("HOME", folder.display().to_string())];
         let env = env.map(|(name, value)| (name.to_owned(), value));
         Place::find(folder, &BTreeMap::from(env)).unwrap()
+    }
+
+    #[test]
+    fn every_kind_of_harness_that_the_settings_accept_has_a_client() {
+        for kind in settings::HarnessKind::ALL {
+            assert!(harness::kind(kind.name()).is_some(), "{kind:?}");
+        }
     }
 
     #[tokio::test]

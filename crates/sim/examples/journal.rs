@@ -9,7 +9,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::{Core, Duty, End, Input, Loaded, Observation, Output, Report, RunEnd, Verdict};
 use model::attempt::{self, Class, Failure, Signal, Usage, Workspace};
-use model::settings::Settings;
 use model::ticket::{Candidate, Effect, FileStatus, Spec};
 use model::{Oid, RunId, TicketId, Time};
 use store::{Journal as _, Ledger, Location, Ordered};
@@ -215,7 +214,7 @@ async fn main() -> Result<(), Failed> {
     let (events, open): (u64, u32) = (events.parse()?, open.parse()?);
     let at = Location::file(std::path::absolute(Path::new(file))?);
     let ledger = store::create(&at, JOURNAL).await?;
-    let mut settings = Settings::default();
+    let mut settings = model::samples::settings();
     settings.agents.count = AGENTS;
     let end = now()?;
     let begun = Time(end.0 - DAYS * 24 * 60 * 60 * 1000);

@@ -83,9 +83,10 @@ impl Driver {
             .partition(|one| tickets.contains(&one.ticket));
         self.shelved = shelved;
         for one in older.into_iter().chain(ordered) {
-            match one.effect {
-                Effect::Attempt(attempt::Effect::StopRun { .. }) => self.stops.push(one),
-                _ => self.queues.entry(one.ticket.clone()).or_default().push_back(one),
+            if let Effect::Attempt(attempt::Effect::StopRun { .. }) = one.effect {
+                self.stops.push(one);
+            } else {
+                self.queues.entry(one.ticket.clone()).or_default().push_back(one);
             }
         }
     }

@@ -307,7 +307,13 @@ impl Witness {
                     attempt::State::Stuck { .. } => {
                         waits(|e| matches!(e, Effect::Attempt(attempt::Effect::InspectWorkspace { .. })))
                     }
-                    _ => ticket.live_run().is_some_and(|run| {
+                    attempt::State::Ready
+                    | attempt::State::Working(_)
+                    | attempt::State::WaitingForInput { .. }
+                    | attempt::State::WaitingForWakeup { .. }
+                    | attempt::State::Verifying
+                    | attempt::State::Done
+                    | attempt::State::Reaped { .. } => ticket.live_run().is_some_and(|run| {
                         !world.processes.contains_key(run)
                             && waits(|e| matches!(e, Effect::Attempt(attempt::Effect::StartStep { .. })))
                     }),

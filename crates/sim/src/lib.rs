@@ -2,6 +2,14 @@
 //!
 //! Everything that happens is drawn from one number: the same seed gives the same run, byte for byte.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::wildcard_enum_match_arm,
+        reason = "a new variant must be considered at every match"
+    )
+)]
+
 mod bound;
 mod case;
 mod chance;

@@ -33,7 +33,7 @@ pub(crate) struct Options {
 impl Options {
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         let small = |rng: &mut Rng, low, high| u32::try_from(rng.from(low, high)).unwrap_or(1);
-        let mut settings = Settings::default();
+        let mut settings = model::samples::settings();
         settings.run.max_workers = small(rng, 1, 4);
         settings.run.max_steps = small(rng, 1, 6);
         settings.run.attempts = small(rng, 1, 3);

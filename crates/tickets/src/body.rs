@@ -84,9 +84,24 @@ fn dated(line: &str) -> Option<Timestamp> {
     stamp.parse().ok()
 }
 
-/// The body without the notes of one line that `is_own` accepts, and without a section `## Notes` that is
-/// empty then. A text below such a line is not a part of the note, but was added by somebody else, and
-/// stays.
+/// The beginning of the first line of a note that an agent added with `crew ticket add-note`.
+const BY_AGENT: &str = "Note by the agent ";
+
+/// The text of a note by an agent: a line with the agent's name, and the agent's words as a quotation.
+///
+/// The quotation shows where the note ends, and keeps a heading in it from being one of the ticket's.
+pub(crate) fn note_by_agent(agent: &str, text: &str) -> String {
+    let mut note = format!("{BY_AGENT}{agent}:");
+    for line in text.lines() {
+        note.push_str(if line.is_empty() { "\n>" } else { "\n> " });
+        note.push_str(line);
+    }
+    note
+}
+
+/// The body without the notes of agents and the notes of one line that `is_own` accepts, and without a
+/// section `## Notes` that is empty then. A text below such a note is not a part of it, but was added by
+/// somebody else, and stays.
 pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String {
     let Some(heading) = headings(body).into_iter().find(|heading| heading.name == "Notes") else {
         return body.to_owned();
@@ -100,9 +115,13 @@ pub(crate) fn without_notes(body: &str, is_own: impl Fn(&str) -> bool) -> String
                 if is_blank(before)
                     && dated(date).is_some()
                     && is_blank(between)
-                    && is_own(text.trim_end()) =>
+                    && (text.starts_with(BY_AGENT) || is_own(text.trim_end())) =>
             {
-                after
+                let is_by_agent = text.starts_with(BY_AGENT);
+                let quoted = after
+                    .iter()
+                    .take_while(|line| is_by_agent && line.starts_with('>'));
+                &after[quoted.count()..]
             }
             _ => {
                 kept.push_str(line);
@@ -223,6 +242,30 @@ mod tests {
         assert_eq!(without_notes("# T\n\n## Notes\n\n\n", own), "# T\n");
         let theirs = format!("{bare}\n## Notes\n{}", note.replace("MINE", "THEIRS"));
         assert_eq!(without_notes(&theirs, own), theirs);
+    }
+
+    #[test]
+    fn a_body_without_an_agents_notes_is_as_it_was_before_them() {
+        let before = "# Title\n\nWhat to do.\n";
+        for text in [
+            "one line",
+            "a\n\n## Acceptance Criteria\n```\nb\n",
+            "> quoted\n**2026-01-31T12:00:03Z**",
+            "",
+        ] {
+            let note = format!("\n**2026-01-31T12:00:02Z**\n\n{}\n", note_by_agent("ann", text));
+            let with = format!("{before}\n## Notes\n{}", note.repeat(2));
+            assert_eq!(without_notes(&with, |_| false), before, "{with:?}");
+            assert_eq!(
+                without_notes(&with.replace('\n', "\r\n"), |_| false),
+                before.replace('\n', "\r\n")
+            );
+            assert_eq!(notes(&with).len(), 2, "{with:?}");
+            let below = format!("{with}the blue one\n");
+            assert!(without_notes(&below, |_| false).ends_with("the blue one\n"));
+            let person = format!("{with}\n**2026-01-31T12:00:02Z**\n\nthe red one\n");
+            assert!(without_notes(&person, |_| false).ends_with("\n\nthe red one\n"));
+        }
     }
 
     #[test]

@@ -103,6 +103,15 @@ impl Folder {
         })
     }
 
+    /// Appends a note that an agent wrote: it begins with the agent's name, and its words are quoted. It is
+    /// no part of what [`Ticket::without_notes`](crate::Ticket::without_notes) returns, so that an agent
+    /// does not change the text of its own task by adding notes.
+    ///
+    /// Errors: those of [`add_note`](Self::add_note).
+    pub fn add_agent_note(&self, id: &Id, agent: &str, text: &str, now: Timestamp) -> Result<(), Error> {
+        self.add_note(id, &body::note_by_agent(agent, text), now)
+    }
+
     /// Makes `id` wait for `dep`.
     ///
     /// Errors: [`Error::SelfDependency`], [`Error::NotFound`], [`Error::Cycle`] since the tickets of a

@@ -199,7 +199,8 @@ impl Ticket {
         self.document.body()
     }
 
-    /// The text without the notes of one line that `is_own` accepts. Adding such a note does not change it.
+    /// The text without the notes of agents and the notes of one line that `is_own` accepts. Adding such a
+    /// note does not change it.
     pub fn without_notes(&self, is_own: impl Fn(&str) -> bool) -> Text {
         let mut body = body::without_notes(self.body(), is_own);
         if !body.is_empty() && !body.ends_with('\n') {

@@ -290,8 +290,21 @@ impl Call<'_> {
         } else {
             text.join(" ")
         };
-        folder.add_note(&id, &text, jiff::Timestamp::now())?;
+        let now = jiff::Timestamp::now();
+        // A note is a person's edit of the task. An agent's own note is not: it would be told the whole ticket again, and the
+        // limit on repeated failure would start anew.
+        match self.agent() {
+            Some(agent) => folder.add_agent_note(&id, &agent, &text, now)?,
+            None => folder.add_note(&id, &text, now)?,
+        }
         self.print(&tickets::render_note(&id))
+    }
+
+    /// The name of the agent in whose process this command runs; none in a person's.
+    fn agent(&self) -> Option<String> {
+        let env = &self.context.env;
+        let is_agents = env.contains_key("CREW_WORKER");
+        is_agents.then(|| env.get("CREW_AGENT").map_or("unknown", String::as_str).to_owned())
     }
 
     fn query(&mut self) -> Result<Exit> {

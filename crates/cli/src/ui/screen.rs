@@ -185,6 +185,7 @@ mod tests {
             let claim = ticket::Event::Claimed {
                 agent,
                 fence: Fence(1),
+                harness: model::samples::harness(),
                 session: SessionId::of_attempt(uuid::Uuid::nil(), &id, Fence(1), 1),
                 at: Time(0),
                 eligible: true,

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AfterStop, Attempt, Failure, Mode, Prompt, Signal, Stuck, Usage};
+use super::{AfterStop, Attempt, Failure, HarnessChange, HarnessId, Mode, Prompt, Signal, Stuck, Usage};
 use crate::policy::budget::Budget;
-use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// What was found in a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub enum Event {
         /// What it says of the ticket's budget, when the agent must come to an end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         budget: Option<Budget>,
+        /// The change to another harness, when the settings do not name the attempt's own any more.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        change: Option<HarnessChange>,
     },
     /// Its shim is known to live.
     WorkerSpawned,
@@ -88,7 +91,7 @@ pub enum Event {
     /// A person answered.
     Answered {
         /// Who.
-        by: String,
+        by: Actor,
         /// What.
         text: String,
         /// The question, which the ticket keeps with the answer.
@@ -99,14 +102,14 @@ pub enum Event {
     /// A person woke it before its time.
     WokenEarly {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// Nobody answered in time.
     WaitTimedOut,
     /// A person said: fish or cut bait.
     Baited {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// Stuck, and looked at.
     Recovered {
@@ -124,7 +127,7 @@ pub enum Event {
     /// A person says: try again.
     Retried {
         /// Who.
-        by: String,
+        by: Actor,
         /// Its new session.
         fresh: SessionId,
     },
@@ -189,6 +192,8 @@ pub enum Effect {
         number: u32,
         /// The step's number, from 1.
         step: u32,
+        /// The client that the step is started with.
+        harness: HarnessId,
         /// The conversation.
         session: SessionId,
         /// Whether the client has not seen it yet.

@@ -1,8 +1,8 @@
 //! The rows of the attempt machine.
 
 use super::{
-    Attempt, Class, Effect, Event, Mode, Outcome, Prompt, Raised, Signal, StartPoint, State, Stuck,
-    Throttled, Working,
+    Attempt, Class, Effect, Event, HarnessChange, Mode, Outcome, Prompt, Raised, Signal, StartPoint, State,
+    Stuck, Throttled, Working,
 };
 use crate::machine::{Machine as _, Rejected};
 use crate::policy::budget::Budget;
@@ -46,7 +46,12 @@ impl Attempt {
                 self.state = State::Ready;
                 Ok(Raised::Nothing)
             }
-            Event::StepStarted { run, budget } => self.start_step(event, run, *budget, effects),
+            Event::StepStarted { run, budget, change } => {
+                if let Some(change) = change {
+                    self.change_harness(event, change)?;
+                }
+                self.start_step(event, run, *budget, effects)
+            }
             Event::WorkerSpawned => {
                 self.move_worker(event, worker::Event::Spawned)?;
                 Ok(Raised::Nothing)
@@ -247,6 +252,7 @@ impl Attempt {
             fence: self.fence,
             number: self.number,
             step: self.steps + 1,
+            harness: self.harness.clone(),
             session: self.session.id.clone(),
             new_session,
             prompt,
@@ -258,6 +264,25 @@ impl Attempt {
         (self.stopping, self.edit_told) = (None, self.edited);
         self.state = State::Working(working);
         Ok(Raised::Nothing)
+    }
+
+    /// Goes on with another client, which knows nothing of the conversation so far.
+    fn change_harness(&mut self, event: &Event, change: &HarnessChange) -> Result<(), Rejected> {
+        if self.harness == change.to {
+            return Err(self.reject(event, "it works with this harness already"));
+        }
+        if self.has_live_worker() {
+            return Err(self.reject(event, "a step of it is running"));
+        }
+        self.harness = change.to.clone();
+        if self.session.is_new() {
+            return Ok(());
+        }
+        self.replace_session(event, &change.fresh)?;
+        if let State::Working(working) = &mut self.state {
+            working.next.tell_a_new_session();
+        }
+        Ok(())
     }
 
     fn finish_step(&mut self, event: &Event) -> Result<Raised, Rejected> {
@@ -376,10 +401,7 @@ impl Attempt {
         (self.stopping, self.edit_told, self.warns) = (None, false, None);
         if failure.class.breaks_session() {
             self.replace_session(event, fresh)?;
-            // What was to be said is said again; only a plain task or "go on" needs the story so far.
-            if let Prompt::Init | Prompt::Step = working.next {
-                working.next = Prompt::Resume;
-            }
+            working.next.tell_a_new_session();
         } else {
             self.session.apply(session::Event::Suspended)?;
             // The service answered: the conversation has the task, and is only to go on. Otherwise nobody knows.

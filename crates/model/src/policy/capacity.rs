@@ -133,7 +133,15 @@ mod tests {
     fn taken(id: &str, agent: &str, state: attempt::State) -> (TicketId, Ticket) {
         let id = TicketId::new(id).unwrap();
         let session = SessionId(uuid::Uuid::from_u128(1));
-        let mut attempt = Attempt::new(name(agent), Fence(1), 1, StartPoint::Target, session, Time(0));
+        let mut attempt = Attempt::new(
+            name(agent),
+            Fence(1),
+            1,
+            StartPoint::Target,
+            crate::samples::harness(),
+            session,
+            Time(0),
+        );
         attempt.state = state;
         let state = State::InProgress(Box::new(attempt));
         (

@@ -157,7 +157,11 @@ mod tests {
         let mut states = Vec::new();
         for class in classes {
             let run = RunId::of_step(&TicketId::new("t-1").unwrap(), Fence(1), now.runs + 1);
-            now = take(Event::StepStarted { run, budget: None });
+            now = take(Event::StepStarted {
+                run,
+                budget: None,
+                change: None,
+            });
             let failure = Failure::new(*class, "no");
             let next = after(Some(&now), &failure, Time(0));
             now = take(Event::StepFailed {

@@ -1,12 +1,12 @@
 //! The attempt machine's alphabet.
 
-use super::{Alphabet, EARLY, LATE, agent, oid, run, session_id};
-use crate::Fence;
+use super::{Alphabet, EARLY, LATE, agent, harness, oid, other_harness, run, session_id};
 use crate::attempt::{
-    AfterStop, Attempt, Class, Event, Failure, Machine, Mode, Prompt, Signal, StartPoint, State, Stuck,
-    Usage, Workspace,
+    AfterStop, Attempt, Class, Event, Failure, HarnessChange, Machine, Mode, Prompt, Signal, StartPoint,
+    State, Stuck, Usage, Workspace,
 };
 use crate::machine::{self, Explored, Sample};
+use crate::{Actor, Fence};
 
 /// What it is.
 pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its claim until its work is landed or given \
@@ -21,6 +21,7 @@ pub fn first() -> Attempt {
         Fence(1),
         1,
         StartPoint::Target,
+        harness(),
         session_id(1),
         EARLY,
     )
@@ -63,7 +64,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         attempts_left,
         reopen_at: LATE,
     };
-    let by = || "ann's boss".to_owned();
+    let by = || Actor::person("ann's boss");
     let why = || "so".to_owned();
     let mut all = Alphabet::new();
     all.when(
@@ -85,13 +86,26 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
         Event::StepStarted {
             run: run.clone(),
             budget: None,
+            change: None,
         },
     )
     .when(
         "budget low",
         Event::StepStarted {
-            run,
+            run: run.clone(),
             budget: Some(super::budget()),
+            change: None,
+        },
+    )
+    .when(
+        "another harness",
+        Event::StepStarted {
+            run,
+            budget: None,
+            change: Some(HarnessChange {
+                to: other_harness(),
+                fresh: fresh.clone(),
+            }),
         },
     )
     .event(Event::WorkerSpawned)

@@ -7,8 +7,10 @@ pub mod session;
 pub mod ticket;
 pub mod worker;
 
+use crate::attempt::HarnessId;
 use crate::machine::{self, Explored, Sample};
 use crate::policy::budget::Budget;
+use crate::settings::{Harness, HarnessKind, Settings};
 use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A machine, explored.
@@ -89,6 +91,33 @@ where
         .map(|event| Sample { guard: "", event })
         .collect();
     machine::explore::<M>(initial, fixed(samples), M::state_name)
+}
+
+/// A harness, for attempts to which it does not matter which they have.
+#[must_use]
+pub fn harness() -> HarnessId {
+    HarnessId {
+        name: "scripted".to_owned(),
+        kind: HarnessKind::Command,
+    }
+}
+
+/// Settings with every default and a harness.
+#[must_use]
+pub fn settings() -> Settings {
+    let mut settings = Settings::default();
+    let harness = harness();
+    settings.agents.harness = Some(harness.name.clone());
+    settings.harness.insert(harness.name, Harness::new(harness.kind));
+    settings
+}
+
+/// Another harness, of another kind.
+fn other_harness() -> HarnessId {
+    HarnessId {
+        name: "claude".to_owned(),
+        kind: HarnessKind::Claude,
+    }
 }
 
 // Names that are known to be good; nothing depends on which they are.

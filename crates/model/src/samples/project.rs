@@ -1,11 +1,11 @@
 //! The project machine's alphabet.
 
 use super::{Alphabet, EARLY, LATE, agent, ticket_id};
-use crate::Time;
 use crate::attempt::Class;
 use crate::machine::{self, Explored, Machine as _, Sample};
 use crate::policy::budget::Pause;
 use crate::project::{Event, HarnessPause, Machine, Project};
+use crate::{Actor, Time};
 
 /// What it is.
 pub const ABOUT: &str = "The project is the life of one engine on one repository, and the roster of its agents. A crashed \
@@ -44,7 +44,7 @@ pub fn alphabet() -> Vec<Sample<Event>> {
         .when("until a person frees it", paused(Class::Auth, None))
         .event(Event::HarnessFreed {
             harness: "claude".to_owned(),
-            by: "ann's boss".to_owned(),
+            by: Actor::person("ann's boss"),
         });
     let pause = |at: Time| Pause {
         budget: super::budget(),

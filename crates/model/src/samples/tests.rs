@@ -171,7 +171,7 @@ fn every_kind_of_hold_is_reached_and_a_person_can_end_each() {
         let accepts = |event: tickets::Event| {
             <tickets::Machine as machine::Machine>::transition(&ticket, &event).is_ok()
         };
-        let (by, reason) = ("someone".to_owned(), "so".to_owned());
+        let (by, reason) = (crate::Actor::person("someone"), "so".to_owned());
         assert!(
             accepts(tickets::Event::Dropped {
                 by: by.clone(),

@@ -1,7 +1,8 @@
 //! The ticket machine's alphabet: its own events, and its attempt's.
 
-use super::{Alphabet, EARLY, LATE, agent, attempt, oid, session_id, ticket_id};
+use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
+use crate::Actor;
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
     Candidate, Clearance, Event, Fingerprint, InTheWay, Machine, Obstacle, Released, Repeat, Spec, Stage,
@@ -52,12 +53,13 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     let claimed = |fence, at, eligible| Event::Claimed {
         agent: agent("ann"),
         fence,
+        harness: harness(),
         session: session.clone(),
         at,
         eligible,
     };
     let next = ticket.fence.next();
-    let by = || "someone".to_owned();
+    let by = || Actor::person("someone");
     let why = || "so".to_owned();
     let paths = || vec!["a".to_owned()];
     let released = |why| Event::Released { why };

@@ -22,9 +22,10 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::attempt::HarnessId;
 use crate::ids::AgentName;
 use crate::money::Usd;
 
@@ -192,7 +193,7 @@ pub struct Harness {
 }
 
 /// The agent clients that this build can drive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HarnessKind {
     /// Claude Code.
@@ -398,6 +399,25 @@ impl Settings {
     pub fn chosen_harness<'s>(&'s self, asked: Option<&'s str>) -> Option<(&'s str, &'s Harness)> {
         let name = asked.or(self.agents.harness.as_deref())?;
         self.harness.get(name).map(|harness| (name, harness))
+    }
+
+    /// The harness that a new attempt works with, as the attempt records it: `agents.harness`.
+    ///
+    /// `None` when there is none, or no table of that name.
+    #[must_use]
+    pub fn harness_of_new_attempts(&self) -> Option<HarnessId> {
+        let (name, harness) = self.chosen_harness(None)?;
+        Some(HarnessId {
+            name: name.to_owned(),
+            kind: harness.kind,
+        })
+    }
+
+    /// Whether a step can be started with this harness: there is a table of its name, and of its kind.
+    #[must_use]
+    pub fn has_harness(&self, harness: &HarnessId) -> bool {
+        let named = self.harness.get(&harness.name);
+        named.is_some_and(|named| named.kind == harness.kind)
     }
 
     /// Whether a change to this path, relative to the repository's root and with `/`, waits for a person: one of

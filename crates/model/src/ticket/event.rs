@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Candidate, InTheWay, Repeat, Spec};
-use crate::attempt;
+use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
-use crate::{AgentName, Fence, Oid, RunId, SessionId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
 
 /// What happened to a ticket. Limits, times and facts come inside, resolved by the policies before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub enum Event {
         agent: AgentName,
         /// The claim's token: greater than the last.
         fence: Fence,
+        /// The client that it works with.
+        harness: HarnessId,
         /// Its first session.
         session: SessionId,
         /// When.
@@ -39,7 +41,7 @@ pub enum Event {
     /// The work is submitted by other means than a step's end.
     Submitted {
         /// Who.
-        by: String,
+        by: Actor,
         /// When.
         at: Time,
     },
@@ -204,7 +206,7 @@ pub enum Event {
     /// A person says: try again.
     Retried {
         /// Who.
-        by: String,
+        by: Actor,
         /// Whether its agent's slot is free to be taken again.
         slot_free: bool,
         /// A session for its agent, should it go on.
@@ -213,19 +215,19 @@ pub enum Event {
     /// A person lets it pass in spite of what holds it.
     Waived {
         /// Who.
-        by: String,
+        by: Actor,
         /// Why.
         reason: String,
     },
     /// A person approved the sensitive paths.
     PathsApproved {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// A person gave it up.
     Dropped {
         /// Who.
-        by: String,
+        by: Actor,
         /// Why.
         reason: String,
     },
@@ -234,7 +236,7 @@ pub enum Event {
     /// It was opened again.
     Reopened {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// Its file did not say what crew holds true: it is written again.
     FileDrifted,
@@ -257,7 +259,7 @@ pub enum Released {
     /// A person killed the agent.
     Killed {
         /// Who.
-        by: String,
+        by: Actor,
     },
     /// The agent was given up.
     Reaped {

@@ -5,6 +5,7 @@ mod verify;
 mod work;
 
 use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why};
+use crate::Actor;
 use crate::attempt::{self, Attempt, Prompt};
 use crate::machine::{self, Rejected, Step};
 
@@ -85,7 +86,7 @@ impl Draft<'_> {
             Event::ClosedByPerson => self.close(),
             Event::Reopened { .. } => self.reopen(),
             Event::Dropped { by, reason } => self.drop_by(by, reason),
-            Event::Retried { slot_free, fresh, .. } => self.retry(*slot_free, fresh),
+            Event::Retried { by, slot_free, fresh } => self.retry(by, *slot_free, fresh),
             Event::RetryDue => self.retry_due(),
             Event::Waived { by, reason } => self.waive(by, reason),
             Event::PathsApproved { .. } => self.approve_paths(),
@@ -372,7 +373,7 @@ impl Draft<'_> {
         ticket.answers.clear();
     }
 
-    fn drop_by(&mut self, by: &str, reason: &str) -> Taken {
+    fn drop_by(&mut self, by: &Actor, reason: &str) -> Taken {
         match &self.ticket.state {
             State::New | State::Open => {}
             State::InProgress(_) => {
@@ -390,7 +391,7 @@ impl Draft<'_> {
             State::Done(_) => return self.no("it is done"),
         }
         self.finish(Done::Dropped {
-            by: by.to_owned(),
+            by: by.clone(),
             reason: reason.to_owned(),
         });
         Ok(())

@@ -230,9 +230,11 @@ impl Snapshot {
         if ticket.held.is_some() || attempt.has_live_worker() {
             return None;
         }
-        let mut pauses = self.project.paused.iter();
-        let (harness, pause) = pauses
-            .find(|(_, pause)| pause.holds(self.at) && next.is_none_or(|next| pause.outlasts(Some(next))))?;
+        let harness = &attempt.harness.name;
+        let pause = self.project.paused.get(harness)?;
+        if !pause.holds(self.at) || next.is_some_and(|next| !pause.outlasts(Some(next))) {
+            return None;
+        }
         let what = match pause.until {
             Some(_) => format!("{harness} ({}): {}", pause.class.name(), pause.message),
             None => format!(

@@ -5,7 +5,7 @@ mod inbox;
 use super::*;
 use crate::attempt::{Class, Event as A, Failure, Signal};
 use crate::ticket::{Candidate, Event as T, Spec};
-use crate::{Fence, RunId, SessionId};
+use crate::{Actor, Fence, RunId, SessionId};
 
 /// A journal being written: every ticket row goes through the machine, so that the fold sees what an engine writes.
 #[derive(Default)]
@@ -106,6 +106,7 @@ impl Told {
             T::Claimed {
                 agent: name(by),
                 fence,
+                harness: crate::samples::harness(),
                 session,
                 at: self.now(),
                 eligible: true,
@@ -122,7 +123,14 @@ impl Told {
 
     fn start(&mut self, of: &str, n: u32) {
         let run = RunId::of_step(&id(of), Fence(1), n);
-        self.ticket(of, T::Attempt(A::StepStarted { run, budget: None }));
+        self.ticket(
+            of,
+            T::Attempt(A::StepStarted {
+                run,
+                budget: None,
+                change: None,
+            }),
+        );
         self.ticket(of, T::Attempt(A::WorkerSpawned));
     }
 
@@ -262,7 +270,9 @@ fn tickets_are_counted_once_each() {
     told.ticket(
         "t-4",
         T::Attempt(A::StopOrdered {
-            then: attempt::AfterStop::Release { by: "me".to_owned() },
+            then: attempt::AfterStop::Release {
+                by: Actor::person("me"),
+            },
         }),
     );
     let order: Vec<&str> = told.crew.order().iter().map(|t| t.id.as_str()).collect();
@@ -372,15 +382,20 @@ fn whoever_waits_for_a_harness_says_which_and_until_when() {
         ticket: id("t-9"),
     };
     let paused = |pause: &project::HarnessPause| project::Event::HarnessPaused {
-        harness: "claude".to_owned(),
+        harness: "scripted".to_owned(),
         pause: pause.clone(),
     };
+    told.project(&project::Event::HarnessPaused {
+        harness: "another".to_owned(),
+        pause: pause.clone(),
+    });
+    assert_eq!(waits(&told, "bob"), Some(("its first step".to_owned(), None)));
     told.project(&paused(&pause));
     assert_eq!(waits(&told, "ada"), None, "its step runs");
     let until = pause.until;
     assert_eq!(
         waits(&told, "bob"),
-        Some(("claude (rate_limited): too much".to_owned(), until))
+        Some(("scripted (rate_limited): too much".to_owned(), until))
     );
 
     (pause.class, pause.until) = (Class::Auth, None);
@@ -391,7 +406,7 @@ fn whoever_waits_for_a_harness_says_which_and_until_when() {
         "{what}"
     );
     assert_eq!(until, None);
-    let (harness, by) = ("claude".to_owned(), "pat".to_owned());
+    let (harness, by) = ("scripted".to_owned(), Actor::person("pat"));
     told.project(&project::Event::HarnessFreed { harness, by });
     assert_eq!(waits(&told, "bob"), Some(("its first step".to_owned(), None)));
 }

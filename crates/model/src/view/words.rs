@@ -268,11 +268,17 @@ fn of_attempt(event: &attempt::Event) -> String {
         } => {
             format!("workspace ready on {}, with earlier work", base.short())
         }
-        Event::StepStarted { run, budget: None } => format!("step started ({run})"),
-        Event::StepStarted {
-            run,
-            budget: Some(budget),
-        } => format!("step started ({run}), told that {budget} are spent"),
+        Event::StepStarted { run, budget, change } => {
+            let on = change
+                .as_ref()
+                .map(|change| format!(", now on {}", change.to.name));
+            let told = budget.map(|budget| format!(", told that {budget} are spent"));
+            format!(
+                "step started ({run}){}{}",
+                on.unwrap_or_default(),
+                told.unwrap_or_default()
+            )
+        }
         Event::WorkerSpawned => "its process runs".to_owned(),
         Event::StopOrdered { then } => match then {
             AfterStop::Retry { class } => format!("step stopped: {}", class.name()),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use engine::{Duty, Input};
+use model::Actor;
 use model::command::{Command, OnStop};
 use model::ticket::{Stage, State, Ticket};
 
@@ -100,7 +101,7 @@ impl Dispatcher {
 pub(super) fn own_stop(running: OnStop) -> Input {
     Input::Commanded {
         id: OWN.to_owned(),
-        by: "crew".to_owned(),
+        by: Actor::Engine,
         command: Command::Stop { running },
     }
 }

@@ -2,7 +2,7 @@
 
 use engine::Report;
 use harness::{Role, StepRequest};
-use model::attempt::{Class, Prompt, Workspace};
+use model::attempt::{Class, HarnessId, Prompt, Workspace};
 use model::policy::budget::Budget;
 use model::ticket::Ticket;
 use model::{AgentName, RunId, SessionId};
@@ -18,6 +18,7 @@ pub(super) struct Step<'a> {
     pub(super) run: &'a RunId,
     pub(super) number: u32,
     pub(super) step: u32,
+    pub(super) harness: &'a HarnessId,
     pub(super) session: &'a SessionId,
     pub(super) new_session: bool,
     pub(super) prompt: &'a Prompt,
@@ -43,10 +44,15 @@ impl Executor {
                 Err(error) => return not_spawned(Class::Crash, text::with_causes(&error)),
             }
         }
-        let Some(harness) = self.harness.as_deref() else {
-            return Report::CouldNotRun {
-                why: "no harness is at hand".to_owned(),
-            };
+        let name = &step.harness.name;
+        let harness = match self.harnesses.get(name) {
+            Some(Ok(harness)) if harness.kind() == step.harness.kind.name() => harness.as_ref(),
+            Some(Err(error)) => return not_spawned(Class::Crash, text::with_causes(error)),
+            // The settings have changed since the step was ordered. The next one goes on with another harness.
+            Some(Ok(_)) | None => {
+                let why = format!("the harness {name} is not in crew.toml any more");
+                return not_spawned(Class::KilledByUs, why);
+            }
         };
         let Some(workspace) = workspace.filter(git::Workspace::exists) else {
             return Report::WorkspaceMissing;

@@ -1,4 +1,11 @@
 //! What each event must keep to: limits, waits, no progress, budgets.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "an invariant is about a few events, and passes over all others"
+    )
+)]
 
 use model::attempt::{self};
 use model::money::Usd;

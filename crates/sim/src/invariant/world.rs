@@ -48,11 +48,13 @@ impl Witness {
                 continue;
             }
             let rows = block_on(ledger.pending(Time(i64::MAX))).unwrap_or_default();
-            let cleared = rows.iter().any(|row| match &row.effect {
-                Effect::KeepWork { agent: of, number } | Effect::RemoveWorkspace { agent: of, number } => {
-                    row.ticket == *id && of == agent && *number == space.number
-                }
-                _ => false,
+            let cleared = rows.iter().any(|row| {
+                let (Effect::KeepWork { agent: of, number } | Effect::RemoveWorkspace { agent: of, number }) =
+                    &row.effect
+                else {
+                    return false;
+                };
+                row.ticket == *id && of == agent && *number == space.number
             });
             ensure(cleared, "a workspace belongs to an attempt", || {
                 format!(

@@ -43,10 +43,10 @@ impl Simulation {
         if let model::command::Command::Stop { .. } = command {
             return engine::Duty::Drain;
         }
-        let lands = match &command {
-            model::command::Command::Merge { ticket } => Some(ticket.clone()),
-            _ => None,
-        };
+        let mut lands = None;
+        if let model::command::Command::Merge { ticket } = &command {
+            lands = Some(ticket.clone());
+        }
         self.late.clear();
         self.submit(&command);
         self.note(Who::Person, || format!("without an engine: {}", did.what));

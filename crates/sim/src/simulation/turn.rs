@@ -4,7 +4,7 @@ use engine::{Input, Report, RunEnd};
 use model::attempt::Usage;
 use model::policy::stall::Sample;
 use model::ticket::Effect;
-use model::{RunId, Time};
+use model::{Actor, RunId, Time};
 use store::Ordered;
 
 use super::Simulation;
@@ -215,7 +215,7 @@ impl Simulation {
                 self.tell(
                     Input::Commanded {
                         id: asked.id,
-                        by: asked.by,
+                        by: Actor::person(asked.by),
                         command: asked.command,
                     },
                     None,

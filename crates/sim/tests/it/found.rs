@@ -9,7 +9,7 @@ use model::command::Command;
 use model::journal::EffectId;
 use model::settings::Settings;
 use model::ticket::{Effect, FileStatus, Spec, State};
-use model::{Oid, RunId, TicketId, Time};
+use model::{Actor, Oid, RunId, TicketId, Time};
 
 /// A core with one ticket, and what it has ordered and not heard of.
 struct Crew {
@@ -153,11 +153,11 @@ fn a_kill_is_not_forgotten_when_the_step_could_not_be_started() {
         ),
         (Report::WorkspaceMissing, "open (held)"),
     ] {
-        let mut crew = Crew::at_work(Settings::default());
+        let mut crew = Crew::at_work(model::samples::settings());
         let agent = crew.core.ticket(&ticket()).unwrap().slot().unwrap().clone();
         crew.hear(Input::Commanded {
             id: "c".to_owned(),
-            by: "pat".to_owned(),
+            by: Actor::person("pat"),
             command: Command::Kill { agent },
         });
         crew.report(starts, report);
@@ -167,14 +167,14 @@ fn a_kill_is_not_forgotten_when_the_step_could_not_be_started() {
 
 #[test]
 fn a_drop_is_not_forgotten_when_the_workspace_is_gone() {
-    let mut crew = Crew::at_work(Settings::default());
+    let mut crew = Crew::at_work(model::samples::settings());
     let command = Command::Drop {
         ticket: ticket(),
         reason: "no need".to_owned(),
     };
     crew.hear(Input::Commanded {
         id: "c".to_owned(),
-        by: "pat".to_owned(),
+        by: Actor::person("pat"),
         command,
     });
     crew.report(starts, Report::WorkspaceMissing);
@@ -183,7 +183,7 @@ fn a_drop_is_not_forgotten_when_the_workspace_is_gone() {
 
 #[test]
 fn a_branch_that_is_refused_goes_back_to_its_agent_and_the_line_goes_on() {
-    let mut crew = Crew::at_work(Settings::default());
+    let mut crew = Crew::at_work(model::samples::settings());
     crew.ended(Signal::Done);
     assert_eq!(crew.state(), "verify/checking");
     let why = "an object is too large".to_owned();
@@ -215,7 +215,7 @@ fn an_agent_out_of_steps_cannot_go_on_by_asking_or_sleeping() {
             why: "a build".to_owned(),
         },
     ] {
-        let mut settings = Settings::default();
+        let mut settings = model::samples::settings();
         settings.run.max_steps = 1;
         let mut crew = Crew::at_work(settings);
         crew.ended(signal.clone());
@@ -235,7 +235,7 @@ fn an_agent_out_of_steps_cannot_go_on_by_asking_or_sleeping() {
 
 #[test]
 fn a_writing_that_is_reported_twice_has_arrived_once() {
-    let mut crew = Crew::at_work(Settings::default());
+    let mut crew = Crew::at_work(model::samples::settings());
     crew.report(writes, Report::Done);
     // It is submitted and dropped: two more writings are on their way, and a hand of an earlier core tells of
     // the first.
@@ -253,7 +253,7 @@ fn a_writing_that_is_reported_twice_has_arrived_once() {
     };
     crew.hear(Input::Commanded {
         id: "c".to_owned(),
-        by: "pat".to_owned(),
+        by: Actor::person("pat"),
         command,
     });
     assert_eq!(crew.state(), "done/dropped");
@@ -276,7 +276,7 @@ fn a_writing_that_is_reported_twice_has_arrived_once() {
 
 #[test]
 fn a_client_that_cannot_succeed_is_stopped_for_that_and_a_person_goes_on() {
-    let mut crew = Crew::at_work(Settings::default());
+    let mut crew = Crew::at_work(model::samples::settings());
     let failure = || Failure::new(Class::Auth, "401");
     for _ in 0..2 {
         crew.hear(Input::GivenUp {
@@ -297,7 +297,7 @@ fn a_client_that_cannot_succeed_is_stopped_for_that_and_a_person_goes_on() {
     let retry = || Command::Retry { ticket: ticket() };
     crew.hear(Input::Commanded {
         id: "c".to_owned(),
-        by: "pat".to_owned(),
+        by: Actor::person("pat"),
         command: retry(),
     });
     let starts_after = crew
@@ -310,11 +310,11 @@ fn a_client_that_cannot_succeed_is_stopped_for_that_and_a_person_goes_on() {
 
 #[test]
 fn a_stop_for_another_reason_is_not_changed_by_what_the_client_says() {
-    let mut crew = Crew::at_work(Settings::default());
+    let mut crew = Crew::at_work(model::samples::settings());
     let agent = crew.core.ticket(&ticket()).unwrap().slot().unwrap().clone();
     crew.hear(Input::Commanded {
         id: "c".to_owned(),
-        by: "pat".to_owned(),
+        by: Actor::person("pat"),
         command: Command::Kill { agent },
     });
     crew.hear(Input::GivenUp {
@@ -331,7 +331,7 @@ fn a_stop_for_another_reason_is_not_changed_by_what_the_client_says() {
 
 #[test]
 fn a_client_that_ends_well_before_the_stop_has_not_failed() {
-    let mut crew = Crew::at_work(Settings::default());
+    let mut crew = Crew::at_work(model::samples::settings());
     crew.hear(Input::GivenUp {
         run: crew.run(),
         failure: Failure::new(Class::Overloaded, "529"),
@@ -342,7 +342,7 @@ fn a_client_that_ends_well_before_the_stop_has_not_failed() {
 
 #[test]
 fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name() {
-    let mut crew = Crew::at_work(Settings::default());
+    let mut crew = Crew::at_work(model::samples::settings());
     crew.report(writes, Report::Done);
     let ordered_before = crew.ordered.len();
     let gone = Observation::Gone { ticket: ticket() };
@@ -368,14 +368,14 @@ fn a_ticket_that_is_dropped_for_its_file_says_nothing_to_the_next_of_that_name()
 /// Its file was moved away for a moment, and that was when crew would have closed it.
 #[test]
 fn what_is_done_is_not_begun_again_because_its_file_was_away() {
-    let mut settings = Settings::default();
+    let mut settings = model::samples::settings();
     settings.run.debounce = Duration::from_secs(10);
     let mut crew = Crew::at_work(settings);
     crew.report(writes, Report::Done);
     crew.hear(a_file(FileStatus::InProgress));
     crew.hear(Input::Commanded {
         id: "c-1".to_owned(),
-        by: "pat".to_owned(),
+        by: Actor::person("pat"),
         command: Command::Drop {
             ticket: ticket(),
             reason: "enough".to_owned(),
@@ -399,7 +399,7 @@ fn what_is_done_is_not_begun_again_because_its_file_was_away() {
 /// Whoever moves a file away for so long has deleted it: nothing is owed to the next one of its name.
 #[test]
 fn a_writing_is_owed_to_a_file_for_as_long_as_a_file_must_be_still() {
-    let mut settings = Settings::default();
+    let mut settings = model::samples::settings();
     settings.run.debounce = Duration::from_secs(10);
     let mut crew = Crew::at_work(settings);
     let missing = |crew: &mut Crew| {

@@ -1,5 +1,6 @@
 //! The effects of keys and rows.
 
+use model::Actor;
 use model::attempt::Signal;
 use model::command::{Command, OnStop, Outcome, Question};
 use model::view;
@@ -369,7 +370,7 @@ fn a_barred_harness_has_a_line_of_its_own() {
     );
     scene.project(model::project::Event::HarnessFreed {
         harness,
-        by: "human".to_owned(),
+        by: Actor::person("human"),
     });
     assert!(!scene.screen(80, 24).contains("! claude"));
 }

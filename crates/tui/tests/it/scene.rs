@@ -196,6 +196,7 @@ impl Scene {
             ticket::Event::Claimed {
                 agent: agent(by),
                 fence,
+                harness: model::samples::harness(),
                 session: SessionId::of_attempt(uuid::Uuid::nil(), &id(name), fence, 1),
                 at: self.now,
                 eligible: true,
@@ -229,7 +230,14 @@ impl Scene {
     pub(crate) fn begin_step(&mut self, name: &str) {
         let attempt = self.now(name).attempt().cloned().unwrap();
         let run = RunId::of_step(&id(name), attempt.fence, attempt.runs + 1);
-        self.attempt(name, attempt::Event::StepStarted { run, budget: None });
+        self.attempt(
+            name,
+            attempt::Event::StepStarted {
+                run,
+                budget: None,
+                change: None,
+            },
+        );
         self.attempt(name, attempt::Event::WorkerSpawned);
     }
 

@@ -109,7 +109,7 @@ fn over(id: &str, at: Time) -> Write {
 /// The ticket, which somebody opens again.
 fn again(ticket: &Ticket, at: Time) -> Write {
     let event = Event::Reopened {
-        by: "a person".to_owned(),
+        by: model::Actor::person("a person"),
     };
     let after = ticket.after(&event, at).unwrap().ticket;
     let mut write = over(ticket.id.as_str(), at);

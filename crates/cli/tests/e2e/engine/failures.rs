@@ -527,3 +527,31 @@ fn merge_without_an_engine_tells_what_it_waits_for() {
     world.drain_all();
     assert_eq!(world.front("t-1", "status"), "closed");
 }
+
+#[test]
+fn an_agents_own_note_neither_counts_as_an_edit_nor_gives_new_tries() {
+    let world = World::new();
+    let note = format!(
+        "'{}' ticket add-note \"$CREW_TICKET_ID\" \"try $RUN\n\n## Acceptance Criteria\nnone\" >/dev/null\n",
+        testkit::world::crew()
+    );
+    world.ticket("t-1").agent(&format!("{note}echo DONE")).write();
+    let said = world.drain_held();
+    assert_eq!(
+        (world.held("t-1").0.as_str(), world.runs("t-1")),
+        ("no_progress", 3),
+        "{said}"
+    );
+    assert_eq!(world.count("t-1", "edited"), 0);
+    assert!(!world.prompt("t-1", 2).contains("## Acceptance Criteria"));
+    let text = std::fs::read_to_string(world.ticket_file("t-1")).unwrap();
+    for n in 1..=3 {
+        assert!(text.contains(&format!("\n> try {n}\n")), "{text}");
+    }
+
+    // A person's note is an edit, and the same words in a person's process are a person's note.
+    world.must(&["ticket", "add-note", "t-1", "try 4"]);
+    world.must(&["retry", "t-1"]);
+    world.drain_held();
+    assert_eq!(world.count("t-1", "edited"), 1);
+}

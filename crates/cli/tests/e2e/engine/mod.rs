@@ -7,6 +7,7 @@ mod failures;
 mod files;
 mod frozen;
 mod garbage;
+mod harnesses;
 mod hazards;
 mod landing;
 mod money;

@@ -168,7 +168,15 @@ fn every_refusal_says_why() {
     world.files.remove(&id("t-gone"));
     world.file("t-shut").status = FileStatus::Closed;
     let session = crate::SessionId(uuid::Uuid::from_u128(1));
-    let attempt = Attempt::new(agent("ann"), Fence(1), 1, StartPoint::Target, session, Time(0));
+    let attempt = Attempt::new(
+        agent("ann"),
+        Fence(1),
+        1,
+        StartPoint::Target,
+        crate::samples::harness(),
+        session,
+        Time(0),
+    );
     world.ticket("t-busy").state = State::InProgress(Box::new(attempt));
     world.ticket("t-over").state = State::Done(Done::ClosedByPerson);
 

@@ -8,7 +8,7 @@ use crate::ticket::{
     Answer, Candidate, Change, Done, Effect, Event, FileStatus, Fingerprint, Label, Released, Repeat, Spec,
     Stage, State, Ticket, Verify, Why,
 };
-use crate::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
+use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
 /// A ticket to which things happen, one second apart.
 struct Story {
@@ -97,6 +97,7 @@ impl Story {
         self.then(Event::Claimed {
             agent,
             fence,
+            harness: crate::samples::harness(),
             session: session(fence, 1),
             at,
             eligible: true,
@@ -106,8 +107,12 @@ impl Story {
     fn start(&mut self) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
-        self.of(Of::StepStarted { run, budget: None })
-            .of(Of::WorkerSpawned)
+        self.of(Of::StepStarted {
+            run,
+            budget: None,
+            change: None,
+        })
+        .of(Of::WorkerSpawned)
     }
 
     fn finish(&mut self, signal: Signal, steps_left: u32) -> &mut Self {
@@ -144,7 +149,11 @@ impl Story {
     fn started(&mut self) -> (Prompt, bool) {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
-        self.of(Of::StepStarted { run, budget: None });
+        self.of(Of::StepStarted {
+            run,
+            budget: None,
+            change: None,
+        });
         let told = self.effects.iter().find_map(|e| match e {
             Effect::Attempt(attempt::Effect::StartStep { prompt, edited, .. }) => {
                 Some((prompt.clone(), *edited))
@@ -186,8 +195,8 @@ fn session(fence: Fence, n: u32) -> SessionId {
     SessionId::of_attempt(uuid::Uuid::from_u128(7), &TicketId::new("t-1").unwrap(), fence, n)
 }
 
-fn boss() -> String {
-    "boss".to_owned()
+fn boss() -> Actor {
+    Actor::person("boss")
 }
 
 #[test]
@@ -822,7 +831,11 @@ impl Story {
         let attempt = self.ticket.attempt().unwrap();
         let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
         let budget = Some(budget(limit));
-        self.of(Of::StepStarted { run, budget })
+        self.of(Of::StepStarted {
+            run,
+            budget,
+            change: None,
+        })
     }
 
     fn warned(&self) -> Option<u64> {
@@ -950,4 +963,50 @@ fn a_session_remembers_the_last_total_that_its_client_told() {
     story.started();
     story.fail(Class::SessionMissing, 3);
     assert_eq!(total(&story), None, "a new session starts without");
+}
+
+#[test]
+fn another_client_hears_the_story_so_far_in_a_session_of_its_own() {
+    let other = attempt::HarnessId {
+        name: "other".to_owned(),
+        kind: crate::settings::HarnessKind::Claude,
+    };
+    let starts_on = |story: &mut Story, to: &attempt::HarnessId| {
+        let attempt = story.ticket.attempt().unwrap();
+        let change = attempt::HarnessChange {
+            to: to.clone(),
+            fresh: session(attempt.fence, attempt.session.number + 1),
+        };
+        Of::StepStarted {
+            run: RunId::of_step(&story.ticket.id, attempt.fence, attempt.runs + 1),
+            budget: None,
+            change: Some(change),
+        }
+    };
+    let mut story = Story::ready();
+    // No client has heard anything yet: the session is as good as a new one.
+    let event = starts_on(&mut story, &other);
+    story.of(event);
+    let attempt = story.ticket.attempt().unwrap();
+    assert_eq!((&attempt.harness, attempt.session.number), (&other, 1));
+    story.of(Of::WorkerSpawned).finish(Signal::None, 3);
+
+    let same = starts_on(&mut story, &other);
+    assert_eq!(
+        story.refuses(Event::Attempt(same)),
+        "it works with this harness already"
+    );
+    let event = starts_on(&mut story, &crate::samples::harness());
+    story.of(event);
+    let started = story.effects.iter().find_map(|effect| match effect {
+        Effect::Attempt(attempt::Effect::StartStep {
+            prompt,
+            new_session,
+            harness,
+            ..
+        }) => Some((prompt.clone(), *new_session, harness.clone())),
+        _ => None,
+    });
+    assert_eq!(started, Some((Prompt::Resume, true, crate::samples::harness())));
+    assert_eq!(story.ticket.attempt().unwrap().session.number, 2);
 }

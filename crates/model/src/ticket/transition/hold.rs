@@ -4,7 +4,7 @@ use super::{Draft, Taken};
 use crate::attempt::{self};
 use crate::policy::budget::Budget;
 use crate::ticket::{Held, Repeat, Stage, State, Why};
-use crate::{SessionId, Time};
+use crate::{Actor, SessionId, Time};
 
 impl Draft<'_> {
     pub(super) fn hold(&mut self, why: Why, note: String, retry_at: Option<Time>) {
@@ -41,7 +41,7 @@ impl Draft<'_> {
 
     // What is held.
 
-    pub(super) fn retry(&mut self, slot_free: bool, fresh: &SessionId) -> Taken {
+    pub(super) fn retry(&mut self, by: &Actor, slot_free: bool, fresh: &SessionId) -> Taken {
         let for_money = self.is_held_for_budget();
         let held = self.ticket.held.take().is_some();
         if !held && !matches!(self.ticket.state, State::InProgress(_)) {
@@ -65,7 +65,7 @@ impl Draft<'_> {
                 // What only lacked money goes on as it was.
                 if !for_money {
                     let event = attempt::Event::Retried {
-                        by: String::new(),
+                        by: by.clone(),
                         fresh: fresh.clone(),
                     };
                     **attempt = attempt.after(&event)?.0;

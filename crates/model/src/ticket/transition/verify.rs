@@ -1,10 +1,10 @@
 //! The rows of submitted work: checking, reviewing, landing.
 
 use super::{Draft, Taken};
-use crate::Time;
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
 use crate::ticket::{Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why};
+use crate::{Actor, Time};
 
 impl Draft<'_> {
     pub(super) fn verify(&mut self) -> Result<&mut Verify, Rejected> {
@@ -248,7 +248,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    pub(super) fn waive(&mut self, by: &str, reason: &str) -> Taken {
+    pub(super) fn waive(&mut self, by: &Actor, reason: &str) -> Taken {
         let Some(held) = &self.ticket.held else {
             return self.no("it is not held");
         };

@@ -1,10 +1,10 @@
 //! The rows of an agent at work: claimed, stepped, submitted, given back.
 
 use super::{Draft, Taken};
-use crate::Time;
 use crate::attempt::{self, Attempt, Raised, Stuck};
 use crate::machine::Rejected;
 use crate::ticket::{Answer, Done, Effect, Event, Label, NOTED, Released, Stage, State, Verify, Why};
+use crate::{Actor, Time};
 
 impl Draft<'_> {
     /// In progress, with no process of it alive.
@@ -22,6 +22,7 @@ impl Draft<'_> {
         let Event::Claimed {
             agent,
             fence,
+            harness,
             session,
             at,
             eligible,
@@ -45,7 +46,15 @@ impl Draft<'_> {
         ticket.tries += 1;
         ticket.attempts += 1;
         let (number, from) = (ticket.attempts, ticket.from.clone());
-        let attempt = Attempt::new(agent.clone(), *fence, number, from.clone(), session.clone(), *at);
+        let attempt = Attempt::new(
+            agent.clone(),
+            *fence,
+            number,
+            from.clone(),
+            harness.clone(),
+            session.clone(),
+            *at,
+        );
         ticket.state = State::InProgress(Box::new(attempt));
         self.effects.push(Effect::PrepareWorkspace {
             agent: agent.clone(),
@@ -92,7 +101,12 @@ impl Draft<'_> {
             });
         }
         self.effects.extend(effects.into_iter().map(Effect::Attempt));
-        let agent = attempt.agent.to_string();
+        let agent = attempt
+            .worker
+            .as_ref()
+            .map_or(Actor::Engine, |worker| Actor::Agent {
+                run: worker.run.clone(),
+            });
         let since = attempt.since;
         self.ticket.state = State::InProgress(Box::new(attempt.clone()));
         match raised {
@@ -132,7 +146,7 @@ impl Draft<'_> {
 
     /// Into the line. What a person submits is taken as it is, whatever held it; submitting is the success that an agent's
     /// labels wait for.
-    pub(super) fn submit(&mut self, attempt: Attempt, by: String, submitted_at: Time) {
+    pub(super) fn submit(&mut self, attempt: Attempt, by: Actor, submitted_at: Time) {
         for label in [Label::AgentIncomplete, Label::AgentError, Label::AutoRecovered] {
             self.ticket.labels.remove(&label);
         }

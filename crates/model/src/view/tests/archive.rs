@@ -15,7 +15,7 @@ fn dropped() -> Told {
     told.start("t-1", 1);
     told.finish("t-1", Signal::None);
     for of in ["t-1", "t-2"] {
-        let (by, reason) = ("me".to_owned(), "no".to_owned());
+        let (by, reason) = (Actor::person("me"), "no".to_owned());
         told.ticket(of, T::Dropped { by, reason });
     }
     told

@@ -36,13 +36,17 @@ fn paid() -> Told {
     told.start("t-2", 2);
     told.finish("t-2", Signal::None);
     told.start("t-2", 3);
-    let then = attempt::AfterStop::Release { by: "me".to_owned() };
+    let then = attempt::AfterStop::Release {
+        by: Actor::person("me"),
+    };
     told.ticket("t-2", T::Attempt(A::StopOrdered { then }));
     failed(&mut told, "t-2", Class::KilledByUs, 3);
-    let why = ticket::Released::Killed { by: "me".to_owned() };
+    let why = ticket::Released::Killed {
+        by: Actor::person("me"),
+    };
     told.ticket("t-2", T::Released { why });
     let fresh = SessionId(uuid::Uuid::from_u128(10));
-    let by = "me".to_owned();
+    let by = Actor::person("me");
     told.ticket(
         "t-2",
         T::Retried {

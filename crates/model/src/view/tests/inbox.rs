@@ -196,7 +196,7 @@ fn what_is_settled_is_gone_and_a_new_question_is_a_new_entry() {
     assert_eq!(shown(&told, &Context::default()), "");
     ask(&mut told, "t-1", "red or blue?");
     let first = told.crew.inbox(&Context::default()).remove(0);
-    let by = "me".to_owned();
+    let by = Actor::person("me");
     let text = "red".to_owned();
     told.ticket(
         "t-1",

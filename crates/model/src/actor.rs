@@ -1,0 +1,45 @@
+//! Who did something.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::RunId;
+
+/// Who did something, or asked for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Actor {
+    /// A person, by a command.
+    Person {
+        /// The name of the user who ran the command.
+        name: String,
+    },
+    /// A person, by a change of the ticket's file: nobody knows who it was.
+    File,
+    /// The engine itself.
+    Engine,
+    /// An agent, in one of its steps.
+    Agent {
+        /// The run of the step.
+        run: RunId,
+    },
+}
+
+impl Actor {
+    /// A person of this user name.
+    pub fn person(name: impl Into<String>) -> Self {
+        Actor::Person { name: name.into() }
+    }
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Actor::Person { name } => f.write_str(name),
+            Actor::File => f.write_str("a person, in the ticket's file"),
+            Actor::Engine => f.write_str("crew"),
+            Actor::Agent { run } => write!(f, "the agent, in its run {run}"),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The harness of an attempt: which agent client works on it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::SessionId;
+use crate::settings::HarnessKind;
+
+/// A harness as an attempt records it.
+///
+/// The settings may change while a run goes on. The record is enough to read the output of the run: the kind says how the
+/// output is read, even when the settings name no such harness any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HarnessId {
+    /// The name of its table in the settings.
+    pub name: String,
+    /// The kind of the client.
+    pub kind: HarnessKind,
+}
+
+/// The change of an attempt to another harness, because the settings do not name its own any more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HarnessChange {
+    /// The harness that the attempt goes on with.
+    pub to: HarnessId,
+    /// The id of the new session: another client does not know the old one.
+    pub fresh: SessionId,
+}
