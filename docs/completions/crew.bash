@@ -106,9 +106,6 @@ _crew() {
             crew,shim)
                 cmd="crew__subcmd__shim"
                 ;;
-            crew,sim)
-                cmd="crew__subcmd__sim"
-                ;;
             crew,spawn)
                 cmd="crew__subcmd__spawn"
                 ;;
@@ -214,9 +211,6 @@ _crew() {
             crew__subcmd__help,shim)
                 cmd="crew__subcmd__help__subcmd__shim"
                 ;;
-            crew__subcmd__help,sim)
-                cmd="crew__subcmd__help__subcmd__sim"
-                ;;
             crew__subcmd__help,spawn)
                 cmd="crew__subcmd__help__subcmd__spawn"
                 ;;
@@ -235,21 +229,6 @@ _crew() {
             crew__subcmd__help,wake)
                 cmd="crew__subcmd__help__subcmd__wake"
                 ;;
-            crew__subcmd__help__subcmd__sim,replay)
-                cmd="crew__subcmd__help__subcmd__sim__subcmd__replay"
-                ;;
-            crew__subcmd__sim,help)
-                cmd="crew__subcmd__sim__subcmd__help"
-                ;;
-            crew__subcmd__sim,replay)
-                cmd="crew__subcmd__sim__subcmd__replay"
-                ;;
-            crew__subcmd__sim__subcmd__help,help)
-                cmd="crew__subcmd__sim__subcmd__help__subcmd__help"
-                ;;
-            crew__subcmd__sim__subcmd__help,replay)
-                cmd="crew__subcmd__sim__subcmd__help__subcmd__replay"
-                ;;
             *)
                 ;;
         esac
@@ -257,7 +236,7 @@ _crew() {
 
     case "${cmd}" in
         crew)
-            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor sim config completions man shim help"
+            opts="-C -h -V --json --help --version init demo run stop spawn assign dashboard d ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -573,7 +552,7 @@ _crew() {
             return 0
             ;;
         crew__subcmd__help)
-            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor sim config completions man shim help"
+            opts="init demo run stop spawn assign dashboard ps peek logs kill cleanup clean merge retry drop waive approve inbox answer wake queue explain history events summary cost diagram ticket doctor config completions man shim help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -992,34 +971,6 @@ _crew() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        crew__subcmd__help__subcmd__sim)
-            opts="replay"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__help__subcmd__sim__subcmd__replay)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
         crew__subcmd__help__subcmd__spawn)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1355,88 +1306,6 @@ _crew() {
                 return 0
             fi
             case "${prev}" in
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__sim)
-            opts="-C -h --json --help replay help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__sim__subcmd__help)
-            opts="replay help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__sim__subcmd__help__subcmd__help)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__sim__subcmd__help__subcmd__replay)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        crew__subcmd__sim__subcmd__replay)
-            opts="-C -h --of --json --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                --of)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

@@ -21,7 +21,10 @@ pub(super) const STEPS: &[&str] = &[include_str!("schema.sql")];
 /// How many of the steps are in a release. A journal of each is kept as a fixture, and every later crew must
 /// open it; such a step never changes again. The steps after it may still change.
 pub const RELEASED: usize = 0;
-#[expect(clippy::absurd_extreme_comparisons, reason = "it says something as soon as a step is released")]
+#[expect(
+    clippy::absurd_extreme_comparisons,
+    reason = "it says something as soon as a step is released"
+)]
 const _: () = assert!(RELEASED <= STEPS.len());
 
 /// How steps begin and end. A step may make a table anew under its name, to which others refer, and sort more
