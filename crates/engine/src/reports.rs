@@ -43,13 +43,13 @@ impl Core {
             self.not_started(id, ticket, run, report);
             return;
         }
-        let meaning = match self.meaning(ticket, effect, report) {
-            Meaning::Hindered(why) if self.is_hindered_for_long(ticket, effect) => {
-                // The line to the target is everybody's: what takes so long waits beside it.
-                self.could_not_run(ticket, effect, why)
-            }
-            meaning => meaning,
-        };
+        let mut meaning = self.meaning(ticket, effect, report);
+        if let Meaning::Hindered(why) = &mut meaning
+            && self.is_hindered_for_long(ticket, effect)
+        {
+            // Every ticket waits in the one queue for the target: a ticket that takes so long is held instead.
+            meaning = self.could_not_run(ticket, effect, std::mem::take(why));
+        }
         let event = match meaning {
             Meaning::Event(event) => event,
             Meaning::Nothing => {
@@ -61,11 +61,11 @@ impl Core {
             Meaning::Hindered(why) => return self.fails(id, ticket, effect, why, true),
         };
         self.succeeded(ticket, effect);
-        let answering = WriteMeta {
+        let meta = WriteMeta {
             completes: Some(id),
             ..WriteMeta::because(heard(effect))
         };
-        if let Err(no) = self.tell(ticket, [event], answering) {
+        if let Err(no) = self.tell(ticket, [event], meta) {
             self.out.refused.push(format!("{ticket}: {no}"));
             self.out.finished.push(id);
         }

@@ -79,9 +79,12 @@ impl Executor {
             Work::All => Lock::take(&place.repository.lock_path()),
             Work::Command => Lock::take_for_command(&place.repository.lock_path()),
         };
-        let lock = lock.map_err(|error| match error {
-            git::Error::Held { by, .. } => Error::Held { by },
-            other => Error::Git(other),
+        let lock = lock.map_err(|error| {
+            if let git::Error::Held { by, .. } = error {
+                Error::Held { by }
+            } else {
+                Error::Git(error)
+            }
         })?;
         let threads = Threads::new().map_err(|source| Error::Io {
             doing: "start a thread for",

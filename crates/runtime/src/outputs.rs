@@ -117,9 +117,12 @@ pub fn finish_taking_away(folder: &Path) {
 
 /// What is not there need not be removed: another process was faster.
 fn if_there(done: io::Result<()>) -> io::Result<()> {
-    done.or_else(|error| match error.kind() {
-        ErrorKind::NotFound => Ok(()),
-        _ => Err(error),
+    done.or_else(|error| {
+        if error.kind() == ErrorKind::NotFound {
+            Ok(())
+        } else {
+            Err(error)
+        }
     })
 }
 

@@ -347,13 +347,15 @@ pub(crate) fn help(ticket: &Ticket, asked: u32) -> Option<Command> {
         });
     }
     let held = ticket.held.as_ref().filter(|held| held.retry_at.is_none())?;
-    Some(match held.why {
-        Why::SensitivePaths { .. } => Command::Approve { ticket: id },
-        _ if asked + 1 >= HELPS => Command::Drop {
+    Some(if let Why::SensitivePaths { .. } = held.why {
+        Command::Approve { ticket: id }
+    } else if asked + 1 >= HELPS {
+        Command::Drop {
             ticket: id,
             reason: "enough".to_owned(),
-        },
-        _ => Command::Retry { ticket: id },
+        }
+    } else {
+        Command::Retry { ticket: id }
     })
 }
 

@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use crate::policy::budget::{Budget, Pause};
 use crate::ticket::{Done, FileStatus, State, Ticket, Why};
 use crate::{AgentName, Moment, TicketId, Time, moment};
-use cycles::Rings;
+use cycles::Cycles;
 
 /// What is known of a ticket's file beside what the journal has of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,20 +313,23 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
 /// however long: to be preferred to asking [`explain`] for each.
 #[must_use]
 pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
-    let rings = Rings::find(queue);
+    let cycles = Cycles::find(queue);
     let refused = queue
         .tickets
         .keys()
         .filter_map(|id| Some((id, eligible(queue, id).err()?)));
-    let told = refused.map(|(id, refusal)| match refusal {
-        Refusal::WaitsFor { ids } => (id, told(&rings, id, ids)),
-        refusal => (id, refusal),
+    let whole = refused.map(|(id, refusal)| {
+        if let Refusal::WaitsFor { ids } = refusal {
+            (id, told(&cycles, id, ids))
+        } else {
+            (id, refusal)
+        }
     });
-    told.collect()
+    whole.collect()
 }
 
-fn told(rings: &Rings<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
-    rings
+fn told(cycles: &Cycles<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
+    cycles
         .way_round(id)
         .map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
 }
@@ -413,7 +416,7 @@ pub fn assign_in<'a>(
 #[must_use]
 pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) -> Option<Refusal> {
     match eligible(queue, id) {
-        Err(Refusal::WaitsFor { ids }) => return Some(told(&Rings::find(queue), id, ids)),
+        Err(Refusal::WaitsFor { ids }) => return Some(told(&Cycles::find(queue), id, ids)),
         Err(refusal) => return Some(refusal),
         Ok(()) => {}
     }

@@ -9,7 +9,7 @@ use crate::TicketId;
 const TOLD: usize = 16;
 
 /// The open tickets that depend on themselves, over whatever others.
-pub(super) struct Rings<'a> {
+pub(super) struct Cycles<'a> {
     nodes: Vec<Node<'a>>,
     /// Where a ticket stands in `nodes`.
     at: BTreeMap<&'a TicketId, usize>,
@@ -33,7 +33,7 @@ struct Seen {
     on_path: bool,
 }
 
-impl<'a> Rings<'a> {
+impl<'a> Cycles<'a> {
     /// Every cycle: the sets of tickets that each depend on each (Tarjan, without recursion: a queue can be one long chain).
     pub(super) fn find(queue: Queue<'a>) -> Self {
         let open = || queue.tickets.iter().filter(|(_, ticket)| !ticket.is_done());
