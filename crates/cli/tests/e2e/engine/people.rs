@@ -160,7 +160,9 @@ fn a_command_that_was_asked_before_a_step_ended_is_carried_out_before_its_end() 
         is_asked
     });
     world.open("go");
-    world.wait("the step has ended", || world.processes().len() == 1);
+    world.wait("the step has ended", || {
+        world.project(".crew/runs/t-1.1.1/exit.json").exists()
+    });
     engine.signal("CONT");
     is_dropped_and_not_submitted(&world);
     world.must(&["stop"]);
