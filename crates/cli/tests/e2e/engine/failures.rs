@@ -539,7 +539,7 @@ fn an_agents_own_note_neither_counts_as_an_edit_nor_gives_new_tries() {
     let said = world.drain_held();
     assert_eq!(
         (world.held("t-1").0.as_str(), world.runs("t-1")),
-        ("no_progress", 3),
+        ("no progress", 3),
         "{said}"
     );
     assert_eq!(world.count("t-1", "edited"), 0);
