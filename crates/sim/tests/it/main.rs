@@ -6,5 +6,6 @@ mod found;
 mod plants;
 mod regressions;
 mod replay;
+mod replay_command;
 mod seeds;
 mod sweep;

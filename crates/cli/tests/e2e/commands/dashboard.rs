@@ -55,7 +55,7 @@ fn without_an_engine_a_command_is_carried_out_here() {
     let mut screen = repo.terminal(&["d", "--no-color"], (200, 50));
     screen.until("t-1");
     screen.press("n");
-    screen.until("how many");
+    screen.until("a name or a number");
     screen.press("zoe\r");
     screen.until("○ zoe");
     assert!(repo.crew(&["ps"]).ok().out.contains("zoe"));

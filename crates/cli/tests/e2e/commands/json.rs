@@ -150,7 +150,6 @@ fn what_every_command_prints_fits_the_committed_schema() {
         &["summary", "--all"],
         &["events", "--all"],
         &["diagram", "ticket"],
-        &["sim", "replay", "7"],
         &["doctor"],
     ] {
         seen.said(args);

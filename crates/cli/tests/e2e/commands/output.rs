@@ -110,36 +110,3 @@ fn machines_are_drawn_and_written() {
         );
     }
 }
-
-#[test]
-fn a_simulation_is_told_step_by_step() {
-    let repo = Repo::none();
-    let whole = repo.crew(&["sim", "replay", "7"]).ok().out;
-    assert!(
-        whole.contains("it starts") && whole.contains("every promise held"),
-        "{whole}"
-    );
-    let one = repo.crew(&["sim", "replay", "7", "--of", "t-1"]).ok().out;
-    assert!(one.lines().count() < whole.lines().count(), "{one}");
-    let run = repo.crew(&["sim", "replay", "7", "--of", "t-3.1.1"]).ok().out;
-    assert!(run.contains("start t-3.1.1") && !run.contains("t-3.1.2"), "{run}");
-    let nobody = repo.crew(&["sim", "replay", "7", "--of", "t-"]);
-    assert_eq!(nobody.code, 2, "{nobody}");
-    assert!(
-        nobody.err.contains("nothing in seed 7 is called t-")
-            && nobody.err.contains("it tells of ada, barbara, ")
-            && nobody.err.contains(", t-1, t-2, "),
-        "{nobody}"
-    );
-    repo.write("case.toml", "seed = 7\noff = [\"person\"]\n");
-    let kinder = repo.crew(&["sim", "replay", "case.toml"]).ok().out;
-    assert_ne!(kinder, whole);
-    repo.write("case.toml", "seed = 7\nrain = true\n");
-    let refused = repo.crew(&["sim", "replay", "case.toml"]);
-    assert_eq!(refused.code, 2, "{refused}");
-    assert!(
-        refused.err.contains("`rain` is nothing that a case has"),
-        "{refused}"
-    );
-    assert_eq!(repo.crew(&["sim", "replay", "nothing.toml"]).code, 1);
-}

@@ -49,7 +49,6 @@ const WITHOUT: &[&str] = &[
     "stop",
     "diagram",
     "ticket",
-    "sim",
     "config",
     "completions",
     "man",
