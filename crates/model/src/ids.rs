@@ -43,7 +43,7 @@ fn article(what: &str) -> &'static str {
     }
 }
 
-/// The grammar shared by ticket ids and agent names (security.md R-7, with tk's letters): what passes is one path
+/// The grammar shared by ticket ids and agent names (with tk's letters): what passes is one path
 /// component, one ref component and never an option.
 fn check(what: &'static str, text: &str, limit: usize) -> Result<(), Error> {
     let grammar = |why| {

@@ -246,7 +246,7 @@ impl Owner {
     }
 }
 
-/// A folder that only its owner can enter (security.md R-9).
+/// A folder that only its owner can enter.
 pub(crate) fn private_dir(path: &Path) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
     let io = |doing| {

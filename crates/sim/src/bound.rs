@@ -1,4 +1,4 @@
-//! How long it may take, once nothing goes wrong any more, until everything has come to rest (reliability.md G9).
+//! How long it may take, once nothing goes wrong any more, until everything has come to rest.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What holds after every step (reliability.md A.6, machines.md §9), from what the journal and the world contain.
+//! What holds after every step, from what the journal and the world contain.
 
 mod limits;
 mod world;

@@ -65,7 +65,7 @@ pub(crate) struct Row {
 /// What the agent does, in a script and for crew: the same.
 const WORK: &str = "mkdir -p tk && echo $1 > tk/$1.txt && git add tk/$1.txt && git commit -q -m \"t $1\"";
 
-/// performance.md's script X: two at a time, a lock around what git cannot do twice at once; to delete a
+/// Two at a time, a lock around what git cannot do twice at once; to delete a
 /// branch, git reads every worktree there is, and dies of one that goes meanwhile.
 const XARGS: &str = r#"cd "$1" && export D=$1 N=$2
 mkdir wt && git -C m checkout -q main
@@ -81,7 +81,7 @@ export -f agent one
 seq $N | xargs -P 2 -I{} bash -c 'one {}'
 "#;
 
-/// performance.md's script S: two worktrees that are used again, merges without a checkout.
+/// Two worktrees that are used again, merges without a checkout.
 const POOL: &str = r#"cd "$1" && export D=$1 N=$2
 git -C m checkout -q --detach main
 for p in 0 1; do git -C m worktree add -q --detach $D/wt$p main; done

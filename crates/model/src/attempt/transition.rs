@@ -2,11 +2,10 @@
 
 use super::{
     Attempt, Class, Effect, Event, HarnessChange, Mode, Outcome, Prompt, Raised, Signal, StartPoint, State,
-    Stuck, Throttled, Working,
+    Stuck, Throttled, Working, Workspace,
 };
 use crate::machine::{Machine as _, Rejected};
 use crate::policy::budget::Budget;
-use crate::policy::reconcile::{self, Action};
 use crate::session::{self, Session};
 use crate::worker::{self, Worker};
 use crate::{RunId, SessionId};
@@ -513,24 +512,17 @@ impl Attempt {
         self.recoveries += 1;
         (self.errors, self.repeats) = (0, 0);
         self.replace_session(event, fresh)?;
-        let facts = reconcile::Facts {
-            reached: reconcile::Reached::Work,
-            workspace: *workspace,
-            imported: false,
-        };
-        match reconcile::action(facts) {
+        match workspace {
             // Starting over is an attempt like any other: a workspace that keeps vanishing is looked at in the end.
-            Action::StartOver if *attempts_left == 0 => {
+            Workspace::Missing if *attempts_left == 0 => {
                 return Ok(Raised::Crashed {
                     attempts_left: 0,
                     reopen_at: *reopen_at,
                 });
             }
-            Action::StartOver => return Ok(Raised::WorkspaceLost),
-            Action::Ready => self.state = State::Ready,
-            Action::Work => self.work(Prompt::Resume),
-            // Nothing of it was submitted: these cannot follow.
-            Action::Verify | Action::Land => return Err(self.reject(event, "it has not been submitted")),
+            Workspace::Missing => return Ok(Raised::WorkspaceLost),
+            Workspace::Clean => self.state = State::Ready,
+            Workspace::Changed => self.work(Prompt::Resume),
         }
         Ok(Raised::Nothing)
     }

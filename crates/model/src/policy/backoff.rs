@@ -1,4 +1,4 @@
-//! How long to wait before trying again (machines.md §3). Pure doubling: what spreads retries is that each has its own start.
+//! How long to wait before trying again. Pure doubling: what spreads retries is that each has its own start.
 
 use std::time::Duration;
 

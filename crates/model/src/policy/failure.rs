@@ -1,4 +1,4 @@
-//! What a failed step leads to: how long to wait, and what is left of the limits (machines.md §3).
+//! What a failed step leads to: how long to wait, and what is left of the limits.
 
 use std::time::Duration;
 

@@ -5,6 +5,5 @@ pub mod budget;
 pub mod capacity;
 pub mod failure;
 pub mod no_progress;
-pub mod reconcile;
 pub mod route;
 pub mod stall;

@@ -1,4 +1,4 @@
-//! Which ticket goes to which agent next, and why each of the others does not (machines.md §2).
+//! Which ticket goes to which agent next, and why each of the others does not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The ticket's table (machines.md §2): what each state makes of each event.
+//! The ticket's table: what each state makes of each event.
 
 mod hold;
 mod verify;
