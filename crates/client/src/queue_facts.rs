@@ -72,7 +72,7 @@ impl Facts {
             match understood {
                 // What was set aside is over: it is looked at again by an engine, should its file say otherwise.
                 Some((_, reading)) if crew.archived.tickets.contains(&id) => {
-                    facts.set_aside(id, reading.status);
+                    facts.add_archived(id, reading.status);
                 }
                 Some((read, reading)) => facts.add(id, reading, read.stamp.mtime_ns),
                 None => {
@@ -94,7 +94,7 @@ impl Facts {
             .cloned()
             .collect();
         for id in linked {
-            facts.set_aside(id, FileStatus::Closed);
+            facts.add_archived(id, FileStatus::Closed);
         }
         facts.all = facts.with_past(crew);
         Ok(facts)
@@ -125,7 +125,7 @@ impl Facts {
         Some(all)
     }
 
-    fn set_aside(&mut self, id: TicketId, status: FileStatus) {
+    fn add_archived(&mut self, id: TicketId, status: FileStatus) {
         let file = route::File {
             status,
             changed_at: Time(0),

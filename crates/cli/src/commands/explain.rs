@@ -136,8 +136,8 @@ impl Explain {
         }
         // An agent that waits for it says so itself.
         if agent.is_none() && !over {
-            for bar in crew.pauses(clock::now()) {
-                out.wrapped(&format!("  no step is started: {bar}"), HANG, Style::Plain)?;
+            for pause in crew.pauses(clock::now()) {
+                out.wrapped(&format!("  no step is started: {pause}"), HANG, Style::Plain)?;
             }
         }
         for (label, line) in next(&id, refusal.as_ref(), &facts) {

@@ -54,8 +54,8 @@ impl Ps {
         }
         context.out.write("\n")?;
         let out = &mut context.out;
-        for bar in crew.pauses(now) {
-            out.wrapped(&bar, 2, Style::Yellow)?;
+        for pause in crew.pauses(now) {
+            out.wrapped(&pause, 2, Style::Yellow)?;
         }
         let settings = client::repository::settings(&place).unwrap_or_default();
         if let Some(why) = place.refuses_work(&settings) {
@@ -128,7 +128,7 @@ fn document(
         engine: holder.map(documents::Engine::of),
         queue,
         paused: paused(crew, now)
-            .map(|(harness, bar)| documents::Barred::of(harness, bar))
+            .map(|(harness, pause)| documents::Paused::of(harness, pause))
             .collect(),
         usage: documents::Usage::of(crew.paid()),
         index_locks: locks.iter().map(|lock| lock.display().to_string()).collect(),
@@ -139,7 +139,10 @@ fn document(
 
 /// The harnesses on which no step is started now.
 fn paused(crew: &Snapshot, now: Time) -> impl Iterator<Item = (&String, &HarnessPause)> {
-    crew.project.paused.iter().filter(move |(_, bar)| bar.holds(now))
+    crew.project
+        .paused
+        .iter()
+        .filter(move |(_, pause)| pause.holds(now))
 }
 
 fn table(agents: &[Agent], failing: &[Failing], is_up: bool, now: Time) -> Table {

@@ -74,7 +74,7 @@ impl Read {
     }
 
     /// Leaves tickets out that are over, when they were looked at.
-    fn set_aside(&mut self, tickets: &BTreeSet<TicketId>) -> Vec<Record> {
+    fn archive(&mut self, tickets: &BTreeSet<TicketId>) -> Vec<Record> {
         let whole = |id| self.crew.tickets.get(id).cloned();
         let over: Vec<Arc<Ticket>> = tickets.iter().filter_map(whole).collect();
         let records = self.crew.archive(tickets);

@@ -47,17 +47,17 @@ impl Subject {
     /// Whether the journal has a ticket of this name.
     pub(crate) fn knows(&self, ticket: &str) -> bool {
         TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.tickets.contains_key(&id))
-            || self.is_aside(ticket)
+            || self.is_archived(ticket)
     }
 
     /// Whether a ticket of this name is set aside.
-    fn is_aside(&self, ticket: &str) -> bool {
+    fn is_archived(&self, ticket: &str) -> bool {
         TicketId::try_from(ticket.to_owned()).is_ok_and(|id| self.crew.archived.tickets.contains(&id))
     }
 
     /// Whether a ticket of this name is set aside, and was not read.
     pub(crate) fn is_unread(&self, ticket: &str) -> bool {
-        !self.is_whole && self.is_aside(ticket)
+        !self.is_whole && self.is_archived(ticket)
     }
 
     /// Whether an engine that runs may just be making or removing what belongs to a ticket.

@@ -108,12 +108,12 @@ fn frame(
         let paused = text::sanitise::fit(&text::sanitise::line(&paused), columns);
         lines.push(terminal.paint(&paused, Style::Yellow));
     }
-    lines.push(bar(crew, terminal));
+    lines.push(status_bar(crew, terminal));
     lines
 }
 
 /// The queue as a bar, with its counts.
-fn bar(crew: &Snapshot, terminal: &Terminal) -> String {
+fn status_bar(crew: &Snapshot, terminal: &Terminal) -> String {
     let columns = terminal.columns.unwrap_or(80);
     let width = u32::try_from(columns / 2).unwrap_or(24).min(24);
     let counts = crew.counts();

@@ -20,7 +20,7 @@ pub struct Ps {
     /// How many tickets stand where.
     pub queue: Counts,
     /// The harnesses on which no step is started now.
-    pub paused: Vec<Barred>,
+    pub paused: Vec<Paused>,
     /// What all steps that ever ended used.
     pub usage: Usage,
     /// Locks of checkouts' indexes that a killed engine has left: they keep your git out until `crew run` ends the landing.
@@ -44,7 +44,7 @@ pub struct Engine {
 
 /// A harness on which no step is started, since its service refused one.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Barred {
+pub struct Paused {
     /// The harness, as the settings name it.
     harness: String,
     /// How it refused.
@@ -71,16 +71,16 @@ impl Engine {
     }
 }
 
-impl Barred {
+impl Paused {
     /// Of the project's.
-    pub fn of(harness: &str, bar: &HarnessPause) -> Self {
+    pub fn of(harness: &str, pause: &HarnessPause) -> Self {
         Self {
             harness: harness.to_owned(),
-            class: bar.class,
-            message: bar.message.clone(),
-            until: bar.until.map(Moment),
-            since: Moment(bar.since),
-            ticket: bar.ticket.clone(),
+            class: pause.class,
+            message: pause.message.clone(),
+            until: pause.until.map(Moment),
+            since: Moment(pause.since),
+            ticket: pause.ticket.clone(),
         }
     }
 }

@@ -35,12 +35,12 @@ pub(super) async fn read(ledger: &Ledger, found: &mut Vec<Finding>) -> Result<Re
             break;
         }
         for fold in &page {
-            take_up(ledger, &mut read, fold).await?;
+            load(ledger, &mut read, fold).await?;
             read.row(fold);
             read.crew.apply(fold.row());
             kept.folded(&mut read, fold);
         }
-        kept.set_aside(&mut read);
+        kept.archive(&mut read);
     }
     for work in std::mem::take(&mut read.unlanded) {
         let key = (work.ticket.clone(), work.attempt);
@@ -51,7 +51,7 @@ pub(super) async fn read(ledger: &Ledger, found: &mut Vec<Finding>) -> Result<Re
 }
 
 /// Takes a ticket back that was taken up again with this row.
-async fn take_up(ledger: &Ledger, read: &mut Read, fold: &Recorded) -> Result<()> {
+async fn load(ledger: &Ledger, read: &mut Read, fold: &Recorded) -> Result<()> {
     if let Stream::Ticket(id) = &fold.stream
         && read.crew.archived.tickets.contains(id)
     {
@@ -109,14 +109,14 @@ impl Kept {
             self.passed.insert(id.clone());
         }
         if fold.seq == self.crew.seq {
-            self.set_aside(read);
+            self.archive(read);
             self.is_same &= self.crew == read.crew;
         }
     }
 
     /// Sets aside what can be.
-    fn set_aside(&mut self, read: &mut Read) {
-        for record in read.set_aside(&std::mem::take(&mut self.passed)) {
+    fn archive(&mut self, read: &mut Read) {
+        for record in read.archive(&std::mem::take(&mut self.passed)) {
             let digest = self.digests.hash_one(&record);
             let kept = self.records.get(&record.ticket);
             self.is_same &= kept.is_some_and(|(_, kept)| *kept == digest);
