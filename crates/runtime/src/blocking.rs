@@ -66,7 +66,7 @@ impl Threads {
     }
 
     /// Does what may as well be done another time, should there be no thread for it.
-    pub(crate) fn spare(&self, work: impl FnOnce() + Send + 'static) {
+    pub(crate) fn begin_if_free(&self, work: impl FnOnce() + Send + 'static) {
         if let Err(error) = self.spawn(&Arc::new(Mutex::new(Some(Box::new(work) as Work)))) {
             tracing::debug!(%error, "no thread for what can be done later");
         }

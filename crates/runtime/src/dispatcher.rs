@@ -210,7 +210,7 @@ impl Dispatcher {
         };
         dispatcher.end_orphans().await?;
         dispatcher.watch_prompts();
-        dispatcher.state_file.take_up(&dispatcher.ledger).await?;
+        dispatcher.state_file.load(&dispatcher.ledger).await?;
         dispatcher.clear_leftovers();
         match dispatcher.load().await {
             // An engine waits for room; a person who asked for one thing wants to know.

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_older_cores_hands_found_out_is_not_heard_but_waited_for() {
+    fn an_older_cores_report_is_waited_for_and_not_passed_on() {
         let mut lines = EffectQueues::default();
         lines.add(file("t-1", 1));
         let first = lines.next(Time(0));

@@ -89,7 +89,15 @@ impl Queue {
         let mut scan = Scan::new(folder);
         let spawned = std::thread::Builder::new()
             .name("tickets".to_owned())
-            .spawn(move || serve(&mut scan, watch.as_mut(), Aside::new(tells), &asked, &saw));
+            .spawn(move || {
+                serve(
+                    &mut scan,
+                    watch.as_mut(),
+                    ConflictCopies::new(tells),
+                    &asked,
+                    &saw,
+                )
+            });
         spawned.map_err(|source| crate::Error::Io {
             doing: "start the thread for",
             path: dir.to_owned(),
@@ -112,7 +120,7 @@ impl Drop for Queue {
 fn serve(
     scan: &mut Scan,
     mut watch: Option<&mut Watch>,
-    mut aside: Aside,
+    mut conflicts: ConflictCopies,
     asked: &Receiver<Ask>,
     saw: &impl Fn(u64, Vec<Observation>, bool),
 ) {
@@ -137,12 +145,12 @@ fn serve(
                 }
                 Ask::End => return,
                 Ask::File(id, filing, reply) => {
-                    let written = aside.watching(&folder, &id, || write(&folder, &id, &filing));
+                    let written = conflicts.watching(&folder, &id, || write(&folder, &id, &filing));
                     replies.push((reply, written));
                     named.insert(id.to_string());
                 }
                 Ask::Note(id, text, at, reply) => {
-                    let written = aside.watching(&folder, &id, || note(&folder, &id, &text, at));
+                    let written = conflicts.watching(&folder, &id, || note(&folder, &id, &text, at));
                     replies.push((reply, written));
                     named.insert(id.to_string());
                 }
@@ -166,7 +174,7 @@ fn serve(
                 .for_each(|(reply, outcome): (Reply, _)| reply(outcome));
             continue;
         }
-        aside.settle(&folder);
+        conflicts.finish_writes(&folder);
         let mut seen = Seen::new(look, saw);
         let looked = if all {
             scan.rescan_each(Timestamp::now(), |change| seen.push(change))
@@ -194,29 +202,29 @@ fn serve(
 
 /// The edits that were put aside because something else came into their ticket's file at the same moment: a person is told of
 /// each once, by an engine only.
-struct Aside {
+struct ConflictCopies {
     tells: bool,
     /// What a killed engine had begun to write was brought to its end.
-    settled: bool,
+    is_finished: bool,
 }
 
-impl Aside {
+impl ConflictCopies {
     fn new(tells: bool) -> Self {
         Self {
             tells,
-            settled: false,
+            is_finished: false,
         }
     }
 
     /// Brings to its end what an engine that was killed had begun to write, before it is read, and tells of what was ever put
     /// aside.
-    fn settle(&mut self, folder: &Folder) {
-        if self.settled {
+    fn finish_writes(&mut self, folder: &Folder) {
+        if self.is_finished {
             return;
         }
         match folder.finish_interrupted_write() {
             Ok(kept) => {
-                self.settled = true;
+                self.is_finished = true;
                 self.tell(folder, &kept);
             }
             // The first write says so too, with the ticket that it is about.

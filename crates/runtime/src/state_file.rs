@@ -56,7 +56,7 @@ impl StateFile {
     }
 
     /// Tickets that were set aside: they are over.
-    pub(crate) fn set_aside(&self) -> &BTreeSet<TicketId> {
+    pub(crate) fn archived(&self) -> &BTreeSet<TicketId> {
         &self.crew.archived.tickets
     }
 
@@ -85,7 +85,7 @@ impl StateFile {
     }
 
     /// Takes up the fold that was kept, so that only the rows since are folded.
-    pub(crate) async fn take_up(&mut self, ledger: &Ledger) -> Result<()> {
+    pub(crate) async fn load(&mut self, ledger: &Ledger) -> Result<()> {
         self.crew = ledger.cached().await?;
         self.kept = self.crew.seq;
         Ok(())

@@ -48,11 +48,11 @@ impl Dispatcher {
         self.trimmed = Some(now);
         let over = self.core.tickets().filter(|ticket| ticket.is_done());
         let mut closed: BTreeSet<TicketId> = over.map(|ticket| ticket.id.clone()).collect();
-        closed.extend(self.state_file.set_aside().iter().cloned());
+        closed.extend(self.state_file.archived().iter().cloned());
         let place = &self.executor.place;
         let (runs, checks) = (place.runs_dir.clone(), place.check_runs_dir());
         let most = u64::from(self.executor.settings.run.outputs_mib) << 20;
-        self.executor.threads.spare(move || {
+        self.executor.threads.begin_if_free(move || {
             let removed = outputs::trim(&runs, &checks, &closed, most, now);
             if removed > 0 {
                 tracing::info!(

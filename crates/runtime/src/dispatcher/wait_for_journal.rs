@@ -46,14 +46,14 @@ impl Dispatcher {
             }
             // Taking it up may need no write at all, and would prove nothing.
             let at = clock::now();
-            let taken_up = match self.ledger.0.set_meta("written", &at.0.to_string()).await {
+            let loaded = match self.ledger.0.set_meta("written", &at.0.to_string()).await {
                 Ok(()) => {
-                    self.health.note_taken_up();
+                    self.health.note_loaded();
                     self.load().await
                 }
                 Err(error) => Err(Error::Store(error)),
             };
-            match taken_up {
+            match loaded {
                 Ok(()) => {
                     if is_news {
                         tracing::warn!("the journal can be written again");
@@ -76,7 +76,7 @@ pub(super) struct Health {
     /// When its trouble was last told.
     told: Option<Time>,
     /// How often it was taken up in this trouble.
-    taken_up: u32,
+    loaded: u32,
 }
 
 impl Health {
@@ -84,7 +84,7 @@ impl Health {
     fn note_trouble(&mut self, now: Time) -> bool {
         let is_new = self.well_since.is_none_or(|well| now.since(well) > SAME);
         if is_new {
-            self.taken_up = 0;
+            self.loaded = 0;
         }
         let is_news = is_new || self.told.is_none_or(|told| now.since(told) > REMIND);
         if is_news {
@@ -94,8 +94,8 @@ impl Health {
     }
 
     /// It is being taken up.
-    fn note_taken_up(&mut self) {
-        self.taken_up += 1;
+    fn note_loaded(&mut self) {
+        self.loaded += 1;
     }
 
     /// It is taken up.
@@ -105,7 +105,7 @@ impl Health {
 
     /// How long it is left alone before it is tried.
     fn pause(&self) -> Duration {
-        RETRY * 2_u32.pow(self.taken_up.min(DOUBLINGS))
+        RETRY * 2_u32.pow(self.loaded.min(DOUBLINGS))
     }
 }
 
@@ -120,7 +120,7 @@ mod tests {
         while now < Time(0) + for_long {
             told += usize::from(health.note_trouble(now));
             now = now + health.pause();
-            health.note_taken_up();
+            health.note_loaded();
             read += 1;
             health.note_well(now);
             now = now + between;
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(told, read);
         assert!(told > 25, "{told} times");
         let mut health = Health::default();
-        health.note_taken_up();
+        health.note_loaded();
         health.note_well(Time(0));
         assert!(health.note_trouble(Time(0) + Duration::from_mins(2)));
         assert_eq!(health.pause(), RETRY);
