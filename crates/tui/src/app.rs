@@ -13,10 +13,10 @@ use store::Recorded;
 
 use crate::choose::Choice;
 use crate::dialog::Dialog;
+use crate::history::History;
 use crate::log::Log;
 use crate::message::{Action, CommandResult, Engine, Files, Msg};
 use crate::pane::Pane;
-use crate::past::History;
 use crate::plan::{Plan, Wanted};
 use crate::queue;
 use crate::theme::{Theme, Tone};
@@ -317,10 +317,10 @@ impl App {
 
     /// The reason why no step is started, on one harness or on all, in one line; sanitised.
     pub(crate) fn pause_line(&self) -> Option<String> {
-        let mut bars = self.crew.pauses(self.now);
+        let mut pauses = self.crew.pauses(self.now);
         let pause = self.crew.project.pause.filter(|pause| pause.until > self.now);
-        bars.extend(pause.map(|pause| pause.to_string()));
-        let (first, others) = bars.split_first()?;
+        pauses.extend(pause.map(|pause| pause.to_string()));
+        let (first, others) = pauses.split_first()?;
         let more = match others.len() {
             0 => String::new(),
             more => format!(" (and {more} more)"),

@@ -348,7 +348,7 @@ fn what_the_folder_says_waits_in_the_inbox_with_what_to_do() {
 }
 
 #[test]
-fn a_barred_harness_has_a_line_of_its_own() {
+fn a_paused_harness_has_a_line_of_its_own() {
     let mut scene = Scene::busy(80, 24);
     let pause = model::project::HarnessPause {
         class: model::attempt::Class::Auth,
