@@ -68,7 +68,7 @@ impl Core {
             });
         failing.tries += u32::from(!passing);
         let undone = (!passing).then(|| format!("{}: {why}", effect.undone()));
-        failing.told = undone.clone().filter(|_| failing.tries >= backoff::IN_VAIN);
+        failing.told = undone.clone().filter(|_| failing.tries >= backoff::FAILED_TRIES);
         let wait = if passing {
             backoff::EFFECT_RETRY
         } else {

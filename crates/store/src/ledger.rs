@@ -185,7 +185,7 @@ impl<J: Journal> Ledger<J> {
         let rows = self.0.pending(Time(i64::MAX), u32::MAX >> 1).await?;
         let mut told = Vec::new();
         for mut row in rows {
-            let Some(why) = row.why.take().filter(|_| row.attempts >= backoff::IN_VAIN) else {
+            let Some(why) = row.why.take().filter(|_| row.attempts >= backoff::FAILED_TRIES) else {
                 continue;
             };
             let ordered = ordered(&row)?;
