@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 /// Something to be done on a thread.
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Threads for what blocks. Each is the system's to give, and it may have none: what begins something is told so, and what ends
-/// something has a thread in reserve.
+/// Threads for blocking work. The system may have no thread to give: work that begins something gets an error
+/// then, and work that ends something has a thread in reserve.
 #[derive(Debug)]
 pub(crate) struct Threads {
     /// To the thread that was made before anything could run short.
@@ -51,8 +51,8 @@ impl Threads {
         Ok(told.await.ok())
     }
 
-    /// Does what must be done whatever the system lacks: a stop, or reading what has ended. It takes no longer than some seconds.
-    /// Gives what came of it; none when it panicked.
+    /// Does work that must be done whatever the system lacks: a stop, or reading the end of a run. The work
+    /// takes no longer than some seconds. Returns its result; none when it panicked.
     pub(crate) async fn end<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

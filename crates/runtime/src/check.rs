@@ -164,7 +164,7 @@ impl Executor {
         }
     }
 
-    /// Sees to it that no process of a check lives that nobody waits for any more: one that was called off, or one that an
+    /// Ends every process of a check that nobody waits for any more: one that was called off, or one that an
     /// engine before this one began.
     pub(crate) fn end_check_of(&self, order: &CheckOrder) -> Report {
         let ended = match self.current_run() {
@@ -308,7 +308,8 @@ impl Executor {
         spec
     }
 
-    /// A clean checkout of the commit, set up, with nothing of an earlier check running in it; for the check called `name`.
+    /// A clean checkout of the commit, set up, with nothing of an earlier check running in it; for the check
+    /// called `name`.
     fn checkout(
         &self,
         commit: &model::Oid,

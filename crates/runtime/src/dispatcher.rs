@@ -46,7 +46,8 @@ const BATCH: usize = 64;
 pub(crate) enum Event {
     /// Something for the core.
     Input(Input),
-    /// Ticket files were seen, in a look of this number: what is left of one for an earlier core is not for this one.
+    /// Ticket files were seen, in a look of this number: the rest of a look for an earlier core is not for
+    /// this core.
     Observed {
         look: u64,
         seen: Vec<Observation>,
@@ -62,7 +63,8 @@ pub(crate) enum Event {
     JournalChanged,
     /// `crew.toml` or a prompt template may have changed.
     SettingsTouched,
-    /// The settings were read again: executor under them, if they are others; none when it could not be done now.
+    /// The settings were read again: the executor under them, if they are others; none when they could not be
+    /// read now.
     SettingsRead(Option<Result<Option<Box<Executor>>>>),
 }
 
@@ -96,7 +98,8 @@ pub(crate) struct Dispatcher {
     tell: mpsc::UnboundedSender<Event>,
     queue: Queue,
     queues: EffectQueues,
-    /// Steps that have ended, until the inbox was read: a command that was asked before an end comes before it.
+    /// Steps that have ended, until the inbox was read: a command that was submitted before an end comes
+    /// before it.
     ends: Vec<Input>,
     /// The checks that are being performed, with the means to call them off.
     checks: BTreeMap<EffectId, (Ordered, CheckOrder)>,
@@ -106,7 +109,8 @@ pub(crate) struct Dispatcher {
     notes: BTreeMap<EffectId, Time>,
     /// Timers this core has heard of: one is told once.
     told: BTreeSet<TimerRef>,
-    /// The journal was last asked for timers that are due then: every one that is due since is still to be told.
+    /// The journal was last asked for timers that are due then: every timer that became due since is still to
+    /// be passed to the core.
     looked: Time,
     /// The last command heard.
     inbox: u64,
@@ -126,7 +130,8 @@ pub(crate) struct Dispatcher {
     rereading: Rereading,
     /// Why the settings file as it is now is not in force; told once.
     settings_error: Option<String>,
-    /// Watches the settings and the prompt templates; none when they cannot be watched, and then they are polled.
+    /// Watches the settings and the prompt templates; none when they cannot be watched, and then they are
+    /// polled.
     watcher: Option<notify::RecommendedWatcher>,
     /// The folder of prompt templates that tells of changes too.
     watched_prompts: Option<PathBuf>,
@@ -377,15 +382,16 @@ impl Dispatcher {
             .map(Input::TimerDue)
             .collect();
         inputs.push(Input::Ticked);
-        // By the same look at the clock: a clock that is set back in between would have them told before their time, and what
-        // is told is not told again.
+        // The same look at the clock serves both: were the clock set back in between, the core would get
+        // timers before their time, and a timer is passed to the core only once.
         self.step_at(inputs, now).await
     }
 
     fn next_due(&self) -> Duration {
         let now = clock::now();
         let again = self.queues.next_wake();
-        // Timers that were due at the last look were told; those since, and those ahead, are in the core's own states.
+        // The core got the timers that were due at the last look; those since, and those ahead, are in the
+        // core's own states.
         let deadline = self.core.next_deadline(self.looked);
         let next = [self.wake_at, again, deadline, self.state_file.due()]
             .into_iter()
@@ -394,13 +400,14 @@ impl Dispatcher {
         next.map_or(TICK, |at| at.since(now).max(Duration::from_millis(1)))
     }
 
-    /// Carries out the commands of the inbox, then steps the ends of steps that came meanwhile. An agent's command is durable
-    /// before its process ends, and must not be judged by what its end has made of the ticket.
+    /// Carries out the commands of the inbox, then steps the ends of steps that came meanwhile. An agent's
+    /// command is durable before its process ends, and must not be judged by the ticket's state after that
+    /// end.
     async fn read_inbox(&mut self) -> Result<()> {
         if self.core.has_read() {
             self.carry_out_commands().await?;
         } else if self.core.stopping().is_none() {
-            // A command is judged by what the files say; before they were read there is nothing to judge by, and ends wait too.
+            // The files decide about a command; before they were read nothing can decide, and ends wait too.
             return Ok(());
         }
         let ends = std::mem::take(&mut self.ends);
@@ -445,8 +452,8 @@ impl Dispatcher {
         self.absorb(outputs).await
     }
 
-    /// Makes decisions durable, then performs what they order. What the journal refuses was decided on an old picture of it: all
-    /// is begun again from what it has now.
+    /// Makes decisions durable, then performs their effects. A decision that the journal refuses was made on
+    /// an old picture of it: everything begins again from the journal's present content.
     async fn absorb(&mut self, outputs: Vec<Output>) -> Result<()> {
         match self.record(outputs).await? {
             Recorded::All => self.end_unwanted_checks().await,

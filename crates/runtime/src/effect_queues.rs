@@ -1,4 +1,5 @@
-//! The order in which effects are performed: those of one line one after the other, those of different lines at once.
+//! The effect queues: effects of one queue are performed one after the other, those of different queues at
+//! once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -7,8 +8,8 @@ use model::ticket::Effect;
 use model::{RunId, TicketId, Time, attempt};
 use store::Ordered;
 
-/// What is performed one after the other: a ticket's work; and what is written into its file, so that a file that cannot be
-/// written holds up nobody's work.
+/// The key of an effect queue. A ticket has one queue for its work and another for writes into its file, so
+/// that a file that cannot be written holds up nobody's work.
 pub(crate) type Line = (TicketId, Kind);
 
 /// What an effect concerns.
@@ -29,9 +30,10 @@ fn line(ordered: &Ordered) -> Line {
     (ordered.ticket.clone(), kind)
 }
 
-/// Two lines of effects for each ticket. A stop waits for nothing but the start of what it stops; an effect that has failed
-/// holds up what follows it until it is performed again. A landing waits for those of other tickets that were ordered before it
-/// as well: nothing is landed on top of what the journal does not say to have landed yet.
+/// Two effect queues for each ticket. A stop waits for nothing but the start of the run that it stops; an
+/// effect that has failed holds up the effects behind it until it is performed again. A landing also waits
+/// for the landings of other tickets that were ordered before it: nothing is landed on top of a landing that
+/// the journal does not have yet.
 #[derive(Debug, Default)]
 pub(crate) struct EffectQueues {
     /// Which core's they are, counted from the engine's start.
@@ -121,8 +123,9 @@ impl EffectQueues {
         next
     }
 
-    /// Whether something later is to be written into the same file: what is outdated need not be written any more, and nobody is
-    /// to see it there. What has failed is not: whether the file can be written is found out by it.
+    /// Whether a later effect is to write into the same file: an outdated text need not be written any more,
+    /// and nobody is to see it there. An effect that has failed is not outdated: performing it shows whether
+    /// the file can be written.
     pub(crate) fn is_outdated(&self, ordered: &Ordered) -> bool {
         let writes = |one: &Ordered| matches!(one.effect, Effect::WriteFile(_));
         let later = self.waiting.get(&line(ordered));
@@ -130,8 +133,8 @@ impl EffectQueues {
         is_followed && !self.failed.contains(&ordered.id)
     }
 
-    /// An effect was performed. Whether its report is for the core of today: what an older one's executor found out does not
-    /// reach a newer one, which orders the same again.
+    /// Notes that an effect was performed. Returns whether its report is for the present core: a report of an
+    /// older core's executor does not reach a newer core, which orders the same again.
     pub(crate) fn performed(&mut self, ordered: &Ordered, turn: Turn) -> bool {
         if turn.in_line {
             self.performing.remove(&line(ordered));

@@ -79,7 +79,8 @@ pub enum Error {
         /// Where they were made.
         folder: PathBuf,
     },
-    /// Another folder of tickets than the journal knows, and that one is still there: every ticket would be taken for deleted.
+    /// The folder of tickets is not the one that the journal knows, and that one is still there: every ticket
+    /// would seem deleted.
     #[error("the tickets of this crew are in {}, and not in {}", .known.display(), .given.display())]
     OtherTickets {
         /// Where they were.

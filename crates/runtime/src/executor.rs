@@ -24,8 +24,8 @@ use crate::prompt::Prompts;
 use crate::start::{Options, chosen_client, client_of};
 use crate::{Error, Place, Result};
 
-/// Checkouts kept of workspaces that were removed, for the next ones. More would only take room: two agents at work have at
-/// most so many workspaces between them.
+/// Pooled checkouts of workspaces that were removed, for the next workspaces. More would only take disk
+/// space: two agents at work have at most so many workspaces between them.
 const POOLED_CHECKOUTS: usize = 4;
 
 /// What is to be performed.
@@ -49,8 +49,8 @@ pub(crate) struct Executor {
     pub(crate) target: Branch,
     /// What this executor is for.
     pub(crate) work: Work,
-    /// The clients of the settings by name, with the reason why one cannot be used. Empty while only a command is carried out,
-    /// which starts no step.
+    /// The clients of the settings by name, with the reason why one cannot be used. Empty while only a
+    /// command is carried out, which starts no step.
     pub(crate) harnesses: BTreeMap<String, Result<Box<dyn Harness>>>,
     pub(crate) shim: Shim,
     pub(crate) workspaces: PathBuf,
@@ -135,8 +135,9 @@ impl Executor {
         }
     }
 
-    /// The reader for the output of a run that was started with this harness, whatever the settings say now. The client of the
-    /// settings knows more, as what tokens cost; without it, the kind is enough.
+    /// The reader for the output of a run that was started with this harness, whatever the settings say now.
+    /// The client of the settings knows more, such as the price of tokens; without the client, the kind is
+    /// enough.
     pub(crate) fn reader(&self, harness: &HarnessId, session: &harness::Session) -> Option<Box<dyn Reader>> {
         if self.work == Work::Command {
             return None;
@@ -187,8 +188,8 @@ impl Executor {
     }
 }
 
-/// The clients of the settings by name. The one that new attempts work with must be usable; another one may be needed by an
-/// attempt that was begun with it, and fails then.
+/// The clients of the settings by name. The client that new attempts work with must be usable; another one
+/// may be needed by an attempt that was begun with it, and that attempt fails then.
 fn clients(
     place: &Place,
     settings: &Settings,
@@ -219,8 +220,8 @@ pub(crate) struct Checking {
     pub(crate) closed: AtomicBool,
 }
 
-/// Sees to it that a run that could not be started never starts, and that nothing of it stays: its shim may only have been
-/// slow, and its environment may hold secrets.
+/// Makes sure that a run that could not be started never starts, and that nothing of it stays: its shim may
+/// only have been slow, and its environment may hold secrets.
 pub(crate) fn give_up(run: &Run) -> process::Result<()> {
     match run.sweep() {
         Err(process::Error::StillRunning { .. }) => run.end().map(drop),
@@ -228,8 +229,8 @@ pub(crate) fn give_up(run: &Run) -> process::Result<()> {
     }
 }
 
-/// What tells this journal's runs from those of every other on the machine: whoever carries the id of a run that has ended
-/// is killed.
+/// The mark that separates this journal's runs from those of every other journal on the machine: a process
+/// that carries the id of a run that has ended is killed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Owner(uuid::Uuid);
 

@@ -5,11 +5,11 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-/// The folders in a folder that are not hidden, by name: a hidden one is being made, or on its way away. None in one that is not
-/// there.
+/// The folders in a folder that are not hidden, by name: a hidden folder is being made, or is being removed.
+/// None in a folder that is not there.
 ///
 /// # Errors
-/// It cannot be read.
+/// The folder cannot be read.
 pub fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -26,7 +26,8 @@ pub fn folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Makes a folder that only its owner can enter, with those it stands in, so that it is there also after the power went.
+/// Makes a folder that only its owner can enter, with its parents, so that the folder is there also after a
+/// power cut.
 pub(crate) fn make(folder: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = folder.ancestors().take_while(|folder| !folder.exists()).collect();
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

@@ -1,8 +1,10 @@
-//! The engine's shell: it observes the world, drives the core, makes its decisions durable and performs them.
+//! The engine's shell: it observes the world, drives the core, makes its decisions durable and performs their
+//! effects.
 //!
 //! * [`Place`] is where everything of one repository stands.
 //! * [`Reading`] is what a ticket's file says.
-//! * [`run`] is the engine in the foreground; [`carry_out`] runs the dispatcher for one command while no engine runs.
+//! * [`run`] is the engine in the foreground.
+//! * [`carry_out`] runs the dispatcher for one command while no engine runs.
 
 #![cfg_attr(
     not(test),

@@ -32,9 +32,9 @@ struct Printed {
     may_go: bool,
 }
 
-/// Removes outputs, the oldest first, until all together take no more than `most` bytes, or only those of open tickets are left.
-/// How many runs' it removed. What may be alive, and what nobody knows, stays. What is left of checks whose outputs are gone goes
-/// whatever it takes.
+/// Removes outputs, the oldest first, until all together take no more than `most` bytes, or only those of
+/// open tickets are left. Returns the number of runs whose outputs were removed. Outputs that may be alive,
+/// or that nobody knows, stay. The rest of a check whose outputs are gone is removed whatever it takes.
 pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most: u64, now: Time) -> usize {
     let of_closed = |dir: &Path| ticket_of(dir).is_some_and(|id| closed.contains(&id));
     let is_past = |at: Time| at + CHECKED < now;
@@ -146,8 +146,8 @@ pub fn ended_at(run: &Run) -> Option<Time> {
     }
 }
 
-/// Removes the folder of a check that has no run any more, if what it came to is past: it is found out anew when it is asked for.
-/// Whether it did.
+/// Removes the folder of a check that has no run any more, if its result is past: the check runs anew when
+/// its result is asked for. Returns whether the folder was removed.
 pub fn forget_check(dir: &Path, is_past: impl Fn(Time) -> bool) -> bool {
     let Ok(entries) = fs::read_dir(dir) else {
         return false;
@@ -171,7 +171,8 @@ pub fn forget_check(dir: &Path, is_past: impl Fn(Time) -> bool) -> bool {
 pub(crate) const PASSED: &str = "passed";
 
 impl Place {
-    /// Where the runs of checks are: a folder for each check, with its runs, and those that set up their checkout.
+    /// The place of the runs of checks: a folder for each check, with its runs, and the runs that set up its
+    /// checkout.
     #[must_use]
     pub fn check_runs_dir(&self) -> PathBuf {
         self.checks_dir.join("runs")

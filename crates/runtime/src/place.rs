@@ -46,11 +46,12 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of the repository that `dir` (absolute) is in: its root, a folder of it, or a linked worktree.
+    /// The place of the repository that `dir` (absolute) is in: its root, a folder of it, or a linked
+    /// worktree.
     ///
     /// # Errors
-    /// No git, git too old, no repository, or one that crew cannot work on; a `.crew` that is no folder; each distinct,
-    /// nothing written.
+    /// No git, git too old, no repository, or one that crew cannot work on; a `.crew` that is no folder; each
+    /// distinct, nothing written.
     pub fn find(dir: &Path, env: &BTreeMap<String, String>) -> Result<Self> {
         let repository = repository_of(dir, env)?;
         let root = repository.root().to_owned();
@@ -126,8 +127,9 @@ impl Place {
         Ok(self.holder()?.filter(|holder| !holder.is_command))
     }
 
-    /// Who holds the repository, once the git of who is dead has had a moment to end, and a command that is carried out without an
-    /// engine has ended. `tell` is called once that takes its time, with what is waited for in words.
+    /// The holder of the repository, once the git processes of a dead holder have had a moment to end, and a
+    /// command that is carried out without an engine has ended. `tell` is called once that takes its time,
+    /// with the reason of the wait in words.
     ///
     /// # Errors
     /// As [`holder`](Self::holder).
@@ -142,8 +144,9 @@ impl Place {
         Ok(None)
     }
 
-    /// The locks of checkouts' indexes that an engine left which was killed while they followed what landed: they keep the
-    /// person's git out until an engine ends that. None while somebody holds the repository.
+    /// The locks of checkouts' indexes that remain of an engine which was killed while the checkouts followed
+    /// a landing: they keep the person's git out until an engine ends that landing. None while somebody holds
+    /// the repository.
     ///
     /// # Errors
     /// When the repository's lock or the checkouts cannot be looked at.
@@ -158,8 +161,8 @@ impl Place {
         Ok(left)
     }
 
-    /// Makes `.tickets/`, since git keeps no empty folder and a fresh clone has none. Only with the journal: later on a
-    /// folder that is gone stays gone, for an empty one would say that every ticket was deleted.
+    /// Makes `.tickets/`, since git keeps no empty folder and a fresh clone has none. Only with the journal:
+    /// later on a folder that is gone stays gone, for an empty one would mean that every ticket was deleted.
     fn make_tickets_dir(&self) -> Result<()> {
         if self.tickets_dir != self.root.join(TICKETS_DIR) || self.tickets_dir.exists() {
             return Ok(());
@@ -198,7 +201,8 @@ impl Place {
     }
 }
 
-/// How long it was waited for whom: one after the other may hold a repository, and none takes away from the next one's time.
+/// How long each holder was waited for: several may hold a repository one after the other, and none takes
+/// away from the next one's time.
 #[derive(Debug, Default)]
 struct Waited {
     /// For the git of who is dead.
@@ -267,7 +271,8 @@ pub(crate) fn repository_of(dir: &Path, env: &BTreeMap<String, String>) -> Resul
     Ok(Repository::open(&git, dir)?)
 }
 
-/// Refuses a `.crew` that leads elsewhere: two repositories would share a journal, or its folder be readable by others.
+/// Refuses a `.crew` that leads elsewhere: two repositories would share a journal, or other users could read
+/// its folder.
 fn its_own_folder(dir: &Path) -> Result<()> {
     let Ok(meta) = dir.symlink_metadata() else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! The dispatcher's failpoints: each decision before and after it is durable, each effect before and after it is performed.
+//! The dispatcher's failpoints: each decision before and after it is durable, each effect before and after it
+//! is performed.
 
 use model::journal::Write;
 use model::ticket::Effect;

@@ -1,5 +1,5 @@
-//! Room for work: a step that could not commit what it makes is paid for in vain, so that none is begun where a disk is full, or a
-//! folder that crew writes in cannot be written.
+//! The preflight: refuse to start work when a disk is full, or when a folder that crew writes in cannot be
+//! written. The agent could not commit its work, and the step would be paid for nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,8 @@ use rustix::io::Errno;
 use crate::Place;
 use crate::executor::Executor;
 
-/// With less than this, nothing new begins. What an agent writes takes more as a rule; this is for crew's own part.
+/// With fewer bytes free than this, nothing new begins. An agent's work takes more as a rule; this is for
+/// crew's own part.
 const LEAST: u64 = 4 << 20;
 
 /// Where git writes, below its folder, and where crew's refs go.
@@ -27,13 +28,15 @@ const OF_GIT: [&str; 9] = [
 ];
 
 impl Place {
-    /// Why nothing new can begin here, in words: a disk is full, or a folder cannot be written. Nothing where it can.
+    /// The reason why nothing new can begin here, in words: a disk is full, or a folder cannot be written.
+    /// Nothing where work can begin.
     #[must_use]
     pub fn refuses_work(&self, settings: &Settings) -> Option<String> {
         self.refuses_work_with(self.workspaces_dir(settings).ok().as_ref())
     }
 
-    /// Why no ticket's file can be written now, in words; nothing where they can, or where there is no folder of them.
+    /// The reason why no ticket's file can be written now, in words; nothing where files can be written, or
+    /// where they have no folder.
     #[must_use]
     pub fn refuses_files(&self) -> Option<String> {
         let folder = tickets::Folder::at(&self.tickets_dir).ok()?;
@@ -65,7 +68,8 @@ impl Executor {
     }
 }
 
-/// The folder itself; for one that is still to be made, the one in which that will be. A reftable has a file in the place of one.
+/// The folder itself; for a folder that is still to be made, its nearest parent that is there. A reftable has
+/// a file in the place of a folder.
 fn standing(place: &Path) -> Option<&Path> {
     place.ancestors().find(|folder| folder.is_dir())
 }

@@ -52,7 +52,8 @@ const FUEL: u64 = 200_000;
 /// Of a template's file.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// What every template can speak of: the fields of [`Facts`] but the budget, which is there only when it is told.
+/// The variables of every template: the fields of [`Facts`] but the budget, which is there only when the
+/// prompt names it.
 const COMMON: [&str; 12] = [
     "ticket",
     "title",
@@ -105,7 +106,8 @@ pub(crate) struct Facts {
     /// The ticket's text changed since the agent last saw it.
     #[serde(skip)]
     pub(crate) edited: bool,
-    /// Whether the conversation is new to the agent: then it is told its task again, whatever else it is told.
+    /// Whether the conversation is new to the agent: then its prompt has the task again, whatever else it
+    /// says.
     pub(crate) new_session: bool,
     /// The checks that must pass.
     pub(crate) checks: Vec<String>,
@@ -188,11 +190,11 @@ impl BudgetWords {
 }
 
 impl Prompts {
-    /// The team's templates, and the built-in ones in place of those that it has not.
+    /// The team's templates, and the built-in ones in place of those that the team does not have.
     ///
     /// # Errors
-    /// A template that cannot be used, or a file that is meant to be one and is called otherwise: with the path and the
-    /// reason. The folder is not there.
+    /// A template that cannot be used, or a file that is meant to be one and has another name: with the path
+    /// and the reason. The folder is not there.
     pub(crate) fn load(dir: Option<&Path>) -> Result<Self> {
         if let Some(dir) = dir {
             look_around(dir)?;
@@ -230,8 +232,8 @@ impl Prompts {
         Ok(self.texts == texts(Some(dir))?)
     }
 
-    /// What would be wrong at some step is told now: a variable that there is not, whether or not this branch is ever
-    /// taken, and a value that is used as what it is not.
+    /// Finds the faults now that would show at some step: a variable that does not exist, whether or not its
+    /// branch is ever taken, and a value that is used as another kind of value.
     fn try_out(&self, built_in: &BuiltIn) -> std::result::Result<(), String> {
         let template = self
             .templates
@@ -273,7 +275,8 @@ impl Prompts {
     pub(crate) fn step(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
         let is_task = matches!(prompt, Prompt::Init | Prompt::Resume);
         let mut said = Vec::new();
-        // A new conversation knows nothing yet: the task comes first, with the ticket as it is now and all that was answered.
+        // A new conversation knows nothing yet: the task comes first, with the ticket as it is now and all
+        // answers so far.
         if is_task {
             said.push(self.about(prompt, facts)?);
         } else if facts.new_session {

@@ -1,4 +1,5 @@
-//! The ticket folder: one thread reads and writes it, so that what it tells is in the order in which it was true.
+//! The ticket folder: one thread reads and writes it, so that changes are reported in the order in which they
+//! were true.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,8 +22,8 @@ pub(crate) enum Ask {
     Look,
     /// Look for changes in these files.
     LookAt(BTreeSet<String>),
-    /// Look at everything again, as if for the first time: for a core that knows no file yet. What is seen from then on is told
-    /// with this number.
+    /// Look at everything again, as if for the first time: for a core that knows no file yet. Changes that
+    /// are seen from then on are reported with this number.
     LookAnew(u64),
     /// Make a file say this.
     File(TicketId, Filing, Reply),
@@ -68,8 +69,9 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Starts the thread. `tells`: a person is told of the edits that were put aside. `saw` is called on it, with the number of the last [`Ask::LookAnew`] and whether what was seen is every
-    /// file there is.
+    /// Starts the thread. `tells`: a person is warned of edits that were kept as conflict copies. `saw` is
+    /// called on the thread, with the number of the last [`Ask::LookAnew`] and whether the files that were
+    /// seen are all there are.
     pub(crate) fn open(
         dir: &Path,
         tells: bool,
@@ -78,7 +80,8 @@ impl Queue {
         let folder = Folder::at(dir)?;
         let (asks, asked) = channel();
         let told = asks.clone();
-        // Full or closed does not matter here: the channel is unbounded, and a thread that is gone needs no telling.
+        // A full or closed channel does not matter here: the channel is unbounded, and a thread that is gone
+        // needs no hint.
         let mut watch = Watch::new(&folder, move |hint| {
             drop(told.send(match hint {
                 Hint::Files(names) => Ask::LookAt(names),
@@ -160,7 +163,8 @@ fn serve(
             // A folder that was made anew is watched anew; where it cannot be, the tick looks.
             drop(watch.renew());
         }
-        // A folder that is not there is no proof that its tickets were deleted: a branch may be switched underneath.
+        // A folder that is not there is no proof that its tickets were deleted: a branch may be switched
+        // underneath.
         let was_gone = std::mem::replace(&mut is_folder_gone, !folder.path().is_dir());
         if is_folder_gone {
             if !was_gone {
@@ -200,8 +204,8 @@ fn serve(
     }
 }
 
-/// The edits that were put aside because something else came into their ticket's file at the same moment: a person is told of
-/// each once, by an engine only.
+/// The edits that were kept as conflict copies because another write came into their ticket's file at the
+/// same moment: a person is warned of each once, by an engine only.
 struct ConflictCopies {
     tells: bool,
     /// What a killed engine had begun to write was brought to its end.
@@ -216,8 +220,8 @@ impl ConflictCopies {
         }
     }
 
-    /// Brings to its end what an engine that was killed had begun to write, before it is read, and tells of what was ever put
-    /// aside.
+    /// Finishes a write that a killed engine had begun, before the folder is read, and warns of every
+    /// conflict copy that is there.
     fn finish_writes(&mut self, folder: &Folder) {
         if self.is_finished {
             return;
@@ -232,7 +236,7 @@ impl ConflictCopies {
         }
     }
 
-    /// Writes, and tells of what was put aside by that.
+    /// Writes, and warns of the conflict copies that this write made.
     fn watching<R>(&self, folder: &Folder, id: &TicketId, write: impl FnOnce() -> R) -> R {
         let kept = || -> Vec<String> {
             let id = tickets::Id::new(id.as_str()).ok().filter(|_| self.tells);
@@ -258,8 +262,8 @@ impl ConflictCopies {
     }
 }
 
-/// What was seen and not yet told. Many files are told of in several pieces, while the look goes on: each is made durable at
-/// once, and no more than one is kept here.
+/// Changes that were seen and not yet reported. Many files are reported in several pieces, while the look
+/// goes on: each piece is made durable at once, and no more than one is kept here.
 struct Seen<'s, S> {
     look: u64,
     /// Files that are not there any more: told last, when it is known that the folder still is.
@@ -325,8 +329,9 @@ fn resolve(folder: &Folder, id: &TicketId) -> Result<tickets::Id, Unwritten> {
     }
 }
 
-/// Adds a note, once: performed again after a crash, it finds the one of that moment that says so already, whatever was written
-/// below it since. It is one line, so that it is known as crew's and what a person writes below it is not.
+/// Adds a note, once: performed again after a crash, this finds the note of that moment with the same text,
+/// whatever was written below it since. The note is one line, so that it is known as crew's and a person's
+/// text below it is not.
 fn note(folder: &Folder, id: &TicketId, text: &str, at: Time) -> Result<(), Unwritten> {
     let id = resolve(folder, id)?;
     let at = Timestamp::from_millisecond(at.0).unwrap_or_default();

@@ -18,8 +18,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Of a file that was read. None if it cannot be given out on a guess: its status is no word that crew knows, or it waits
-    /// for, or recovers, what cannot be a ticket's id.
+    /// The reading of a file. None if the ticket cannot be dispatched on a guess: its status is no word that
+    /// crew knows, or it waits for, or recovers, a text that cannot be a ticket's id.
     #[must_use]
     pub fn of(read: &Ticket) -> Option<Self> {
         let status = match read.status {

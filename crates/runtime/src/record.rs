@@ -59,8 +59,9 @@ impl Record {
         place.root.join(&self.tickets)
     }
 
-    /// Whether it is of the repository of this place, which may have moved in between, and not of one that this is a copy of. What
-    /// stands where it stood says so: the repository itself, by another way; the one that this is a copy of; or something else.
+    /// Whether the record is of the repository of this place, which may have moved in between, and not of a
+    /// repository that this one is a copy of. The old path decides, by what stands there now: the repository
+    /// itself, by another way; the original of the copy; or something else.
     pub(crate) fn is_of(&self, place: &Place) -> bool {
         let now = place.repository.common_dir();
         let Ok(is) = now.metadata() else { return false };

@@ -1,4 +1,5 @@
-//! `crew.toml` on the disk: read only if nobody else can have written it, since what it names is run as whoever runs crew.
+//! The file `crew.toml` on the disk: it is read only if nobody else can have written it, since the programs
+//! that it names run as the user who runs crew.
 
 use std::fs::{File, Metadata};
 use std::io::{Error, Read as _};
@@ -37,7 +38,8 @@ pub(crate) fn read(path: &Path, root: &Path) -> Result<Vec<u8>, Refused> {
     read_what_stands(path, root, MOST_BYTES)
 }
 
-/// By the file that is open and not by its name: another may stand there by now. A pipe would be waited for when it is opened.
+/// Judges the file that is open and not the name: another file may stand there by now. Opening a pipe would
+/// wait.
 fn read_what_stands(path: &Path, root: &Path, most: u64) -> Result<Vec<u8>, Refused> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let mut options = File::options();
@@ -73,8 +75,8 @@ fn unreadable(why: &str) -> Refused {
     Refused::Unreadable(Error::other(why))
 }
 
-/// Whether a file of this owner and mode is written by nobody but `users`: root, the user, and whose the repository is. One of
-/// another's is one that the user told git to trust, or git had refused it.
+/// Whether a file of this owner and mode is written by nobody but `users`: root, the user, and the owner of
+/// the repository. The user told git to trust a repository of another owner, or git had refused it.
 fn trusted(owner: u32, mode: u32, users: &[u32]) -> Result<(), Refused> {
     if !users.contains(&owner) {
         return Err(Refused::Foreign { owner });

@@ -1,4 +1,5 @@
-//! `.crew/state.json`: a projection for people and scripts, in the shape of the Crew seed. Nothing reads it back.
+//! The file `.crew/state.json`: a projection for people and scripts, in the shape of the Crew seed. Nothing
+//! reads it back.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -19,7 +20,8 @@ use crate::{Place, Result, clock};
 const PASSING: &str = ".state.json.new";
 /// Rows folded at a time: an engine that takes a long journal up is not kept from its work.
 const PAGE: u32 = 250;
-/// The fold is kept anew after so many rows, or as many as there are tickets in it: to keep it costs as much as it is large.
+/// The fold is kept anew after so many rows, or as many as there are tickets in it: the cost of keeping grows
+/// with its size.
 const MANY: u64 = 2000;
 /// Between two writings: it is for people.
 const REST: Duration = Duration::from_millis(250);
@@ -91,9 +93,11 @@ impl StateFile {
         Ok(())
     }
 
-    /// Keeps the fold in the journal, without what lies behind, when that is worth it; gives the tickets that were archived.
+    /// Keeps the fold in the journal, without the archived part, when that is worth it; returns the tickets
+    /// that were archived.
     pub(crate) async fn archive_tickets(&mut self, ledger: &Ledger) -> Result<BTreeSet<TicketId>> {
-        // What is new since the last look is little; one that takes a long journal up is not kept from its work.
+        // There are few new rows since the last look; while a long journal is still being loaded, that work
+        // goes on undisturbed.
         if self.behind {
             self.fold(ledger).await?;
         }
@@ -118,7 +122,7 @@ impl StateFile {
 
     fn write(&self) {
         let state = state_json(&self.crew, &self.workspaces.to_string_lossy());
-        // The same name each time: of an engine that was killed here nothing stays that the next one does not remove.
+        // The name is the same each time: when an engine is killed here, the next one removes its file.
         let passing = self.path.with_file_name(PASSING);
         // Whole in memory first: everyone who watches the folder is told of every write into the file.
         let written = serde_json::to_vec_pretty(&state)

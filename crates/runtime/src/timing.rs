@@ -1,4 +1,4 @@
-//! Where the time goes, for whoever measures: spans of the target `timing`. Without a subscriber that asks for them they
+//! Durations, for measurements: spans of the target `timing`. Without a subscriber that asks for them they
 //! cost nothing.
 
 use model::attempt;

@@ -1,5 +1,5 @@
-//! Where the workspaces stand. Settings and surroundings say where the next ones belong; those that stand already are found where
-//! they were made, whatever became of settings, surroundings and the repository's own place since.
+//! The places of the workspaces. Settings and environment say where the next ones belong; existing ones are
+//! found where they were made, whatever became of settings, environment and the repository's own place since.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -51,11 +51,11 @@ impl Place {
         Ok(is_missing.then_some(stood))
     }
 
-    /// The folder of the tickets that the journal knows, where that is another one than this place's and still there: every ticket
-    /// would be taken for deleted.
+    /// The folder of the tickets that the journal knows, where that is another folder than this place's and
+    /// still there: every ticket would seem deleted.
     ///
     /// # Errors
-    /// The record of where that was cannot be read.
+    /// The record of the folder's place cannot be read.
     pub fn other_tickets(&self) -> Result<Option<PathBuf>> {
         let Some(record) = Record::read(self)?.filter(|record| record.is_of(self)) else {
             return Ok(None);
@@ -86,11 +86,13 @@ impl Place {
             .join(self.repository.folder_name()))
     }
 
-    /// Makes the folder of the workspaces and notes where everything stands from now on, before a workspace is made; those that stand
-    /// already follow the repository where that has moved. Warns where workspaces do not stand where they belong. For the holder of the repository's lock.
+    /// Makes the folder of the workspaces and notes where everything stands from now on, before a workspace
+    /// is made; existing workspaces follow the repository where that has moved. Warns where workspaces do not
+    /// stand where they belong. For the holder of the repository's lock.
     ///
     /// # Errors
-    /// [`Error::OtherTickets`]; [`Error::WorkspacesMissing`], where an attempt is to have one: nothing is noted.
+    /// [`Error::OtherTickets`]; [`Error::WorkspacesMissing`], where an attempt is to have a workspace:
+    /// nothing is noted.
     pub(crate) fn note(&self, settings: &Settings, workspaces: &Path, is_under_way: bool) -> Result<()> {
         if is_under_way && let Some(folder) = self.missing_workspaces()? {
             return Err(Error::WorkspacesMissing { folder });
@@ -125,7 +127,8 @@ impl Place {
 }
 
 impl Executor {
-    /// Has the folder of the workspaces stand, and be noted, before one is made in it: an engine may outlive either.
+    /// Makes sure that the folder of the workspaces stands, and is noted, before a workspace is made in it:
+    /// an engine may outlive either.
     ///
     /// # Errors
     /// One of them cannot be made.
@@ -140,7 +143,8 @@ impl Executor {
         Ok(())
     }
 
-    /// That the folder of the workspaces is gone, and what can be done; nothing while it is there. What is in it is not lost for that.
+    /// A text which says that the folder of the workspaces is gone, and what a person can do; nothing while
+    /// it is there. The work in it is not lost for that.
     pub(crate) fn misses_workspaces(&self) -> Option<Report> {
         let error = match self.place.missing_workspaces() {
             Ok(folder) => Error::WorkspacesMissing { folder: folder? },

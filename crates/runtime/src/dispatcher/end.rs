@@ -15,8 +15,9 @@ use crate::{Error, Result};
 const OWN: &str = "own";
 
 impl Dispatcher {
-    /// Whether the core has ended and what it ordered is done: the file of a ticket that has just landed is closed too. A
-    /// check that runs is treated as a step is. Nobody waits for what failed and is tried again later.
+    /// Whether the core has ended and its effects are done: the file of a ticket that has just landed is
+    /// closed too. A check that runs is treated as a step is. Nobody waits for an effect that failed and is
+    /// tried again later.
     pub(super) fn is_finished(&self) -> bool {
         let checked = |(id, _): &Line| {
             self.core.ticket(id).is_some_and(|t| match &t.state {

@@ -12,8 +12,9 @@ use crate::executor::Executor;
 use crate::{Error, Options, Place, Result};
 
 impl Dispatcher {
-    /// Reads `crew.toml` and the prompt templates again after a person's edit; what comes of it is heard. On a thread: a client that
-    /// the settings name is asked what it is, and may take its time.
+    /// Reads `crew.toml` and the prompt templates again after a person's edit; the result arrives as an
+    /// event. This is done on a thread: a client that the settings name is asked for its version, and may
+    /// take its time.
     pub(super) fn reread_settings(&mut self) {
         if self.is_rereading() {
             self.rereading = Rereading::Again;

@@ -14,8 +14,8 @@ use crate::queue::Ask;
 use crate::{Result, clock};
 
 impl Dispatcher {
-    /// Removes what a killed engine left of a checkout that it was about to keep, and what could not be removed before: at the start
-    /// only, while no hand keeps one.
+    /// Removes the remains of a checkout that a killed engine was about to keep, and those that could not be
+    /// removed before: at the start only, while no thread keeps one.
     pub(super) fn clear_leftovers(&self) {
         if self.duty != Duty::Drain {
             return;
@@ -30,7 +30,8 @@ impl Dispatcher {
         executor.clear_undeletable();
     }
 
-    /// Ends what runs where the journal is new: another was here, is gone, and what it has begun is at work with nobody to wait for it.
+    /// Ends the runs that are alive although the journal is new: they are those of another journal, which was
+    /// here and is gone, and nobody waits for them.
     pub(super) async fn end_orphans(&self) -> Result<()> {
         if !self.ledger.tail(0, 1).await?.is_empty() {
             return Ok(());
@@ -44,7 +45,8 @@ impl Dispatcher {
         ended.unwrap_or(Ok(()))
     }
 
-    /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the normal path.
+    /// Loads a core from the journal. At the start, and whenever a decision was refused: recovery is the
+    /// normal path.
     pub(super) async fn load(&mut self) -> Result<()> {
         let pending = loop {
             if let Some(pending) = self.load_once().await? {
@@ -68,7 +70,8 @@ impl Dispatcher {
         self.end_unwanted_checks().await
     }
 
-    /// Loads a core and makes its first decisions durable; gives what is still to be performed, nothing when they were refused.
+    /// Loads a core and makes its first decisions durable; returns the effects that are still to be
+    /// performed, nothing when the decisions were refused.
     async fn load_once(&mut self) -> Result<Option<Vec<Ordered>>> {
         let streams = self.ledger.streams().await?;
         let pending = self.ledger.pending(Time(i64::MAX)).await?;
@@ -108,7 +111,8 @@ impl Dispatcher {
         }
         let is_landing = pending.iter().any(|o| matches!(o.effect, Effect::Land { .. }));
         if self.duty == Duty::Drain && !is_landing {
-            // Until a landing is carried on, the lock keeps a commit of the user's from taking it back half-way.
+            // Until a landing is carried on, the lock keeps a commit of the user's from reverting the landing
+            // half-way.
             match self.executor.repository.release_left_behind() {
                 // Room comes again, and this is begun again then.
                 Err(error) if error.is_passing() => return Err(error.into()),
@@ -130,8 +134,9 @@ impl Dispatcher {
         })
     }
 
-    /// Notes where everything stands, before anything is done there. Once: that does not change in an engine's life, and one that has
-    /// begun waits for what goes meanwhile. `is_keeping`: work is still to be kept.
+    /// Notes where everything stands, before anything is done there. This happens once: the places do not
+    /// change in an engine's life, and an engine that has begun waits for a place that goes meanwhile.
+    /// `is_keeping`: work is still to be kept.
     fn note_place(&mut self, is_keeping: bool) -> Result<()> {
         if !self.is_noted {
             let executor = &self.executor;
@@ -153,9 +158,10 @@ impl Dispatcher {
         self.queues.is_keeping() || attempts.any(Attempt::may_have_work)
     }
 
-    /// Whether what an earlier engine left to be done is for this one. An engine that is up for one command steps nobody and
-    /// begins to land nothing but what it was told to; what else was begun it ends first, so that the command finds it whole. What
-    /// is being landed it ends only where something is to land behind it, which would wait for it for ever otherwise.
+    /// Whether an effect that an earlier engine left undone is for this one. An engine that is up for one
+    /// command steps nobody, and begins to land only the work that its command names; it first ends the other
+    /// effects that were begun, so that the command finds them whole. It ends a landing that is under way
+    /// only where another landing waits behind it, which would wait for ever otherwise.
     fn is_duty(&self, ordered: &Ordered) -> bool {
         let Duty::Command { lands } = &self.duty else {
             return true;

@@ -46,7 +46,7 @@ impl Dispatcher {
         }
     }
 
-    /// Calls off the checks that no stage waits for any more. What the core and the journal say is the same when this is asked,
+    /// Calls off the checks that no stage waits for any more. The core and the journal agree at this moment,
     /// so that no check is ended for a decision that was refused.
     pub(super) async fn end_unwanted_checks(&mut self) -> Result<()> {
         let core = &self.core;

@@ -15,13 +15,14 @@ const RETRY: Duration = Duration::from_secs(1);
 const SAME: Duration = Duration::from_mins(1);
 /// The same trouble, which comes and goes, is told again this often.
 const REMIND: Duration = Duration::from_mins(10);
-/// Taking the journal up reads all of it: in the same trouble it is done ever more rarely, 2 to the power of this at most.
+/// Loading the journal reads all of it: in the same trouble this is done ever more rarely, 2 to the power of
+/// this at most.
 const DOUBLINGS: u32 = 5;
 
 impl Dispatcher {
-    /// Waits until the journal can be written again, and takes it up anew: what was decided and is not durable is decided
-    /// once more. Nothing begins meanwhile, and what runs runs on. Whoever asks the engine to stop is obeyed at once, since
-    /// that cannot be written either: the next one goes on.
+    /// Waits until the journal can be written again, and loads it anew: decisions that are not durable are
+    /// made once more. Nothing begins meanwhile, and runs go on. A person who asks the engine to stop is
+    /// obeyed at once, since that request cannot be written either: the next engine goes on.
     pub(super) async fn wait_for_journal(
         &mut self,
         mut error: Error,
@@ -113,7 +114,8 @@ impl Health {
 mod tests {
     use super::*;
 
-    /// A trouble of a second, with this long between one and the next; how often it is told, and how often the journal is read.
+    /// A trouble of a second, with this long between one and the next. Returns how often it is reported, and
+    /// how often the journal is read.
     fn comes_and_goes(between: Duration, for_long: Duration) -> (usize, usize) {
         let mut health = Health::default();
         let (mut now, mut told, mut read) = (Time(0), 0, 0);

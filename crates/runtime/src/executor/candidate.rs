@@ -143,7 +143,8 @@ impl Executor {
         folder.is_ok_and(|folder| Path::new(path).starts_with(folder))
     }
 
-    /// How much may come in, and what no agent may touch: crew's own folder, and the workspaces where they stand inside.
+    /// The most that work may bring in, and the paths that no agent may touch: crew's own folder, and the
+    /// workspaces where they stand inside the repository.
     fn limits(&self) -> Limits {
         let mut protected = vec![".crew".to_owned()];
         protected.extend(self.settings.workspace_dir.clone());
@@ -155,7 +156,8 @@ impl Executor {
         }
     }
 
-    /// Commits what the agent left uncommitted, and takes the branch over. What stands apart from it is kept under a ref.
+    /// Commits the agent's uncommitted changes, and takes the branch over. Commits that stand apart from the
+    /// branch are kept under a ref.
     pub(crate) fn save(&self, ticket: &Ticket, workspace: &Workspace) -> git::Result<Saved> {
         let saved = self.take_over(ticket, workspace)?;
         for nested in &saved.nested {
@@ -183,8 +185,9 @@ impl Executor {
         repository.save(workspace, &message, git_time(), &self.limits())
     }
 
-    /// Takes over what has just been submitted, beside whatever is landing meanwhile, so that the one line to the target has
-    /// less to do. Building a candidate does the same again, finds it done, and tells what stands in its way.
+    /// Takes over work that has just been submitted, while another landing may be under way, so that the only
+    /// queue to the target has less to do. Building a candidate does the same again, finds it done, and
+    /// reports the obstacles.
     pub(crate) fn save_ahead(&self, ticket: &Ticket) {
         let Some(attempt) = ticket.attempt() else { return };
         if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.agent, attempt.number)

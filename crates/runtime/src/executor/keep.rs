@@ -43,7 +43,8 @@ impl Executor {
         keep: impl FnOnce(&Workspace) -> git::Result<()>,
     ) -> Report {
         let ended = self.workspace(ticket, agent, number).and_then(|workspace| {
-            // Without its pin there never was one, or all of this was done before: perhaps by a git that was killed.
+            // Without its pin there never was a workspace, or all of this was done before: perhaps by a git
+            // that was killed.
             let Some(workspace) = workspace else {
                 let (agent, ticket) = (git::Id::parse(agent.as_str())?, git::Id::parse(ticket.id.as_str())?);
                 return self.repository.forget_locks(&agent, &ticket, number);

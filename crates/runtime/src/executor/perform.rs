@@ -1,4 +1,5 @@
-//! Effects, performed: each is an "ensure", so that performing it twice, or again after a crash, changes nothing.
+//! Performing effects: each effect is an "ensure", so that performing it twice, or again after a crash,
+//! changes nothing.
 
 use engine::{Report, Verdict};
 use model::attempt::{self, Failure};
@@ -10,8 +11,8 @@ use crate::executor::Executor;
 use crate::prompt::{Answered, Facts};
 
 impl Executor {
-    /// Performs an effect that needs no more than the executor; blocks. The ticket is as it was when the effect's turn came.
-    /// `is_under_way`: whether work of any ticket may be in a workspace.
+    /// Performs an effect that needs no more than the executor; blocks. The ticket is as it was when the
+    /// effect's turn came. `is_under_way`: whether work of any ticket may be in a workspace.
     pub(crate) fn perform(
         &self,
         ticket: &Ticket,
@@ -44,7 +45,7 @@ impl Executor {
             return missed;
         }
         if let Some(why) = failed(&mut report) {
-            // Not everything that fails on a full disk says so, nor everything that fails since a commit is gone.
+            // Not every failure on a full disk says so, nor every failure since a commit is gone.
             if let Some(lack) = self.refuses_work() {
                 return Report::Hindered {
                     why: format!("{why}\n{lack}"),
@@ -60,8 +61,9 @@ impl Executor {
         report
     }
 
-    /// That the commit is gone from which a ticket's work began, and what can be done; nothing while it is there. Without it no git
-    /// works in the workspace, and nothing can be merged.
+    /// A text which says that the commit is gone from which a ticket's work began, and what a person can do;
+    /// nothing while the commit is there. Without the commit no git works in the workspace, and nothing can
+    /// be merged.
     pub(crate) fn lost_base(&self, ticket: &Ticket, agent: &AgentName, number: u32) -> Option<String> {
         let workspace = self.workspace(ticket, agent, number).ok()??;
         let base = workspace.base();
@@ -211,8 +213,8 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
     }
 }
 
-/// Whether performing an effect without the folder of the workspaces would give up what is in that: a workspace is made anew, or gone on
-/// without.
+/// Whether performing an effect without the folder of the workspaces would give up the work in that folder: a
+/// workspace is made anew, or the ticket goes on without it.
 fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
     match effect {
         Effect::PrepareWorkspace { .. } => is_under_way,
@@ -259,8 +261,9 @@ fn failed(report: &mut Report) -> Option<&mut String> {
     }
 }
 
-/// Whether the ticket still waits for what it ordered: an engine may have been killed in between, and the ticket given back,
-/// dropped or built anew since. What would begin something is not begun then; what ends something is always done.
+/// Whether the ticket still waits for the effect that it ordered: an engine may have been killed in between,
+/// and the ticket given back, dropped or built anew since. An effect that would begin something is not begun
+/// then; an effect that ends something is always performed.
 pub(crate) fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
     let stage = match &ticket.state {
         State::Verify(verify) => Some((&verify.stage, verify.round)),

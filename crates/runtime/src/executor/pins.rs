@@ -14,8 +14,8 @@ impl Executor {
         self.repository.pin_candidate(&id, round, commit)
     }
 
-    /// Removes the pins of a ticket that waits for no candidate any more. A pin that cannot be removed only holds its
-    /// commit until the ticket is built again or an engine starts.
+    /// Removes the pins of a ticket that waits for no candidate any more. A pin that cannot be removed only
+    /// holds its commit until the ticket is built again or an engine starts.
     pub(super) fn unpin(&self, ticket: &Ticket) {
         let removed = git::Id::parse(ticket.id.as_str()).and_then(|id| self.repository.unpin_candidates(&id));
         if let Err(error) = removed {
@@ -27,8 +27,8 @@ impl Executor {
         }
     }
 
-    /// Removes every pin of a candidate that no ticket waits for. Only before anything is performed: a candidate that is
-    /// being built is pinned before its ticket waits for it.
+    /// Removes every pin of a candidate that no ticket waits for. Only before anything is performed: a
+    /// candidate that is being built is pinned before its ticket waits for it.
     pub(crate) fn unpin_left_over<'a>(&self, tickets: impl Iterator<Item = &'a Ticket>) {
         let wanted: BTreeSet<&str> = tickets
             .filter_map(Ticket::candidate)
@@ -44,7 +44,8 @@ impl Executor {
         }
     }
 
-    /// Whether a candidate is gone from the repository: then it has to be built again, as when the target has moved.
+    /// Whether a candidate is gone from the repository: then it has to be built again, as when the target has
+    /// moved.
     pub(crate) fn is_gone(&self, candidate: &Candidate) -> bool {
         let looked = git_oid(&candidate.commit).and_then(|commit| self.repository.require_candidate(&commit));
         match looked {

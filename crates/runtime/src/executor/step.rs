@@ -37,7 +37,8 @@ impl Executor {
         let stands = workspace.as_ref().and_then(git::Workspace::birth);
         if let Ok(run) = Run::open(&dir) {
             match is_for(&run, &owned, stands.as_deref()) {
-                // Started before, by this engine or one that was killed: it is not started twice, whatever it came to.
+                // The step was started before, by this engine or by one that was killed: a step is not
+                // started twice, however it ended.
                 Ok(true) => return self.begin(&run),
                 Ok(false) => {}
                 Err(error) if error.is_passing() => return could_not(error),
@@ -48,7 +49,8 @@ impl Executor {
         let harness = match self.harnesses.get(name) {
             Some(Ok(harness)) if harness.kind() == step.harness.kind.name() => harness.as_ref(),
             Some(Err(error)) => return not_spawned(Class::Crash, text::with_causes(error)),
-            // The settings have changed since the step was ordered. The next one goes on with another harness.
+            // The settings have changed since the step was ordered. The next step goes on with another
+            // harness.
             Some(Ok(_)) | None => {
                 let why = format!("the harness {name} is not in crew.toml any more");
                 return not_spawned(Class::KilledByUs, why);
@@ -76,8 +78,9 @@ impl Executor {
         }
     }
 
-    /// Starts a run. One that cannot be started never will be: another step takes its place, in the same workspace. But for
-    /// one that only the machine hinders: nothing of it runs, and it is paid for when it does.
+    /// Starts a run. A run that cannot be started never will be: another step takes its place, in the same
+    /// workspace. The exception is a run that only the machine hinders: nothing of it runs, and it is paid
+    /// for when it does.
     fn begin(&self, run: &Run) -> Report {
         let Err(error) = run.start(&self.shim) else {
             return Report::StepSpawned;
@@ -167,9 +170,10 @@ impl Executor {
     }
 }
 
-/// Whether a run was made for what asks now. Another journal came to the same name, as one that was removed; or this one did, and
-/// was put back since to what it was before: then another workspace stands there. A run of neither is ended, and set aside. A
-/// journal that has lost no more than its last words finds its run again. `stands`: the birth of the workspace that is there.
+/// Whether a run was made for the step that asks now. Another journal may have had the same name, such as one
+/// that was removed; or this journal had it and was restored since to an earlier state: then another
+/// workspace stands there. A run of neither is ended, and put away. A journal that has lost no more than its
+/// last rows finds its run again. `stands`: the birth of the workspace that is there.
 fn is_for(run: &Run, owned: &str, stands: Option<&str>) -> crate::Result<bool> {
     let id = run.spec()?.run_id;
     let is_ours = match (id.strip_prefix(owned), stands) {
