@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
 
-/// A foreman for coding agents: takes tickets, gives each to an agent in its own workspace, checks what comes back and
-/// lands it.
+/// A foreman for coding agents: takes tickets, gives each to an agent in its own workspace, checks what comes
+/// back and lands it.
 #[derive(Debug, Parser)]
 #[command(name = "crew", version, infer_subcommands = true, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -169,7 +169,8 @@ fn wait(command: impl Future<Output = Result<Exit>>) -> Result<Exit> {
     exit
 }
 
-/// Where the system has no thread for its workers, tokio panics: a person is told, as of anything else that is lacking.
+/// Where the system has no thread for the workers, tokio panics; a person gets an error instead, as for
+/// anything else that is lacking.
 fn runtime() -> io::Result<Runtime> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));

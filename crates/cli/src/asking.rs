@@ -1,4 +1,5 @@
-//! How a command reaches the engine: through the inbox; and when no engine runs, the dispatcher is run for it here.
+//! Sending a command to the engine through the inbox. When no engine runs, the dispatcher is run here for
+//! that command.
 
 use std::pin::pin;
 

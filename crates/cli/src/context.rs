@@ -75,8 +75,8 @@ impl Context {
         Ok(Place::find(&self.dir, &self.env)?)
     }
 
-    /// The repository, once `crew init` was here. Settings that cannot be read now do not matter: an engine that runs
-    /// keeps its last good ones, and must be seen and stopped.
+    /// The repository, once `crew init` was here. Settings that cannot be read now do not matter: an engine
+    /// that runs keeps its last good ones, and a person must be able to see and stop it.
     pub(crate) fn there(&self) -> Result<Place> {
         let place = self.place()?;
         match settings(&place) {

@@ -1,5 +1,5 @@
-//! The demonstration: a repository, eight tickets and scripted agents of its own; the engine, git and the checks are the
-//! real ones.
+//! The demonstration: it has a repository, eight tickets and scripted agents of its own; the engine, git and
+//! the checks are the real ones.
 
 mod ground;
 mod person;

@@ -1,8 +1,8 @@
-//! Looking a repository's crew over: what is wrong, in words, and what to do.
+//! The doctor: it looks a repository's crew over, and says in words what is wrong and what to do.
 //!
-//! Every part looks by itself and changes nothing that is not derived (a long journal that nobody has folded is folded, as by
-//! whoever shows it); what can be mended is said as a [`Fix`](fix::Fix), for the caller to carry out as the holder of the
-//! repository.
+//! Every part looks by itself and changes nothing that is not derived. (A long journal that nobody has folded
+//! is folded, as every reader that shows it does.) A fault that can be mended comes with a [`Fix`](fix::Fix),
+//! for the caller to carry out as the holder of the repository.
 
 mod finding;
 pub(crate) mod fix;
@@ -26,8 +26,9 @@ pub(crate) use subject::Subject;
 use crate::context::Context;
 use client::error::Result;
 
-/// Looks at everything that can be looked at here. A part that cannot be looked at since another is broken is left out.
-/// `deep`: every object of the repository, every row of a long journal and every byte that crew keeps too, which may take long.
+/// Looks at everything that can be looked at here. A part that cannot be looked at because another is broken
+/// is left out. `deep` adds every object of the repository, every row of a long journal and every byte that
+/// crew keeps, which may take long.
 pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
     let Some(place) = repository::find(context, &mut found) else {
@@ -53,8 +54,9 @@ pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> 
     Ok(found)
 }
 
-/// What must hold between journal, repository and processes, and what nothing uses any more. While an engine works, what is
-/// seen of these is of several moments: only what a second look, with the journal read anew, finds again is told.
+/// Judges the facts that must hold between journal, repository and processes, and finds leftovers that
+/// nothing uses any more. While an engine works, these facts are seen at several moments: only faults that a
+/// second look finds again, with the journal read anew, are reported.
 async fn judge(patient: Subject, found: &mut Vec<Finding>) -> Result<()> {
     let first = looked_over(&patient).await;
     let well = |found: &[Finding]| found.iter().all(|finding| finding.level == Level::Fine);

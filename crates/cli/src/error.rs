@@ -1,4 +1,5 @@
-//! The errors of the program: those that every frontend shares, and those of its output. Each has an exit code.
+//! The errors of the program: those that every frontend shares, and those of the program's output. Each has
+//! an exit code.
 
 use std::io;
 use std::path::PathBuf;

@@ -4,7 +4,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::{Error, Result};
 
-/// Interrupts from now on. To be made before a loop: one that comes while nobody listens is heard at the next look.
+/// Interrupts from now on. Make this before a loop: an interrupt that comes while nobody waits is seen at the
+/// next look.
 pub(crate) fn interrupts() -> Result<Signal> {
     signal(SignalKind::interrupt()).map_err(|source| {
         Error::from(client::Error::Io {

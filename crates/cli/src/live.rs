@@ -24,7 +24,8 @@ const FRAME: Duration = Duration::from_millis(500);
 
 /// What is said to people of an engine's work.
 pub(crate) trait Tell {
-    /// The lines about an event; `before` is the view without it. `is_live`: a screen below shows what goes on.
+    /// The lines about an event; `before` is the view without it. `is_live`: a screen below shows the work
+    /// that goes on.
     fn tell(&mut self, before: &Snapshot, fold: &Recorded, is_live: bool) -> Vec<(String, Style)>;
 
     /// What the n-th interrupt (from 1) asks of the engine, in words too.
@@ -40,7 +41,8 @@ pub(crate) trait Tell {
         true
     }
 
-    /// Whether a terminal that is closed is an interrupt too, and not the end of everything as for other programs.
+    /// Whether a terminal that is closed is an interrupt too, and not the end of the program as for other
+    /// programs.
     fn minds_hangup(&self) -> bool {
         false
     }
@@ -112,13 +114,14 @@ impl<'a, T: Tell> Live<'a, T> {
     pub(crate) async fn until_end(&mut self) -> Result<Vec<Waits>> {
         let ended = self.watch().await;
         if let Some(engine) = self.engine.take() {
-            // It cannot be watched any more, and must not go on unseen: whoever called is about to say that it is over.
+            // The engine cannot be watched any more, and must not go on unseen: the caller is about to say
+            // that it is over.
             self.ask.send_replace(self.teller.interrupted(u32::MAX).0);
             drop(engine.await);
         }
         self.failing = self.ledger.failing().await.unwrap_or_default();
-        // The threads that have it open are waited for by nobody else: the log beside it would stay, and keep whoever may not
-        // write there from reading it.
+        // Nobody else waits for the threads that have the ledger open: the log beside the journal would stay,
+        // and a user who may not write there could not read the journal.
         self.ledger.close().await;
         ended
     }
@@ -222,8 +225,8 @@ impl<'a, T: Tell> Live<'a, T> {
         Ok(())
     }
 
-    /// Shows what there is to be seen by now. A warning comes after what led to it and before what it led to, although it is told of
-    /// sooner than what is read.
+    /// Shows everything that can be shown by now. A warning stands after its cause and before its
+    /// consequence, although the warning arrives sooner than the rows that are read.
     async fn show(&mut self) -> Result<()> {
         let is_live = self.context.is_live();
         let mut lines = Vec::new();

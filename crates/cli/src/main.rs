@@ -19,7 +19,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    // Before anything else: a shim is started for every step, and must be a process that has done nothing yet.
+    // This comes before anything else: a shim is started for every step, and must be a process that has done
+    // nothing yet.
     if let [_, command, run] = arguments.as_slice()
         && command == "shim"
     {

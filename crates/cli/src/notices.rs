@@ -35,8 +35,8 @@ struct Notice {
 }
 
 impl Notices {
-    /// Hears what is warned of from now on; of several listeners in a process only the first does. What things took is
-    /// written into `timings`, a line each, where that is given.
+    /// Collects the warnings from now on; of several listeners in a process only the first does. Durations
+    /// are written into `timings`, a line each, where that is given.
     pub(crate) fn listen(timings: Option<&Path>) -> Result<Self> {
         let append = |path: &Path| {
             let opened = File::options().create(true).append(true).open(path);
@@ -73,7 +73,8 @@ impl Notices {
         }
     }
 
-    /// The next one that is there; with a time, if it came until then: which of two of one millisecond was first, nothing says.
+    /// The next warning that is there; with a time, only one that came until then. Of two warnings in one
+    /// millisecond, nothing says which was first.
     pub(crate) fn take(&mut self, until: Option<Time>) -> Option<String> {
         let next = self.next.take().or_else(|| self.told.try_recv().ok())?;
         if until.is_some_and(|until| next.at > until) {

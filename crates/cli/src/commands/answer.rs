@@ -72,7 +72,8 @@ fn asks<'c>(crew: &'c Snapshot, agent: &AgentName) -> Option<&'c Ticket> {
         .find(|ticket| ticket.slot() == Some(agent) && Question::of(ticket).is_some())
 }
 
-/// Why nobody is asked for an answer. An answer that is given all the same is judged by whoever carries it out.
+/// The reason why nobody is asked for an answer. The engine or the command that carries an answer out judges
+/// one that is given all the same.
 fn asks_nothing(crew: &Snapshot, agent: &AgentName) -> Error {
     let seen = crew.agent(agent);
     let stands = seen.as_ref().map_or_else(

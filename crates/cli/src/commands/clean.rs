@@ -33,7 +33,8 @@ pub(crate) struct Clean {
     /// Also while there is work that has not landed; with --older, forget the commits that it lists.
     #[arg(short, long)]
     yes: bool,
-    /// Only what steps and checks have printed, of tickets that have been closed for longer than this: `30d`, `12h`.
+    /// Only what steps and checks have printed, of tickets that have been closed for longer than this: `30d`,
+    /// `12h`.
     ///
     /// Lists the commits that are kept for these tickets, too; `--yes` forgets them.
     #[arg(long, value_name = "SPAN")]

@@ -24,7 +24,8 @@ pub(crate) struct Cost {
     /// What is summed up; days are those of UTC. By default tickets, and the steps of one that is named.
     #[arg(long, value_name = "WHAT")]
     by: Option<Sums>,
-    /// Only steps that ended since: a span (`24h`, `7d`), a day (`2026-01-31`) or a moment (`2026-01-31T08:00:00Z`).
+    /// Only steps that ended since: a span (`24h`, `7d`), a day (`2026-01-31`) or a moment
+    /// (`2026-01-31T08:00:00Z`).
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
 }

@@ -22,7 +22,8 @@ pub(crate) struct Dashboard {
 }
 
 impl Dashboard {
-    /// Whether `crew` alone opens it: a person sits at a terminal that can show it, in a repository with a crew.
+    /// Whether `crew` without arguments opens the dashboard: a person sits at a terminal that can show it, in
+    /// a repository with a crew.
     pub(crate) fn opens_alone(context: &Context) -> bool {
         let terminal = context.out.terminal;
         terminal.is

@@ -131,7 +131,8 @@ async fn make(ground: Ground) -> Result<(Ground, Result<Place>)> {
     })
 }
 
-/// Runs the engine until all is done, or nothing moves any more, or it is interrupted; then says what came of it.
+/// Runs the engine until all is done, or nothing moves any more, or a person interrupts it; then says how it
+/// ended.
 async fn play(context: &mut Context, ground: &Ground, place: &Place) -> Result<Ended> {
     let mut person = Person::watches(place.clone(), context.person());
     let mut story = Story::default();

@@ -11,13 +11,15 @@ use crate::exit::Exit;
 use crate::ui::{self, Style};
 use client::documents;
 
-/// Look over settings, git, agents' clients, repository, journal and leftovers; say what is wrong and what to do
+/// Look over settings, git, agents' clients, repository, journal and leftovers; say what is wrong and what to
+/// do
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Mend what can be mended without losing anything.
     #[arg(long)]
     fix: bool,
-    /// Read every object of the repository too (`git fsck --strict`), and all of a long journal: in large ones that takes long.
+    /// Read every object of the repository too (`git fsck --strict`), and all of a long journal: in large
+    /// ones that takes long.
     #[arg(long)]
     deep: bool,
 }

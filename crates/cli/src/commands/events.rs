@@ -100,7 +100,8 @@ fn line(fold: &Recorded) -> String {
     )
 }
 
-/// What a step's end came to besides, when it was the last of its attempt: else the ticket would move without a word.
+/// The further effect of a step's end when the step was the last of its attempt: else the ticket would move
+/// without a word.
 fn aftermath(fold: &Recorded) -> String {
     let (
         Fact::Ticket(Event::Attempt(attempt::Event::StepFinished { .. } | attempt::Event::StepFailed { .. })),

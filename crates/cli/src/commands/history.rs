@@ -44,7 +44,8 @@ impl History {
         let mut table = Table::new(&["SEQ", "WHEN (UTC)", "TICKET", "STATE", "WHAT"], &[0])
             .giving_way(&[3, 1])
             .wrapped();
-        // Where its rows are. Each is read again when it is written: no more of them is held, however many there are.
+        // The places of the rows. Each row is read again when it is written, so that no more than one is
+        // held, however many there are.
         let mut places = Vec::new();
         if let Some(ledger) = &ledger {
             let mut entries = Entries::default();
@@ -184,7 +185,8 @@ impl Entries {
     }
 }
 
-/// The names in a state's name: `in_progress/stuck (held)` is `in_progress`, `stuck` and `held`, and the whole.
+/// The names in a state's name: `in_progress/stuck (held)` is `in_progress`, `stuck` and `held`, and the
+/// whole.
 fn words(name: &str) -> BTreeSet<String> {
     let parts = name
         .split(['/', ' ', '(', ')'])

@@ -29,8 +29,8 @@ pub(crate) struct Init {
 
 /// What the table of a program of the user's own is called.
 const OWN_PROGRAM: &str = "agent";
-/// The variables by which Claude Code is told whom to ask, and in whose name: those that are set here are named in its
-/// table, so that what a person sees in a terminal is what the agents get.
+/// The variables that name the service and the account of Claude Code: those that are set here are named in
+/// its table, so that the agents get the same settings as a person in a terminal.
 const CLAUDE_ENV: [&str; 4] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",

@@ -109,7 +109,8 @@ impl Queue {
     }
 }
 
-/// Everything that ever landed, the oldest first. `crew`: without what was set aside, of which it has the latest all the same.
+/// Everything that ever landed, the oldest first. `crew` is the snapshot without archived tickets; it has the
+/// latest landings all the same.
 async fn all_landed(ledger: &Ledger, crew: &Snapshot) -> Result<Vec<Landed>> {
     let of_view = crew.landed.iter().cloned();
     let mut all: BTreeMap<u64, Landed> = of_view.map(|landed| (landed.seq, landed)).collect();

@@ -1,4 +1,5 @@
-//! `crew shim <run>`: owns one step's process. `main` answers it before anything else; this is for the command line's grammar.
+//! The command `crew shim <run>`, which owns one step's process. `main` answers it before anything else; this
+//! module is for the command line's grammar.
 
 use std::path::PathBuf;
 

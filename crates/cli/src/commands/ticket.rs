@@ -83,7 +83,8 @@ fn tell(context: &mut Context, words: &[OsString], whose: Whose) -> Result<Exit>
     let start = match whose {
         Whose::Snapshot => match Place::find(&context.dir, &context.env) {
             Ok(place) => place.root,
-            // The tickets of this repository are the engine's, and another folder's would be written to nobody's use.
+            // The tickets of this repository are the engine's; a ticket in another folder would be of no use
+            // to anybody.
             Err(error @ runtime::Error::CrewDir { .. }) => return Err(error.into()),
             Err(_) => context.dir.clone(),
         },
@@ -291,8 +292,8 @@ impl Call<'_> {
             text.join(" ")
         };
         let now = jiff::Timestamp::now();
-        // A note is a person's edit of the task. An agent's own note is not: it would be told the whole ticket again, and the
-        // limit on repeated failure would start anew.
+        // A note is a person's edit of the task. An agent's own note is none: the agent would get the whole
+        // ticket again, and the limit on repeated failure would start anew.
         match self.agent() {
             Some(agent) => folder.add_agent_note(&id, &agent, &text, now)?,
             None => folder.add_note(&id, &text, now)?,

@@ -16,8 +16,8 @@ use crate::error::{Doing as _, Error, Result};
 const COMMON: [&str; 2] = ["/tmp", "/var/tmp"];
 /// Where programs are looked for when `PATH` is not set.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// What of the caller's environment a demonstration needs. Nothing else has a part in it: no git settings, no identity,
-/// no hooks, no queue of theirs.
+/// The part of the caller's environment that a demonstration needs. Nothing else has a part in it: no git
+/// settings, no identity, no hooks, no queue of the caller's.
 const TAKEN: [&str; 5] = ["LANG", "TERM", "USER", "SHELL", "PATH"];
 
 /// The folder. Gone with this value, unless it is kept.

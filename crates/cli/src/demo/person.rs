@@ -1,5 +1,5 @@
-//! The person of a demonstration: reads a question, thinks for a moment, and answers it through the engine's inbox, as
-//! `crew answer` does.
+//! The person of a demonstration, who reads a question, thinks for a moment, and answers it through the
+//! engine's inbox, as `crew answer` does.
 
 use std::time::Duration;
 

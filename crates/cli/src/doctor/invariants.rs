@@ -18,7 +18,8 @@ const AREA: Area = Area::Invariants;
 
 pub(super) async fn look(patient: &Subject, found: &mut Vec<Finding>) {
     let before = found.len();
-    // While an engine works, these tables and the states that were read are of two moments: the second look decides.
+    // While an engine works, these tables and the states that were read are of two moments, so the second
+    // look decides.
     slots(patient, found).await;
     timers(patient, found).await;
     let has_target = target::look(patient, found);

@@ -43,8 +43,8 @@ pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledg
     }
 }
 
-/// So many tickets that are set aside are read again by every look. Where there are more, only a deep one reads what lies behind:
-/// the others cost what goes on.
+/// The number of archived tickets that every look reads again. Where there are more, only a deep look reads
+/// the archive: the cost of the others depends only on the tickets that are not archived.
 const FEW: usize = 1000;
 
 /// What was read of a journal.

@@ -67,7 +67,8 @@ fn steps(patient: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// Checks that dead engines and shims left. The next engine takes up one that runs, or ends it before the next check.
+/// Checks that dead engines and shims left. The next engine adopts a check that still runs, or ends it before
+/// the next check.
 fn checks(patient: &Subject, found: &mut Vec<Finding>) {
     for dir in runtime::check_runs(&patient.place).unwrap_or_default() {
         let Ok(run) = Run::open(&dir) else { continue };

@@ -104,7 +104,8 @@ fn index_locks(place: &Place, found: &mut Vec<Finding>) {
         }
     };
     for lock in &left {
-        // Nothing else may give it back: where the branch is moved and the files are not, a commit would take back what landed.
+        // Nothing else may restore the files: where the branch is moved and the files are not, a commit would
+        // revert the work that landed.
         found.push(Finding::wrong(
             AREA,
             format!(

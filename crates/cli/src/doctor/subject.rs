@@ -22,7 +22,8 @@ pub(crate) struct Subject {
     pub(crate) crew: Snapshot,
     /// Whether what was set aside was read.
     pub(crate) is_whole: bool,
-    /// The journal, looked over; as much of it as was read. Tickets that were set aside are over, and no longer in it.
+    /// The audit of the journal, as far as the journal was read. Archived tickets are over, and no longer in
+    /// it.
     pub(crate) audit: Audit,
     /// What is said of the cost of tickets that were read and set aside, by id.
     pub(crate) misadded: BTreeMap<TicketId, Vec<String>>,

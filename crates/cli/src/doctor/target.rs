@@ -1,4 +1,5 @@
-//! The target against the journal: what landed is in it, once, in the order in which it landed, and with the tree that was judged.
+//! The target against the journal: landed work is in it, once, in the order in which it landed, and with the
+//! tree that was judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,7 +115,8 @@ pub(super) fn look(patient: &Subject, found: &mut Vec<Finding>) -> bool {
     true
 }
 
-/// The merges on the target's first-parent line, newest first: all, or as many as what landed lately can be among.
+/// The merges on the target's first-parent line, newest first: all of them, or as many as the latest landings
+/// can be among.
 fn merges(patient: &Subject, tip: &git::Oid) -> git::Result<Vec<LandedMerge>> {
     let repository = &patient.place.repository;
     if !patient.is_whole {
@@ -151,8 +153,9 @@ fn elsewhere(
     Ok((!aside.is_empty()).then_some(aside))
 }
 
-/// The merges that were in the target before this journal's first workspace was made: another journal's, as one that was removed.
-/// None where the commit that it was made on is in the repository no more.
+/// The merges that were in the target before this journal's first workspace was made; they are those of
+/// another journal, such as one that was removed. None where the commit that the workspace was made on is in
+/// the repository no more.
 fn before(patient: &Subject) -> git::Result<Option<BTreeSet<String>>> {
     let Some(base) = &patient.begun_on else {
         return Ok(Some(BTreeSet::new()));
@@ -168,8 +171,8 @@ fn before(patient: &Subject) -> git::Result<Option<BTreeSet<String>>> {
     }
 }
 
-/// Merges of crew's that are newer than this journal and not its own. One that is just being landed is: an engine that was killed
-/// has not said so yet.
+/// Merges of crew's that are newer than this journal and not its own. A merge that is just being landed is
+/// its own: an engine that was killed has not recorded it yet.
 fn others(patient: &Subject, own: &[&LandedMerge], target: &str, found: &mut Vec<Finding>) {
     let landed = patient.audit.landed();
     if landed.len() == 0 {

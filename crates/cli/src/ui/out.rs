@@ -141,7 +141,8 @@ impl Out {
         self.write(&format!("{}{painted}\n", &text[..indent]))
     }
 
-    /// A line of text in a style, sanitised; where it is wider than the terminal it goes on below, at the column `hang`.
+    /// A line of text in a style, sanitised; where the line is wider than the terminal it goes on below, at
+    /// the column `hang`.
     pub(crate) fn wrapped(&mut self, text: &str, hang: usize, style: Style) -> Result<()> {
         for line in wrap_line(text, self.terminal.columns, hang) {
             self.write(&format!("{}\n", self.terminal.paint(&line, style)))?;
@@ -193,7 +194,8 @@ impl Out {
         Ok(())
     }
 
-    /// The beginning of a table whose rows were all measured: more of it is to come, and this is held no longer.
+    /// Writes the beginning of a table whose rows were all measured. More rows are to come, and those written
+    /// are no longer held.
     pub(crate) fn part(&mut self, table: &mut Table) -> Result<()> {
         self.table(table)?;
         table.go_on();
@@ -315,7 +317,8 @@ fn output(error: io::Error) -> Error {
     }
 }
 
-/// JSON that does a terminal no harm either: what hides or reorders is written as escapes, which say the same.
+/// JSON that does a terminal no harm either: characters that hide or reorder text are written as escapes,
+/// which mean the same.
 fn plain_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {

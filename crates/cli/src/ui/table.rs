@@ -13,7 +13,8 @@ pub(crate) struct Table {
     right: Vec<usize>,
     /// Columns that are left out where there is no room for all, the first one first.
     goes: Vec<usize>,
-    /// Whether the last column, and what stands below a row, is read as a whole: it is broken at its words, and never cut.
+    /// Whether the last column, and the lines below a row, are read as a whole: they are broken at their
+    /// words, and never cut.
     wraps: bool,
     /// What the widest cell of each column takes.
     widths: Vec<usize>,
@@ -82,14 +83,15 @@ impl Table {
         }
     }
 
-    /// Where the terminal is too narrow, these columns are left out, the first one first, until the others fit and the
-    /// last one has some room.
+    /// Where the terminal is too narrow, these columns are left out, the first one first, until the others
+    /// fit and the last one has some width.
     pub(crate) fn giving_way(mut self, columns: &[usize]) -> Self {
         columns.clone_into(&mut self.goes);
         self
     }
 
-    /// What the last column and the lines below a row say goes on below where the terminal is too narrow for it.
+    /// The text of the last column and of the lines below a row goes on below where the terminal is too
+    /// narrow for it.
     pub(crate) fn wrapped(mut self) -> Self {
         self.wraps = true;
         self

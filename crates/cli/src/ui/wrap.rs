@@ -11,8 +11,8 @@ enum Wide {
     Stays,
 }
 
-/// One line of untrusted text, sanitised, broken at its words where it is wider than so many columns; it goes on at the
-/// column `hang`. Spaces at its beginning stay.
+/// One line of untrusted text, sanitised, broken at its words where the line is wider than so many columns;
+/// the rest goes on at the column `hang`. Spaces at the line's beginning stay.
 pub(crate) fn wrap_line(text: &str, width: Option<usize>, hang: usize) -> Vec<String> {
     let indent = &text[..text.len() - text.trim_start_matches(' ').len()];
     let text = format!("{indent}{}", text::sanitise::line(text));
@@ -25,8 +25,8 @@ pub(crate) fn wrap_line(text: &str, width: Option<usize>, hang: usize) -> Vec<St
     lines
 }
 
-/// The lines of untrusted text, sanitised, each of at most so many columns; at most `most` of them, the last ending in
-/// `…` when something is missing. Without columns, lines are as long as they are.
+/// The lines of untrusted text, sanitised, each of at most so many columns; at most `most` of them, the last
+/// ending in `…` when something is missing. Without columns, lines are as long as they are.
 pub(crate) fn wrap(text: &str, width: Option<usize>, most: usize) -> Vec<String> {
     let clean = text::sanitise::text(text);
     let width = width.unwrap_or(usize::MAX).max(1);

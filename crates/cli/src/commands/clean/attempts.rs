@@ -14,7 +14,7 @@ use store::Ledger;
 use crate::error::{Doing as _, Result};
 use client::workspaces;
 
-/// Every attempt that there ever was. Of any of them something may be left: that an attempt is over is decided before its
+/// Every attempt that there ever was. Each of them may have left something: an attempt ends before its
 /// workspace is removed, and an engine may have been killed in between.
 pub(super) struct Made<'a> {
     /// The last attempt of an agent at a ticket, by the name of its workspace and branch.
@@ -122,8 +122,8 @@ impl<'a> Made<'a> {
         Ok(())
     }
 
-    /// Removes what crew keeps beside its workspaces. Gives what else is in their folder: a workspace that was set aside, as all that
-    /// there is of something, or what was never crew's.
+    /// Removes the files that crew keeps beside its workspaces. Returns the rest of their folder: an archived
+    /// workspace that is the only copy of something, or files that were never crew's.
     pub(super) fn sweep(&self, repository: &Repository, workspaces: &Path) -> Result<Left> {
         repository.clear_pool(workspaces)?;
         let undeletable = repository.clear_undeletable(workspaces);

@@ -1,4 +1,5 @@
-//! What a clean has begun to take away: one that was killed half-way goes on, and none goes by another folder than the engine's.
+//! The record of a clean that has begun: a clean that was killed half-way goes on, and none follows another
+//! folder than the engine's.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -10,12 +11,12 @@ use runtime::Place;
 use crate::error::{Doing as _, Error, Result};
 use client::workspaces::is_crews;
 
-/// Attempts whose workspaces were seen when a clean began, one a line; in `.crew`. Of one whose work is being verified, it is the
-/// folder of the workspaces that was seen.
+/// Attempts whose workspaces were seen when a clean began, one a line; in `.crew`. For an attempt whose work
+/// is being verified, the folder of the workspaces was seen.
 const BEGUN: &str = "clean";
 
-/// Refuses when a workspace that must be there is not, or the folder that all stand in: with it, there would be work that nobody
-/// keeps. Notes those that are.
+/// Refuses when a workspace that must be there is missing, or the folder that all of them stand in: work that
+/// nobody keeps would be lost with it. Notes the workspaces that are there.
 pub(super) fn begin(place: &Place, crew: &Snapshot, workspaces: &Path) -> Result<()> {
     let file = place.crew_dir.join(BEGUN);
     let before = match std::fs::read_to_string(&file) {

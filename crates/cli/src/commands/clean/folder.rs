@@ -1,4 +1,4 @@
-//! Crew's own folder, which goes at once or not at all, and the folder of the workspaces, which goes after it.
+//! Removing crew's own folder, which goes at once or not at all, and the folder of the workspaces after it.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -7,8 +7,8 @@ use runtime::Place;
 
 use crate::error::{Doing as _, Error, Result};
 
-/// What `.crew` is called while it is deleted. A part of it must not stand under its own name: without the journal, the next one
-/// would take the old runs for its own.
+/// The name of `.crew` while it is deleted. A part of the folder must not stand under its own name: without
+/// the journal, the next journal would take the old runs for its own.
 const REMOVED: &str = ".crew.removed";
 
 /// Removes `.crew`, and what an earlier clean that was killed has left of one.
@@ -28,8 +28,8 @@ pub(super) fn remove(place: &Place) -> Result<()> {
     }
 }
 
-/// Removes the folder that the workspaces stood in, when nothing is in it. After [`remove`]: where crew's own folder says that they
-/// stand, whoever finds none misses them.
+/// Removes the folder that the workspaces stood in, when it is empty. This follows [`remove`]: while crew's
+/// own folder says that workspaces stand there, a reader that finds none misses them.
 pub(super) fn remove_workspaces(workspaces: &Path) -> Result<()> {
     match std::fs::remove_dir(workspaces) {
         // What somebody has put there, and a link to where they want the workspaces, is theirs.

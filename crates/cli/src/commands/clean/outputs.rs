@@ -23,7 +23,8 @@ pub(crate) struct Removed {
     pub(crate) bytes: u64,
 }
 
-/// Removes what the steps and checks of old tickets have printed. What may be alive stays, and so does what nobody knows.
+/// Removes the outputs of the steps and checks of old tickets. A run that may be alive stays, and so does a
+/// run that nobody knows.
 pub(super) async fn remove(place: &Place, old: &Old) -> Result<Removed> {
     let mut removed = Removed::default();
     runtime::finish_taking_away(&place.runs_dir);

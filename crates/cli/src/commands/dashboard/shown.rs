@@ -324,8 +324,8 @@ impl Shown {
     }
 }
 
-/// What the queue's files say besides the journal, and git of what no agent said anything; nothing when the files cannot be
-/// read now.
+/// The facts that the queue's files add to the journal, and git's account of work that no agent described;
+/// nothing when the files cannot be read now.
 fn files(
     crew: &Snapshot,
     place: &Place,

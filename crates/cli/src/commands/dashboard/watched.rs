@@ -75,7 +75,8 @@ impl Watched {
         Ok(told)
     }
 
-    /// Waits until there may be more; for ever, where nothing would tell: its beginning is told of by the journal.
+    /// Waits until there may be more to read; waits for ever where nothing reports a change, since the
+    /// journal reports its own beginning.
     pub(super) async fn changed(&mut self) {
         match &mut self.open {
             Some(open) => open.changes.wait().await,

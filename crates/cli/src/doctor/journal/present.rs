@@ -19,7 +19,7 @@ const LATELY: u32 = 1000;
 /// So often is it tried to read view and streams while nobody writes.
 const LOOKS: u32 = 3;
 
-/// Names of workspaces and branches that are there. Those of tickets that are set aside are nobody's any more.
+/// Names of workspaces and branches that are there. The names of archived tickets belong to nobody any more.
 pub(super) fn names(place: &Place, settings: Option<&Settings>) -> BTreeSet<String> {
     let root = settings.and_then(|settings| place.workspaces_dir(settings).ok());
     let folders = root
@@ -68,8 +68,8 @@ pub(super) async fn read(
     Ok(read)
 }
 
-/// The view, and the rows of every stream that is not archived, or whose ticket the view has all the same: it may have been
-/// folded anew only so far.
+/// The view, and the rows of every stream that is not archived, or whose ticket the view has all the same:
+/// the view may have been folded anew only up to there.
 async fn streams(ledger: &Ledger) -> Result<Read> {
     let mut read = Read {
         crew: ledger.snapshot(clock::now()).await?,

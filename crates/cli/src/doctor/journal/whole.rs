@@ -64,11 +64,12 @@ async fn load(ledger: &Ledger, read: &mut Read, fold: &Recorded) -> Result<()> {
     Ok(())
 }
 
-/// The view that was kept for the next who folds. What was set aside of it is so in this fold too, each ticket with its last row:
-/// what is folded and compared is as large as what goes on.
+/// The view that was kept for the next fold. The tickets that it has archived are archived in this fold too,
+/// each with its last row: the tickets that are folded and compared are only as many as those that go on.
 struct Kept {
     crew: Snapshot,
-    /// Of each ticket that was set aside its version then, and a digest of its record: the records take much more room.
+    /// For each archived ticket its version at that time, and a digest of its record: the records take much
+    /// more memory.
     records: BTreeMap<TicketId, (u64, u64)>,
     digests: RandomState,
     /// Those of them that this fold has come by, and still has.
