@@ -1,4 +1,5 @@
-//! What an agent's branch holds, where its own words are missing: the subjects of its commits and the files they change.
+//! The commits of an agent's branch, where its own words are missing: their subjects and the files that they
+//! change.
 
 use git::{Branch, Id, Oid, Repository};
 use model::view::AttemptSummary;
@@ -20,8 +21,9 @@ const SUBJECTS: usize = 5;
 const FILES: usize = 20;
 
 impl Done {
-    /// Of an attempt, from the commits that landed, the ref that its work is kept under, or its branch as it was last taken
-    /// over. None when git knows nothing of it (it has submitted nothing yet), or its commits are gone.
+    /// The commits of an attempt: those that landed, or those of the ref that its work is kept under, or of
+    /// its branch as last taken over. None when git knows nothing of the attempt (it has submitted nothing
+    /// yet), or its commits are gone.
     pub fn of(repository: &Repository, work: &AttemptSummary) -> Option<Self> {
         let base = oid(work.base.as_ref()?)?;
         let tip = match &work.tip {
@@ -91,8 +93,8 @@ fn branch(repository: &Repository, work: &AttemptSummary) -> Option<Oid> {
     repository.branch_tip(&branch).ok().flatten()
 }
 
-/// What an attempt left. An attempt that left nothing has no ref, so the numbers of refs fall behind those of attempts: it
-/// is the last one that can be its, by its base and by who made it.
+/// The work that an attempt left. An attempt that left nothing has no ref, so the numbers of refs fall behind
+/// those of attempts: the last ref that can be the attempt's, by its base and by its author, is the one.
 fn kept(repository: &Repository, base: &Oid, work: &AttemptSummary) -> Option<Oid> {
     let ticket = Id::parse(work.ticket.as_str()).ok()?;
     let kept = repository.kept(Some(&ticket)).ok()?.into_iter().rev();

@@ -1,5 +1,5 @@
-//! What `--json` prints: a type per document and per piece of one. Their schema is docs/json.schema.json, and with it
-//! docs/json.md; nothing else reaches standard output as JSON.
+//! The documents of `--json`: a type per document and per piece of one. Their schema is
+//! docs/json.schema.json, and with it docs/json.md; nothing else reaches standard output as JSON.
 
 mod agent;
 mod answer;
@@ -49,7 +49,8 @@ pub trait Document: Serialize {}
 /// One of the lines that a command prints.
 pub trait Line: Serialize {}
 
-/// A document that ends with a list. It is written with an empty one, and what is in it behind that, one by one.
+/// A document that ends with a list. The document is written with an empty list, and then the list's items
+/// one by one.
 pub trait Listed: Document {
     /// What is in the list.
     type Entry: Serialize;

@@ -13,8 +13,9 @@ use crate::error::{Error, Result};
 
 /// Rows that are read at a time.
 const PAGE: u32 = 250;
-/// How often the journal is looked at when nothing tells of a change: a message that is lost must not be waited for. A change
-/// is told of a little before it can be seen, so that some looks follow each.
+/// How often the journal is looked at when nothing reports a change: a notification that is lost must not be
+/// waited for. The notification of a change comes a little before the change can be seen, so some looks
+/// follow each.
 const POLL: Duration = Duration::from_millis(250);
 /// How often when nothing has told of one for a while.
 const QUIET: Duration = Duration::from_secs(2);

@@ -15,7 +15,8 @@ use crate::queue_facts::Facts;
 use crate::refusals::refusals;
 use crate::{clock, repository};
 
-/// The inbox of a crew as it is folded now, with what its journal's outbox and its ticket folder say at this moment.
+/// The inbox of a crew as it is folded now, with the present state of its journal's outbox and of its ticket
+/// folder.
 pub async fn gather(crew: &Snapshot, place: &Place, ledger: Option<&Ledger>) -> Result<Vec<Item>> {
     inbox(crew, place, failing(ledger).await?)
 }
@@ -40,8 +41,8 @@ pub fn inbox(crew: &Snapshot, place: &Place, failing: Vec<Failing>) -> Result<Ve
     Ok(view::inbox(&tickets, &beside))
 }
 
-/// The tickets, with those that only have a file yet, and what else the ticket folder says, beside what of the journal cannot be
-/// done: what [`view::inbox`] takes.
+/// The tickets, with those that only have a file yet, the other facts of the ticket folder, and the journal's
+/// effects that cannot be done: the arguments of [`view::inbox`].
 pub fn folder(
     crew: &Snapshot,
     place: &Place,

@@ -1,10 +1,12 @@
-//! What every frontend needs: submit a command, follow the journal, look things up, gather the inbox, print documents.
+//! The client: every frontend uses it to submit a command, follow the journal, look things up, gather the
+//! inbox and print documents.
 //!
-//! * [`submit`] hands a command to the engine, and carries it out where none runs.
+//! * [`submit`] passes a command to the engine, and carries the command out where no engine runs.
 //! * [`follow`] is the snapshot and the journal's tail as it grows.
 //! * [`lookup`] finds the agent or ticket that a person means.
 //! * [`inbox`] is what waits for a person; [`refusals`] says why tickets are not given to an agent.
-//! * [`outputs`] are the files of runs, [`commits`] the commits of attempts, [`workspaces`] removes what nobody uses.
+//! * [`outputs`] are the files of runs, and [`commits`] the commits of attempts.
+//! * [`workspaces`] removes the workspaces that nobody uses.
 //! * [`documents`] are the shapes of `--json`.
 //!
 //! A frontend stands on this crate and calls neither git nor the ticket files itself.

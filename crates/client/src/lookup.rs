@@ -42,7 +42,8 @@ pub fn agent(crew: &Snapshot, asked: &str) -> Result<AgentName> {
     }
 }
 
-/// A ticket of the journal or of the queue's folder, by its id or, as tk takes it, the only one that contains it.
+/// A ticket of the journal or of the queue's folder, by its id or, as tk does, as the only one whose id
+/// contains the text.
 pub fn ticket(crew: &Snapshot, place: &Place, asked: &str) -> Result<TicketId> {
     let wanted =
         TicketId::try_from(asked.to_owned()).map_err(|error| Error::usage(error.to_string(), TICKETS))?;
@@ -93,8 +94,8 @@ pub enum Either {
     Ticket(TicketId),
 }
 
-/// An agent or a ticket: exact names first, agents before tickets; then what begins so or contains it, when it is the only
-/// one of both.
+/// An agent or a ticket: exact names first, agents before tickets; then the only one of both whose name
+/// begins with the text or contains it.
 pub fn either(crew: &Snapshot, place: &Place, asked: &str) -> Result<Either> {
     let is_agent = |name: &AgentName| crew.project.agents.contains(name) || crew.members.contains_key(name);
     if let Ok(name) = AgentName::new(asked)

@@ -73,8 +73,9 @@ async fn of_past(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<
     Ok(tickets)
 }
 
-/// The rows about the tickets that an agent has worked on, as far as they are folded, each with what the ticket was before: read
-/// from their streams, so that it costs what the agent has done and not what everybody has. `crew`: without what was set aside.
+/// The rows about the tickets that an agent has worked on, as far as they are folded, each with its ticket's
+/// state before it. They are read from their streams, so that the cost depends on the agent's work and not on
+/// everybody's. `crew` is the snapshot without archived tickets.
 pub async fn rows(
     ledger: &Ledger,
     crew: &Snapshot,
@@ -115,7 +116,8 @@ pub async fn steps(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Resul
     Ok(steps.into_values().collect())
 }
 
-/// The agent's last step. What was set aside is older than what was not, and looked at only when there is nothing else.
+/// The agent's last step. An archived step is older than one that is not, so the archive is read only when
+/// there is nothing else.
 pub async fn last_step(ledger: &Ledger, crew: &Snapshot, agent: &AgentName) -> Result<Option<Step>> {
     for is_past in [false, true] {
         let tickets = match is_past {
@@ -167,7 +169,7 @@ pub fn errors(dir: &Path) -> String {
     end(&dir.join("err"), 64 << 10)
 }
 
-/// Bytes in which the last line that says anything is looked for: of a client's stream most lines say nothing.
+/// Bytes in which the last line with a text is looked for: most lines of a client's stream have none.
 const LAST: u64 = 64 << 10;
 
 /// The last line of a run's output that says anything, sanitised.

@@ -1,6 +1,7 @@
 //! The queue as the router would see it: the journal's tickets and the files as they are now.
 //!
-//! The engine has its own reading of the files; this one answers questions while no engine runs, and is thrown away.
+//! The engine has its own reading of the files; this one answers questions while no engine runs, and is
+//! thrown away.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use tickets::ProblemKind;
 pub struct Facts {
     /// The journal's tickets, and those that only have a file yet.
     pub tickets: BTreeMap<TicketId, Arc<Ticket>>,
-    /// The same with those that were set aside and are recovered by one of them, as far as it matters how they ended.
+    /// The same with the archived tickets that one of them recovers, as far as it matters how those ended.
     all: Option<BTreeMap<TicketId, Arc<Ticket>>>,
     files: BTreeMap<TicketId, route::File>,
     roster: BTreeSet<AgentName>,
@@ -70,7 +71,7 @@ impl Facts {
                 continue;
             };
             match understood {
-                // What was set aside is over: it is looked at again by an engine, should its file say otherwise.
+                // An archived ticket is over; an engine looks at it again, should its file say otherwise.
                 Some((_, reading)) if crew.archived.tickets.contains(&id) => {
                     facts.add_archived(id, reading.status);
                 }

@@ -25,7 +25,8 @@ pub fn refusal(facts: &Facts, settings: &Settings, id: &TicketId) -> Option<Refu
     })
 }
 
-/// Asks with those who are idle and how many more may be busy; agents that crew would name count as idle ones.
+/// Calls `ask` with the idle agents and the number of others that may be busy; agents that crew would name
+/// count as idle ones.
 fn among_the_idle<T>(facts: &Facts, settings: &Settings, ask: impl FnOnce(&[&AgentName], u32) -> T) -> T {
     let queue = facts.queue();
     let tickets = || facts.tickets.values().map(AsRef::as_ref);

@@ -22,8 +22,8 @@ pub fn lift(place: &Place, error: runtime::Error) -> Error {
     }
 }
 
-/// The error, with who it is that keeps the journal locked where nobody else would find out: an engine that a signal has
-/// stopped as it wrote.
+/// The error, with the process that keeps the journal locked where nobody else would find that out: an engine
+/// that a signal has stopped as it wrote.
 pub fn locked_by(place: &Place, error: Error) -> Error {
     match error {
         Error::Store(store::Error::Busy) | Error::Runtime(runtime::Error::Store(store::Error::Busy)) => {}

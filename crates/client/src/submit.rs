@@ -40,7 +40,8 @@ pub struct Answer {
 }
 
 impl Submitter {
-    /// `person` is the name that the journal keeps; `env` is the environment of an engine that is run for a command.
+    /// `person` is the name that the journal keeps; `env` is the environment of an engine that runs for one
+    /// command.
     #[must_use]
     pub fn new(place: Place, person: String, env: BTreeMap<OsString, OsString>) -> Self {
         Self {
@@ -56,7 +57,8 @@ impl Submitter {
     /// Submits a command and waits for the answer. Where no engine runs, the command is carried out here.
     ///
     /// # Errors
-    /// Settings or a journal that cannot be read; [`Error::NoAnswer`]; whatever keeps the command from being carried out.
+    /// Settings or a journal that cannot be read; [`Error::NoAnswer`]; any failure that keeps the command
+    /// from being carried out.
     pub async fn submit(&self, command: &Command) -> Result<Answer> {
         let place = &self.place;
         let engine = place.engine()?;
@@ -86,7 +88,8 @@ impl Submitter {
         if let Err(error) = &outcome
             && !matches!(error, Error::NoAnswer { .. })
         {
-            // Nobody is to carry it out later, when it is no longer expected. Should someone have done so by now, this fails.
+            // No engine is to carry the command out later, when nobody expects that any more. If one has done
+            // so by now, this fails.
             let why = format!("it could not be carried out: {}", text::with_causes(error));
             drop(ledger.answer(&id, &Outcome::Refused { why }, clock::now()).await);
         }

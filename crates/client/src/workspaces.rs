@@ -27,14 +27,15 @@ pub fn workspace_of(
     }))
 }
 
-/// Whether the folder of an agent's work on a ticket is crew's own, and not one that a person gave such a name.
+/// Whether the folder of an agent's work on a ticket is crew's own, and not a folder that a person gave such
+/// a name.
 pub fn is_crews(root: &Path, (agent, ticket): (&AgentName, &TicketId)) -> Result<bool> {
     let (agent, ticket) = (Id::parse(agent.as_str())?, Id::parse(ticket.as_str())?);
     Ok(Workspace::is_made(root, &agent, &ticket)?)
 }
 
-/// The commit that a workspace's work is compared with: the ticket's last pin, else what its journal says, else where HEAD is.
-/// Only the last can be missing, in a repository without a commit, or whose branch is gone.
+/// The commit that a workspace's work is compared with: the ticket's last pin, else the base in its journal,
+/// else HEAD. Only HEAD can be missing, in a repository without a commit, or whose branch is gone.
 pub fn base_of(repository: &Repository, ticket: &TicketId, said: Option<&model::Oid>) -> Result<Oid> {
     let pins = repository.pins()?;
     let last = pins.into_iter().filter(|pin| pin.ticket == ticket.as_str());

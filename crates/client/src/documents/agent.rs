@@ -15,7 +15,8 @@ pub struct Agent {
     name: AgentName,
     /// Where it stands.
     state: Status,
-    /// The same as a symbol: `○` idle, `◐` preparing or ready, `●` working, `◌` waiting, `◍` verifying, `✓` done, `!` stuck.
+    /// The same as a symbol: `○` idle, `◐` preparing or ready, `●` working, `◌` waiting, `◍` verifying, `✓`
+    /// done, `!` stuck.
     symbol: &'static str,
     /// What it works on; `null` when it is idle.
     ticket: Option<TicketId>,

@@ -37,7 +37,8 @@ struct Asked {
     since: Option<Moment>,
 }
 
-/// A sum, with what its steps have in common; `null` for what they do not. `step` to `failure` are set by step only.
+/// A sum, with what its steps have in common; `null` for what they do not. `step` to `failure` are set by
+/// step only.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "CostLine")]
 struct Line {

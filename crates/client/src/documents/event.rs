@@ -28,8 +28,8 @@ pub struct Event {
     says: String,
     /// The stream's state after it, by name.
     state: String,
-    /// Its own fields, as the journal keeps them: other ones for each kind, and more with a new version of crew. Moments in it are
-    /// milliseconds since 1970.
+    /// Its own fields, as the journal keeps them: other ones for each kind, and more with a new version of
+    /// crew. Moments in it are milliseconds since 1970.
     event: Value,
 }
 

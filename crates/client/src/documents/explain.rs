@@ -28,9 +28,10 @@ pub struct Explanation {
     pub waits_until: Option<Moment>,
     /// The failure that it waits or is held for.
     pub failure: Option<Failure>,
-    /// What crew has to do for the ticket and cannot, however often it tries, and why: partly git's or the system's words.
+    /// What crew has to do for the ticket and cannot, however often it tries, and why: partly git's or the
+    /// system's words.
     pub failing: Vec<String>,
-    /// The end of what the check printed that it is held for, and how that ended, in words; `null` where it is held for nothing of
-    /// the kind.
+    /// The end of what the check printed that it is held for, and how that ended, in words; `null` where it
+    /// is held for nothing of the kind.
     pub printed: Option<String>,
 }

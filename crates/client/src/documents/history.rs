@@ -42,7 +42,8 @@ struct Ordered {
 pub struct Past {
     #[serde(flatten)]
     event: Event,
-    /// The state of its stream after it, whole, as the journal keeps it: it may grow with a new version of crew.
+    /// The state of its stream after it, whole, as the journal keeps it: it may grow with a new version of
+    /// crew.
     state_after: Value,
 }
 

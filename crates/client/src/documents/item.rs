@@ -27,14 +27,16 @@ pub struct News {
 pub struct Item {
     /// The same for as long as it waits.
     id: String,
-    /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked, an agent that is stuck, a
-    /// dependency that cannot be met, a file that is no ticket or cannot be written, what crew cannot do for a ticket, a disk that is
-    /// full or cannot be written; or the reason for which a ticket is held.
+    /// What it is: a question, a checkout whose edits are in the way or that a killed engine has left locked,
+    /// an agent that is stuck, a dependency that cannot be met, a file that is no ticket or cannot be
+    /// written, what crew cannot do for a ticket, a disk that is full or cannot be written; or the reason for
+    /// which a ticket is held.
     #[schemars(extend("enum" = kinds()))]
     kind: &'static str,
     /// How much waits with it.
     urgency: Urgency,
-    /// The ticket; `null` for a file that cannot be one, for all of them, for a disk, and for a checkout that is locked.
+    /// The ticket; `null` for a file that cannot be one, for all of them, for a disk, and for a checkout that
+    /// is locked.
     ticket: Option<TicketId>,
     /// The agent that waits with it, or did the work.
     agent: Option<AgentName>,

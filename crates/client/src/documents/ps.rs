@@ -23,7 +23,8 @@ pub struct Ps {
     pub paused: Vec<Paused>,
     /// What all steps that ever ended used.
     pub usage: Usage,
-    /// Locks of checkouts' indexes that a killed engine has left: they keep your git out until `crew run` ends the landing.
+    /// Locks of checkouts' indexes that a killed engine has left: they keep your git out until `crew run`
+    /// ends the landing.
     pub index_locks: Vec<String>,
     /// Set while no step is started at all.
     pub pause: Option<Pause>,

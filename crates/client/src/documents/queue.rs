@@ -109,7 +109,8 @@ fn each_landed<S: Serializer>(landed: &[view::Landed], to: S) -> Result<S::Ok, S
 }
 
 impl Ticket {
-    /// Of the journal's; `changed_at` is of its file, `refusal` why it is not given out, `failing` what cannot be done for it.
+    /// From the journal's ticket; `changed_at` is of its file, `refusal` is the reason why no agent gets the
+    /// ticket, and `failing` names the effects that cannot be done for it.
     pub fn of(
         ticket: &ticket::Ticket,
         changed_at: Option<Time>,

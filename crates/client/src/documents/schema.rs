@@ -92,7 +92,8 @@ pub fn of_documents() -> Schema {
     }))
 }
 
-/// Takes the line breaks of the source out of descriptions, and formats of numbers that only a compiler asks for.
+/// Takes the line breaks of the source out of descriptions, and removes formats of numbers that only a
+/// compiler needs.
 struct Unbroken;
 
 impl Transform for Unbroken {
