@@ -1,5 +1,5 @@
-//! The smallest program that has a shim, for the tests: `shim DIR` is the shim, `shim start DIR` an engine that starts
-//! the run and is gone.
+//! The smallest program that has a shim, for the tests: `shim DIR` is the shim, and `shim start DIR` is an
+//! engine that starts the run and is gone.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
-//! Measures appends to a journal in a file, from many tasks at once, beside SQLite's own commits on the same
-//! disk.
+//! Measurement of appends to a journal in a file, from many tasks at once, beside SQLite's own commits on the
+//! same disk.
 //!
-//! `cargo run --release -p store --example appends FOLDER ROUNDS`: for each round a line with the 50th and 99th percentile of a
-//! plain commit and of an append by one of 200 tasks that all append at once, in milliseconds, and the
-//! journal's length.
+//! `cargo run --release -p store --example appends FOLDER ROUNDS`: for each round a line with the 50th and
+//! 99th percentile of a plain commit and of an append by one of 200 tasks that all append at once, in
+//! milliseconds, and the journal's length.
 
 use std::time::{Duration, Instant};
 
