@@ -1,4 +1,5 @@
-//! What every command is given: the environment as values, where it was called, and where its output goes.
+//! The context of every command: the environment as values, the folder of the call, and the place of its
+//! output.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What the engine warns of while it runs: no event of any ticket, and a person has to know.
+//! The engine's warnings while it runs: they are no event of any ticket, and a person has to know them.
 
 use std::fs::File;
 use std::io;

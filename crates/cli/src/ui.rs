@@ -1,4 +1,4 @@
-//! What people see: everything that is printed goes through here, and is made harmless on its way.
+//! The output for people: everything that is printed goes through here, and is made harmless on its way.
 
 mod out;
 mod problem;

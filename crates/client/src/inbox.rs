@@ -1,4 +1,4 @@
-//! What waits for a person, gathered from the journal and the ticket folder.
+//! The inbox: everything that waits for a person, gathered from the journal and the ticket folder.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What waits for the disk, or for a process, on a thread of its own.
+//! Blocking work: it waits for the disk, or for a process, on a thread of its own.
 
 use std::io;
 use std::sync::mpsc::{Sender, channel};

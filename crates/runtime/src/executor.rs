@@ -1,4 +1,4 @@
-//! What the effects are performed with.
+//! The executor, which performs the effects.
 
 mod candidate;
 mod keep;

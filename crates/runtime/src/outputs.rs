@@ -1,4 +1,4 @@
-//! What steps and checks have printed: of closed tickets, only so much of it is kept.
+//! The outputs of steps and checks: those of closed tickets are kept only up to a limit.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

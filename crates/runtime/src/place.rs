@@ -1,4 +1,4 @@
-//! Where everything of one repository stands.
+//! The place where everything of one repository stands.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What agents are told: templates, built in or the team's own.
+//! The prompts of agents: templates, built in or the team's own.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

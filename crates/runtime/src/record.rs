@@ -1,4 +1,5 @@
-//! What a repository's last engine noted of where it and its own stood.
+//! The record that a repository's last engine made of the repository's place and of the places of its own
+//! folders.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

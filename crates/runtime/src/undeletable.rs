@@ -1,4 +1,4 @@
-//! What of workspaces crew may not delete, told to a person: once, by each engine that comes upon it.
+//! The parts of workspaces that crew may not delete: each engine that comes upon one warns a person once.
 
 use std::path::Path;
 use std::sync::PoisonError;

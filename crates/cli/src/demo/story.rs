@@ -1,4 +1,4 @@
-//! What happens, in words for somebody who sees crew for the first time.
+//! The story of a demonstration, in words for somebody who sees crew for the first time.
 
 use model::attempt::{self, AfterStop, Class, Signal};
 use model::journal::{Fact, State, Stream};

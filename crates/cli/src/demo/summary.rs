@@ -1,4 +1,4 @@
-//! What came of a demonstration.
+//! The summary of a demonstration.
 
 use std::time::Duration;
 

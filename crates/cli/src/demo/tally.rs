@@ -1,4 +1,4 @@
-//! What is counted while a demonstration runs: a fold over the journal's rows.
+//! The tally of a demonstration while it runs: a fold over the journal's rows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What the doctor says: one sentence about one thing, and what to do.
+//! The doctor's findings: one sentence about one thing, and what to do.
 
 use client::documents::{Area, Level};
 

@@ -1,4 +1,4 @@
-//! What `crew doctor --fix` can do: each an act that loses nothing, and that doing again changes nothing.
+//! The fixes of `crew doctor --fix`: each is an act that loses nothing, and doing it again changes nothing.
 
 use std::fmt;
 use std::os::unix::fs::PermissionsExt as _;

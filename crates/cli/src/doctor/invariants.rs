@@ -1,4 +1,4 @@
-//! What must hold between the journal, the repository and the processes.
+//! The invariants between the journal, the repository and the processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

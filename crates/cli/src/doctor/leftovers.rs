@@ -1,4 +1,4 @@
-//! What nothing uses any more: processes, workspaces, branches, files.
+//! The leftovers that nothing uses any more: processes, workspaces, branches, files.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Whether git's objects are whole: every one is read.
+//! The check that git's objects are whole: every one is read.
 
 use runtime::Place;
 

@@ -1,4 +1,4 @@
-//! What became of a command that changes something.
+//! The result of a command that changes something.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What was paid, for what.
+//! The cost of steps, and its purpose.
 
 use model::attempt::Class;
 use model::view::{self, By, Costs, Filter};

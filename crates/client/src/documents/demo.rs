@@ -1,4 +1,4 @@
-//! What came of a demonstration.
+//! The result of a demonstration.
 
 use model::TicketId;
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What happened, as the journal has it.
+//! The events of the journal.
 
 use model::Moment;
 use model::journal::{Fact, State};

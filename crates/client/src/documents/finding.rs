@@ -1,4 +1,4 @@
-//! What the doctor found.
+//! The doctor's findings.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! How a ticket or an agent came to where it is.
+//! The history of a ticket or an agent.
 
 use model::journal::State;
 use model::ticket::Effect;

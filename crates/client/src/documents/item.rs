@@ -1,4 +1,4 @@
-//! What waits for a person.
+//! The items that wait for a person.
 
 use model::ticket::Why;
 use model::view::{self, Act as Done, Kind, Urgency};

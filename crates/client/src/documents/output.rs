@@ -1,4 +1,4 @@
-//! What an agent printed.
+//! The output of an agent.
 
 use model::{AgentName, RunId, TicketId};
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! What was made in a repository, and what was taken away again.
+//! The changes that crew made in a repository, and those that it removed again.
 
 use model::Oid;
 use model::settings::Runner;

@@ -1,4 +1,4 @@
-//! What came of an engine's run.
+//! The result of an engine's run.
 
 use model::TicketId;
 use model::view::Counts;

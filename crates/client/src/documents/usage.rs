@@ -1,4 +1,4 @@
-//! What steps used.
+//! The usage of steps.
 
 use model::attempt;
 use schemars::JsonSchema;

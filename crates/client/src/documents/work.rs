@@ -1,4 +1,4 @@
-//! What each agent did.
+//! The work of each agent.
 
 use model::view;
 use model::{AgentName, Moment, Oid, TicketId};

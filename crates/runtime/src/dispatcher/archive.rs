@@ -1,4 +1,4 @@
-//! What lies behind: set aside when it is over, and recalled when something asks for it.
+//! The archive: tickets are archived when they are over, and restored when something asks for them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! When the loop ends, and what is done then.
+//! The end of the event loop, and the work that is done then.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the prompts say, and that what others wrote stays text in them.
+//! The prompts' texts, and that text which others wrote stays text in them.
 
 use super::*;
 

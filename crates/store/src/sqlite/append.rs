@@ -1,4 +1,4 @@
-//! How appends are written, in SQL: all that do not meet go in one wave, each step a statement for all of
+//! The writing of appends, in SQL: all that do not meet go in one wave, each step a statement for all of
 //! them. The way to the database costs more than what it does there. Each check is in the statement that
 //! writes, or on streams that the transaction has read.
 

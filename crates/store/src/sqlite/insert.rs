@@ -1,4 +1,4 @@
-//! How the rows of a wave of appends come into their tables.
+//! The insertion of a wave of appends into its tables.
 
 use sqlx::AssertSqlSafe;
 

@@ -1,4 +1,4 @@
-//! What attempts have made beside the journal: workspaces, branches, pins.
+//! The traces of attempts beside the journal: workspaces, branches, pins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::DirEntry;

@@ -1,4 +1,4 @@
-//! What steps and checks of tickets that were closed long ago have printed.
+//! The outputs of steps and checks of tickets that were closed long ago.
 
 use std::path::{Path, PathBuf};
 

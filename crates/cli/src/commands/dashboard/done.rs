@@ -1,4 +1,4 @@
-//! What git says of work of which no agent said anything: asked once of each state of it.
+//! Git's account of work that no agent described: git is asked once about each state of it.
 
 use std::collections::BTreeMap;
 
