@@ -28,7 +28,7 @@ impl Threads {
         let (reserve, works) = channel::<Work>();
         let serve = move || {
             while let Ok(work) = works.recv() {
-                // What panics tells so by telling nothing; those that come after it are served too.
+                // Work that panics sends no result; the work behind it is served too.
                 drop(std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)));
             }
         };
@@ -72,7 +72,7 @@ impl Threads {
         }
     }
 
-    /// What was to be done stays with the caller where there is no thread for it.
+    /// The work stays with the caller where there is no thread for it.
     fn spawn(&self, work: &Arc<Mutex<Option<Work>>>) -> io::Result<()> {
         let work = Arc::clone(work);
         let mut thread = std::thread::Builder::new().name("hand".to_owned());

@@ -30,7 +30,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const LOOKS_A_PULSE: u32 = 50;
 /// How long a check that is called off may take to end before its shim is taken for frozen.
 const GIVE_UP: Duration = Duration::from_secs(15);
-/// What a shell says of a command that it cannot find or execute.
+/// The exit codes of a shell for a command that it cannot find or execute.
 const NOT_A_COMMAND: [i32; 2] = [126, 127];
 /// Signals that a program brings on itself, as an `assert` or a bad address does: ILL, TRAP, ABRT, BUS, FPE,
 /// SEGV, SYS. Of any other, somebody else ended it.
@@ -93,7 +93,7 @@ impl CheckOrder {
 /// The names of runs that set up the checkout begin with this.
 const SET_UP: &str = "set-up-";
 
-/// What one command said of one tree.
+/// The result of one command on one tree.
 enum Said {
     Passed,
     Failed(String),
@@ -433,7 +433,7 @@ fn killed_by(exit: &Exit) -> Option<i32> {
     signal.filter(|_| exit.reason == Reason::Exited)
 }
 
-/// What a command's end says of the tree; an error where it says nothing.
+/// The verdict of a command's end on the tree; an error where the end means nothing.
 fn verdict(command: &str, exit: &Exit, run_dir: &Path) -> Result<Said, String> {
     match (&exit.reason, exit.code) {
         (Reason::Exited, Some(0)) => Ok(Said::Passed),

@@ -7,7 +7,7 @@ pub(crate) fn now() -> Time {
     Time(jiff::Timestamp::now().as_millisecond())
 }
 
-/// What something takes, for whoever measures. Never more than a look at the clock.
+/// A duration, for measurements. Taking it costs no more than a look at the clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(std::time::Instant);
 

@@ -41,7 +41,7 @@ const CONCURRENT_EFFECTS: usize = 16;
 /// Inputs decided on in one transaction.
 const BATCH: usize = 64;
 
-/// What the loop hears.
+/// An event of the loop.
 #[derive(Debug)]
 pub(crate) enum Event {
     /// Something for the core.
@@ -79,7 +79,7 @@ pub(crate) enum Until {
     CarriedOut(String),
 }
 
-/// What became of decisions.
+/// The outcome of decisions.
 enum Recorded {
     All,
     /// Not one of them is durable.
@@ -124,7 +124,7 @@ pub(crate) struct Dispatcher {
     trouble: Option<Error>,
     /// How it has been.
     health: Health,
-    /// What it has refused.
+    /// The journal's refusals.
     refusals: Refusals,
     /// Whether the settings are being read again.
     rereading: Rereading,
@@ -137,13 +137,13 @@ pub(crate) struct Dispatcher {
     watched_prompts: Option<PathBuf>,
     /// Whether the journal has tickets that the core does not know.
     has_archived: bool,
-    /// What was printed was last looked through then.
+    /// The time when outputs were last looked through.
     trimmed: Option<Time>,
     /// The look at the ticket folder that was begun for this core.
     look: u64,
     /// Whether it is noted where everything stands.
     is_noted: bool,
-    /// What the engine was asked to stop for, while it is taken up anew.
+    /// The choice for running steps, when the engine was asked to stop while it is loaded anew.
     asked_to_stop: Option<OnStop>,
 }
 

@@ -12,7 +12,7 @@ use store::Ordered;
 /// that a file that cannot be written holds up nobody's work.
 pub(crate) type Line = (TicketId, Kind);
 
-/// What an effect concerns.
+/// The subject of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Workspace, processes, branches.
@@ -49,7 +49,7 @@ pub(crate) struct EffectQueues {
     stops: usize,
     /// EffectQueues whose first waiting effect has failed, and when it is performed again.
     delayed: BTreeMap<Line, Time>,
-    /// What has failed, and is performed again.
+    /// The effects that have failed, and are performed again.
     failed: BTreeSet<EffectId>,
     /// What was performed since the core was last asked, should it be performed again.
     performed: BTreeMap<EffectId, Ordered>,
@@ -104,7 +104,7 @@ impl EffectQueues {
         !self.keeps.is_empty()
     }
 
-    /// What can be performed now, taken out of its lines.
+    /// The effects that can be performed now, taken out of their queues.
     pub(crate) fn next(&mut self, now: Time) -> Vec<(Ordered, Turn)> {
         let turn = self.turn(true);
         let (performing, delayed) = (&mut self.performing, &self.delayed);

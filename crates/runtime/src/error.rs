@@ -23,7 +23,7 @@ pub enum Error {
     Disputed {
         /// How often in a row.
         times: u32,
-        /// What it says, with the stream.
+        /// The message, with the stream.
         source: store::Error,
     },
     /// The ticket folder.
@@ -96,7 +96,7 @@ pub enum Error {
     Prompt {
         /// Its file; of a built-in one its name.
         template: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The settings file is there, and cannot be read.
@@ -132,7 +132,7 @@ pub enum Error {
     /// A file of crew's own.
     #[error("cannot {doing} {}", .path.display())]
     Io {
-        /// What was being done.
+        /// The act that failed.
         doing: &'static str,
         /// To which file.
         path: PathBuf,
@@ -150,7 +150,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it, where there is something.
+    /// The hint: a person's remedy, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

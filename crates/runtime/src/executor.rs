@@ -28,10 +28,10 @@ use crate::{Error, Place, Result};
 /// space: two agents at work have at most so many workspaces between them.
 const POOLED_CHECKOUTS: usize = 4;
 
-/// What is to be performed.
+/// The effects to be performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Whatever the core orders.
+    /// Every effect that the core orders.
     All,
     /// A command, which starts no step.
     Command,
@@ -47,7 +47,7 @@ pub(crate) struct Executor {
     pub(crate) repository: Repository,
     pub(crate) settings: Settings,
     pub(crate) target: Branch,
-    /// What this executor is for.
+    /// The purpose of this executor.
     pub(crate) work: Work,
     /// The clients of the settings by name, with the reason why one cannot be used. Empty while only a
     /// command is carried out, which starts no step.
@@ -55,13 +55,13 @@ pub(crate) struct Executor {
     pub(crate) shim: Shim,
     pub(crate) workspaces: PathBuf,
     pub(crate) prompts: Prompts,
-    /// What checks get to see of the caller's environment.
+    /// The part of the caller's environment that checks get.
     pub(crate) check_env: BTreeMap<OsString, OsString>,
     /// One checkout for all checks: one candidate at a time.
     pub(crate) checking: Arc<Checking>,
     /// What they are performed on.
     pub(crate) threads: Arc<Threads>,
-    /// What of workspaces may not be deleted, of which a person was told.
+    /// The parts of workspaces that may not be deleted, and of which a person was warned.
     pub(crate) told_undeletable: Arc<Mutex<BTreeSet<PathBuf>>>,
     /// Held for the engine's life, and by every git child.
     lock: Lock,
@@ -113,7 +113,7 @@ impl Executor {
         Ok(Self {
             owner: self.owner.clone(),
             told_undeletable: Arc::clone(&self.told_undeletable),
-            // What is under way goes on where it is.
+            // Work that is under way goes on where it is.
             workspaces: self.workspaces.clone(),
             ..executor
         })

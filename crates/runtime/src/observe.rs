@@ -203,7 +203,7 @@ struct Look {
 }
 
 impl Look {
-    /// What cannot be read now is read at the next look.
+    /// A file that cannot be read now is read at the next look.
     fn at(run: &Run) -> Self {
         Self {
             beat: run.beat().unwrap_or_default(),

@@ -16,10 +16,10 @@ use crate::folders::folders;
 /// A check that ended so long ago is no open ticket's: what it said of one that failed is in the journal.
 const CHECKED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What is before the name of a folder that is being removed: a part of it must not pass for a run.
+/// The prefix of a folder that is being removed: a part of the folder must not pass for a run.
 const GONE: &str = ".gone-";
 
-/// What a step that is of another time has behind its name, and a number: it is set aside.
+/// The suffix of a run of another time that was put away; a number follows.
 pub(crate) const ASIDE: &str = "old-";
 
 /// The folder of a run.
@@ -115,7 +115,7 @@ pub fn finish_taking_away(folder: &Path) {
     }
 }
 
-/// What is not there need not be removed: another process was faster.
+/// A folder that is not there need not be removed: another process was faster.
 fn if_there(done: io::Result<()>) -> io::Result<()> {
     done.or_else(|error| {
         if error.kind() == ErrorKind::NotFound {
@@ -167,7 +167,7 @@ pub fn forget_check(dir: &Path, is_past: impl Fn(Time) -> bool) -> bool {
     fs::remove_dir(dir).is_ok()
 }
 
-/// What a check's folder has when it passed.
+/// The file in a check's folder that says that the check passed.
 pub(crate) const PASSED: &str = "passed";
 
 impl Place {

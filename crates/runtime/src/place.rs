@@ -111,7 +111,7 @@ impl Place {
         Settings::parse_bytes(&bytes, settings::FILE_NAME).map_err(Error::Settings)
     }
 
-    /// Who holds the repository, if anybody does.
+    /// The holder of the repository, if there is one.
     ///
     /// # Errors
     /// When the lock cannot be looked at.

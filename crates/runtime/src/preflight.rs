@@ -53,7 +53,7 @@ impl Place {
             .into_iter()
             .chain(of_git.iter().map(PathBuf::as_path))
             .chain(workspaces.map(PathBuf::as_path));
-        // Who may not write in crew's own folder only looks, and says nothing of what its engine may.
+        // A user who may not write in crew's own folder only looks; the engine may have other rights.
         let looks_only = refusal(&self.crew_dir).is_some();
         std::iter::once(self.crew_dir.as_path())
             .chain(places)

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 struct BuiltIn {
     name: &'static str,
     text: &'static str,
-    /// What it can speak of beside [`COMMON`].
+    /// Its variables beside [`COMMON`].
     own: &'static [&'static str],
 }
 
@@ -47,7 +47,7 @@ impl BuiltIn {
     }
 }
 
-/// What a template may do, in minijinja's instructions: far more than any needs, and over in no time.
+/// The limit of a template, in minijinja's instructions: far more than any needs, and over in no time.
 const FUEL: u64 = 200_000;
 /// Of a template's file.
 const MOST_BYTES: u64 = 256 << 10;
@@ -73,11 +73,11 @@ const COMMON: [&str; 12] = [
 #[derive(Debug)]
 pub(crate) struct Prompts {
     templates: Environment<'static>,
-    /// What they were made from.
+    /// The facts that they were made from.
     texts: Vec<String>,
 }
 
-/// What a template can speak of. Ticket text is data: nothing in it is rendered again.
+/// The variables of a template. Ticket text is data: nothing in it is rendered again.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Facts {
     /// The ticket's id.
@@ -98,9 +98,9 @@ pub(crate) struct Facts {
     pub(crate) step: u32,
     /// The most steps there are.
     pub(crate) max_steps: u32,
-    /// What earlier attempts came back with.
+    /// The results of earlier attempts.
     pub(crate) feedback: Vec<String>,
-    /// What was asked and answered before.
+    /// Earlier questions and their answers.
     #[serde(skip)]
     pub(crate) answers: Vec<Answered>,
     /// The ticket's text changed since the agent last saw it.
@@ -111,7 +111,7 @@ pub(crate) struct Facts {
     pub(crate) new_session: bool,
     /// The checks that must pass.
     pub(crate) checks: Vec<String>,
-    /// What is left of the ticket's budget, when the agent must come to an end.
+    /// The rest of the ticket's budget, when the agent must come to an end.
     pub(crate) budget: Option<BudgetWords>,
 }
 
@@ -141,11 +141,11 @@ fn told(answer: &str) -> String {
 /// A ticket's budget, in words: `$4.10`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct BudgetWords {
-    /// What is spent.
+    /// The sum that is spent.
     pub(crate) spent: String,
-    /// What may be.
+    /// The sum that may be spent.
     pub(crate) limit: String,
-    /// What is left.
+    /// The sum that is left.
     pub(crate) left: String,
 }
 
@@ -271,7 +271,7 @@ impl Prompts {
         self.render("instructions", facts, context! {})
     }
 
-    /// What a step says.
+    /// The prompt of a step.
     pub(crate) fn step(&self, prompt: &Prompt, facts: &Facts) -> Result<String> {
         let is_task = matches!(prompt, Prompt::Init | Prompt::Resume);
         let mut said = Vec::new();

@@ -16,7 +16,7 @@ use crate::{Reading, Result};
 /// How many files are told of at once at most.
 const PIECE: usize = 100;
 
-/// What the thread is asked.
+/// A request to the thread.
 pub(crate) enum Ask {
     /// Look for changes.
     Look,
@@ -135,7 +135,7 @@ fn serve(
         asks.extend(asked.try_iter());
         let mut replies = Vec::new();
         let folder = scan.folder().clone();
-        // What crew writes itself is looked at by its name: the work does not grow with the queue.
+        // A file that crew writes itself is looked at by its name: the work does not grow with the queue.
         let (mut all, mut named) = (first, BTreeSet::new());
         for ask in asks {
             match ask {
@@ -208,7 +208,7 @@ fn serve(
 /// same moment: a person is warned of each once, by an engine only.
 struct ConflictCopies {
     tells: bool,
-    /// What a killed engine had begun to write was brought to its end.
+    /// Whether the write that a killed engine had begun was finished.
     is_finished: bool,
 }
 

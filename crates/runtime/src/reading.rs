@@ -6,10 +6,10 @@ use model::ticket::{FileStatus, Filing, NOTED, Spec};
 use model::{TicketId, Time};
 use tickets::{Status, Ticket};
 
-/// What a ticket's file says.
+/// The content of a ticket's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// What the file owns.
+    /// The part of the ticket that the file owns.
     pub spec: Spec,
     /// The status it states.
     pub status: FileStatus,

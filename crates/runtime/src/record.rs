@@ -12,7 +12,7 @@ use crate::{Error, Place, Result};
 
 /// The record's file, in crew's own folder.
 const FILE: &str = "places";
-/// What it is called until it is whole.
+/// The record's name until it is whole.
 const PASSING: &str = ".places.new";
 /// Ends each of its parts: a path may have anything else in it.
 const END: u8 = 0;
@@ -74,7 +74,7 @@ impl Record {
         }
     }
 
-    /// What was noted; nothing before the first engine.
+    /// The record; nothing before the first engine.
     pub(crate) fn read(place: &Place) -> Result<Option<Self>> {
         let path = place.crew_dir.join(FILE);
         let failed = |doing, source| Error::Io {

@@ -33,7 +33,7 @@ pub(crate) enum Refused {
 /// # Errors
 /// [`Refused`], and why.
 pub(crate) fn read(path: &Path, root: &Path) -> Result<Vec<u8>, Refused> {
-    // What is no file is not even opened: with some devices, that alone does something.
+    // Anything but a file is not even opened: with some devices, that alone does something.
     is_file(&path.metadata().map_err(Refused::Unreadable)?)?;
     read_what_stands(path, root, MOST_BYTES)
 }

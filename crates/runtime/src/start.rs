@@ -88,7 +88,7 @@ pub async fn run(
     dispatcher.turn(until, on_stop, Some(signals)).await
 }
 
-/// What the engine works with: it holds the repository.
+/// The engine's working parts, among them the lock of the repository.
 async fn executor(place: &Place, settings: &settings::Settings, options: &Options) -> Result<Executor> {
     loop {
         match Executor::new(place, settings, options, Work::All) {

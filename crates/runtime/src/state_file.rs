@@ -16,7 +16,7 @@ use store::{Ledger, is_worth_archiving};
 
 use crate::{Place, Result, clock};
 
-/// What the file is called until it is whole.
+/// The file's name until it is whole.
 const PASSING: &str = ".state.json.new";
 /// Rows folded at a time: an engine that takes a long journal up is not kept from its work.
 const PAGE: u32 = 250;

@@ -41,7 +41,7 @@ pub(crate) fn saved(ticket: &TicketId, watch: Stopwatch) {
     tracing::trace!(target: "timing", what = "save ahead", %ticket, took = watch.micros());
 }
 
-/// What an effect is called in a measurement.
+/// The name of an effect in a measurement.
 pub(crate) fn name(effect: &Effect) -> &'static str {
     match effect {
         Effect::PrepareWorkspace { .. } => "prepare workspace",

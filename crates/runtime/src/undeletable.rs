@@ -7,7 +7,7 @@ use git::{Repository, Undeletable};
 
 use crate::executor::Executor;
 
-/// What there is, and what to do about it.
+/// The undeletable part, and the remedy.
 #[must_use]
 pub fn said(left: &Undeletable) -> (String, String) {
     let says = format!(

@@ -8,7 +8,7 @@ use model::TicketId;
 use super::Dispatcher;
 use crate::{Result, clock, outputs};
 
-/// What was printed is looked through this often: folders of old runs are many.
+/// Outputs are looked through this often: folders of old runs are many.
 const TRIM: Duration = Duration::from_mins(10);
 
 impl Dispatcher {

@@ -35,7 +35,7 @@ impl Dispatcher {
     }
 
     pub(super) async fn is_over(&mut self, until: &Until) -> Result<bool> {
-        // What a person has to mend waits for the next engine too, with all that is ordered behind it.
+        // An effect that a person has to mend waits for the next engine too, with all effects behind it.
         let not_counted = |(id, kind): &Line| match kind {
             Kind::File => self.core.is_unreadable(id) || self.core.is_unwritten(id),
             Kind::Work => self.core.is_kept(id),

@@ -109,7 +109,7 @@ fn renewed(executor: &Executor, options: &Options) -> Result<Option<Box<Executor
     Ok(Some(Box::new(executor.renewed(&settings, options)?)))
 }
 
-/// What is different in the new executor, in words.
+/// The differences of the new executor, in words.
 fn what(new: &Executor, old: &Executor) -> &'static str {
     match (new.settings == old.settings, new.prompts.is_same(&old.prompts)) {
         (false, true) => "crew.toml was",

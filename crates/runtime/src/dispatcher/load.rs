@@ -125,7 +125,7 @@ impl Dispatcher {
             failpoint::hit("recover.released");
         }
         let mut outputs = vec![self.core.open(clock::now(), self.duty.clone())];
-        // Whoever asked the engine to stop asked this one too.
+        // A request to stop the engine is meant for this core too.
         let stopping = self.asked_to_stop;
         outputs.extend(stopping.map(|running| self.core.step(own_stop(running), clock::now())));
         Ok(match self.record(outputs).await? {

@@ -15,7 +15,7 @@ impl Executor {
         self.end_workspace(ticket, agent, number, |workspace| {
             let tip = match workspace.exists().then(|| self.save(ticket, workspace)) {
                 Some(Ok(saved)) => Some(saved.imported.tip),
-                // What may not land may be kept: `remove` rescues it from the workspace as it is.
+                // Work that may not land may be kept: `remove` rescues it from the workspace as it is.
                 Some(Err(git::Error::Refused { .. })) | None => {
                     self.repository.branch_tip(&workspace.branch())?
                 }

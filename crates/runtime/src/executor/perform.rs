@@ -166,7 +166,7 @@ impl Executor {
         })
     }
 
-    /// What the templates can speak of.
+    /// The variables of the templates.
     pub(crate) fn facts(&self, ticket: &Ticket, agent: &AgentName, step: u32) -> Facts {
         let body = tickets::Folder::at(&self.place.tickets_dir)
             .ok()
@@ -292,12 +292,12 @@ pub(crate) fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
     }
 }
 
-/// Who an agent's commits are by.
+/// The author of an agent's commits.
 pub(crate) fn identity(agent: &AgentName) -> git::Identity {
     git::Identity::new(agent.as_str(), &format!("{agent}@crew.invalid"))
 }
 
-/// Who crew's merges are by.
+/// The author of crew's merges.
 pub(crate) fn crew() -> git::Identity {
     git::Identity::new("crew", "crew@crew.invalid")
 }

@@ -62,7 +62,7 @@ impl Executor {
                 let kept = repository.kept(Some(&id))?;
                 let last = kept.into_iter().rfind(|kept| kept.kind == git::KeptKind::Attempt);
                 match last {
-                    // What somebody took off the target must not come back with this work; it stays kept.
+                    // A commit that was taken off the target must not return with this work; it stays kept.
                     Some(kept) if repository.has_taken_back(&self.target, &kept.commit)? => base.clone(),
                     Some(kept) => kept.commit,
                     None => base.clone(),

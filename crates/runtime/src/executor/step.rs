@@ -161,7 +161,7 @@ impl Executor {
             Ok(saved) if saved.imported.commits == 0 => Report::Inspected {
                 workspace: Workspace::Clean,
             },
-            // What cannot be taken over is work all the same.
+            // Commits that cannot be taken over are work all the same.
             Ok(_) | Err(git::Error::Refused { .. }) => Report::Inspected {
                 workspace: Workspace::Changed,
             },
