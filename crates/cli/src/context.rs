@@ -94,7 +94,7 @@ impl Context {
         Ok((place, settings))
     }
 
-    /// Who asks: for the journal, where it stands for ever.
+    /// The name of the person who asks: for the journal, where it stands for ever.
     pub(crate) fn person(&self) -> String {
         let name = ["USER", "LOGNAME"].into_iter().find_map(|name| self.var(name));
         let name = text::sanitise::line(name.unwrap_or_default());

@@ -22,13 +22,13 @@ use runtime::{Options, Place, Signal};
 /// How often the screen is drawn when nothing happens: times and last lines move on.
 const FRAME: Duration = Duration::from_millis(500);
 
-/// What is said to people of an engine's work.
+/// The text for people about an engine's work.
 pub(crate) trait Tell {
     /// The lines about an event; `before` is the view without it. `is_live`: a screen below shows the work
     /// that goes on.
     fn tell(&mut self, before: &Snapshot, fold: &Recorded, is_live: bool) -> Vec<(String, Style)>;
 
-    /// What the n-th interrupt (from 1) asks of the engine, in words too.
+    /// The request of the n-th interrupt (from 1) to the engine, in words too.
     fn interrupted(&mut self, times: u32) -> (Signal, &'static str);
 
     /// The column under which a line that is longer than the terminal goes on.
@@ -59,7 +59,7 @@ pub(crate) struct Live<'a, T> {
     /// None when it has ended.
     engine: Option<JoinHandle<Result<Vec<Waits>, runtime::Error>>>,
     ledger: Ledger,
-    /// What this engine could not do in the end.
+    /// The effects that this engine could not perform in the end.
     pub(crate) failing: Vec<Failing>,
     rows: Follow,
     /// Rows that were read and are not in the view yet.
@@ -170,7 +170,7 @@ impl<'a, T: Tell> Live<'a, T> {
         let (asked, says) = self.teller.interrupted(self.signals);
         self.ask.send_replace(asked);
         if !self.context.json {
-            // What cannot be shown is done all the same.
+            // Work that cannot be shown is done all the same.
             let _ = self
                 .screen
                 .clear(&mut self.context.out)

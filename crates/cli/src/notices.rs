@@ -15,7 +15,7 @@ use client::clock;
 
 /// The crates whose warnings are for people; a library's are about itself.
 const OURS: &str = "runtime=warn";
-/// What things took, for whoever measures.
+/// Durations, for measurements.
 const TIMINGS: &str = "timing=trace";
 /// The variable that names the file into which what things took is written; for `cargo xtask bench`.
 pub(crate) const TIMINGS_FILE: &str = "CREW_TIMINGS";
@@ -101,7 +101,7 @@ struct Teller(UnboundedSender<Notice>);
 impl io::Write for Teller {
     fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
         let (at, text) = (clock::now(), String::from_utf8_lossy(piece).trim_end().to_owned());
-        // Whoever listened may be gone, at the very end.
+        // The listener may be gone, at the very end.
         drop(self.0.send(Notice { at, text }));
         Ok(piece.len())
     }

@@ -210,7 +210,7 @@ fn yours(context: &mut Context) -> Result<()> {
     out.line("  crew run --until-idle")
 }
 
-/// What wants the demonstration to end while no engine hears it.
+/// The signals to end the demonstration while no engine receives them.
 struct Interrupts([Signal; 3]);
 
 impl Interrupts {

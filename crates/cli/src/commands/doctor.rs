@@ -79,7 +79,7 @@ async fn mend(context: &Context, deep: bool, found: &mut Vec<Finding>) -> Result
         return Err(runtime::Error::Held { by }.into());
     }
     if is_held {
-        // Whoever held it has worked here since.
+        // The former holder has worked here since.
         *found = doctor::look(context, deep).await?;
     }
     let lock = Lock::take_for_command(&place.repository.lock_path())?;

@@ -172,7 +172,7 @@ fn no_worker(facts: &Facts, settings: &Settings, ticket: Option<&Ticket>) -> Opt
     })
 }
 
-/// What the check printed for which a ticket is held.
+/// The output of the check for which a ticket is held.
 async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<Option<String>> {
     let mut last = None;
     if ticket.held.is_some() {
@@ -209,7 +209,7 @@ fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
     }
 }
 
-/// What a person does about edits of theirs that a landing waits for.
+/// A person's remedy for edits of theirs that a landing waits for.
 fn for_the_person(ticket: &Ticket) -> Option<String> {
     let State::Verify(verify) = &ticket.state else {
         return None;
@@ -220,7 +220,7 @@ fn for_the_person(ticket: &Ticket) -> Option<String> {
     }
 }
 
-/// What else helps: the state of what it waits for, and what a person can do.
+/// Further help: the state of the tickets that it waits for, and a person's remedies.
 fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String, String)> {
     let hint = |text: String| vec![("hint".to_owned(), text)];
     match refusal {
@@ -270,7 +270,7 @@ fn next(id: &TicketId, refusal: Option<&Refusal>, facts: &Facts) -> Vec<(String,
     }
 }
 
-/// What a person can do about a held ticket.
+/// A person's remedies for a held ticket.
 fn held(id: &TicketId, ticket: Option<&Ticket>) -> String {
     let why = ticket
         .and_then(|ticket| ticket.held.as_ref())

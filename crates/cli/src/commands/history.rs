@@ -154,7 +154,7 @@ fn tell(table: &mut Table, fold: &Recorded, effects: &[Effect], which: &Either) 
     }
 }
 
-/// What an event ordered, in order.
+/// The effects that an event ordered, in order.
 async fn effects(ledger: &Ledger, seq: u64) -> Result<Vec<Effect>> {
     let mut found = Vec::new();
     for index in 0.. {

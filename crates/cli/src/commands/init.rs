@@ -203,7 +203,7 @@ fn write(place: &Place, target: &str, checks: &Checks, harness: Option<&(String,
     let mut file = std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
-        // Whatever the umask: settings that others may change are refused.
+        // The mode does not depend on the umask: settings that others may change are refused.
         .mode(0o644)
         .open(path)
         .doing("write", path)?;

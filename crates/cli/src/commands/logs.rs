@@ -78,7 +78,7 @@ struct Open {
     dir: PathBuf,
     /// None as long as there is no run: the step is told of before its process is made.
     output: Option<Output>,
-    /// What was read of a line that is not whole yet.
+    /// The part that was read of a line that is not whole yet.
     rest: String,
 }
 

@@ -87,9 +87,9 @@ impl Ps {
     }
 }
 
-/// What was paid today (of UTC) and in all; nothing where nothing was.
+/// The cost of today (of UTC) and in all; nothing where nothing was paid.
 pub(crate) fn paid(crew: &Snapshot, now: Time) -> Option<String> {
-    // What was set aside has cost nothing today.
+    // Archived tickets have cost nothing today.
     let today = Filter {
         since: Some(now.day().begins()),
         ..Filter::default()

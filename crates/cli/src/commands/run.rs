@@ -110,9 +110,9 @@ impl Tell for Log {
     }
 }
 
-/// What an engine came to.
+/// The result of an engine's run.
 struct Outcome {
-    /// What landed under it.
+    /// The tickets that landed under it.
     landed: Vec<view::Landed>,
     interrupted: bool,
     paid: Usage,
@@ -268,7 +268,7 @@ fn warn(context: &mut Context) -> Result<()> {
     out.flush()
 }
 
-/// What is worth a line above the live screen: what is over, and what needs somebody.
+/// The events that are worth a line above the live screen: work that is over, and work that needs a person.
 fn milestone(before: &Snapshot, fold: &Recorded) -> bool {
     match (&fold.fact, &fold.after) {
         (Fact::Ticket(_), JournalState::Ticket(after)) => {

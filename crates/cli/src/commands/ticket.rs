@@ -226,7 +226,7 @@ impl Call<'_> {
         };
         let folder = self.folder()?;
         let id = folder.resolve(id)?;
-        // What it depends on may be gone: then the text itself is meant.
+        // The ticket that it depends on may be gone: then the text itself is meant.
         let on = folder
             .resolve(on)
             .map_or_else(|_| on.clone(), |on| on.to_string());

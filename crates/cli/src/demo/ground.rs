@@ -110,7 +110,7 @@ pub(super) fn write(path: &Path, text: &str) -> Result<()> {
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).doing("make", parent)?;
     }
-    // Whatever the umask: settings that others may change are refused.
+    // The mode does not depend on the umask: settings that others may change are refused.
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)

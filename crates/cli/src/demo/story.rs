@@ -17,9 +17,9 @@ use crate::ui::{self, Style};
 #[derive(Debug, Default)]
 pub(crate) struct Story {
     pub(crate) tally: Tally,
-    /// What a submission leads to was explained.
+    /// Whether the effect of a submission was explained.
     is_explained: bool,
-    /// What the engine warned of; shown when something went wrong. The stories tell the rest.
+    /// The engine's warnings; shown when something went wrong. The stories have the rest.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -9,7 +9,7 @@ use model::ticket::Event;
 use model::{Oid, TicketId, Time};
 use store::Recorded;
 
-/// What was counted.
+/// The counts.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// When the engine began.
@@ -24,7 +24,7 @@ pub(crate) struct Tally {
     pub(crate) checked: u32,
 }
 
-/// What was counted of one ticket.
+/// The counts of one ticket.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) title: String,

@@ -13,9 +13,9 @@ pub(crate) struct Finding {
     pub(crate) level: Level,
     /// What, in one sentence; more lines say more.
     pub(crate) says: String,
-    /// What to do about it.
+    /// The remedy.
     pub(crate) hint: Option<String>,
-    /// What `--fix` does about it.
+    /// The act of `--fix`.
     pub(crate) fix: Option<Fix>,
     /// Whether that was done.
     pub(crate) fixed: bool,

@@ -88,7 +88,7 @@ async fn timers(patient: &Subject, found: &mut Vec<Finding>) {
             )));
         }
     }
-    // What is set aside is over, and waits for nothing.
+    // An archived ticket is over, and waits for nothing.
     for id in &patient.crew.archived.tickets {
         if set.contains_key(&Stream::Ticket(id.clone())) {
             found.push(bug(format!("{id}: its timer is not the deadline of its state")));
@@ -148,7 +148,7 @@ fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// What an agent has submitted and no target has is under a ref, so that git does not delete it.
+/// Work that an agent has submitted and no target has is under a ref, so that git does not delete it.
 fn work(patient: &Subject, found: &mut Vec<Finding>) {
     let kept = patient
         .crew
@@ -181,7 +181,7 @@ fn work(patient: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// What a ticket's state says that it has cost is the sum of its steps.
+/// The cost in a ticket's state is the sum of its steps.
 fn sums(patient: &Subject, found: &mut Vec<Finding>) {
     let mut charges: BTreeMap<&TicketId, Vec<&Charge>> = BTreeMap::new();
     for charge in &patient.crew.charges {

@@ -47,7 +47,7 @@ pub(super) async fn open(place: &Place, found: &mut Vec<Finding>) -> Option<Ledg
 /// the archive: the cost of the others depends only on the tickets that are not archived.
 const FEW: usize = 1000;
 
-/// What was read of a journal.
+/// The part of a journal that was read.
 #[derive(Default)]
 struct Read {
     /// All of it, folded, without what is set aside.
@@ -103,7 +103,7 @@ impl Read {
     }
 }
 
-/// Who is at a ticket after this row.
+/// The agent at a ticket after this row.
 fn pair(fold: &Recorded) -> Option<(AgentName, TicketId)> {
     let State::Ticket(ticket) = &fold.after else {
         return None;
@@ -124,7 +124,7 @@ pub(super) async fn look(
     let ordered = ledger.pending(model::Time(i64::MAX)).await.unwrap_or_default();
     let mut changing: BTreeSet<_> = ordered.into_iter().map(|ordered| ordered.ticket).collect();
     let state_file = std::fs::read(place.crew_dir.join("state.json")).ok();
-    // What cannot be folded is told below.
+    // Rows that cannot be folded are reported below.
     let aside = ledger
         .snapshot(clock::now())
         .await
@@ -241,7 +241,7 @@ fn damaged(says: String, found: &mut Vec<Finding>) {
     found.push(finding);
 }
 
-/// What an engine that was killed, or stopped early, has left for the next.
+/// The work that an engine which was killed, or stopped early, has left for the next.
 async fn left_to_do(ledger: &Ledger, crew: &Snapshot, found: &mut Vec<Finding>) {
     let effects = ledger
         .pending(model::Time(i64::MAX))

@@ -84,7 +84,7 @@ fn checks(patient: &Subject, found: &mut Vec<Finding>) {
     }
 }
 
-/// What is left of a run that is over: of a lost one processes, of an ended one its environment.
+/// The leftovers of a run that is over: of a lost one processes, of an ended one its environment.
 fn remains(patient: &Subject, run: &Run, what: &str) -> Option<Finding> {
     let end = || Fix::EndRun(run.dir().to_owned());
     match run.status() {

@@ -25,7 +25,7 @@ const NAMES: [&str; 7] = [
 const SHORTEST: usize = 12;
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 20;
-/// What a step is given of the environment, until it has begun: see the leftovers.
+/// The environment that a step is given, until it has begun: see the leftovers.
 const ENVIRONMENT: &str = "env.json";
 
 /// A variable of the caller's, by name.
@@ -50,7 +50,7 @@ pub(super) fn look(context: &Context, place: &Place, found: &mut Vec<Finding>) {
     if secrets.is_empty() {
         return;
     }
-    // What checks run in is a checkout of what is in git: no output of anybody's.
+    // Checks run in a checkout of git's content: no output of anybody's.
     let checkout = place.checks_dir.join("checkout");
     let mut seen = Seen::default();
     seen.below(&place.crew_dir, &checkout);
@@ -89,7 +89,7 @@ pub(super) fn look(context: &Context, place: &Place, found: &mut Vec<Finding>) {
     }
 }
 
-/// What is looked through, and what could not be.
+/// The files that are looked through, and those that could not be.
 #[derive(Debug, Default)]
 struct Seen {
     files: Vec<PathBuf>,

@@ -75,7 +75,7 @@ impl Subject {
             .filter(|ticket| ticket.attempt().is_some_and(|attempt| attempt.agent == *agent))
     }
 
-    /// Who was at what, by the name that workspace and branch have.
+    /// The agents and their tickets, by the name of workspace and branch.
     pub(crate) fn by_name(&self) -> BTreeMap<String, &(AgentName, TicketId)> {
         self.pairs
             .iter()

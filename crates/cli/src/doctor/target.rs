@@ -87,7 +87,7 @@ pub(super) fn look(patient: &Subject, found: &mut Vec<Finding>) -> bool {
     trees(patient, merges.iter().chain(&aside), found);
     let before = match before(patient) {
         Ok(Some(before)) => before,
-        // What is this journal's own cannot be told apart then.
+        // This journal's own merges cannot be recognised then.
         Ok(None) => {
             found.push(Finding::note(
                 AREA,
@@ -133,7 +133,7 @@ fn merges(patient: &Subject, tip: &git::Oid) -> git::Result<Vec<LandedMerge>> {
     repository.landed(tip, ALL)
 }
 
-/// What landed and is in the target, but not on its first-parent line; none when all of it is on that.
+/// Landed work that is in the target, but not on its first-parent line; none when all of it is on that.
 fn elsewhere(
     repository: &Repository,
     (merges, landed): (&[LandedMerge], &[&(TicketId, Oid)]),

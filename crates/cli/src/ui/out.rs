@@ -42,7 +42,7 @@ impl Style {
     }
 }
 
-/// What is known of the terminal that a stream goes to.
+/// The known facts of the terminal that a stream goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminal {
     /// Whether it is one.
@@ -285,7 +285,7 @@ fn next(json: &str, is_first: bool) -> String {
     format!("{comma}\n{json}").replace('\n', "\n    ")
 }
 
-/// What is behind the last entry.
+/// The text behind the last entry.
 fn ended(is_empty: bool) -> &'static str {
     if is_empty { "]\n}\n" } else { "\n  ]\n}\n" }
 }

@@ -9,7 +9,7 @@ use crate::ui::{Out, Style, Terminal};
 use client::outputs;
 use runtime::Place;
 
-/// What stands at the bottom of the terminal now.
+/// The lines at the bottom of the terminal now.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
     /// Lines that were drawn, the cursor being behind the last.
@@ -22,7 +22,7 @@ impl Screen {
         Self::default()
     }
 
-    /// What to draw: lines that fit the terminal.
+    /// The lines to draw, which fit the terminal.
     pub(crate) fn frame(
         &self,
         crew: &Snapshot,
@@ -76,9 +76,9 @@ fn frame(
     let pause = ps::pause(crew, now).map(|pause| pause.to_string());
     let paused = crew.pauses(now).into_iter().next().or(pause);
     let room = terminal.lines.saturating_sub(4 + usize::from(paused.is_some()));
-    // What an agent said last stands below it, where there is room.
+    // An agent's last text stands below its line, where there is room.
     let roomy = agents.len() + agents.iter().filter(|agent| agent.status != Status::Idle).count() <= room;
-    // What is at work comes first when there is no room for all.
+    // Agents at work come first when there is no room for all.
     let mut order: Vec<usize> = (0..agents.len()).collect();
     order.sort_by_key(|at| (agents[*at].status == Status::Idle, *at));
     let shown = order.len().min(room);

@@ -16,7 +16,7 @@ pub(crate) struct Table {
     /// Whether the last column, and the lines below a row, are read as a whole: they are broken at their
     /// words, and never cut.
     wraps: bool,
-    /// What the widest cell of each column takes.
+    /// The width of the widest cell of each column.
     widths: Vec<usize>,
     rows: Vec<Row>,
 }
@@ -218,7 +218,7 @@ impl Table {
         lines
     }
 
-    /// What is shown of a cell that begins at a column, a line each: as much as fits, or all of it.
+    /// The shown part of a cell that begins at a column, a line each: as much as fits, or all of it.
     fn pieces(&self, cell: &Cell, begin: usize, hang: usize, terminal: &Terminal) -> Vec<String> {
         if !self.wraps {
             return vec![fit(&cell.text, begin, terminal)];

@@ -2,7 +2,7 @@
 
 use crate::ui::table::columns;
 
-/// What becomes of a word that is wider than the terminal.
+/// The treatment of a word that is wider than the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wide {
     /// It is broken where the line ends.
@@ -57,7 +57,7 @@ fn pieces(line: &str, begin: &str, hang: &str, width: usize, wide: Wide, lines: 
         if word.is_empty() {
             continue;
         }
-        // What stands in columns keeps them; in a text one blank is as good as two.
+        // Text in columns keeps its blanks; in other text one blank is as good as two.
         let blanks = std::mem::take(&mut gap).min(if wide == Wide::Stays { usize::MAX } else { 1 });
         let size = columns(word);
         let room = width.saturating_sub(edge).max(1);

@@ -32,11 +32,11 @@ struct Attempt {
     base: Option<model::Oid>,
 }
 
-/// What stays of the workspaces' folder.
+/// The rest of the workspaces' folder.
 pub(super) struct Left {
     /// A workspace that was set aside, as all that there is of something, or what was never crew's.
     pub(super) aside: Vec<PathBuf>,
-    /// What may not be deleted.
+    /// The parts that may not be deleted.
     pub(super) undeletable: Vec<Undeletable>,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Made<'a> {
     }
 }
 
-/// What is in the workspaces' folder, by name; nothing if there is no such folder.
+/// The entries of the workspaces' folder, by name; nothing if there is no such folder.
 fn listed(folder: &Path) -> Result<Vec<DirEntry>> {
     let entries = match std::fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),

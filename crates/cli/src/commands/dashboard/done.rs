@@ -11,13 +11,13 @@ use client::commits;
 /// The latest attempts that are looked at; of older ones nothing is told.
 const LATEST: usize = 100;
 
-/// What was asked already.
+/// The answers so far.
 #[derive(Debug, Default)]
 pub(super) struct Summaries {
     known: BTreeMap<(TicketId, u32), (State, Option<String>)>,
 }
 
-/// What a work is known by: where its branch and its merge stand, and whether it is over.
+/// The key of a work: where its branch and its merge stand, and whether it is over.
 type State = (Option<Oid>, Option<Oid>, bool);
 
 impl Summaries {
@@ -26,7 +26,7 @@ impl Summaries {
         let mut told = BTreeMap::new();
         let mut known = BTreeMap::new();
         for work in crew.work().into_iter().take(LATEST) {
-            // What was never submitted is read when it is over: until then it is another at every step.
+            // Work that was never submitted is read when it is over: until then it changes at every step.
             if work.said.is_some()
                 || told.contains_key(&work.ticket)
                 || (work.tip.is_none() && work.until.is_none())

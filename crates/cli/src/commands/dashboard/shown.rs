@@ -27,7 +27,7 @@ use runtime::Place;
 /// How often what only the clock changes is drawn, and what tells nobody of its changes is looked at.
 const TICK: Duration = Duration::from_secs(1);
 
-/// What comes from other tasks.
+/// The messages of other tasks.
 enum Event {
     /// To be told to the state.
     Msg(Msg),

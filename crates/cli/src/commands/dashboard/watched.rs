@@ -40,7 +40,7 @@ impl Watched {
         }
     }
 
-    /// What it printed since it was last looked at.
+    /// The lines that it printed since the last look.
     pub(super) fn more(&mut self) -> Result<Vec<Msg>> {
         if self.open.is_none() {
             let Ok(run) = Run::open(&self.dir) else {

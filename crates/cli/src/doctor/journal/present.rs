@@ -87,7 +87,7 @@ async fn streams(ledger: &Ledger) -> Result<Read> {
         let rows = ledger.history_after(&stream, from).await?;
         // An engine may have gone on since the streams were read.
         for fold in rows.iter().take_while(|fold| fold.version <= version) {
-            // What is before the first of them lies behind.
+            // Rows before the first of them are archived.
             if from > 0 && fold.version == from + 1 {
                 read.audit.set_out(&fold.after);
             } else {
