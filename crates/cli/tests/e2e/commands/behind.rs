@@ -35,7 +35,7 @@ pub(crate) fn with_past_of(behind: usize) -> Repo {
         let writes = (0..behind).map(|n| over(&format!("o-{n}"), long_ago));
         ledger.record(writes.collect()).await.unwrap();
     });
-    put_aside(&repo, now);
+    archive_old_tickets(&repo, now);
     repo
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn aside(repo: &Repo) -> usize {
 }
 
 /// Sets aside all that lies behind at a moment.
-fn put_aside(repo: &Repo, now: Time) {
+fn archive_old_tickets(repo: &Repo, now: Time) {
     on_its_own(async {
         let ledger = store::open(&Location::file(repo.root.join(".crew/journal.db")))
             .await
@@ -237,7 +237,7 @@ fn what_lies_behind_is_read_by_a_deep_look_alone() {
 #[test]
 fn a_branch_that_crew_left_for_a_ticket_that_lies_behind_is_found_by_every_look() {
     let repo = with_a_past();
-    put_aside(&repo, Time(i64::MAX / 2));
+    archive_old_tickets(&repo, Time(i64::MAX / 2));
     // As of an engine that was killed as it removed it; the other is nobody's whom this ticket was given to.
     for branch in ["agent/ada-t-1", "agent/bob-t-1"] {
         repo.git(&["branch", branch]);
