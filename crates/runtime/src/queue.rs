@@ -99,7 +99,7 @@ impl Queue {
                     ConflictCopies::new(tells),
                     &asked,
                     &saw,
-                )
+                );
             });
         spawned.map_err(|source| crate::Error::Io {
             doing: "start the thread for",
