@@ -229,7 +229,7 @@ impl Core {
     /// The runs whose processes may be alive, each with its ticket: to be watched, by whoever has just loaded this core.
     pub fn live_runs(&self) -> impl Iterator<Item = (&TicketId, &RunId)> {
         self.active_tickets()
-            .filter_map(|(id, ticket)| ticket.live_run().map(|run| (id, run)))
+            .flat_map(|(id, ticket)| ticket.live_runs().map(move |run| (id, run)))
     }
 
     /// Hears `input` and decides.
@@ -424,7 +424,7 @@ impl Core {
     /// The agent at work on, or waiting with, a ticket.
     pub(crate) fn ticket_of(&self, agent: &AgentName) -> Option<&TicketId> {
         self.active_tickets()
-            .find(|(_, ticket)| ticket.slot() == Some(agent))
+            .find(|(_, ticket)| ticket.slots().any(|(name, _)| name == agent))
             .map(|(id, _)| id)
     }
 

@@ -75,10 +75,7 @@ impl Core {
             return;
         }
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let live = self
-            .active_tickets()
-            .filter(|(_, t)| t.live_run().is_some())
-            .count();
+        let live = self.live_runs().count();
         let free = (limits.workers as usize).saturating_sub(live);
         let mut ready: Vec<(model::Time, TicketId)> = Vec::new();
         let mut paused_until: Option<model::Time> = None;
@@ -283,7 +280,7 @@ impl Core {
         let Some(how) = self.stopping else { return };
         let live: Vec<TicketId> = self
             .active_tickets()
-            .filter(|(_, t)| t.live_run().is_some())
+            .filter(|(_, t)| t.live_runs().next().is_some())
             .map(|(id, _)| id.clone())
             .collect();
         if let OnStop::Kill = how {

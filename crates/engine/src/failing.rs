@@ -145,8 +145,10 @@ impl Core {
 
 #[cfg(test)]
 mod tests {
-    use model::ticket::Ticket;
-    use model::{AgentName, Fence, RunId};
+    use model::attempt::HarnessId;
+    use model::settings::HarnessKind;
+    use model::ticket::{Event, Spec, Ticket};
+    use model::{AgentName, Fence, RunId, SessionId};
 
     use super::*;
     use crate::{Input, Loaded, Report};
@@ -179,8 +181,24 @@ mod tests {
     /// A claim, or another one after it.
     fn claimed(core: &mut Core, fence: u64) {
         let id = TicketId::new("t-1").unwrap();
+        let created = Event::Created {
+            spec: Spec::default(),
+        };
+        let claimed = Event::Claimed {
+            agent: AgentName::new("ann").unwrap(),
+            fence: Fence(fence),
+            harness: HarnessId {
+                name: "scripted".to_owned(),
+                kind: HarnessKind::Command,
+            },
+            session: SessionId::of_attempt(uuid::Uuid::nil(), &id, Fence(fence), 1),
+            at: Time(0),
+            eligible: true,
+        };
         let mut ticket = Ticket::new(id.clone());
-        ticket.fence = Fence(fence);
+        for event in [created, claimed] {
+            ticket = ticket.after(&event, Time(0)).unwrap().ticket;
+        }
         core.tickets.clear();
         core.versions.clear();
         core.restore(id, fence, ticket.into());
@@ -211,8 +229,8 @@ mod tests {
     fn what_fails_for_the_second_time_is_a_persons_and_what_only_hinders_never_is() {
         let settings = model::settings::Settings::default();
         let mut core = Core::load(settings, uuid::Uuid::nil(), Loaded::default()).unwrap();
-        claimed(&mut core, 1);
         let id = TicketId::new("t-1").unwrap();
+        core.restore(id.clone(), 1, Ticket::new(id.clone()).into());
         let keep = Effect::KeepWork {
             agent: AgentName::new("ann").unwrap(),
             number: 1,

@@ -26,9 +26,9 @@ impl Core {
             self.heed_file(ticket);
             return;
         }
-        // A report of an older claim is refused: whatever a late process says, it is not this attempt's.
+        // A report of a claim that is over is refused: whatever a late process says, it is no living attempt's.
         if let Some(fence) = effect.fence()
-            && self.ticket(ticket).is_none_or(|t| t.fence != fence)
+            && self.ticket(ticket).is_none_or(|t| t.claim(fence).is_none())
         {
             self.out
                 .refused
@@ -74,7 +74,7 @@ impl Core {
     /// A step that could not be started is over. One that was being stopped meanwhile is stopped: what it was stopped for
     /// follows.
     fn not_started(&mut self, id: EffectId, ticket: &TicketId, run: &RunId, report: Report) {
-        let waited = self.ticket(ticket).and_then(Ticket::live_run) == Some(run);
+        let waited = self.ticket(ticket).is_some_and(|ticket| ticket.waits_for(run));
         let answering = |cause: &str| WriteMeta {
             completes: Some(id),
             ..WriteMeta::because(cause)

@@ -206,7 +206,7 @@ impl Core {
 
     fn ticket_of_run(&self, run: &RunId) -> Option<TicketId> {
         self.active_tickets()
-            .find(|(_, t)| t.live_run() == Some(run))
+            .find(|(_, t)| t.waits_for(run))
             .map(|(id, _)| id.clone())
     }
 }

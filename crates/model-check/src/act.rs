@@ -196,7 +196,10 @@ fn tell(
         return Ok(());
     }
     let facts = book.facts(seen.value);
-    let of_another_claim = ordered.order.fence().is_some_and(|fence| fence != facts.fence);
+    let of_another_claim = ordered
+        .order
+        .fence()
+        .is_some_and(|fence| facts.claim != Some(fence));
     let deed = meaning(ordered.order, report).filter(|_| !guards.claim || !of_another_claim);
     let waited = match ordered.order {
         // A report of a run counts for the run that is waited for.

@@ -30,7 +30,8 @@ pub(crate) struct After {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) stands: Stands,
-    pub(crate) fence: u8,
+    /// The claim that is alive.
+    pub(crate) claim: Option<u8>,
     /// The attempt's number, 0 without one.
     pub(crate) number: u8,
     /// The agent whose slot it takes.
@@ -177,12 +178,12 @@ fn facts(ticket: &Ticket) -> Facts {
     };
     Facts {
         stands,
-        fence: small(ticket.fence.0),
+        claim: ticket.claims().next().map(|claim| small(claim.fence.0)),
         number: attempt.map_or(0, |a| small(a.number.into())),
         agent: ticket
             .slot()
             .map(|slot| if *slot == agent_name(0) { 0 } else { 1 }),
-        live: ticket.live_run().map(run_of),
+        live: ticket.live_runs().next().map(run_of),
         stopping: attempt.is_some_and(|a: &attempt::Attempt| a.stopping.is_some()),
     }
 }

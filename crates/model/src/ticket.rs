@@ -492,6 +492,37 @@ impl Ticket {
         }
     }
 
+    /// The claims that are alive: by each of them an agent has the ticket, or waits for what becomes of its work.
+    pub fn claims(&self) -> impl Iterator<Item = &Attempt> {
+        self.attempt().into_iter()
+    }
+
+    /// The claim of this fence, while it is alive.
+    #[must_use]
+    pub fn claim(&self, fence: Fence) -> Option<&Attempt> {
+        self.claims().find(|claim| claim.fence == fence)
+    }
+
+    /// The agents whose slots it takes, each with the claim that takes it.
+    pub fn slots(&self) -> impl Iterator<Item = (&AgentName, Fence)> {
+        let holding = self.claims().filter(|claim| claim.holding);
+        holding.map(|claim| (&claim.agent, claim.fence))
+    }
+
+    /// The runs whose processes may be alive.
+    pub fn live_runs(&self) -> impl Iterator<Item = &RunId> {
+        let workers = self.claims().filter_map(|claim| claim.worker.as_ref());
+        workers
+            .filter(|worker| worker.is_live())
+            .map(|worker| &worker.run)
+    }
+
+    /// Whether one of its claims waits for the end of this run.
+    #[must_use]
+    pub fn waits_for(&self, run: &RunId) -> bool {
+        self.live_runs().any(|live| live == run)
+    }
+
     /// The agent whose slot it takes.
     #[must_use]
     pub fn slot(&self) -> Option<&AgentName> {

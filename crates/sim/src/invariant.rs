@@ -215,14 +215,13 @@ impl Witness {
     fn slots_are_the_seats(&self, ledger: &Ledger<Memory>) -> Checked {
         let mut slots: BTreeMap<AgentName, (TicketId, u64)> = BTreeMap::new();
         for ticket in self.tickets.values() {
-            let Some((agent, attempt)) = ticket.slot().zip(ticket.attempt()) else {
-                continue;
-            };
-            let slot = (ticket.id.clone(), attempt.fence.0);
-            let other = slots.insert(agent.clone(), slot);
-            ensure(other.is_none(), "one ticket per agent", || {
-                format!("{agent} is at {other:?} and {}", ticket.id)
-            })?;
+            for (agent, fence) in ticket.slots() {
+                let slot = (ticket.id.clone(), fence.0);
+                let other = slots.insert(agent.clone(), slot);
+                ensure(other.is_none(), "one ticket per agent", || {
+                    format!("{agent} is at {other:?} and {}", ticket.id)
+                })?;
+            }
         }
         let rows = block_on(ledger.0.slots()).unwrap_or_default();
         let stored: BTreeMap<_, _> = rows
@@ -313,7 +312,7 @@ impl Witness {
                     | attempt::State::WaitingForWakeup { .. }
                     | attempt::State::Verifying
                     | attempt::State::Done
-                    | attempt::State::Reaped { .. } => ticket.live_run().is_some_and(|run| {
+                    | attempt::State::Reaped { .. } => ticket.live_runs().any(|run| {
                         !world.processes.contains_key(run)
                             && waits(|e| matches!(e, Effect::Attempt(attempt::Effect::StartStep { .. })))
                     }),

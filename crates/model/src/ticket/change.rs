@@ -238,20 +238,12 @@ impl Ticket {
 }
 
 fn slots(before: &Ticket, after: &Ticket) -> Vec<SlotChange> {
-    let claim = |t: &Ticket| {
-        t.attempt()
-            .filter(|a| a.holding)
-            .map(|a| (a.agent.clone(), a.fence))
-    };
-    let (old, new) = (claim(before), claim(after));
-    if old == new {
-        return Vec::new();
-    }
-    let freed = old.map(|(agent, _)| SlotChange::Free(agent));
-    freed
-        .into_iter()
-        .chain(new.map(|(agent, fence)| SlotChange::Take(agent, fence)))
-        .collect()
+    let takes = |ticket: &Ticket, slot: (&AgentName, Fence)| ticket.slots().any(|other| other == slot);
+    let freed = before.slots().filter(|slot| !takes(after, *slot));
+    let freed = freed.map(|(agent, _)| SlotChange::Free(agent.clone()));
+    let taken = after.slots().filter(|slot| !takes(before, *slot));
+    let taken = taken.map(|(agent, fence)| SlotChange::Take(agent.clone(), fence));
+    freed.chain(taken).collect()
 }
 
 fn timers(before: &Ticket, after: &Ticket) -> Vec<TimerChange> {

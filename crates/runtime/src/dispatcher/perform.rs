@@ -154,7 +154,7 @@ impl Dispatcher {
 
     /// The ticket that a run is a step of, and the conversation.
     fn step_of(&self, run: &RunId) -> (Option<Ticket>, harness::Session) {
-        let ticket = self.core.tickets().find(|t| t.live_run() == Some(run));
+        let ticket = self.core.tickets().find(|t| t.waits_for(run));
         let attempt = ticket.and_then(Ticket::attempt);
         let session = attempt.map_or_else(harness::Session::default, |a| {
             crate::executor::perform::session(&a.session, a.session.steps <= 1)

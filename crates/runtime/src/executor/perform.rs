@@ -270,12 +270,13 @@ pub(crate) fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
         State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
     };
     match effect {
-        Effect::PrepareWorkspace { fence, .. } => ticket
-            .attempt()
-            .is_some_and(|a| a.fence == *fence && matches!(a.state, attempt::State::Preparing)),
-        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => ticket.live_run() == Some(run),
+        Effect::PrepareWorkspace { fence, .. } => {
+            let claim = ticket.claim(*fence);
+            claim.is_some_and(|claim| matches!(claim.state, attempt::State::Preparing))
+        }
+        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => ticket.waits_for(run),
         Effect::BuildCandidate { fence, round, .. } => {
-            ticket.fence == *fence
+            ticket.claim(*fence).is_some()
                 && stage.is_some_and(|(stage, now)| matches!(stage, Stage::Building) && now == *round)
         }
         Effect::RunChecks { candidate } => {

@@ -91,9 +91,13 @@ impl Simulation {
             .enumerate()
             .filter(|(_, told)| told.at <= now);
         choices.extend(told.map(|(at, _)| Choice::Report(at)));
+        let asked = block_on(self.ledger.asked(driver.asked, now)).unwrap_or_default();
+        // An end waits until the inbox was read: once after the start, and whenever something is in it.
+        let is_inbox_read = driver.core.has_read() || driver.core.stopping().is_some();
+        let may_end = asked.is_empty() && is_inbox_read;
         for (run, look_at) in &driver.watched {
             if self.world.end_of(run).is_some() {
-                choices.push(Choice::End(run.clone()));
+                choices.extend(may_end.then(|| Choice::End(run.clone())));
             } else if *look_at <= now && self.world.processes.contains_key(run) {
                 choices.push(Choice::Sample(run.clone()));
             }
@@ -104,7 +108,6 @@ impl Simulation {
                 .filter(|timer| !driver.fired.contains(timer))
                 .map(Choice::Timer),
         );
-        let asked = block_on(self.ledger.asked(driver.asked, now)).unwrap_or_default();
         choices.extend(asked.into_iter().next().map(Choice::Command));
         match driver.first_look {
             Some(at) if at <= now => choices.push(Choice::FirstLook),
