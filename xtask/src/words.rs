@@ -1,8 +1,10 @@
-//! Retired words: the words that the code and the documents do not use any more, and what stands in their place.
+//! Retired words: the words that the code and the documents do not use any more, and what stands in their
+//! place.
 //!
-//! One thing has one word, and the field's word where it has one. Identifiers are split into segments (`take_up`,
-//! `TakeUp`), so that `String` does not count as `ring`. In prose (comments, string literals, Markdown) only those
-//! words are refused that have no everyday meaning, or whose everyday meaning can be told by the words around them.
+//! One thing has one word, and the field's word where it has one. Identifiers are split into segments
+//! (`take_up`, `TakeUp`), so that `String` does not count as `ring`. In prose (comments, string literals,
+//! Markdown) only those words are refused that have no everyday meaning, or whose everyday meaning can be
+//! told by the words around them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -135,7 +137,8 @@ const IDENTIFIERS: &[Retired] = &[
 struct Prose {
     word: &'static str,
     becomes: &'static str,
-    /// Where the word is everyday or technical English: the words around it, in lower case, each with its reason.
+    /// Where the word is everyday or technical English: the words around it, in lower case, each with its
+    /// reason.
     but: &'static [(&'static str, &'static str)],
 }
 
@@ -227,11 +230,13 @@ struct Finding {
     what: String,
 }
 
-/// Refuses retired words in every Rust and Markdown file that git knows or would add, and long comment lines in Rust.
+/// Refuses retired words in every Rust and Markdown file that git knows or would add, and long comment lines
+/// in Rust.
 ///
 /// # Errors
 ///
-/// There are some: they were printed, and how many there are in each crate is in the text. Or a file cannot be read.
+/// There are some: they were printed, and how many there are in each crate is in the text. Or a file cannot
+/// be read.
 pub(crate) fn check(root: &Path) -> Outcome {
     let listed = program::output(
         root,

@@ -1,4 +1,5 @@
-//! What tickets and days may cost: told to people, warned of, and kept to. After every input, before anything is started.
+//! What tickets and days may cost: told to people, warned of, and kept to. After every input, before anything
+//! is started.
 
 use model::TicketId;
 use model::policy::budget::{self, Budget, Pause, Standing};
@@ -17,8 +18,8 @@ impl Core {
         }
     }
 
-    /// Nothing is started on a day whose budget is spent. What was spent is in the tickets' states, so that it is known at
-    /// once after a restart; the project only remembers what people were told.
+    /// Nothing is started on a day whose budget is spent. What was spent is in the tickets' states, so that
+    /// it is known at once after a restart; the project only remembers what people were told.
     fn follow_day(&mut self) {
         let today = self.now.day();
         let limit = self.settings.budget.day_usd;
@@ -55,7 +56,8 @@ impl Core {
         self.tell_project([event], "what the day has cost");
     }
 
-    /// A ticket whose budget is spent is held before another step of it is started, and goes on when it was raised.
+    /// A ticket whose budget is spent is held before another step of it is started, and goes on when it was
+    /// raised.
     fn follow_ticket(&mut self, id: &TicketId) {
         let Some(ticket) = self.ticket(id) else { return };
         let standing = self.stands(ticket);

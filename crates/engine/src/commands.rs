@@ -58,7 +58,8 @@ impl Core {
             Ok(message) => Outcome::Accepted { message },
             Err(why) => Outcome::Refused { why },
         };
-        // The answer is durable with the first thing the command changed, so that it is never carried out twice.
+        // The answer is durable with the first thing the command changed, so that it is never carried out
+        // twice.
         match self.out.writes.get_mut(writes) {
             Some(write) => {
                 write.answers = Some((id.to_owned(), outcome));
@@ -221,7 +222,8 @@ impl Core {
         let waits = deadline.is_some_and(|d| d.key == TimerKey::Step && d.at > self.now);
         if ticket.held.is_none() && !(waits && ticket.live_run().is_none()) {
             let state = ticket.state_name();
-            // The ticket whose step was refused may be over by now: any will do to say that somebody has mended it.
+            // The ticket whose step was refused may be over by now: any will do to say that somebody has
+            // mended it.
             let idle = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
             if let Some((harness, pause)) = self.paused_harness(id)
                 && (idle || pause.until.is_none())

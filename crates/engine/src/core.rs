@@ -67,7 +67,8 @@ pub enum Duty {
     Drain,
     /// One command's own effects: no ticket is given out, no agent stepped.
     Command {
-        /// The ticket that is also brought through checking and landing, behind whatever is on its way there already.
+        /// The ticket that is also brought through checking and landing, behind whatever is on its way there
+        /// already.
         lands: Option<TicketId>,
     },
 }
@@ -226,7 +227,8 @@ impl Core {
         &self.project
     }
 
-    /// The runs whose processes may be alive, each with its ticket: to be watched, by whoever has just loaded this core.
+    /// The runs whose processes may be alive, each with its ticket: to be watched, by whoever has just loaded
+    /// this core.
     pub fn live_runs(&self) -> impl Iterator<Item = (&TicketId, &RunId)> {
         self.active_tickets()
             .flat_map(|(id, ticket)| ticket.live_runs().map(move |run| (id, run)))
@@ -247,7 +249,8 @@ impl Core {
             } => self.reported(id, &ticket, &effect, report),
             Input::RunEnded(end) => self.run_ended(end),
             Input::Sampled { run, sample } => {
-                // Each step that runs is looked at all the time, and hardly a look decides anything: what was settled stays so.
+                // Each step that runs is looked at all the time, and hardly a look decides anything: what was
+                // settled stays so.
                 if !self.sampled(&run, sample) {
                     return self.take_output();
                 }
@@ -290,7 +293,8 @@ impl Core {
                 ticket::State::Done(ticket::Done::Dropped { by: Actor::File, .. })
             );
             if is_dropped_in_its_file && self.gone.contains_key(id) {
-                // Whoever writes a file of that name next begins anew: what is said of the old one would be said of it.
+                // Whoever writes a file of that name next begins anew: what is said of the old one would be
+                // said of it.
                 effects.retain(|effect| !matches!(effect, Effect::WriteFile(_)));
             }
             entries.push(Entry {

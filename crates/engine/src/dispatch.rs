@@ -232,7 +232,8 @@ impl Core {
             .collect()
     }
 
-    /// A timer's time has come; a stale one is passed over, and one that only opens a door is heeded by what follows.
+    /// A timer's time has come; a stale one is passed over, and one that only opens a door is heeded by what
+    /// follows.
     pub(crate) fn timer_due(&mut self, timer: TimerRef) {
         self.dirty = true;
         let model::journal::Stream::Ticket(id) = timer.stream.clone() else {

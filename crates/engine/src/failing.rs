@@ -1,4 +1,5 @@
-//! Effects that fail outside anyone's reach: performed again, told of once, and a person's to mend when only a person can.
+//! Effects that fail outside anyone's reach: performed again, told of once, and a person's to mend when only
+//! a person can.
 
 use std::time::Duration;
 
@@ -10,7 +11,8 @@ use model::{TicketId, Time, attempt};
 use crate::Postponed;
 use crate::core::Core;
 
-/// Which of a ticket's effects: those of one kind are performed in order, so one of each fails at most. A stop overtakes.
+/// Which of a ticket's effects: those of one kind are performed in order, so one of each fails at most. A
+/// stop overtakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Of {
     Work,
@@ -47,8 +49,8 @@ pub(crate) struct Failing {
 }
 
 impl Core {
-    /// An effect could not be performed: it is again, and a person is told why, once, however often it is tried. What only hinders
-    /// it passes by itself, so it is tried steadily; anything else ever more rarely.
+    /// An effect could not be performed: it is again, and a person is told why, once, however often it is
+    /// tried. What only hinders it passes by itself, so it is tried steadily; anything else ever more rarely.
     pub(crate) fn fails(
         &mut self,
         id: EffectId,
@@ -104,8 +106,8 @@ impl Core {
         }
     }
 
-    /// Whether building or checking was hindered for so long that the others have waited enough: it may be something about the
-    /// branch itself that is taken for the machine's moment.
+    /// Whether building or checking was hindered for so long that the others have waited enough: it may be
+    /// something about the branch itself that is taken for the machine's moment.
     pub(crate) fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect) -> bool {
         let in_line = matches!(effect, Effect::BuildCandidate { .. } | Effect::RunChecks { .. });
         let waited = |failing: &Failing| self.now.since(failing.since);
@@ -113,7 +115,8 @@ impl Core {
         in_line && waited.is_some_and(|waited| waited > backoff::HINDERED)
     }
 
-    /// Whether what the journal says cannot be written into the ticket's file, and that is a person's to mend.
+    /// Whether what the journal says cannot be written into the ticket's file, and that is a person's to
+    /// mend.
     #[must_use]
     pub fn is_unwritten(&self, id: &TicketId) -> bool {
         self.undone(id, &[Of::File]).is_some()
@@ -130,7 +133,8 @@ impl Core {
         self.undone(id, &[Of::Work, Of::Stop])
     }
 
-    /// What cannot be done and why, of every ticket of which something is a person's to mend; the work before the file.
+    /// What cannot be done and why, of every ticket of which something is a person's to mend; the work before
+    /// the file.
     pub(crate) fn undone_of_all(&self) -> impl Iterator<Item = (&TicketId, &str)> {
         self.failing
             .iter()

@@ -1,7 +1,7 @@
 //! The file and the journal: what a look at the ticket folder means.
 //!
-//! The file owns the text, the journal owns the status; a status that differs is a person's act, unless crew's own
-//! writing has not arrived yet.
+//! The file owns the text, the journal owns the status; a status that differs is a person's act, unless
+//! crew's own writing has not arrived yet.
 
 use model::attempt::{self, AfterStop};
 use model::journal::EffectId;
@@ -50,7 +50,8 @@ impl Core {
                     );
                     self.refiled(&ticket);
                     self.tags.insert(ticket.clone(), tags);
-                    // A ticket that was closed before crew saw it needs no stream: its file alone says that it is done.
+                    // A ticket that was closed before crew saw it needs no stream: its file alone says that
+                    // it is done.
                     if new && status != FileStatus::Closed {
                         self.tell_or_note(&ticket, Event::Created { spec }, "its file was seen");
                     } else if edited {
@@ -107,8 +108,8 @@ impl Core {
         }
     }
 
-    /// A done ticket's file that is in progress, as crew itself left it: it was not there when it should have been closed.
-    /// `said` is what it said before, and `is_back` whether it was away.
+    /// A done ticket's file that is in progress, as crew itself left it: it was not there when it should have
+    /// been closed. `said` is what it said before, and `is_back` whether it was away.
     pub(crate) fn heed_what_is_done(&mut self, id: &TicketId, said: Option<FileStatus>, is_back: bool) {
         let in_progress = self
             .files
@@ -240,8 +241,9 @@ impl Core {
             .any(|(id, at)| *at + debounce > self.now && waits(id))
     }
 
-    /// crew's own writing found no file. It is owed to a file that is away for a moment only, and until it has arrived nothing
-    /// in there is a person's act; one that stays away was deleted, and there is nothing to be written.
+    /// crew's own writing found no file. It is owed to a file that is away for a moment only, and until it
+    /// has arrived nothing in there is a person's act; one that stays away was deleted, and there is nothing
+    /// to be written.
     pub(crate) fn missed_the_file(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect) {
         let since = match self.missed.get(ticket) {
             Some((missed, since)) if *missed == id => *since,

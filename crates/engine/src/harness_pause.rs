@@ -8,7 +8,8 @@ use model::{Actor, TicketId};
 use crate::core::Core;
 
 impl Core {
-    /// The change of harness that the next step of a ticket begins with: none while the settings name the attempt's own.
+    /// The change of harness that the next step of a ticket begins with: none while the settings name the
+    /// attempt's own.
     pub(crate) fn harness_change(&self, id: &TicketId) -> Option<HarnessChange> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
         if self.settings.has_harness(&attempt.harness) {
@@ -40,7 +41,8 @@ impl Core {
         pause.filter(|pause| pause.holds(self.now))
     }
 
-    /// The pause that the end of a ticket's step means for all agents of its harness: none for a failure of its own.
+    /// The pause that the end of a ticket's step means for all agents of its harness: none for a failure of
+    /// its own.
     pub(crate) fn pause_after(&self, id: &TicketId, event: &Event) -> Option<(HarnessId, HarnessPause)> {
         let Event::Attempt(attempt::Event::StepFailed {
             failure, retry_at, ..
@@ -58,7 +60,7 @@ impl Core {
         };
         failure
             .class
-            .bars_harness()
+            .pauses_harness()
             .then(|| (attempt.harness.clone(), pause))
     }
 
@@ -74,8 +76,9 @@ impl Core {
         }
     }
 
-    /// The paused harness that a person means who retries this ticket: the one that the ticket waits for; else the one that
-    /// refused a step of the ticket, which may be over by now; else the one that new attempts work with.
+    /// The paused harness that a person means who retries this ticket: the one that the ticket waits for;
+    /// else the one that refused a step of the ticket, which may be over by now; else the one that new
+    /// attempts work with.
     pub(crate) fn paused_harness(&self, id: &TicketId) -> Option<(String, &HarnessPause)> {
         let attempt = self.ticket(id).and_then(Ticket::attempt);
         let its_own = attempt.and_then(|attempt| self.pause_of(attempt));

@@ -156,8 +156,8 @@ pub enum Report {
         /// Why.
         why: String,
     },
-    /// The machine was in the way: no room, no descriptors, no process to be had, a git that somebody killed. Nobody's
-    /// failure, and nothing is held for it: it is tried again until it works.
+    /// The machine was in the way: no room, no descriptors, no process to be had, a git that somebody killed.
+    /// Nobody's failure, and nothing is held for it: it is tried again until it works.
     Hindered {
         /// By what.
         why: String,
@@ -214,7 +214,8 @@ pub struct RunEnd {
     pub run: RunId,
     /// What it used.
     pub usage: Usage,
-    /// What the client now calls the session's running total, in millionths of a US dollar; none when it told none.
+    /// What the client now calls the session's running total, in millionths of a US dollar; none when it told
+    /// none.
     pub total_micro_usd: Option<u64>,
     /// What the agent says it did.
     pub summary: Option<String>,

@@ -1,7 +1,8 @@
-//! The engine's core: synchronous and deterministic. What happened goes in, what is to be made durable comes out.
+//! The engine's core: synchronous and deterministic. What happened goes in, what is to be made durable comes
+//! out.
 //!
-//! No clock, no task, no channel and no hash order: the same inputs give the same outputs, byte for byte. The runtime
-//! drives it against the world, the simulator against a simulated one, through the same few calls.
+//! No clock, no task, no channel and no hash order: the same inputs give the same outputs, byte for byte. The
+//! runtime drives it against the world, the simulator against a simulated one, through the same few calls.
 
 #![cfg_attr(
     not(test),

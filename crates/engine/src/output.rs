@@ -7,8 +7,9 @@ use model::{TicketId, Time};
 
 /// What is to be done about an input.
 ///
-/// The driver makes the writes durable, in order, before it performs any effect they order. If one is refused, the core's
-/// picture is out of date: the driver loads a new core from the journal, which is the same as starting up.
+/// The driver makes the writes durable, in order, before it performs any effect they order. If one is
+/// refused, the core's picture is out of date: the driver loads a new core from the journal, which is the
+/// same as starting up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     /// Decisions, in order.

@@ -1,5 +1,6 @@
-//! The line of tickets that may be given out, kept up to date: what did not change is not looked at again, however long
-//! the queue. What may be given out, [`route`] alone says; this remembers what it said, and forgets it in time.
+//! The line of tickets that may be given out, kept up to date: what did not change is not looked at again,
+//! however long the queue. What may be given out, [`route`] alone says; this remembers what it said, and
+//! forgets it in time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -61,7 +62,8 @@ impl ReadyQueue {
         self.stale.insert(id.clone());
     }
 
-    /// A ticket's file is another, or gone. `known`: the journal has the ticket, and others look at that alone.
+    /// A ticket's file is another, or gone. `known`: the journal has the ticket, and others look at that
+    /// alone.
     pub(crate) fn refiled(&mut self, id: &TicketId, known: bool) {
         if !known {
             self.stale
@@ -154,8 +156,8 @@ impl ReadyQueue {
         self.debouncing.first().map(|(until, _)| *until)
     }
 
-    /// Compares everything with what a look at the whole queue says: every test and simulation of a build for tests does it
-    /// at every turn.
+    /// Compares everything with what a look at the whole queue says: every test and simulation of a build for
+    /// tests does it at every turn.
     #[cfg(debug_assertions)]
     pub(crate) fn check(&self, queue: Queue<'_>) {
         let queue = Queue { pause: None, ..queue };
@@ -287,8 +289,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever changes, in whatever order, also by a clock that is set back: what was kept up to date is what a look at
-        /// everything would find.
+        /// Whatever changes, in whatever order, also by a clock that is set back: what was kept up to date is
+        /// what a look at everything would find.
         #[test]
         fn the_line_is_what_a_look_at_the_whole_queue_says(changes in vec(change(), 1..40)) {
             let (mut ready, mut spending) = (ReadyQueue::default(), Spending::default());

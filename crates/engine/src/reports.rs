@@ -15,8 +15,8 @@ impl Core {
             return self.missed_the_file(id, ticket, effect);
         }
         if let (Effect::WriteFile(filing), Report::Done) = (effect, &report) {
-            // A hand of an earlier core can tell of it too. Counted twice, the next writing would seem to have arrived, and
-            // what crew is about to overwrite would be taken for a person's act.
+            // A hand of an earlier core can tell of it too. Counted twice, the next writing would seem to
+            // have arrived, and what crew is about to overwrite would be taken for a person's act.
             if self.filed.insert(id) {
                 self.filed(ticket, filing);
             }
@@ -26,7 +26,8 @@ impl Core {
             self.heed_file(ticket);
             return;
         }
-        // A report of a claim that is over is refused: whatever a late process says, it is no living attempt's.
+        // A report of a claim that is over is refused: whatever a late process says, it is no living
+        // attempt's.
         if let Some(fence) = effect.fence()
             && self.ticket(ticket).is_none_or(|t| t.claim(fence).is_none())
         {
@@ -47,7 +48,8 @@ impl Core {
         if let Meaning::Hindered(why) = &mut meaning
             && self.is_hindered_for_long(ticket, effect)
         {
-            // Every ticket waits in the one queue for the target: a ticket that takes so long is held instead.
+            // Every ticket waits in the one queue for the target: a ticket that takes so long is held
+            // instead.
             meaning = self.could_not_run(ticket, effect, std::mem::take(why));
         }
         let event = match meaning {
@@ -71,8 +73,8 @@ impl Core {
         }
     }
 
-    /// A step that could not be started is over. One that was being stopped meanwhile is stopped: what it was stopped for
-    /// follows.
+    /// A step that could not be started is over. One that was being stopped meanwhile is stopped: what it was
+    /// stopped for follows.
     fn not_started(&mut self, id: EffectId, ticket: &TicketId, run: &RunId, report: Report) {
         let waited = self.ticket(ticket).is_some_and(|ticket| ticket.waits_for(run));
         let answering = |cause: &str| WriteMeta {
@@ -97,7 +99,8 @@ impl Core {
             };
             self.step_ended(ticket, ended, answering("its step could not be started"))
         } else {
-            // The workspace is gone, which is nobody's failure, and trying again does not help: start over from the kept work.
+            // The workspace is gone, which is nobody's failure, and trying again does not help: start over
+            // from the kept work.
             let failure = Failure::new(attempt::Class::KilledByUs, "its workspace is gone");
             let failed = Event::Attempt(self.failed_step(ticket, (Usage::default(), None), failure));
             let next = self.stopped_for(ticket).unwrap_or(Event::Released {
@@ -242,8 +245,8 @@ impl Core {
         self.now + backoff::hold(round)
     }
 
-    /// The end of a step that failed, with the limits that are left after it. What it used comes with what the client now
-    /// calls the session's total.
+    /// The end of a step that failed, with the limits that are left after it. What it used comes with what
+    /// the client now calls the session's total.
     pub(crate) fn failed_step(
         &self,
         id: &TicketId,

@@ -15,7 +15,8 @@ use crate::core::Core;
 pub struct Rest {
     /// Something moves, or will by itself.
     pub moving: bool,
-    /// What waits for a person, with the reason in words. Epics and tickets that a person has taken do not count.
+    /// What waits for a person, with the reason in words. Epics and tickets that a person has taken do not
+    /// count.
     pub waits: Vec<Waits>,
 }
 
@@ -43,8 +44,8 @@ enum Standing {
 }
 
 impl Core {
-    /// Whether an agent's work moves, or will by itself: then [`Core::rest`] says that something does. It looks at no ticket
-    /// that nobody has.
+    /// Whether an agent's work moves, or will by itself: then [`Core::rest`] says that something does. It
+    /// looks at no ticket that nobody has.
     #[must_use]
     pub fn is_at_work(&self) -> bool {
         self.at_work()
@@ -155,8 +156,8 @@ impl Core {
         route::explain(self.queue(), id, &idle, capacity::free(self.at_work(), limits))
     }
 
-    /// Whether the ticket's work cannot go on before a person has mended something: its own, or that of who is before it in the
-    /// line to the target.
+    /// Whether the ticket's work cannot go on before a person has mended something: its own, or that of who
+    /// is before it in the line to the target.
     #[must_use]
     pub fn is_kept(&self, id: &TicketId) -> bool {
         self.is_stuck(id)

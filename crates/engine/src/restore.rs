@@ -1,4 +1,5 @@
-//! Tickets that lie behind: forgotten once they were archived, and recalled when something asks for them again.
+//! Tickets that lie behind: forgotten once they were archived, and recalled when something asks for them
+//! again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use crate::core::Core;
 use crate::{Input, Observation};
 
 impl Core {
-    /// Tickets that must be known before this is heard, and are not: they may be archived. A ticket whose file is closed need not.
+    /// Tickets that must be known before this is heard, and are not: they may be archived. A ticket whose
+    /// file is closed need not.
     #[must_use]
     pub fn unknown(&self, input: &Input) -> BTreeSet<TicketId> {
         let mut asked: BTreeSet<&TicketId> = BTreeSet::new();

@@ -191,7 +191,8 @@ impl Core {
         ));
     }
 
-    /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for another reason.
+    /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for
+    /// another reason.
     pub(crate) fn given_up(&mut self, run: &RunId, failure: Failure) {
         let Some(id) = self.ticket_of_run(run) else { return };
         let attempt = self.ticket(&id).and_then(Ticket::attempt);

@@ -9,7 +9,8 @@ use crate::commands::Answer;
 use crate::core::Core;
 
 impl Core {
-    /// Gives an agent the answer that it waits for. `question`: the one that is meant, when whoever answers knows.
+    /// Gives an agent the answer that it waits for. `question`: the one that is meant, when whoever answers
+    /// knows.
     pub(crate) fn answer(
         &mut self,
         agent: &AgentName,

@@ -60,7 +60,7 @@ pub(crate) fn act(
         }
         Move::Notice { engine } => next.engines[usize::from(engine)] = Engine::Down,
         Move::Hear { engine, ticket, deed } => {
-            if write(&mut next, engine, Some((ticket, deed, None)), guards, book)? == Heard::No {
+            if write(&mut next, engine, Some((ticket, deed, None)), guards, book)? == Event::No {
                 return Ok(None);
             }
             if matches!(deed, Deed::Drop | Deed::StopForDrop) {
@@ -122,7 +122,7 @@ pub(crate) fn act(
 
 /// What became of what an engine heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Heard {
+enum Event {
     /// It is written, with all that followed from it.
     Yes,
     /// The machine refused it.
@@ -138,10 +138,10 @@ fn write(
     heard: Option<(u8, Deed, Option<Ordered>)>,
     guards: Guards,
     book: &mut Book,
-) -> Result<Heard, Broken> {
+) -> Result<Event, Broken> {
     let place = &mut state.engines[usize::from(engine)];
     let Engine::Up(up) = place else {
-        return Ok(Heard::No);
+        return Ok(Event::No);
     };
     let mut journal = state.journal.clone();
     let mut told = heard;
@@ -155,7 +155,7 @@ fn write(
         let seen = up.seen[usize::from(ticket)];
         let Some(after) = book.after(seen.value, deed) else {
             // What it begins by itself the machine accepts: this is what it heard.
-            return Ok(Heard::No);
+            return Ok(Event::No);
         };
         let decision = Decision {
             ticket,
@@ -165,7 +165,7 @@ fn write(
         };
         let Ok(ordered) = journal.append(&decision, guards, book)? else {
             *place = Engine::Down;
-            return Ok(Heard::OutOfDate);
+            return Ok(Event::OutOfDate);
         };
         up.seen[usize::from(ticket)] = journal.rows[usize::from(ticket)];
         up.todo.extend(ordered.into_iter().map(|ordered| (ordered, None)));
@@ -175,10 +175,11 @@ fn write(
         }
     }
     state.journal = journal;
-    Ok(Heard::Yes)
+    Ok(Event::Yes)
 }
 
-/// A report is heard as the core hears it: not for a later claim, and what the machine refuses is finished without a fact.
+/// A report is heard as the core hears it: not for a later claim, and what the machine refuses is finished
+/// without a fact.
 fn tell(
     state: &mut State,
     engine: u8,
@@ -220,9 +221,9 @@ fn tell(
             guards,
             book,
         )?,
-        None => Heard::No,
+        None => Event::No,
     };
-    if heard == Heard::No {
+    if heard == Event::No {
         state.journal.finish(ordered);
     }
     Ok(())

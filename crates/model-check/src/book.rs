@@ -1,4 +1,5 @@
-//! Every ticket value that any history led to, numbered; each transition of the real machine is taken once and remembered.
+//! Every ticket value that any history led to, numbered; each transition of the real machine is taken once
+//! and remembered.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

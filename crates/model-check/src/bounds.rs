@@ -1,6 +1,7 @@
 //! What is explored: which guards stand, what a lease is worth, and how much may go wrong.
 
-/// The guards of the event loop. All stand in crew; the proof takes them away one at a time to show that it would notice.
+/// The guards of the event loop. All stand in crew; the proof takes them away one at a time to show that it
+/// would notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Guards {
     /// The journal refuses an append that was decided on another version or fence.
@@ -9,8 +10,8 @@ pub struct Guards {
     pub swap: bool,
     /// What an earlier claim ordered is not heard for a later one.
     pub claim: bool,
-    /// What fails and is tried again fails as often as the bounds say, no more: whatever crew does in vain without end is counted by
-    /// it and left to a person, or it is a fault that somebody ends (a full disk).
+    /// What fails and is tried again fails as often as the bounds say, no more: whatever crew does in vain
+    /// without end is counted by it and left to a person, or it is a fault that somebody ends (a full disk).
     pub counted: bool,
 }
 
@@ -29,7 +30,8 @@ impl Guards {
 pub enum Lease {
     /// The lock of one host: it ends with its holder and the holder's children, never before.
     Lock,
-    /// A lease that runs out while its holder sleeps: another engine takes over, and the sleeper wakes knowing nothing.
+    /// A lease that runs out while its holder sleeps: another engine takes over, and the sleeper wakes
+    /// knowing nothing.
     RunsOut,
 }
 

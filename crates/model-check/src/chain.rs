@@ -77,8 +77,8 @@ impl Chains {
             })
     }
 
-    /// Whether the checks pass on it. The first two tickets are green alone and red together, until the later one was stepped
-    /// again or begun anew: what a queue must never land.
+    /// Whether the checks pass on it. The first two tickets are green alone and red together, until the later
+    /// one was stepped again or begun anew: what a queue must never land.
     pub(crate) fn is_green(&self, chain: Chain) -> bool {
         let mut naive = self.back(chain).filter_map(|chain| match self.commit(chain)? {
             Commit::Work {

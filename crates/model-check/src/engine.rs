@@ -35,8 +35,9 @@ impl Up {
         }
     }
 
-    /// Forgets what cannot matter any more, so that states which differ in it alone are one: of a ticket that another engine has
-    /// moved on, everything but what the executor may still do. Whatever is written on such a picture is refused.
+    /// Forgets what cannot matter any more, so that states which differ in it alone are one: of a ticket that
+    /// another engine has moved on, everything but what the executor may still do. Whatever is written on
+    /// such a picture is refused.
     pub(crate) fn forget(&mut self, journal: &Journal) {
         for (ticket, (seen, row)) in (0..).zip(self.seen.iter_mut().zip(&journal.rows)) {
             if seen == row {

@@ -67,7 +67,8 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
                 return broken("G7", &format!("has lost the work of its attempt {number}"));
             }
         }
-        // Under a lease that runs out, a process of the sleeper's may still run; nothing that it does is heard.
+        // Under a lease that runs out, a process of the sleeper's may still run; nothing that it does is
+        // heard.
         if !state.may_be_overtaken() && place.alive.count_ones() > 1 {
             return broken("I7", "has two processes");
         }

@@ -18,7 +18,8 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Stands for a row that an engine saw and that is behind the journal's for ever: whatever it writes on it is refused.
+    /// Stands for a row that an engine saw and that is behind the journal's for ever: whatever it writes on
+    /// it is refused.
     pub(crate) const BEHIND: Self = Self {
         version: 0,
         fence: 0,

@@ -152,8 +152,8 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
     }
 }
 
-/// What an engine begins by itself with what it sees: a deed for a ticket. The core does so after every input, in the same
-/// transaction. Who comes first is a policy; the first will do for any.
+/// What an engine begins by itself with what it sees: a deed for a ticket. The core does so after every
+/// input, in the same transaction. Who comes first is a policy; the first will do for any.
 pub(crate) fn next_deed(up: &Up, agents: u8, book: &Book) -> Option<(u8, Deed)> {
     let seen = up.seen.iter().zip(0..).filter(|(row, _)| **row != Row::BEHIND);
     let facts: Vec<(Facts, u8)> = seen

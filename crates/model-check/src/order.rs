@@ -81,7 +81,8 @@ impl Order {
         }
     }
 
-    /// Whether performing it changes anything outside the journal: a merged result is a commit that nobody has yet.
+    /// Whether performing it changes anything outside the journal: a merged result is a commit that nobody
+    /// has yet.
     pub(crate) fn changes_the_world(self) -> bool {
         !matches!(self, Self::Build { .. })
     }

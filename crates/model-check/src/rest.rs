@@ -74,9 +74,10 @@ impl<'a> Ordinary<'a> {
         }
     }
 
-    /// It *does* come to rest, whichever of the ordinary moves comes first: after how many of them at most, or states with work
-    /// left that lead one to the next and round again. Every strongly connected component must be one state without a move to
-    /// itself, and that is so if, and only if, all states can be taken away of which all moves lead to states taken away before.
+    /// It *does* come to rest, whichever of the ordinary moves comes first: after how many of them at most,
+    /// or states with work left that lead one to the next and round again. Every strongly connected component
+    /// must be one state without a move to itself, and that is so if, and only if, all states can be taken
+    /// away of which all moves lead to states taken away before.
     ///
     /// That every state can reach rest is asked before: a state without any move is at rest then.
     pub(crate) fn longest(&self) -> Result<u32, Vec<u32>> {
@@ -105,7 +106,8 @@ impl<'a> Ordinary<'a> {
         }
     }
 
-    /// From a state that is left, on through states that are left, until one comes again: those that lead round.
+    /// From a state that is left, on through states that are left, until one comes again: those that lead
+    /// round.
     fn round(&self, first: u32, left: &[u32]) -> Vec<u32> {
         let is_left = |place: u32| left[place as usize] > 0;
         let mut on = vec![u32::MAX; left.len()];

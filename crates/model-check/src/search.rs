@@ -55,7 +55,8 @@ impl std::fmt::Display for Found {
 /// Explores every history within `bounds`, under `guards`.
 ///
 /// # Errors
-/// [`Found`]: the shortest history that breaks an invariant, or from which nothing can come to rest any more, or need not ever.
+/// [`Found`]: the shortest history that breaks an invariant, or from which nothing can come to rest any more,
+/// or need not ever.
 pub fn explore(guards: Guards, bounds: Bounds) -> Result<Summary, Found> {
     let (mut book, open) = Book::new(bounds.tickets);
     let mut values = [open[0]; TICKETS];

@@ -85,7 +85,8 @@ pub struct Attempt {
 pub enum StartPoint {
     /// The target branch as it is when the workspace is made.
     Target,
-    /// What attempt `number` left under `refs/crew/attempts/<ticket>/<number>`; the target when it left nothing.
+    /// What attempt `number` left under `refs/crew/attempts/<ticket>/<number>`; the target when it left
+    /// nothing.
     Kept {
         /// The earlier attempt.
         number: u32,
@@ -261,7 +262,8 @@ impl Attempt {
         }
     }
 
-    /// Whether its workspace may hold what nothing else does: until its work has landed. Not before it is ready.
+    /// Whether its workspace may hold what nothing else does: until its work has landed. Not before it is
+    /// ready.
     #[must_use]
     pub fn may_have_work(&self) -> bool {
         self.has_workspace() || self.state == State::Verifying

@@ -1,7 +1,7 @@
 //! Whether a journal keeps the machines' own promises, row by row.
 //!
-//! The simulation looks after every step, `crew doctor` over a whole journal. What is promised between the journal and
-//! the repository or the processes is for whoever can see those.
+//! The simulation looks after every step, `crew doctor` over a whole journal. What is promised between the
+//! journal and the repository or the processes is for whoever can see those.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -43,15 +43,16 @@ impl Audit {
         }
     }
 
-    /// Forgets tickets that are over: no row of theirs comes, but for one before which each is [set out](Audit::set_out) again.
+    /// Forgets tickets that are over: no row of theirs comes, but for one before which each is [set
+    /// out](Audit::set_out) again.
     pub fn forget(&mut self, tickets: &BTreeSet<TicketId>) {
         for id in tickets {
             self.tickets.remove(id);
         }
     }
 
-    /// Takes the next row. Those of a stream come in their order, and as they are in the journal, or one stream after the other.
-    /// What it breaks.
+    /// Takes the next row. Those of a stream come in their order, and as they are in the journal, or one
+    /// stream after the other. What it breaks.
     pub fn row(&mut self, row: &Row<'_>) -> Option<Broken> {
         match (row.stream, row.fact, row.after) {
             (Stream::Ticket(id), Fact::Ticket(event), State::Ticket(stored)) => {
@@ -124,7 +125,8 @@ impl Audit {
                 self.judged.insert(commit.clone(), candidate.tree.clone());
             }
         }
-        // That the day's is spent stands in another stream: an engine that is being overtaken may not have heard of it.
+        // That the day's is spent stands in another stream: an engine that is being overtaken may not have
+        // heard of it.
         if let Event::Attempt(attempt::Event::StepStarted { .. }) = event
             && let Some(budget) = spent(&before)
         {

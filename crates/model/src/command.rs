@@ -71,8 +71,8 @@ pub enum Command {
         agent: AgentName,
         /// The answer.
         text: String,
-        /// The question that it answers, so that an answer that comes late is not taken for one to another question;
-        /// none for whatever it asks.
+        /// The question that it answers, so that an answer that comes late is not taken for one to another
+        /// question; none for whatever it asks.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         question: Option<Question>,
     },

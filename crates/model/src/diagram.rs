@@ -1,5 +1,5 @@
-//! A machine as a page: what it is, its diagram in Mermaid, and what each state makes of each event. Derived by exploring
-//! the machine itself, so that it cannot say anything else than the code does.
+//! A machine as a page: what it is, its diagram in Mermaid, and what each state makes of each event. Derived
+//! by exploring the machine itself, so that it cannot say anything else than the code does.
 
 use crate::samples::{self, Picture};
 

@@ -142,15 +142,16 @@ name!(
     64
 );
 name!(
-    /// A run's id: one program under one shim, `<ticket>.<fence>.<n>` for a step. The name of its run directory.
+    /// A run's id: one program under one shim, `<ticket>.<fence>.<n>` for a step. The name of its run
+    /// directory.
     RunId,
     "run id",
     200
 );
 
 impl RunId {
-    /// The id of the `n`-th run of the attempt that `fence` stands for: the same inputs always name the same run, which is
-    /// what lets a repeated effect find the run it already started.
+    /// The id of the `n`-th run of the attempt that `fence` stands for: the same inputs always name the same
+    /// run, which is what lets a repeated effect find the run it already started.
     #[must_use]
     pub fn of_step(ticket: &TicketId, fence: Fence, n: u32) -> Self {
         Self(format!("{ticket}.{}.{n}", fence.0).into())
@@ -172,8 +173,8 @@ impl RunId {
 pub struct SessionId(#[schemars(with = "String", extend("format" = "uuid"))] pub uuid::Uuid);
 
 impl SessionId {
-    /// The id of the `n`-th session of an attempt. A version 5 UUID in the journal's own namespace: unique across
-    /// journals, and the same again when the same decision is replayed.
+    /// The id of the `n`-th session of an attempt. A version 5 UUID in the journal's own namespace: unique
+    /// across journals, and the same again when the same decision is replayed.
     #[must_use]
     pub fn of_attempt(journal: uuid::Uuid, ticket: &TicketId, fence: Fence, n: u32) -> Self {
         Self(uuid::Uuid::new_v5(
@@ -195,7 +196,8 @@ impl fmt::Debug for SessionId {
     }
 }
 
-/// The token minted at every claim of a ticket: strictly increasing, so that a report of an older claim is known as such.
+/// The token minted at every claim of a ticket: strictly increasing, so that a report of an older claim is
+/// known as such.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fence(pub u64);
 

@@ -93,17 +93,20 @@ pub struct Explored {
     pub shapes: usize,
     /// `(from, event, guard)` → the states it leads to.
     pub accepted: BTreeMap<Key, BTreeSet<String>>,
-    /// `(from, event, guard)` → why it is refused. What stands in both maps depends on more than the state's name.
+    /// `(from, event, guard)` → why it is refused. What stands in both maps depends on more than the state's
+    /// name.
     pub rejected: BTreeMap<Key, BTreeSet<String>>,
 }
 
 /// A state's name, an event's name and the guard of its sample.
 pub type Key = (String, &'static str, &'static str);
 
-/// Explores `M` breadth first: every sample event in every state reached, until no new *shape* of state turns up.
+/// Explores `M` breadth first: every sample event in every state reached, until no new *shape* of state turns
+/// up.
 ///
-/// `samples` gives the alphabet for a state, so that what an event must fit (the next fence, another session) can be taken
-/// from it. `shape` says which differences between states matter, so that counters and ids do not make the search endless.
+/// `samples` gives the alphabet for a state, so that what an event must fit (the next fence, another session)
+/// can be taken from it. `shape` says which differences between states matter, so that counters and ids do
+/// not make the search endless.
 pub fn explore<M: Machine>(
     initial: &[M::State],
     samples: impl Fn(&M::State) -> Vec<Sample<M::Event>>,
@@ -155,8 +158,9 @@ fn label(event: &str, guard: &str) -> String {
 type Guarded = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 impl Explored {
-    /// The machine as a Mermaid state diagram, one box for each name that `boxed` gives: states that share a box are drawn
-    /// as one, and an arrow stands for what at least one of them accepts. What leaves a box as it is, is not drawn.
+    /// The machine as a Mermaid state diagram, one box for each name that `boxed` gives: states that share a
+    /// box are drawn as one, and an arrow stands for what at least one of them accepts. What leaves a box as
+    /// it is, is not drawn.
     #[must_use]
     pub fn mermaid(&self, boxed: impl Fn(&str) -> String) -> String {
         let id = |name: &str| -> String {
@@ -223,7 +227,8 @@ impl Explored {
         out
     }
 
-    /// The matrix for reading, in Markdown: for each state what it accepts, as a table, and what it refuses, by reason.
+    /// The matrix for reading, in Markdown: for each state what it accepts, as a table, and what it refuses,
+    /// by reason.
     #[must_use]
     pub fn tables(&self) -> String {
         let guards = self.guards();

@@ -17,8 +17,8 @@ pub struct Session {
     pub steps: u32,
     /// What its ended steps have used: some clients report totals over the session.
     pub used: Usage,
-    /// What the client last called its running total, in millionths of a US dollar; none before it told one. Its own
-    /// idea, for taking differences: what a killed step used may be missing in it.
+    /// What the client last called its running total, in millionths of a US dollar; none before it told one.
+    /// Its own idea, for taking differences: what a killed step used may be missing in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_micro_usd: Option<u64>,
     /// The ticket's budget of which a step in it warned last, in millionths of a US dollar.
@@ -160,7 +160,8 @@ impl Session {
         Ok(())
     }
 
-    /// A step of it has ended and used so much; `total` as in [`Session::total_micro_usd`], none when the client told none.
+    /// A step of it has ended and used so much; `total` as in [`Session::total_micro_usd`], none when the
+    /// client told none.
     pub fn used(&mut self, usage: Usage, total: Option<u64>) {
         self.used.add(usage);
         self.total_micro_usd = total.or(self.total_micro_usd);

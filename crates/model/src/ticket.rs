@@ -56,7 +56,8 @@ pub struct Ticket {
     pub answers: Vec<Answer>,
     /// Attempts at a review that ended without a verdict, in a row.
     pub review_tries: u32,
-    /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or its text changed.
+    /// The last failure of submitted work, over all attempts; none once checks passed, a person retried or
+    /// its text changed.
     pub repeat: Option<Repeat>,
     /// What its steps have cost.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
@@ -126,15 +127,15 @@ pub struct Verify {
     pub round: u32,
     /// The tip a person approved although it touches sensitive paths.
     pub approved: Option<Oid>,
-    /// What spares the branch a further verdict, however often it is merged anew.
+    /// The verdict on this tip, so that the branch needs no further one however often it is merged anew.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cleared: Option<Cleared>,
     /// Which stage.
     pub stage: Stage,
 }
 
-/// A verdict on a branch. It counts for this tip alone, and for every merge of it: on a busy target the merged result changes
-/// all the time, and a verdict on that would be asked for without end.
+/// A verdict on a branch. It counts for this tip alone, and for every merge of it: on a busy target the
+/// merged result changes all the time, and a verdict on that would be asked for without end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleared {
     /// The branch's tip.
@@ -211,13 +212,15 @@ pub struct Candidate {
     pub passed: Vec<String>,
 }
 
-/// A failure of submitted work with all it depends on: where it is the same, trying again costs a step and changes nothing.
+/// A failure of submitted work with all it depends on: where it is the same, trying again costs a step and
+/// changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fingerprint {
     /// It was submitted, and nothing was committed.
     NothingCommitted,
-    /// This check failed on this tip. Not its output: times and addresses in it differ where nothing else does.
+    /// This check failed on this tip. Not its output: times and addresses in it differ where nothing else
+    /// does.
     Check {
         /// The command.
         which: String,
@@ -492,7 +495,8 @@ impl Ticket {
         }
     }
 
-    /// The claims that are alive: by each of them an agent has the ticket, or waits for what becomes of its work.
+    /// The claims that are alive: by each of them an agent has the ticket, or waits for what becomes of its
+    /// work.
     pub fn claims(&self) -> impl Iterator<Item = &Attempt> {
         self.attempt().into_iter()
     }

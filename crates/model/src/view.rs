@@ -1,7 +1,8 @@
 //! What every surface shows: one fold over the journal's rows.
 //!
-//! Facts are stored, status is derived: `ps`, the live progress, `--json` and `.crew/state.json` all read a [`Crew`],
-//! so they cannot disagree. Nothing here knows the time; a frontend compares the moments it finds with its own clock.
+//! Facts are stored, status is derived: `ps`, the live progress, `--json` and `.crew/state.json` all read a
+//! [`Crew`], so they cannot disagree. Nothing here knows the time; a frontend compares the moments it finds
+//! with its own clock.
 
 mod act;
 mod agent;
@@ -122,8 +123,8 @@ pub struct Landed {
 }
 
 impl Snapshot {
-    /// Takes the next row. Rows come in the order of the journal; one that was folded already is passed over. A ticket that was
-    /// set aside is taken back before a row of its is folded.
+    /// Takes the next row. Rows come in the order of the journal; one that was folded already is passed over.
+    /// A ticket that was set aside is taken back before a row of its is folded.
     pub fn apply(&mut self, row: Row<'_>) {
         if row.seq <= self.seq {
             return;

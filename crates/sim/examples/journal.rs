@@ -1,7 +1,7 @@
 //! Writes a long journal as a crew writes it: the real core, executor that succeed at once, and days between.
 //!
-//! `cargo run --release -p sim --example journal FILE EVENTS OPEN`: so many events at least, and so many tickets that are not over,
-//! each waiting for a ticket `gate` that has no file.
+//! `cargo run --release -p sim --example journal FILE EVENTS OPEN`: so many events at least, and so many
+//! tickets that are not over, each waiting for a ticket `gate` that has no file.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Replays one simulation and prints what happened in it, a line an event.
 //!
-//! `replay SEED|FILE [NAME]`: a seed, or a file that a failed search has written; with a name, only the lines that
-//! mention this ticket, agent or run.
+//! `replay SEED|FILE [NAME]`: a seed, or a file that a failed search has written; with a name, only the lines
+//! that mention this ticket, agent or run.
 
 use std::error::Error;
 use std::io::{BufWriter, ErrorKind, Write, stdout};

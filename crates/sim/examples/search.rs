@@ -1,4 +1,5 @@
-//! Searches seeds for one that breaks a promise: so many, or for so long. What it finds is shrunk and written down.
+//! Searches seeds for one that breaks a promise: so many, or for so long. What it finds is shrunk and written
+//! down.
 //!
 //! Run by `cargo xtask sim`, which says what it takes.
 

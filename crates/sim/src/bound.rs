@@ -18,11 +18,12 @@ const GRACE: Duration = Duration::from_secs(6);
 
 /// The bound under these settings: the sum of
 ///
-/// * what is under way when the last fault is over: a step that says nothing, or whose shim is frozen, is stopped
-///   after twice `stall_after`, any step after `step_timeout`, and takes its grace;
+/// * what is under way when the last fault is over: a step that says nothing, or whose shim is frozen, is
+///   stopped after twice `stall_after`, any step after `step_timeout`, and takes its grace;
 /// * the longest wait that its end can leave behind: for the service, for another attempt, for another check;
-/// * for each ticket, one after the other (there may be one agent, or a chain of dependencies): every wait for another
-///   attempt, a step for every conflict, and as often as a person helps, that person, a step and the line to the target;
+/// * for each ticket, one after the other (there may be one agent, or a chain of dependencies): every wait
+///   for another attempt, a step for every conflict, and as often as a person helps, that person, a step and
+///   the line to the target;
 /// * as much as the clock was set back: waits are moments of the machine's clock.
 pub(crate) fn of(settings: &Settings, tickets: usize, set_back: Duration) -> Duration {
     let run = &settings.run;

@@ -64,7 +64,8 @@ impl Case {
         simulation::Simulation::new(self, true).run()
     }
 
-    /// The regression file: `found` says what the case broke, and when it is none any more it may not break anything.
+    /// The regression file: `found` says what the case broke, and when it is none any more it may not break
+    /// anything.
     #[must_use]
     pub fn write(&self, found: &str) -> String {
         let list = |of: Vec<String>| {

@@ -1,7 +1,7 @@
 //! Where chance has a say: sites that can go wrong, each with its own stream of numbers.
 //!
-//! A fault is named by its site and by how often the site was passed before. Leaving one out leaves the numbers of every
-//! other site as they were: that is what lets a failing run shrink.
+//! A fault is named by its site and by how often the site was passed before. Leaving one out leaves the
+//! numbers of every other site as they were: that is what lets a failing run shrink.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -37,8 +37,8 @@ sites! {
     Person "person"
     /// The engine is killed between two inputs, at times with an effect performed that it never hears of.
     Kill "kill"
-    /// The engine is killed while it starts: after its first write, or with what was outstanding half done. Several times in a
-    /// row, if chance has it so.
+    /// The engine is killed while it starts: after its first write, or with what was outstanding half done.
+    /// Several times in a row, if chance has it so.
     KillAtStart "kill_at_start"
     /// The journal cannot be written: the decision is lost.
     AppendLost "append_lost"
@@ -171,7 +171,8 @@ pub(crate) struct Chance {
     /// Faults that strike in this run whatever the numbers say, and those that do not.
     with: BTreeSet<Fault>,
     without: BTreeSet<Fault>,
-    /// Where it strikes next after one of those has: the next passage of the first of these, and then of the next.
+    /// Where it strikes next after one of those has: the next passage of the first of these, and then of the
+    /// next.
     then: VecDeque<Site>,
     /// One of [`Chance::with`] has struck.
     begun: bool,

@@ -66,9 +66,10 @@ impl Driver {
         driver
     }
 
-    /// For one command only: watches nothing that runs already, and leaves what was ordered before to the next engine,
-    /// but for tickets of which it orders something itself. Effects of one ticket are performed in order, whoever
-    /// ordered them: else an old preparation is made good after the work it was for was kept and removed.
+    /// For one command only: watches nothing that runs already, and leaves what was ordered before to the
+    /// next engine, but for tickets of which it orders something itself. Effects of one ticket are performed
+    /// in order, whoever ordered them: else an old preparation is made good after the work it was for was
+    /// kept and removed.
     pub(crate) fn alone(mut self, pending: Vec<Ordered>) -> Self {
         self.watched.clear();
         self.shelved = pending;

@@ -68,8 +68,8 @@ impl Files {
         self.files.keys().map(|id| self.look(id, now)).collect()
     }
 
-    /// Somebody moves a file away; it is back at `until`. Whoever puts it back after longer than a file must be still
-    /// answers for what it says then.
+    /// Somebody moves a file away; it is back at `until`. Whoever puts it back after longer than a file must
+    /// be still answers for what it says then.
     pub(crate) fn take_away(&mut self, id: &TicketId, now: Time, until: Time, debounce: Duration) {
         if let Some(mut file) = self.files.remove(id) {
             file.by_crew &= until.since(now) < debounce;

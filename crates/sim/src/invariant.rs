@@ -61,12 +61,14 @@ pub(crate) struct Witness {
     paid: BTreeMap<TicketId, u64>,
     /// What the steps that ended on a day have cost.
     paid_on: BTreeMap<Day, u64>,
-    /// Steps that warned of a budget, tickets that one held, days that one stopped, and midnights that ended that.
+    /// Steps that warned of a budget, tickets that one held, days that one stopped, and midnights that ended
+    /// that.
     pub(crate) warned: u32,
     pub(crate) spent: u32,
     pub(crate) paused: u32,
     pub(crate) midnights: u32,
-    /// Tickets that were opened again since the last look at the world, though not after somebody had dropped them.
+    /// Tickets that were opened again since the last look at the world, though not after somebody had dropped
+    /// them.
     reopened: Vec<TicketId>,
     /// What is read now was written by an engine that was thought dead.
     pub(crate) old_engine: bool,
@@ -107,7 +109,7 @@ impl Witness {
             store_is_sound(ledger)?;
         }
         if !changed.is_empty() {
-            self.slots_are_the_seats(ledger)?;
+            self.slots_are_as_stored(ledger)?;
             for id in &changed {
                 self.timers_are_the_deadlines(ledger, id)?;
             }
@@ -212,7 +214,7 @@ impl Witness {
     }
 
     /// One ticket per agent, and the slot table is what the states say.
-    fn slots_are_the_seats(&self, ledger: &Ledger<Memory>) -> Checked {
+    fn slots_are_as_stored(&self, ledger: &Ledger<Memory>) -> Checked {
         let mut slots: BTreeMap<AgentName, (TicketId, u64)> = BTreeMap::new();
         for ticket in self.tickets.values() {
             for (agent, fence) in ticket.slots() {
@@ -280,7 +282,8 @@ impl Witness {
         })
     }
 
-    /// What is waited for has been ordered: a state that only an effect's report can end has that effect under way.
+    /// What is waited for has been ordered: a state that only an effect's report can end has that effect
+    /// under way.
     fn waiting_states_have_their_effects(
         &self,
         changed: &BTreeSet<TicketId>,

@@ -1,4 +1,5 @@
-//! A simulated world that runs the real core from a seed: faults, people, and the invariants after every step.
+//! A simulated world that runs the real core from a seed: faults, people, and the invariants after every
+//! step.
 //!
 //! Everything that happens is drawn from one number: the same seed gives the same run, byte for byte.
 

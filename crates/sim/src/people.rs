@@ -1,4 +1,5 @@
-//! People: they write, edit and close tickets, edit the checkout, push, break things, and ask crew for this and that.
+//! People: they write, edit and close tickets, edit the checkout, push, break things, and ask crew for this
+//! and that.
 
 use std::collections::BTreeSet;
 
@@ -381,7 +382,8 @@ pub(crate) fn tidy(world: &mut World, witness: &Witness, rng: &mut Rng) -> Optio
         if open && new.status == FileStatus::InProgress {
             (new.status, new.by_crew) = (FileStatus::Open, false);
         }
-        // Dependencies that point backwards only: no dispatcher, and nothing that is not there, nor an epic, which never ends.
+        // Dependencies that point backwards only: no dispatcher, and nothing that is not there, nor an epic,
+        // which never ends.
         let epic = |of: &TicketId| world.files.files.get(of).is_some_and(|f| f.spec.kind == "epic");
         new.spec.deps.retain(|dep| dep < &id && known(dep) && !epic(dep));
         new.spec.recovers = None;

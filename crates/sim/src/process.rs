@@ -1,4 +1,5 @@
-//! Agents' processes: each works, commits, speaks and ends as was drawn when it began, whether or not an engine is up.
+//! Agents' processes: each works, commits, speaks and ends as was drawn when it began, whether or not an
+//! engine is up.
 
 use engine::End;
 use model::attempt::{Class, Failure, Signal};

@@ -1,4 +1,5 @@
-//! One simulation: a rough phase with faults and people, then a calm one in which everything must come to rest.
+//! One simulation: a rough phase with faults and people, then a calm one in which everything must come to
+//! rest.
 
 mod boot;
 mod calm;

@@ -177,7 +177,7 @@ impl World {
     }
 
     /// Someone takes the last commits of the target back, `commits` of its first-parent chain.
-    pub(crate) fn take_back(&mut self, commits: usize) {
+    pub(crate) fn restore(&mut self, commits: usize) {
         let chain = self.git.chain();
         let Some(to) = chain.len().checked_sub(commits + 1).and_then(|at| chain.get(at)) else {
             return;

@@ -51,7 +51,8 @@ pub enum Event {
     StepFinished {
         /// What it used.
         usage: Usage,
-        /// What the client now calls the session's running total, in millionths of a US dollar; none when it told none.
+        /// What the client now calls the session's running total, in millionths of a US dollar; none when it
+        /// told none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total_micro_usd: Option<u64>,
         /// What it said.
@@ -74,7 +75,8 @@ pub enum Event {
     StepFailed {
         /// What it used all the same.
         usage: Usage,
-        /// What the client now calls the session's running total, in millionths of a US dollar; none when it told none.
+        /// What the client now calls the session's running total, in millionths of a US dollar; none when it
+        /// told none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         total_micro_usd: Option<u64>,
         /// Why.

@@ -27,7 +27,8 @@ pub enum Class {
     Stalled,
     /// Ended with an error, was killed after it had reported its work, or could not be started.
     Crash,
-    /// Killed from outside while it worked, or its shim vanished without a record: the attempt goes on with its session.
+    /// Killed from outside while it worked, or its shim vanished without a record: the attempt goes on with
+    /// its session.
     Lost,
     /// crew stopped it: never an error.
     KilledByUs,
@@ -58,7 +59,7 @@ impl Class {
 
     /// Whether it is the service's word, which holds for every agent of the harness.
     #[must_use]
-    pub fn bars_harness(self) -> bool {
+    pub fn pauses_harness(self) -> bool {
         match self {
             Class::RateLimited | Class::Overloaded | Class::Auth => true,
             Class::Transient

@@ -136,8 +136,8 @@ impl Attempt {
                 if let State::Reaped { .. } = self.state {
                     return no(self, "it is over");
                 }
-                // An agent that was told nothing yet will be told the new text; and a new text is another input, on which
-                // the same failure may be tried again.
+                // An agent that was told nothing yet will be told the new text; and a new text is another
+                // input, on which the same failure may be tried again.
                 self.edited = self.runs > 0;
                 (self.edit_told, self.repeats) = (false, 0);
                 Ok(Raised::Nothing)
@@ -320,7 +320,8 @@ impl Attempt {
         working.mode = mode.unwrap_or(working.mode);
         let told = working.next == Prompt::LastChance;
         if self.stopping.take().is_some_and(|then| then.is_final()) {
-            // A person wanted it gone, and it ended by itself just before: what it asks for is not heeded any more.
+            // A person wanted it gone, and it ended by itself just before: what it asks for is not heeded any
+            // more.
             self.state = State::Working(working);
             return Ok(Raised::Nothing);
         }
@@ -339,8 +340,9 @@ impl Attempt {
                     },
                 })
             }
-            // It was cornered while this step ran, or its steps are spent: the next one says so, whatever this one asks for.
-            // Who could still ask and sleep without a step left would never come to an end.
+            // It was cornered while this step ran, or its steps are spent: the next one says so, whatever
+            // this one asks for. Who could still ask and sleep without a step left would never come to an
+            // end.
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. }
                 if working.last_chance || *steps_left == 0 =>
             {
@@ -403,7 +405,8 @@ impl Attempt {
             working.next.tell_a_new_session();
         } else {
             self.session.apply(session::Event::Suspended)?;
-            // The service answered: the conversation has the task, and is only to go on. Otherwise nobody knows.
+            // The service answered: the conversation has the task, and is only to go on. Otherwise nobody
+            // knows.
             if usage.tokens() > 0
                 && let Prompt::Init | Prompt::Resume = working.next
             {
@@ -418,7 +421,7 @@ impl Attempt {
                 .is_some_and(|before| before.is_same(failure));
             self.repeats = if same { self.repeats + 1 } else { 1 };
             (self.failure, self.throttled) = (Some(failure.clone()), None);
-        } else if failure.class.bars_harness() {
+        } else if failure.class.pauses_harness() {
             let times = self.throttled.as_ref().map_or(0, |before| before.times);
             self.throttled = Some(Throttled {
                 failure: failure.clone(),
@@ -462,8 +465,8 @@ impl Attempt {
         }
     }
 
-    /// Fish or cut bait: one more step, which says so. What a step is saying, or was to say (an answer, the output of a
-    /// check), is not lost for it: the last chance is the step after.
+    /// Fish or cut bait: one more step, which says so. What a step is saying, or was to say (an answer, the
+    /// output of a check), is not lost for it: the last chance is the step after.
     fn corner(&mut self, event: &Event, why: String) -> Result<Raised, Rejected> {
         let live = self.has_live_worker();
         let State::Working(working) = &mut self.state else {
@@ -513,7 +516,8 @@ impl Attempt {
         (self.errors, self.repeats) = (0, 0);
         self.replace_session(event, fresh)?;
         match workspace {
-            // Starting over is an attempt like any other: a workspace that keeps vanishing is looked at in the end.
+            // Starting over is an attempt like any other: a workspace that keeps vanishing is looked at in
+            // the end.
             Workspace::Missing if *attempts_left == 0 => {
                 return Ok(Raised::Crashed {
                     attempts_left: 0,
@@ -527,10 +531,10 @@ impl Attempt {
         Ok(Raised::Nothing)
     }
 
-    /// Working again, with `next` to say; the mode and the last chance do not outlive what interrupted them. The last chance is
-    /// told to whoever knows the task: a new session hears the task first, and what there is already, and the step after that
-    /// is its last chance. That is one step more for each recovery, of which there are few, each after as many failures as an
-    /// agent may have in a row.
+    /// Working again, with `next` to say; the mode and the last chance do not outlive what interrupted them.
+    /// The last chance is told to whoever knows the task: a new session hears the task first, and what there
+    /// is already, and the step after that is its last chance. That is one step more for each recovery, of
+    /// which there are few, each after as many failures as an agent may have in a row.
     fn work(&mut self, next: Prompt) {
         self.state = State::Working(Working {
             mode: Mode::default(),

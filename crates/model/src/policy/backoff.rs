@@ -7,14 +7,16 @@ const STEP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(
 /// The first and the longest wait before a ticket that came back is given out again.
 const REOPEN: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
 
-/// The first and the longest wait for a service that says neither when it has room again nor when a limit is over.
+/// The first and the longest wait for a service that says neither when it has room again nor when a limit is
+/// over.
 const SERVICE: (Duration, Duration) = (Duration::from_secs(30), Duration::from_mins(10));
 /// The longest wait for a service, whatever it says: then somebody asks again.
 pub const LONGEST_SERVICE: Duration = Duration::from_hours(24);
 
 /// The wait before an effect that failed outside anyone's reach (a full disk, say) is performed again.
 pub const EFFECT_RETRY: Duration = Duration::from_secs(5);
-/// So often is one tried in vain before it is a person's to mend: another program may have been at the file, or the repository.
+/// So often is one tried in vain before it is a person's to mend: another program may have been at the file,
+/// or the repository.
 pub const FAILED_TRIES: u32 = 2;
 /// The longest wait before one is performed again that fails for another reason than the machine's moment.
 const EFFECT_RETRY_LONGEST: Duration = Duration::from_mins(1);
@@ -29,43 +31,45 @@ pub fn step(errors: u32) -> Duration {
     doubling(STEP, errors)
 }
 
-/// The wait for a service that refused for the `times`-th time in a row (from 1) without saying until when: 30 seconds,
-/// doubling to 10 minutes.
+/// The wait for a service that refused for the `times`-th time in a row (from 1) without saying until when:
+/// 30 seconds, doubling to 10 minutes.
 #[must_use]
 pub fn service(times: u32) -> Duration {
     doubling(SERVICE, times)
 }
 
-/// The wait before a ticket is given out again after its `tries`-th attempt (from 1): 30 seconds, doubling to 10 minutes.
+/// The wait before a ticket is given out again after its `tries`-th attempt (from 1): 30 seconds, doubling to
+/// 10 minutes.
 #[must_use]
 pub fn reopen(tries: u32) -> Duration {
     doubling(REOPEN, tries)
 }
 
-/// The wait before a submission that could not be checked, or whose target is red, is built for the next time, after its
-/// `round`-th candidate (from 1): 30 seconds, doubling to 10 minutes.
+/// The wait before a submission that could not be checked, or whose target is red, is built for the next
+/// time, after its `round`-th candidate (from 1): 30 seconds, doubling to 10 minutes.
 #[must_use]
 pub fn hold(round: u32) -> Duration {
     doubling(REOPEN, round)
 }
 
-/// The wait before a review is given out again after its `tries`-th end without a verdict (from 1): 30 seconds, doubling
-/// to 10 minutes.
+/// The wait before a review is given out again after its `tries`-th end without a verdict (from 1): 30
+/// seconds, doubling to 10 minutes.
 #[must_use]
 pub fn review(tries: u32) -> Duration {
     doubling(REOPEN, tries)
 }
 
-/// The wait before landing is tried again after it has waited for `waited` already: a quarter of that, from 2 seconds to a
-/// minute. Whoever makes way at once is followed at once, and edits that stay over night do not fill the journal.
+/// The wait before landing is tried again after it has waited for `waited` already: a quarter of that, from 2
+/// seconds to a minute. Whoever makes way at once is followed at once, and edits that stay over night do not
+/// fill the journal.
 #[must_use]
 pub fn landing(waited: Duration) -> Duration {
     let (shortest, longest) = LANDING;
     (waited / 4).clamp(shortest, longest)
 }
 
-/// The wait before an effect that has failed for `waited` already, for another reason than the machine's moment, is performed
-/// again: a quarter of that, from [`EFFECT_RETRY`] to a minute.
+/// The wait before an effect that has failed for `waited` already, for another reason than the machine's
+/// moment, is performed again: a quarter of that, from [`EFFECT_RETRY`] to a minute.
 #[must_use]
 pub fn effect(waited: Duration) -> Duration {
     (waited / 4).clamp(EFFECT_RETRY, EFFECT_RETRY_LONGEST)

@@ -1,7 +1,7 @@
 //! What a ticket and a day may cost (`[budget]`), and what follows from what was spent.
 //!
-//! A step's price is known when it has ended. So a step is started while something is left, and none when nothing is:
-//! spend exceeds a budget by at most one step of each agent that runs.
+//! A step's price is known when it has ended. So a step is started while something is left, and none when
+//! nothing is: spend exceeds a budget by at most one step of each agent that runs.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,10 +41,12 @@ pub enum Standing {
     Spent(Budget),
 }
 
-/// What a ticket's steps have cost, as far as budgets ask. Kept in its state, so that no journal is read for it.
+/// What a ticket's steps have cost, as far as budgets ask. Kept in its state, so that no journal is read for
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Since it was created or a person last granted its budget anew, over all attempts; in millionths of a US dollar.
+    /// Since it was created or a person last granted its budget anew, over all attempts; in millionths of a
+    /// US dollar.
     pub since_grant_micro_usd: u64,
     /// Of the latest days on which a step of its ended; in millionths of a US dollar.
     pub days: BTreeMap<Day, u64>,
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_purse_says_itself() {
+    fn a_budget_says_what_is_spent_of_how_much() {
         let budget = Budget {
             spent_micro_usd: 4_100_000,
             limit_micro_usd: 5_000_000,

@@ -1,5 +1,5 @@
-//! How many agents may be busy, exist, and have a process at once. Of all tickets only those with an attempt matter; whoever
-//! has these apart need not show the others.
+//! How many agents may be busy, exist, and have a process at once. Of all tickets only those with an attempt
+//! matter; whoever has these apart need not show the others.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::{AgentName, attempt};
 pub struct Limits {
     /// Agents busy at once.
     pub busy: u32,
-    /// Agents that crew names by itself: the busy ones, and as many again that only wait for landing. Those who wait for a
-    /// person or for a time are not counted. With fixed names, as many as there are names.
+    /// Agents that crew names by itself: the busy ones, and as many again that only wait for landing. Those
+    /// who wait for a person or for a time are not counted. With fixed names, as many as there are names.
     pub names: u32,
     /// Whether the names are fixed: then nobody is named beyond them, whoever waits.
     pub fixed: bool,
@@ -39,8 +39,8 @@ impl Limits {
     }
 }
 
-/// Agents whose slot is taken by work that goes on: one that waits for its work to land, for an answer or for its wakeup
-/// is not busy, and a queue behind sleeping agents goes on.
+/// Agents whose slot is taken by work that goes on: one that waits for its work to land, for an answer or for
+/// its wakeup is not busy, and a queue behind sleeping agents goes on.
 #[must_use]
 pub fn busy<'t>(tickets: impl Iterator<Item = &'t Ticket>) -> u32 {
     count(tickets, |t| {
@@ -79,9 +79,9 @@ pub fn free<'t>(tickets: impl Iterator<Item = &'t Ticket>, limits: Limits) -> u3
     limits.busy.saturating_sub(busy(tickets))
 }
 
-/// Agents that crew should name now, so that `work` eligible tickets find someone: none while the idle ones suffice, none
-/// beyond [`Limits::names`], not counting those who wait for a person or a time, and none beyond
-/// [`settings::MAX_AGENTS`] in all.
+/// Agents that crew should name now, so that `work` eligible tickets find someone: none while the idle ones
+/// suffice, none beyond [`Limits::names`], not counting those who wait for a person or a time, and none
+/// beyond [`settings::MAX_AGENTS`] in all.
 #[must_use]
 pub fn further<'t>(
     tickets: impl Iterator<Item = &'t Ticket> + Clone,

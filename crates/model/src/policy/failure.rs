@@ -10,10 +10,10 @@ use crate::policy::backoff;
 pub const ERRORS: u32 = 5;
 /// After this many same failures in a row there is no progress, and the ticket is held.
 ///
-/// Failures that may pass by themselves do not count: the network, a signal from outside while the step works,
-/// a session that is at fault. They have the five in a row. A program that ends three times with the same words
-/// after the same prompt would do so a fourth time, and so would one that is ended each time after it has
-/// reported its work.
+/// Failures that may pass by themselves do not count: the network, a signal from outside while the step
+/// works, a session that is at fault. They have the five in a row. A program that ends three times with the
+/// same words after the same prompt would do so a fourth time, and so would one that is ended each time after
+/// it has reported its work.
 pub const REPEATS: u32 = 3;
 
 /// The `errors`-th failed step in a row, in words, where the next one could be too many: "2 of 5 in a row".
@@ -22,7 +22,8 @@ pub fn in_a_row(class: Class, errors: u32) -> Option<String> {
     (class.counts() && class != Class::Auth).then(|| format!("{} of {ERRORS} in a row", errors.min(ERRORS)))
 }
 
-/// What crew does about a failure of this class, in a sentence without its end: for whoever asks why it waits.
+/// What crew does about a failure of this class, in a sentence without its end: for whoever asks why it
+/// waits.
 #[must_use]
 pub fn says(class: Class) -> &'static str {
     match class {

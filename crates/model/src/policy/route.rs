@@ -16,9 +16,11 @@ use cycles::Cycles;
 /// What is known of a ticket's file beside what the journal has of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The status in it, as crew last read **or wrote** it: crew's own write that is still under way is not a person's.
+    /// The status in it, as crew last read **or wrote** it: crew's own write that is still under way is not a
+    /// person's.
     pub status: FileStatus,
-    /// When its bytes last changed by another hand than crew's, by crew's clock: a file's own time can lie ahead.
+    /// When its bytes last changed by another hand than crew's, by crew's clock: a file's own time can lie
+    /// ahead.
     pub changed_at: Time,
     /// It cannot be read as a ticket now; the journal has its last good reading, if there was one.
     pub unreadable: bool,
@@ -223,14 +225,15 @@ impl fmt::Display for Refusal {
 /// Whether the ticket may be given out at all, whoever is free.
 ///
 /// # Errors
-/// The first reason against it. A cycle is told as [`Refusal::WaitsFor`]: finding the way round is for [`explain`] and
-/// [`refusals`].
+/// The first reason against the ticket. A cycle is reported as [`Refusal::WaitsFor`]; [`explain`] and
+/// [`refusals`] find the way round.
 pub fn eligible(queue: Queue<'_>, id: &TicketId) -> Result<(), Refusal> {
     look(queue, id, false)
 }
 
-/// Whether a person may give the ticket to an agent, out of turn: as [`eligible`], except that neither a file that changed
-/// a moment ago nor a person who has taken it is in the way. Whoever assigns it has read it, and speaks for people.
+/// Whether a person may give the ticket to an agent, out of turn: as [`eligible`], except that neither a file
+/// that changed a moment ago nor a person who has taken it is in the way. Whoever assigns it has read it, and
+/// speaks for people.
 ///
 /// # Errors
 /// The first reason against it.
@@ -309,8 +312,8 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Why each ticket of the journal that is not eligible is not, whoever is free; cycles are told. One walk over the queue,
-/// however long: to be preferred to asking [`explain`] for each.
+/// Why each ticket of the journal that is not eligible is not, whoever is free; cycles are told. One walk
+/// over the queue, however long: to be preferred to asking [`explain`] for each.
 #[must_use]
 pub fn refusals(queue: Queue<'_>) -> BTreeMap<&TicketId, Refusal> {
     let cycles = Cycles::find(queue);
@@ -334,7 +337,8 @@ fn told(cycles: &Cycles<'_>, id: &TicketId, ids: Vec<TicketId>) -> Refusal {
         .map_or(Refusal::WaitsFor { ids }, |path| Refusal::Cycle { path })
 }
 
-/// A ticket's place in the line, were it eligible: by priority, then age, then id; the first to be given out is the least.
+/// A ticket's place in the line, were it eligible: by priority, then age, then id; the first to be given out
+/// is the least.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     priority: u8,
@@ -372,8 +376,8 @@ pub fn order(queue: Queue<'_>) -> Vec<&TicketId> {
     line.into_iter().map(|t| &t.id).collect()
 }
 
-/// Who gets what now: at most `free` pairs, in order. A ticket meant for an agent goes to it or waits for it; any other
-/// goes to an idle agent for whom nothing eligible is meant, if there is one.
+/// Who gets what now: at most `free` pairs, in order. A ticket meant for an agent goes to it or waits for it;
+/// any other goes to an idle agent for whom nothing eligible is meant, if there is one.
 #[must_use]
 pub fn assign<'a>(queue: Queue<'a>, idle: &[&'a AgentName], free: u32) -> Vec<(&'a TicketId, &'a AgentName)> {
     let line = order(queue);
@@ -381,8 +385,8 @@ pub fn assign<'a>(queue: Queue<'a>, idle: &[&'a AgentName], free: u32) -> Vec<(&
     assign_in(line, queue, &meant, idle, free)
 }
 
-/// [`assign`] for whoever has the line at hand, and knows whom eligible tickets are meant for: no more of the line is taken
-/// than is given out.
+/// [`assign`] for whoever has the line at hand, and knows whom eligible tickets are meant for: no more of the
+/// line is taken than is given out.
 #[must_use]
 pub fn assign_in<'a>(
     line: impl IntoIterator<Item = &'a TicketId>,
@@ -412,7 +416,8 @@ pub fn assign_in<'a>(
     pairs
 }
 
-/// Why the ticket is not given out now, for people: nothing when [`assign`] gives it out with the same `idle` and `free`.
+/// Why the ticket is not given out now, for people: nothing when [`assign`] gives it out with the same `idle`
+/// and `free`.
 #[must_use]
 pub fn explain(queue: Queue<'_>, id: &TicketId, idle: &[&AgentName], free: u32) -> Option<Refusal> {
     match eligible(queue, id) {

@@ -1,5 +1,6 @@
-//! What each machine is explored with: first states, an alphabet of events that names its guards, and which differences
-//! between states matter. The diagrams, the matrices and the random histories of the tests are made of these.
+//! What each machine is explored with: first states, an alphabet of events that names its guards, and which
+//! differences between states matter. The diagrams, the matrices and the random histories of the tests are
+//! made of these.
 
 pub mod attempt;
 pub mod project;

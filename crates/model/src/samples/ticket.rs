@@ -265,8 +265,8 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
     all.0
 }
 
-/// Events of the attempt that only the ticket itself brings about, by an event of its own: from outside they are refused
-/// in every state.
+/// Events of the attempt that only the ticket itself brings about, by an event of its own: from outside they
+/// are refused in every state.
 #[must_use]
 pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
     use crate::attempt::Event as Child;

@@ -63,9 +63,9 @@ impl Detected {
 
 /// The test runners of a repository, the first being the one to take; empty when there is none.
 ///
-/// `paths` are the repository's files relative to its root, with `/` (what git tracks, or at least the names at the
-/// root and in `tests/`). `read` gives the text of one of them, or `None` where it cannot be read as text; it is
-/// asked only for a few small files at the root.
+/// `paths` are the repository's files relative to its root, with `/` (what git tracks, or at least the names
+/// at the root and in `tests/`). `read` gives the text of one of them, or `None` where it cannot be read as
+/// text; it is asked only for a few small files at the root.
 pub fn detect<P: AsRef<str>>(paths: &[P], read: impl Fn(&str) -> Option<String>) -> Vec<Detected> {
     let files = Files {
         paths: paths.iter().map(AsRef::as_ref).collect(),
@@ -137,7 +137,8 @@ fn pytest(files: &Files<'_>) -> Option<Detected> {
     })
 }
 
-/// pytest's own naming, at the root or below `tests/` or `test/`: elsewhere it may belong to something vendored.
+/// pytest's own naming, at the root or below `tests/` or `test/`: elsewhere it may belong to something
+/// vendored.
 fn is_python_test(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let Some(stem) = name.strip_suffix(".py") else {
@@ -225,7 +226,8 @@ fn make(files: &Files<'_>) -> Option<Detected> {
     })
 }
 
-/// Whether a makefile has a rule for `test`: not an assignment, not a recipe's line, not a mention in `.PHONY`.
+/// Whether a makefile has a rule for `test`: not an assignment, not a recipe's line, not a mention in
+/// `.PHONY`.
 fn has_test_target(makefile: &str) -> bool {
     let joined = makefile.replace("\\\r\n", " ").replace("\\\n", " ");
     let mut in_define = false;
@@ -243,7 +245,8 @@ fn has_test_target(makefile: &str) -> bool {
             return false;
         };
         let rest = rest.trim_start_matches(':');
-        // `test := x`, `test ::= x`, and `X = a:b`; `test: X = 1` only sets a variable for a rule that is elsewhere.
+        // `test := x`, `test ::= x`, and `X = a:b`; `test: X = 1` only sets a variable for a rule that is
+        // elsewhere.
         let sets = rest.starts_with('=')
             || targets.contains('=')
             || rest.split(';').next().is_some_and(|needs| needs.contains('='));

@@ -25,8 +25,8 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A problem at these bytes of the text. A span that is outside of the text, or cuts a character, is moved to
-    /// the nearest place before that does not.
+    /// A problem at these bytes of the text. A span that is outside of the text, or cuts a character, is
+    /// moved to the nearest place before that does not.
     pub(super) fn new(
         file: &str,
         text: &str,

@@ -6,10 +6,12 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serializer;
 
-/// The longest duration that a setting may have. Longer ones are slips, and would overflow what is added to them.
+/// The longest duration that a setting may have. Longer ones are slips, and would overflow what is added to
+/// them.
 pub(super) const MAX: Duration = Duration::from_hours(24 * 365);
 
-/// The units, largest first, in milliseconds. `ms` stands before `m` and `s` only in meaning: a unit is read whole.
+/// The units, largest first, in milliseconds. `ms` stands before `m` and `s` only in meaning: a unit is read
+/// whole.
 const UNITS: [(&str, u64); 5] = [
     ("d", 24 * 60 * 60 * 1000),
     ("h", 60 * 60 * 1000),

@@ -1,7 +1,7 @@
 //! The keys that are known, the ones that come later, and what a person may have meant.
 
-/// The tables and their keys; `""` is the top of the file and `harness.*` is each harness's table. A test holds
-/// this against the schema.
+/// The tables and their keys; `""` is the top of the file and `harness.*` is each harness's table. A test
+/// holds this against the schema.
 pub(super) const KNOWN: &[(&str, &[&str])] = &[
     (
         "",

@@ -1,8 +1,8 @@
 //! `crew.toml`: what a team decided about its crew, read whole or refused with every reason at once.
 //!
-//! Pure: text comes in, values or [`Diagnostic`]s go out. Files, environment and git stay with the caller. A key
-//! that this build does not know, or knows and cannot honour yet, is an error and never ignored: a setting that
-//! seems to hold and does not is worse than none.
+//! Pure: text comes in, values or [`Diagnostic`]s go out. Files, environment and git stay with the caller. A
+//! key that this build does not know, or knows and cannot honour yet, is an error and never ignored: a
+//! setting that seems to hold and does not is worse than none.
 
 mod detect;
 mod diagnostic;
@@ -45,13 +45,14 @@ pub const MAX_AGENTS: u32 = 1000;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields, title = "crew.toml")]
 pub struct Settings {
-    /// Folder inside the repository that workspaces are made in, such as `"agents"`. Without it they stand in the
-    /// user's state directory, outside the repository, where agents and build tools cannot pick up its files.
+    /// Folder inside the repository that workspaces are made in, such as `"agents"`. Without it they stand in
+    /// the user's state directory, outside the repository, where agents and build tools cannot pick up its
+    /// files.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub workspace_dir: Option<String>,
-    /// Folder inside the repository whose prompt templates win over the built-in ones. A change to it waits for a
-    /// person, like a change to `crew.toml`.
+    /// Folder inside the repository whose prompt templates win over the built-in ones. A change to it waits
+    /// for a person, like a change to `crew.toml`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub prompts_dir: Option<String>,
@@ -108,23 +109,23 @@ pub struct Run {
     pub debounce: Duration,
     /// What stopping the engine does to running steps.
     pub on_stop: OnStop,
-    /// How often the agent is asked to resolve a merge conflict of one attempt; then the ticket is held. 0 holds
-    /// it at the first conflict.
+    /// How often the agent is asked to resolve a merge conflict of one attempt; then the ticket is held. 0
+    /// holds it at the first conflict.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub conflict_resolutions: u32,
     /// How often a stuck attempt is recovered before it counts as crashed; 0 for never.
     #[schemars(range(min = 0, max = 1_000_000))]
     pub recoveries: u32,
-    /// How long an agent waits for the answer to a question; then it is told that nobody answered, and goes on.
-    /// Without it, it waits for as long as it takes.
+    /// How long an agent waits for the answer to a question; then it is told that nobody answered, and goes
+    /// on. Without it, it waits for as long as it takes.
     #[serde(
         serialize_with = "duration::serialize_some",
         skip_serializing_if = "Option::is_none"
     )]
     #[schemars(with = "duration::Text")]
     pub answer_within: Option<Duration>,
-    /// What steps and checks have printed may take so many MiB on the disk, all of it together; above it, the oldest of closed tickets
-    /// goes.
+    /// What steps and checks have printed may take so many MiB on the disk, all of it together; above it, the
+    /// oldest of closed tickets goes.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub outputs_mib: u32,
 }
@@ -149,8 +150,8 @@ pub struct Agents {
     /// Agents that are busy at once. With `names` given it is their number and may not be set.
     #[schemars(range(min = 1, max = 1000))]
     pub count: u32,
-    /// The agents by name, when they are fixed; empty: crew makes up as many names as it needs. A name is letters,
-    /// digits, `.`, `_` and `-`, begins with a letter, a digit or `_`, and is at most 64 long.
+    /// The agents by name, when they are fixed; empty: crew makes up as many names as it needs. A name is
+    /// letters, digits, `.`, `_` and `-`, begins with a letter, a digit or `_`, and is at most 64 long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub names: Vec<AgentName>,
@@ -167,11 +168,13 @@ pub struct Agents {
 pub struct Harness {
     /// Which client it is; without it, the table's name.
     pub kind: HarnessKind,
-    /// The program and its first arguments: required for the kind `command`; the kind `claude` has `claude`. It is
-    /// started directly, never by a shell; a path with a `/` that is not absolute is relative to the repository's root.
+    /// The program and its first arguments: required for the kind `command`; the kind `claude` has `claude`.
+    /// It is started directly, never by a shell; a path with a `/` that is not absolute is relative to the
+    /// repository's root.
     #[schemars(length(min = 1))]
     pub command: Vec<String>,
-    /// The model, for the kind `claude`: a name or an alias that the client knows. Without it, the client's own choice.
+    /// The model, for the kind `claude`: a name or an alias that the client knows. Without it, the client's
+    /// own choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
     pub model: Option<String>,
@@ -181,12 +184,13 @@ pub struct Harness {
     /// Variables added to the agent's environment.
     #[schemars(default)]
     pub env: BTreeMap<String, String>,
-    /// Names of variables of crew's own environment that the agent gets, beside PATH, HOME, LANG, TERM, TMPDIR,
-    /// USER and SHELL.
+    /// Names of variables of crew's own environment that the agent gets, beside PATH, HOME, LANG, TERM,
+    /// TMPDIR, USER and SHELL.
     #[schemars(default)]
     pub pass_env: Vec<String>,
-    /// What tokens cost, for the kind `claude`: used for a step that was killed before the client could say what it
-    /// cost. Without it, such a step is taken to be as dear as the tokens of the session's earlier steps.
+    /// What tokens cost, for the kind `claude`: used for a step that was killed before the client could say
+    /// what it cost. Without it, such a step is taken to be as dear as the tokens of the session's earlier
+    /// steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Price")]
     pub price: Option<Price>,
@@ -277,22 +281,24 @@ pub enum ReviewWhen {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Land {
-    /// Files, and folders with all that is in them, relative to the repository's root: work that changes one of
-    /// them waits for a person. `crew.toml` is always among them, listed or not.
+    /// Files, and folders with all that is in them, relative to the repository's root: work that changes one
+    /// of them waits for a person. `crew.toml` is always among them, listed or not.
     pub hold_paths: Vec<String>,
 }
 
-/// `[budget]`: what the crew may cost, as far as its clients tell prices. A step that runs is never stopped for it.
+/// `[budget]`: what the crew may cost, as far as its clients tell prices. A step that runs is never stopped
+/// for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(default, deny_unknown_fields)]
 pub struct Budget {
-    /// US dollars that one ticket may cost, over all its attempts. When 80 % are spent its agent is told; when all is
-    /// spent the ticket is held, until a person retries it or raises this. Without it there is no limit.
+    /// US dollars that one ticket may cost, over all its attempts. When 80 % are spent its agent is told;
+    /// when all is spent the ticket is held, until a person retries it or raises this. Without it there is no
+    /// limit.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "money::serialize")]
     #[schemars(with = "money::Number")]
     pub ticket_usd: Option<Usd>,
-    /// US dollars that all tickets together may cost on one day of UTC. When all is spent no step is started before the
-    /// next day. Without it there is no limit.
+    /// US dollars that all tickets together may cost on one day of UTC. When all is spent no step is started
+    /// before the next day. Without it there is no limit.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "money::serialize")]
     #[schemars(with = "money::Number")]
     pub day_usd: Option<Usd>,
@@ -357,8 +363,9 @@ impl Settings {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it, in the order of the text; `file_name` only names it in the diagnostics.
-    /// Where the text is not TOML at all, only that is told: what stands behind a broken line cannot be trusted.
+    /// Everything that is wrong with it, in the order of the text; `file_name` only names it in the
+    /// diagnostics. Where the text is not TOML at all, only that is told: what stands behind a broken line
+    /// cannot be trusted.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, Vec<Diagnostic>> {
         parse::settings(text, file_name)
     }
@@ -372,10 +379,11 @@ impl Settings {
         parse::bytes(bytes, file_name)
     }
 
-    /// The file that `crew init` writes: these values live, everything else as a comment with its default. Reading
-    /// it gives the same values back.
+    /// The file that `crew init` writes: these values live, everything else as a comment with its default.
+    /// Reading it gives the same values back.
     ///
-    /// `harness` is the name and table that `agents.harness` gets; without one an example stands in a comment.
+    /// `harness` is the name and table that `agents.harness` gets; without one an example stands in a
+    /// comment.
     #[must_use]
     pub fn template(target: &str, checks: &Checks, harness: Option<(&str, &Harness)>) -> String {
         template::write(target, checks, harness)
@@ -420,8 +428,8 @@ impl Settings {
         named.is_some_and(|named| named.kind == harness.kind)
     }
 
-    /// Whether a change to this path, relative to the repository's root and with `/`, waits for a person: one of
-    /// `land.hold_paths`, `crew.toml` or a file in `prompts_dir`.
+    /// Whether a change to this path, relative to the repository's root and with `/`, waits for a person: one
+    /// of `land.hold_paths`, `crew.toml` or a file in `prompts_dir`.
     #[must_use]
     pub fn holds(&self, path: &str) -> bool {
         let held = self
@@ -452,8 +460,8 @@ pub fn duration(text: &str) -> Result<Duration, &'static str> {
     duration::parse(text)
 }
 
-/// Makes the schema of what is written one of what is read: no key is required, and each that has a default tells
-/// it, durations too.
+/// Makes the schema of what is written one of what is read: no key is required, and each that has a default
+/// tells it, durations too.
 fn loosen(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

@@ -113,7 +113,8 @@ pub(super) fn settings(text: &str, file: &str) -> Result<Settings, Vec<Diagnosti
     }
 }
 
-/// A parser that goes on after an error trips over the same line again: the first word on each line is enough.
+/// A parser that goes on after an error trips over the same line again: the first word on each line is
+/// enough.
 fn one_a_line(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.dedup_by_key(|diagnostic| diagnostic.line);
     found

@@ -1,5 +1,5 @@
-//! What a transition changes beside the state: slot, timer and file are functions of the state, so their changes are the
-//! difference of two states and can neither be forgotten nor done twice.
+//! What a transition changes beside the state: slot, timer and file are functions of the state, so their
+//! changes are the difference of two states and can neither be forgotten nor done twice.
 
 use std::collections::BTreeSet;
 

@@ -33,7 +33,8 @@ pub enum Event {
         session: SessionId,
         /// When.
         at: Time,
-        /// Whether it may be given out at all: due, dependencies done, slot free; resolved by the route policy.
+        /// Whether it may be given out at all: due, dependencies done, slot free; resolved by the route
+        /// policy.
         eligible: bool,
     },
     /// Something happened to its attempt.
@@ -321,7 +322,8 @@ pub enum Effect {
         /// The merged result.
         candidate: Candidate,
     },
-    /// Keep what the attempt made under `refs/crew/attempts/<ticket>/<number>`, then remove workspace and branch.
+    /// Keep what the attempt made under `refs/crew/attempts/<ticket>/<number>`, then remove workspace and
+    /// branch.
     KeepWork {
         /// Whose.
         agent: AgentName,

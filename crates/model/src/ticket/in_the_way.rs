@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Something in a checkout that landing would have to touch, or that keeps it from touching anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InTheWay {
-    /// The file: from the root of the repository's own checkout, absolute in another one. The checkout itself where it is
-    /// about no file.
+    /// The file: from the root of the repository's own checkout, absolute in another one. The checkout itself
+    /// where it is about no file.
     pub path: String,
     /// What is there.
     pub what: Obstacle,

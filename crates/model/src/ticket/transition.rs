@@ -213,7 +213,7 @@ impl Draft<'_> {
                     paths.join(", "),
                     self.ticket.id
                 );
-                self.unseat();
+                self.free_slot();
                 self.hold(
                     Why::SensitivePaths {
                         paths: paths.clone(),

@@ -68,7 +68,8 @@ impl Act {
         "answer", "approve", "retry", "waive", "drop", "merge", "wake", "kill", "undep", "by hand",
     ];
 
-    /// The line to type. Where a person's own text is wanted, `"…"` stands for it; an act by hand is told in words.
+    /// The line to type. Where a person's own text is wanted, `"…"` stands for it; an act by hand is told in
+    /// words.
     #[must_use]
     pub fn typed(&self) -> String {
         match self {

@@ -71,7 +71,8 @@ pub enum Status {
 }
 
 impl Agent {
-    /// What it waits for, and until when, in words: partly text of the agent, not sanitised. None while it works.
+    /// What it waits for, and until when, in words: partly text of the agent, not sanitised. None while it
+    /// works.
     #[must_use]
     pub fn waiting(&self, now: Time) -> Option<String> {
         let waits = self.waits.as_ref()?;
@@ -213,8 +214,8 @@ impl Snapshot {
 }
 
 impl Snapshot {
-    /// What keeps its next step from being started, whatever it did itself: its harness is paused. As of the journal's last
-    /// row; a frontend looks whether the time has passed.
+    /// What keeps its next step from being started, whatever it did itself: its harness is paused. As of the
+    /// journal's last row; a frontend looks whether the time has passed.
     fn paused(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         let next = match &attempt.state {
             attempt::State::Ready => None,

@@ -1,7 +1,8 @@
-//! What lies behind: tickets that are over and taken out of the fold, so that what is folded is as large as what goes on.
+//! What lies behind: tickets that are over and taken out of the fold, so that what is folded is as large as
+//! what goes on.
 //!
-//! Each leaves a [`Record`]. With all of them taken back, a view is what it would be had nothing been set aside; what is shown
-//! without them (counts, dependencies, the latest landings) is the same either way.
+//! Each leaves a [`Record`]. With all of them taken back, a view is what it would be had nothing been set
+//! aside; what is shown without them (counts, dependencies, the latest landings) is the same either way.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,11 +15,12 @@ use crate::attempt::Usage;
 use crate::ticket::{Done, State, Ticket};
 use crate::{TicketId, Time};
 
-/// The shape of a stored view and its records, and of what the fold makes of a row: one that was stored with another is made
-/// anew from the rows.
+/// The shape of a stored view and its records, and of what the fold makes of a row: one that was stored with
+/// another is made anew from the rows.
 pub const SHAPE: u32 = 3;
 
-/// How long a ticket has been over when it is set aside: what it cost then belongs to no day whose budget still counts.
+/// How long a ticket has been over when it is set aside: what it cost then belongs to no day whose budget
+/// still counts.
 const REST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// So many of the latest landings stay in the view, whatever was set aside.
@@ -69,8 +71,8 @@ pub struct Summaries {
 }
 
 impl Snapshot {
-    /// Tickets that may be set aside, at most so many: over for a day, and no ticket that is not over depends on them or
-    /// recovers them.
+    /// Tickets that may be set aside, at most so many: over for a day, and no ticket that is not over depends
+    /// on them or recovers them.
     #[must_use]
     pub fn behind(&self, now: Time, most: usize) -> BTreeSet<TicketId> {
         let open = self.tickets.values().filter(|ticket| !ticket.is_done());

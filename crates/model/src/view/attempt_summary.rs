@@ -34,8 +34,8 @@ pub struct AttemptSummary {
     pub said: Option<String>,
     /// The merge commit on the target, when it landed.
     pub landed: Option<Oid>,
-    /// The commits it stands between, as far as they are known: what it was built on, and the tip of its branch once that was
-    /// taken over.
+    /// The commits it stands between, as far as they are known: what it was built on, and the tip of its
+    /// branch once that was taken over.
     pub base: Option<Oid>,
     /// See [`AttemptSummary::base`].
     pub tip: Option<Oid>,

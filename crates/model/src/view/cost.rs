@@ -12,7 +12,8 @@ use crate::ticket::Ticket;
 use crate::time::Day;
 use crate::{AgentName, RunId, TicketId, Time};
 
-/// What one step used. A step is charged once, when it has ended, however it ended; one that runs is not in it yet.
+/// What one step used. A step is charged once, when it has ended, however it ended; one that runs is not in
+/// it yet.
 #[derive(Clone, Debug, PartialEq, Hash, Serialize, Deserialize)]
 pub struct Charge {
     /// The row of the journal that says so.
@@ -109,7 +110,8 @@ pub struct Sums {
     by: By,
     filter: Filter,
     total: Sum,
-    /// Each by itself: there may be one for every step that ever ended, and a map leaves room between what it holds.
+    /// Each by itself: there may be one for every step that ever ended, and a map leaves room between what it
+    /// holds.
     lines: BTreeMap<(String, u64), Box<Line>>,
 }
 
@@ -130,7 +132,8 @@ impl Filter {
 }
 
 impl Charge {
-    /// The charge that this event of an attempt is, if it is the end of a step. `attempt` is as it was before.
+    /// The charge that this event of an attempt is, if it is the end of a step. `attempt` is as it was
+    /// before.
     pub(super) fn of(
         event: &Event,
         ticket: &TicketId,

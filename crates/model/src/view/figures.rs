@@ -55,7 +55,8 @@ pub fn tokens(count: u64) -> String {
     }
 }
 
-/// What something cost: nothing for nothing, `<$0.01` for what rounds to it, `~` before what is estimated in part.
+/// What something cost: nothing for nothing, `<$0.01` for what rounds to it, `~` before what is estimated in
+/// part.
 #[must_use]
 pub fn cost(usage: Usage) -> String {
     let about = if usage.estimated_micro_usd > 0 { "~" } else { "" };

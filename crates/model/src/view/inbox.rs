@@ -19,7 +19,8 @@ use crate::{AgentName, TicketId, Time};
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// The same for as long as it waits, another one for the next of its kind: the kind, the ticket or file, and since when.
+    /// The same for as long as it waits, another one for the next of its kind: the kind, the ticket or file,
+    /// and since when.
     pub id: String,
     /// What it is.
     pub kind: Kind,
@@ -99,7 +100,8 @@ pub struct Context {
     pub refusals: BTreeMap<TicketId, Refusal>,
     /// Files in the ticket folder that are no tickets.
     pub files: Vec<BadFile>,
-    /// Why nothing new can begin, a full disk or a folder that cannot be written, in words; nothing where it can.
+    /// Why nothing new can begin, a full disk or a folder that cannot be written, in words; nothing where it
+    /// can.
     pub refuses_work: Option<String>,
     /// Why no ticket's file can be written now, in words; nothing where they can.
     pub unwritable: Option<String>,
@@ -158,7 +160,8 @@ impl Snapshot {
     }
 }
 
-/// What waits for a person: by urgency, then the oldest first. `tickets` may hold those that only have a file yet.
+/// What waits for a person: by urgency, then the oldest first. `tickets` may hold those that only have a file
+/// yet.
 #[must_use]
 pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
     let mut items: Vec<Item> = tickets

@@ -13,7 +13,8 @@ use crate::{AgentName, Time};
 /// So many tickets, attempts, charges or landings are in one piece.
 const MANY: usize = 250;
 
-/// A part of a view. The first piece has what there is one of; the others are lists of what there are many of.
+/// A part of a view. The first piece has what there is one of; the others are lists of what there are many
+/// of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Piece {

@@ -7,7 +7,8 @@ use crate::attempt::{Class, Event as A, Failure, Signal};
 use crate::ticket::{Candidate, Event as T, Spec};
 use crate::{Actor, Fence, RunId, SessionId};
 
-/// A journal being written: every ticket row goes through the machine, so that the fold sees what an engine writes.
+/// A journal being written: every ticket row goes through the machine, so that the fold sees what an engine
+/// writes.
 #[derive(Default)]
 struct Told {
     crew: Snapshot,

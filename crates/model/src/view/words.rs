@@ -1,4 +1,5 @@
-//! Facts and orders in words, for people. What they quote of agents and tickets is not sanitised: that is the face's.
+//! Facts and orders in words, for people. What they quote of agents and tickets is not sanitised: that is the
+//! face's.
 
 use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::Fact;

@@ -27,8 +27,9 @@ impl Witness {
         }
     }
 
-    /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost workspace or
-    /// work that came back after its agent was freed, two steps for each conflict, and one for each recovery and each retry of a person's.
+    /// Attempts and steps are within their limits: beyond them only what the table gives for free, a lost
+    /// workspace or work that came back after its agent was freed, two steps for each conflict, and one for
+    /// each recovery and each retry of a person's.
     pub(super) fn limits_hold(
         &mut self,
         id: &TicketId,
@@ -43,12 +44,14 @@ impl Witness {
             free.0 += 1;
         }
         match event {
-            // Whom a person gives another try has a step before the last chance too, as one that is recovered has.
+            // Whom a person gives another try has a step before the last chance too, as one that is recovered
+            // has.
             Event::Retried { .. } => *free = (0, free.1 + 1),
             Event::Reopened { .. } => *free = (0, free.1),
             Event::Claimed { .. } => free.1 = 0,
             Event::Conflicted { .. } => free.1 += 2,
-            // The machine means it so: a new session hears the task first, and the step after that is its last chance.
+            // The machine means it so: a new session hears the task first, and the step after that is its
+            // last chance.
             Event::Attempt(attempt::Event::Recovered { .. }) => free.1 += 1,
             _ => {}
         }
@@ -66,8 +69,8 @@ impl Witness {
         )
     }
 
-    /// No step is started before its wait is over, nor on a harness whose service refuses; what the service asks for is no
-    /// error.
+    /// No step is started before its wait is over, nor on a harness whose service refuses; what the service
+    /// asks for is no error.
     pub(super) fn waits_are_kept(&self, id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
         let Event::Attempt(event) = event else {
             return Ok(());
@@ -89,11 +92,11 @@ impl Witness {
                     "no step before its wait is over",
                     || format!("{id} at {at}: {due:?}"),
                 )?;
-                let bar = self.audit.project().paused.values().find(|bar| bar.holds(at));
+                let pause = self.audit.project().paused.values().find(|pause| pause.holds(at));
                 ensure(
-                    bar.is_none() || !self.is_alone,
+                    pause.is_none() || !self.is_alone,
                     "no step on a harness that refuses",
-                    || format!("{id} at {at}: {bar:?}"),
+                    || format!("{id} at {at}: {pause:?}"),
                 )
             }
             attempt::Event::StepFailed { failure, .. } if !failure.class.counts() => {
@@ -109,7 +112,8 @@ impl Witness {
         }
     }
 
-    /// The same failure of submitted work comes three times at most before a person is asked, and only a person goes on.
+    /// The same failure of submitted work comes three times at most before a person is asked, and only a
+    /// person goes on.
     pub(super) fn same_is_not_paid_again(
         &mut self,
         id: &TicketId,
@@ -166,8 +170,8 @@ impl Witness {
         )
     }
 
-    /// A step is started only while there is money for it, and whoever comes near the end of it is told. Then spend exceeds a
-    /// budget by at most one step per running agent.
+    /// A step is started only while there is money for it, and whoever comes near the end of it is told. Then
+    /// spend exceeds a budget by at most one step per running agent.
     pub(super) fn budgets_hold(
         &mut self,
         id: &TicketId,
@@ -234,8 +238,8 @@ impl Witness {
     }
 }
 
-/// Nobody but a person wakes a sleeper before its time, or lets a question's time be over before it is. That it happens at
-/// most once is the machine's: who is awake cannot be woken.
+/// Nobody but a person wakes a sleeper before its time, or lets a question's time be over before it is. That
+/// it happens at most once is the machine's: who is awake cannot be woken.
 pub(super) fn is_woken_in_time(id: &TicketId, event: &Event, before: &Ticket, at: Time) -> Checked {
     let state = before.attempt().map(|attempt| &attempt.state);
     let due = match (event, state) {

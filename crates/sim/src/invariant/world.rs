@@ -82,8 +82,8 @@ impl Witness {
         Ok(())
     }
 
-    /// What its steps have cost, and have told, is what the ticket says that it has cost. What no engine was told of, since
-    /// nobody waited for it any more, is not in it.
+    /// What its steps have cost, and have told, is what the ticket says that it has cost. What no engine was
+    /// told of, since nobody waited for it any more, is not in it.
     pub(super) fn costs_add_up(&self, ticket: &Ticket, world: &World) -> Checked {
         let runs = world
             .processes
@@ -96,7 +96,8 @@ impl Witness {
         })
     }
 
-    /// The target's first-parent chain is what landed, in its order, and what others pushed; each landed once, and tested.
+    /// The target's first-parent chain is what landed, in its order, and what others pushed; each landed
+    /// once, and tested.
     pub(super) fn target_is_what_was_landed(&self, world: &World) -> Checked {
         // What someone took back from the target is nobody's to answer for but theirs.
         let there = |(id, _): &&(Oid, bool)| {

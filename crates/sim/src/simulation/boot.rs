@@ -30,7 +30,8 @@ impl Simulation {
         executor.perform(&one.ticket, &one.effect)
     }
 
-    /// What the engine is started for: the queue, or at times one command that a person gives while no engine is up.
+    /// What the engine is started for: the queue, or at times one command that a person gives while no engine
+    /// is up.
     fn duty(&mut self) -> engine::Duty {
         self.errand = None;
         let Some(mut rng) = self.chance.strikes(Site::Errand) else {
@@ -57,7 +58,8 @@ impl Simulation {
         engine::Duty::Command { lands }
     }
 
-    /// Whether the one command that the engine is up for has been carried out, or its person's patience is over.
+    /// Whether the one command that the engine is up for has been carried out, or its person's patience is
+    /// over.
     pub(super) fn errand_is_over(&self) -> bool {
         let (Some((id, lands, patience)), Some(driver)) = (&self.errand, &self.driver) else {
             return false;

@@ -42,7 +42,7 @@ impl Simulation {
             .project()
             .paused
             .values()
-            .any(|bar| bar.until.is_none());
+            .any(|pause| pause.until.is_none());
         if let Some(ticket) = tickets.first().filter(|_| shut) {
             self.note(Who::Person, || "helper: the credentials are renewed".to_owned());
             self.submit(&model::command::Command::Retry {

@@ -1,5 +1,5 @@
-//! What happens to the machine under the engine: its clock is set, it is suspended, its disk fills, its repository is
-//! tampered with.
+//! What happens to the machine under the engine: its clock is set, it is suspended, its disk fills, its
+//! repository is tampered with.
 
 use std::time::Duration;
 
@@ -46,14 +46,15 @@ impl Simulation {
         }
         if let Some(mut rng) = self.chance.strikes(Site::Rewrite) {
             let commits = usize::try_from(rng.from(1, 2)).unwrap_or(1);
-            self.world.take_back(commits);
+            self.world.restore(commits);
             self.note(Who::World, || {
                 format!("someone takes {commits} commits back from the target")
             });
         }
     }
 
-    /// For a moment, as a person does who moves things about, or for longer, as with another branch checked out.
+    /// For a moment, as a person does who moves things about, or for longer, as with another branch checked
+    /// out.
     fn move_a_file_away(&mut self, rng: &mut Rng) {
         let ids: Vec<TicketId> = self.world.files.files.keys().cloned().collect();
         let Some(id) = rng.pick(&ids) else { return };
@@ -67,8 +68,9 @@ impl Simulation {
         self.note(Who::World, || format!("the file of {id} is away for {ms} ms"));
     }
 
-    /// The clock is set: an hour off, as by a wrong time zone, or a little, as by a time server. What waits by the clock waits
-    /// on; what goes on in the world, and what a driver measures by a clock that only runs on, is not touched.
+    /// The clock is set: an hour off, as by a wrong time zone, or a little, as by a time server. What waits
+    /// by the clock waits on; what goes on in the world, and what a driver measures by a clock that only runs
+    /// on, is not touched.
     pub(super) fn set_clock(&mut self, mut rng: Rng) {
         let by = match rng.below(4) {
             0 => 3_600_000,

@@ -58,8 +58,9 @@ impl Simulation {
         if self.world.calm {
             return;
         }
-        // These tell of what is not there, or not possible, and a later engine may have made it since: only the repository's
-        // lock, which an engine holds for as long as its executor work, keeps them from being told late.
+        // These tell of what is not there, or not possible, and a later engine may have made it since: only
+        // the repository's lock, which an engine holds for as long as its executor work, keeps them from
+        // being told late.
         let harmless = |told: &&Told| {
             !matches!(
                 told.report,
@@ -71,7 +72,8 @@ impl Simulation {
                     | Report::CouldNotRun { .. }
             )
         };
-        // A core whose last decisions never became durable lives on nowhere: its driver was waiting for the journal.
+        // A core whose last decisions never became durable lives on nowhere: its driver was waiting for the
+        // journal.
         if let Some(mut rng) = self.chance.strikes(Site::Zombie).filter(|_| undecided) {
             let first = driver.reports.iter().find(harmless).map(reported);
             let run = driver.watched.keys().find(|run| self.world.end_of(run).is_some());
@@ -105,7 +107,8 @@ impl Simulation {
             Ok(_) => format!("the old engine wrote: {facts}"),
             Err(error) => format!("the old engine was refused: {error}"),
         });
-        // What other tickets have cost meanwhile it cannot know: only the repository's lock keeps it from starting a step.
+        // What other tickets have cost meanwhile it cannot know: only the repository's lock keeps it from
+        // starting a step.
         self.witness.old_engine = true;
         let checked = self.check();
         self.witness.old_engine = false;

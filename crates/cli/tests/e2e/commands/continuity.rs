@@ -1,5 +1,5 @@
-//! Journals of other crews: a fixture of every released schema, which today's crew opens and shows as ever, and events of a newer
-//! crew, which today's refuses. How a fixture is made is in docs/design/journal.md.
+//! Journals of other crews: a fixture of every released schema, which today's crew opens and shows as ever,
+//! and events of a newer crew, which today's refuses. How a fixture is made is in docs/design/journal.md.
 
 use std::path::{Path, PathBuf};
 
@@ -134,7 +134,8 @@ fn what_was_set_aside_is_told_as_if_it_had_not_been() {
     }
     let aside = repo.crew(&["doctor"]);
     assert!(aside.out.contains("tickets are set aside"), "{aside}");
-    // A person opens the file of one again: it goes on from where it was, and what it was is told with the rest.
+    // A person opens the file of one again: it goes on from where it was, and what it was is told with the
+    // rest.
     repo.ticket("t-1", "Do it", "");
     repo.crew(&["run", "--until-idle"]).ok();
     let again = repo.crew(&["history", "t-1"]).ok();

@@ -1,6 +1,6 @@
 //! A journal of thousands of tickets.
 
-use crate::commands::behind::{aside, forget_the_view, with_past_of};
+use crate::commands::archived::{aside, forget_the_view, with_past_of};
 
 #[test]
 fn a_long_journal_is_set_aside_while_it_is_folded_anew() {

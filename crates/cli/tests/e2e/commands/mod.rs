@@ -1,7 +1,7 @@
 //! The commands, one by one, on real repositories.
 
+mod archived;
 mod bad_input;
-mod behind;
 mod clean;
 mod continuity;
 mod dashboard;

@@ -203,17 +203,20 @@ fn a_rate_limit_makes_the_harness_wait_and_counts_no_error() {
     world.wait_for("t-2", "in_progress/ready");
     world.open("go");
     world.wait("the harness is paused", || world.harness_pause().is_some());
-    let bar = world.harness_pause().unwrap();
+    let pause = world.harness_pause().unwrap();
     world.wait("both land", || world.landed().len() == 2);
     world.must(&["stop"]);
     engine.end();
-    let until = bar.until.unwrap();
+    let until = pause.until.unwrap();
     let (first, failed) = times(&world, "t-1");
     let (second, _) = times(&world, "t-2");
-    assert!(failed.unwrap() < until && bar.message == "too much", "{bar:?}");
+    assert!(
+        failed.unwrap() < until && pause.message == "too much",
+        "{pause:?}"
+    );
     assert!(
         first[1..].iter().chain(&second).all(|at| *at >= until),
-        "{first:?} {second:?} {bar:?}"
+        "{first:?} {second:?} {pause:?}"
     );
     assert_eq!((first.len(), second.len()), (2, 1));
     assert!(!world.says("t-1", "in a row"), "no error is counted");

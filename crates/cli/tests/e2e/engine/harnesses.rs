@@ -4,8 +4,8 @@ use std::fs;
 
 use testkit::world::{World, make_executable};
 
-/// Puts a client of the kind `claude` into the settings, and has new attempts work with it. The program says its version; any
-/// step that is started with it leaves a mark, and fails.
+/// Puts a client of the kind `claude` into the settings, and has new attempts work with it. The program says
+/// its version; any step that is started with it leaves a mark, and fails.
 fn choose_claude(world: &World, table: &str) {
     let program = world.path("claude.sh");
     let script = format!(

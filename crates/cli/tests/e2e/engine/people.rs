@@ -150,7 +150,8 @@ fn a_command_that_was_asked_before_a_step_ended_is_carried_out_before_its_end() 
         .write();
     let mut engine = world.engine();
     world.wait("it is at work", || world.path("gates/on").exists());
-    // The engine hears of both at once, when it goes on. Frozen while it writes, it would keep everybody from writing.
+    // The engine hears of both at once, when it goes on. Frozen while it writes, it would keep everybody from
+    // writing.
     world.wait("the engine is frozen and the drop is asked for", || {
         engine.signal("STOP");
         let is_asked = ask_to_drop(&world, "t-1");

@@ -181,7 +181,7 @@ impl Reference {
     }
 
     /// Gives open tickets to idle agents, the oldest first.
-    fn give_out(&mut self) {
+    fn dispatch(&mut self) {
         while self.is_up
             && self.running() < BUSY
             && let Some(next) = self.of(State::Open).first()
@@ -293,7 +293,7 @@ impl ReferenceStateMachine for Reference {
             Act::Assign(number) => state.begin(number),
             Act::Start => state.start(),
         }
-        state.give_out();
+        state.dispatch();
         if transition.crash.is_some() {
             state.is_up = false;
         } else if state.is_up {

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, Mode as Bits, RenameFlags, mkdirat, renameat_with, unl
 use rustix::io::Errno;
 
 use crate::checkout::Checkout;
-use crate::checkout::follow::beside::{Beside, beside};
+use crate::checkout::follow::beside::{Siblings, beside};
 use crate::checkout::follow::inspect::{Inspected, Inspection, Stamp, users_call};
 use crate::checkout::index_lock::IndexLock;
 use crate::error::{Error, IoContext, Result};
@@ -154,7 +154,7 @@ pub(super) struct Transfer<'a> {
     pub(super) old: &'a Oid,
     pub(super) new: &'a Oid,
     root: OwnedFd,
-    pub(super) own: Beside,
+    pub(super) own: Siblings,
     pub(super) staging: PathBuf,
 }
 
@@ -167,7 +167,7 @@ impl<'a> Transfer<'a> {
             old,
             new,
             root,
-            own: Beside::of(checkout)?,
+            own: Siblings::of(checkout)?,
             staging: beside(checkout, STAGING)?,
         })
     }

@@ -18,12 +18,12 @@ const READY: &str = "crew-ready";
 const INDEX: &str = "crew-index";
 
 /// The names of one try. The folder is removed when this is dropped.
-pub(super) struct Beside {
+pub(super) struct Siblings {
     ready: TempDir,
     index: PathBuf,
 }
 
-impl Beside {
+impl Siblings {
     /// Takes new names for a try, under the checkout's lock, and removes the remains of earlier tries.
     pub(super) fn of(checkout: &Checkout) -> Result<Self> {
         let folder = folder(checkout)?;

@@ -1,11 +1,13 @@
-//! Tickets that depend on themselves: every cycle of the queue found in one walk, however long the queue and the cycle.
+//! Tickets that depend on themselves: every cycle of the queue found in one walk, however long the queue and
+//! the cycle.
 
 use std::collections::BTreeMap;
 
 use super::Queue;
 use crate::TicketId;
 
-/// The longest cycle that is told whole. Telling each ticket of a cycle of `n` the whole way round takes `n²`.
+/// The longest cycle that is told whole. Telling each ticket of a cycle of `n` the whole way round takes
+/// `n²`.
 const TOLD: usize = 16;
 
 /// The open tickets that depend on themselves, over whatever others.
@@ -34,7 +36,8 @@ struct Seen {
 }
 
 impl<'a> Cycles<'a> {
-    /// Every cycle: the sets of tickets that each depend on each (Tarjan, without recursion: a queue can be one long chain).
+    /// Every cycle: the sets of tickets that each depend on each (Tarjan, without recursion: a queue can be
+    /// one long chain).
     pub(super) fn find(queue: Queue<'a>) -> Self {
         let open = || queue.tickets.iter().filter(|(_, ticket)| !ticket.is_done());
         let at: BTreeMap<&TicketId, usize> = open().enumerate().map(|(n, (id, _))| (id, n)).collect();
@@ -96,7 +99,8 @@ impl<'a> Cycles<'a> {
         }
     }
 
-    /// What is on the path from `first` on depends on each other; alone, a ticket is a cycle only if it names itself.
+    /// What is on the path from `first` on depends on each other; alone, a ticket is a cycle only if it names
+    /// itself.
     fn close(&mut self, first: usize, path: &mut Vec<usize>, seen: &mut [Option<Seen>]) {
         let from = path.iter().rposition(|at| *at == first).unwrap_or_default();
         let members = path.split_off(from);
@@ -112,8 +116,8 @@ impl<'a> Cycles<'a> {
         }
     }
 
-    /// A way from the ticket over its dependencies back to it; `None` if it does not depend on itself. Of a long cycle only
-    /// how the way begins.
+    /// A way from the ticket over its dependencies back to it; `None` if it does not depend on itself. Of a
+    /// long cycle only how the way begins.
     pub(super) fn way_round(&self, id: &TicketId) -> Option<Vec<TicketId>> {
         let start = *self.at.get(id)?;
         let size = self.sizes[self.nodes[start].cycle?];

@@ -259,7 +259,7 @@ fn a_cycle_is_told_as_the_way_round() {
 }
 
 #[test]
-fn of_a_long_ring_each_ticket_is_told_how_it_begins() {
+fn of_a_long_cycle_each_ticket_is_told_how_it_begins() {
     let names: Vec<String> = (0..10_000).map(|n| format!("t-{n}")).collect();
     let next = |n: usize| names[(n + 1) % names.len()].as_str();
     let cycle: Vec<(&str, Spec)> = names

@@ -26,7 +26,8 @@ fn history(choices: &[Choice]) {
     for (index, sensible, n) in choices {
         now.0 += i64::from(*n) * 100;
         let events: Vec<Event> = alphabet(&ticket).into_iter().map(|s| s.event).collect();
-        // A sensible choice is the first that is accepted, going round from anywhere in strides: most are not.
+        // A sensible choice is the first that is accepted, going round from anywhere in strides: most are
+        // not.
         let (from, len) = (index.index(events.len()), events.len());
         let mut round = (0..len).map(|k| &events[(from + k * STRIDE) % len]);
         let accepted = |e: &&Event| (*n % 8 == 0 || !cuts_short(e)) && ticket.after(e, now).is_ok();

@@ -34,7 +34,7 @@ impl Draft<'_> {
             self.ticket.id
         );
         self.verify()?.stage = Stage::Queued;
-        self.unseat();
+        self.free_slot();
         self.hold(Why::NoProgress, note, None);
         Ok(())
     }
@@ -89,8 +89,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Between two steps, or between two attempts: held, and its work stays where it is. Held for it already, it says
-    /// the new figures.
+    /// Between two steps, or between two attempts: held, and its work stays where it is. Held for it already,
+    /// it says the new figures.
     pub(super) fn spend_budget(&mut self, budget: Budget) -> Taken {
         if !self.is_held_for_budget() {
             self.expect_free()?;
@@ -110,7 +110,7 @@ impl Draft<'_> {
         let note = format!(
             "spent {budget}; `crew retry {id}` grants as much again, or raise `ticket_usd` in crew.toml"
         );
-        self.unseat();
+        self.free_slot();
         self.hold(Why::Budget { budget }, note, None);
         Ok(())
     }

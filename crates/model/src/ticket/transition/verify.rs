@@ -176,7 +176,7 @@ impl Draft<'_> {
         let verify = self.building()?;
         if resolutions_left == 0 {
             verify.stage = Stage::Queued;
-            self.unseat();
+            self.free_slot();
             let note = format!("conflicts in {} could not be resolved", paths.join(", "));
             self.hold(Why::Conflict, note, None);
             return Ok(());
@@ -197,7 +197,7 @@ impl Draft<'_> {
             |s| matches!(s, Stage::Building | Stage::Checking(_)),
             "its checks do not run",
         )?;
-        self.unseat();
+        self.free_slot();
         self.hold(why, note, Some(retry_at));
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Draft<'_> {
         self.ticket.labels.insert(label);
         self.ticket.review_tries += 1;
         if left == 0 {
-            self.unseat();
+            self.free_slot();
             self.hold(
                 Why::Review,
                 "its review ended without a verdict too often".to_owned(),

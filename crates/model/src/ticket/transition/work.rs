@@ -127,7 +127,7 @@ impl Draft<'_> {
             Raised::WorkspaceLost => self.release(&Released::WorkspaceLost),
             Raised::Reaped { why } => self.release(&Released::Reaped { why }),
             Raised::NeedsPerson { why, message } => {
-                self.unseat();
+                self.free_slot();
                 let (why, note) = match why {
                     Stuck::Auth => (
                         Why::Auth,
@@ -144,8 +144,8 @@ impl Draft<'_> {
         }
     }
 
-    /// Into the line. What a person submits is taken as it is, whatever held it; submitting is the success that an agent's
-    /// labels wait for.
+    /// Into the line. What a person submits is taken as it is, whatever held it; submitting is the success
+    /// that an agent's labels wait for.
     pub(super) fn submit(&mut self, attempt: Attempt, by: Actor, submitted_at: Time) {
         for label in [Label::AgentIncomplete, Label::AgentError, Label::AutoRecovered] {
             self.ticket.labels.remove(&label);
@@ -163,7 +163,8 @@ impl Draft<'_> {
         }));
     }
 
-    /// A person closed its file. What an agent has is submitted instead; what is submitted closes when it has landed.
+    /// A person closed its file. What an agent has is submitted instead; what is submitted closes when it has
+    /// landed.
     pub(super) fn close(&mut self) -> Taken {
         match &self.ticket.state {
             State::New | State::Open => {}
@@ -246,7 +247,8 @@ impl Draft<'_> {
                 if !matches!(self.working()?.state, attempt::State::Preparing) {
                     return self.no("its workspace was made");
                 }
-                // Nothing was made, so there is nothing to keep, and the next attempt starts where this one should have.
+                // Nothing was made, so there is nothing to keep, and the next attempt starts where this one
+                // should have.
                 let from = self.ticket.from.clone();
                 self.give_back(Label::AgentError, *attempts_left, *reopen_at)?;
                 self.ticket.from = from;
@@ -263,7 +265,7 @@ impl Draft<'_> {
     }
 
     /// A held ticket frees its agent.
-    pub(super) fn unseat(&mut self) {
+    pub(super) fn free_slot(&mut self) {
         if let Some(attempt) = self.ticket.attempt_mut() {
             attempt.holding = false;
         }

@@ -2,7 +2,7 @@
 //! are beside this module, in the first tier.
 
 mod facts;
-mod past;
+mod old_journal;
 pub(crate) mod points;
 mod storm;
 mod twenty;

@@ -1,6 +1,6 @@
 //! Old outputs: crew dies at each of them.
 
-use crate::kill::past::{PRINTED, Past, TRIM};
+use crate::kill::old_journal::{PRINTED, Past, TRIM};
 
 #[test]
 fn killed_at_any_of_the_old_outputs_that_a_person_removes_the_next_time_removes_the_others() {

@@ -1,6 +1,6 @@
-//! A repository with a past: its journal is full of tickets that ended long ago, and old outputs take more room than they may. Crew is
-//! killed while it archives the tickets and removes the outputs. Another repository has a journal of an older schema, and crew is
-//! killed while it brings the journal up to date.
+//! A repository with a past: its journal is full of tickets that ended long ago, and old outputs take more
+//! room than they may. Crew is killed while it archives the tickets and removes the outputs. Another
+//! repository has a journal of an older schema, and crew is killed while it brings the journal up to date.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, DirBuilder, File};
