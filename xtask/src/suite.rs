@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::tiers::{self, Tier};
-use crate::{Outcome, clients, deps, doctests, fuzz, generate, picture, program, setup};
+use crate::{Outcome, clients, deps, doctests, fuzz, generate, picture, program, setup, words};
 
 /// What a failed step does to the ones after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +59,10 @@ const STEPS: &[Step] = &[
     Step {
         name: "deps",
         run: |root, _| deps::check(root).map(|seen| println!("{seen}")),
+    },
+    Step {
+        name: "words",
+        run: |root, _| words::check(root),
     },
     Step {
         name: "clippy",
