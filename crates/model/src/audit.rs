@@ -43,8 +43,8 @@ impl Audit {
         }
     }
 
-    /// Forgets tickets that are over: no row of theirs comes, but for one before which each is [set
-    /// out](Audit::set_out) again.
+    /// Forgets tickets that are over: no row of theirs comes, but for one before which each is
+    /// [set out](Audit::set_out) again.
     pub fn forget(&mut self, tickets: &BTreeSet<TicketId>) {
         for id in tickets {
             self.tickets.remove(id);
