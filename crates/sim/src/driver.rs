@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use engine::{Core, Report};
 use model::attempt;
+use model::journal::Ordered;
 use model::journal::{EffectId, TimerRef};
 use model::ticket::{Effect, Ticket};
 use model::{RunId, TicketId, Time};
-use store::Ordered;
 
 /// A report on its way.
 #[derive(Clone, Debug)]

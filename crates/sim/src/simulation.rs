@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::{Core, Input, Output};
+use model::journal::Ordered;
 use model::{TicketId, Time};
-use store::{Ledger, Memory, Ordered};
+use store::{Ledger, Memory};
 
 use crate::chance::{Chance, Site};
 use crate::driver::{Driver, Told};

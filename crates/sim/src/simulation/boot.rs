@@ -2,7 +2,8 @@
 
 use engine::{Core, Loaded, Output, Report};
 use model::Time;
-use store::{Fault, Journal as _, Ordered};
+use model::journal::Ordered;
+use store::{Fault, Journal as _};
 
 use super::Simulation;
 use crate::chance::Site;

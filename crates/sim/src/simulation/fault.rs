@@ -2,7 +2,8 @@
 
 use engine::{Input, Output, Report};
 use model::Time;
-use store::{Journal as _, Ordered};
+use model::journal::Ordered;
+use store::Journal as _;
 
 use super::Simulation;
 use super::turn::reported;

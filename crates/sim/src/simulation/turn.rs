@@ -2,10 +2,10 @@
 
 use engine::{Input, Report, RunEnd};
 use model::attempt::Usage;
+use model::journal::Ordered;
 use model::policy::stall::Sample;
 use model::ticket::Effect;
 use model::{Actor, RunId, Time};
-use store::Ordered;
 
 use super::Simulation;
 use crate::chance::Site;
@@ -27,7 +27,7 @@ enum Choice {
     End(RunId),
     Sample(RunId),
     Timer(model::journal::TimerRef),
-    Command(store::Asked),
+    Command(model::command::Asked),
     Look(usize),
     FirstLook,
     Tick,
