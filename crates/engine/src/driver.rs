@@ -1,9 +1,9 @@
 //! The driver: what stands between the core and the world, without any I/O of its own.
 //!
-//! A shell turns the world into [`Event`]s, has [`Driver::handle`] decide on them, makes the [`Batch`] durable in
-//! one transaction, and performs the [`Action`]s that [`Driver::recorded`] returns then. The runtime is such a
-//! shell around the real world, the simulator one around a made-up world: the order of effects, the watch over
-//! runs, the inbox and the end of the engine are the same for both.
+//! A shell turns the world into [`Event`]s, has [`Driver::handle`] decide on them, makes the [`Batch`]
+//! durable in one transaction, and performs the [`Action`]s that [`Driver::recorded`] returns then. The
+//! runtime is such a shell around the real world, the simulator one around a made-up world: the order of
+//! effects, the watch over runs, the inbox and the end of the engine are the same for both.
 
 mod batch;
 mod effect_queues;
@@ -40,9 +40,6 @@ pub struct Driver {
     journal: uuid::Uuid,
     duty: Duty,
     queues: EffectQueues,
-    /// How many cores were loaded. A report or a look at the files that was begun for an earlier core is not
-    /// for this core.
-    generation: u64,
     /// Ends of runs that wait until the inbox was read: a command that was submitted before a run ended is
     /// carried out before that end.
     ends: Vec<RunEnd>,
@@ -81,7 +78,6 @@ impl Driver {
             journal,
             duty,
             queues: EffectQueues::default(),
-            generation: 0,
             ends: Vec::new(),
             fired: BTreeSet::new(),
             looked: Time::default(),
@@ -113,7 +109,7 @@ impl Driver {
     /// The number of the look at the ticket folder that this core waits for.
     #[must_use]
     pub fn look(&self) -> u64 {
-        self.generation
+        self.queues.generation()
     }
 
     /// The number of the last command that was read: the inbox is read from there.
@@ -197,7 +193,7 @@ impl Driver {
         match event {
             Event::Input(input) => self.step(input, now, batch),
             Event::Observed { look, seen, whole } => {
-                if look == self.generation {
+                if look == self.look() {
                     self.step(Input::Observed { seen, whole }, now, batch);
                 }
             }
@@ -287,13 +283,13 @@ impl Driver {
         batch.absorb(output);
     }
 
-    /// What was decided is durable; `ordered` are the effects that were ordered with it, in order. Returns what
-    /// is to be done now.
+    /// What was decided is durable; `ordered` are the effects that were ordered with it, in order. Returns
+    /// what is to be done now.
     pub fn recorded(&mut self, ordered: Vec<Ordered>, now: Time) -> Vec<Action> {
         for (effect, at) in std::mem::take(&mut self.postponed) {
             self.queues.again(effect, at);
         }
-        self.queues.settle();
+        self.queues.finish_performed();
         let mut actions = std::mem::take(&mut self.actions);
         let core = &self.core;
         let unwanted = self.left_checks.extract_if(.., |one| !is_wanted(core, one));
@@ -310,12 +306,11 @@ impl Driver {
         actions
     }
 
-    /// The journal refused what was decided: the core's picture of it was out of date, and a new core is to be
-    /// loaded.
+    /// The journal refused what was decided: the core's picture of it was out of date, and a new core is to
+    /// be loaded.
     ///
-    /// # Errors
-    /// [`TooManyRefusals`] when loading a new core has not helped again and again. `why` names versions and
-    /// fences, so that another's write in between makes it another refusal.
+    /// # Errors [`TooManyRefusals`] when loading a new core has not helped again and again. `why` names
+    /// versions and fences, so that another's write in between makes it another refusal.
     pub fn refused(&mut self, why: String) -> Result<(), TooManyRefusals> {
         self.refusals.note(why)
     }
@@ -326,7 +321,7 @@ impl Driver {
         self.actions.push(Action::Watch(run));
     }
 
-    fn performance(&self, ordered: Ordered, turn: effect_queues::Turn) -> Performance {
+    fn performance(&self, ordered: Ordered, turn: effect_queues::Turn) -> Box<Performance> {
         let id = &ordered.ticket;
         let ticket = self
             .core
@@ -338,12 +333,12 @@ impl Driver {
         } else {
             wanted::purpose(&ticket, &ordered.effect)
         };
-        Performance {
+        Box::new(Performance {
             ordered,
             ticket: ticket.into(),
             purpose,
             turn,
-        }
+        })
     }
 
     /// Whether the ticket still waits for an effect that it ordered.

@@ -1,5 +1,5 @@
-//! The dispatcher: the shell around the engine's driver. It turns the world into events, makes decisions durable,
-//! and has their effects performed.
+//! The dispatcher: the shell around the engine's driver. It turns the world into events, makes decisions
+//! durable, and has their effects performed.
 
 mod archive;
 mod event;
@@ -77,6 +77,7 @@ pub(crate) struct Dispatcher {
 }
 
 /// What the loop goes on with.
+#[expect(clippy::large_enum_variant, reason = "the common one is the large one")]
 enum Next {
     /// An event of the channel.
     Event(Option<Event>),
@@ -306,8 +307,8 @@ impl Dispatcher {
 
     /// A moment that was waited for has come.
     async fn wake(&mut self) -> Result<()> {
-        // One look at the clock serves both: were the clock set back in between, the core would get timers before
-        // their time, and a timer is passed to the core only once.
+        // One look at the clock serves both: were the clock set back in between, the core would get timers
+        // before their time, and a timer is passed to the core only once.
         let now = clock::now();
         let due = self.ledger.due(now).await?;
         self.handle_at(vec![driver::Event::Woken { due }], now).await
@@ -334,9 +335,9 @@ impl Dispatcher {
         self.handle_at(events, clock::now()).await
     }
 
-    /// Has events decided on, makes the decisions durable, and begins what follows from them. A decision that the
-    /// journal refuses was made on an old picture of it: everything begins again from the journal's present
-    /// content.
+    /// Has events decided on, makes the decisions durable, and begins what follows from them. A decision that
+    /// the journal refuses was made on an old picture of it: everything begins again from the journal's
+    /// present content.
     async fn handle_at(&mut self, events: Vec<driver::Event>, now: model::Time) -> Result<()> {
         if self.has_archived {
             self.restore(self.driver.unknown(&events)).await?;
@@ -353,7 +354,7 @@ impl Dispatcher {
         let mut reads_inbox = false;
         for action in actions {
             match action {
-                Action::Perform(performance) => self.perform(performance).await?,
+                Action::Perform(performance) => self.perform(*performance).await?,
                 Action::Watch(run) => self.watch(run),
                 Action::ReadInbox => reads_inbox = true,
             }

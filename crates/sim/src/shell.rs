@@ -51,6 +51,8 @@ pub(crate) struct Shell {
     pub(crate) reported: Vec<Ordered>,
     /// Reports of an earlier engine's executor, which reach this one's core.
     pub(crate) late: Vec<Told>,
+    /// Runs whose end has come, each with the last command that was in the inbox by then.
+    pub(crate) ended: Vec<(RunId, u64)>,
     /// The driver asks for a look into the inbox.
     pub(crate) wants_inbox: bool,
     pub(crate) tick_at: Time,
@@ -71,6 +73,7 @@ impl Shell {
             events: Vec::new(),
             reported: Vec::new(),
             late: Vec::new(),
+            ended: Vec::new(),
             wants_inbox: false,
             tick_at: Time(now.0 + TICK),
             first_look: Some(first_look),
@@ -85,7 +88,7 @@ impl Shell {
                     let is_nothing = performance.purpose == Purpose::Nothing;
                     let begun = Begun {
                         generation: self.driver.look(),
-                        performance,
+                        performance: *performance,
                     };
                     if is_nothing {
                         self.reports.push(Told {

@@ -1,4 +1,5 @@
-//! Effect queues: the effects of one queue are performed one after the other, those of different queues at once.
+//! Effect queues: the effects of one queue are performed one after the other, those of different queues at
+//! once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -34,8 +35,8 @@ fn key(ordered: &Ordered) -> QueueKey {
 /// the journal does not have yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EffectQueues {
-    /// Which core's they are, counted from the engine's start.
-    core: u64,
+    /// How many cores were loaded. A report of what an earlier core ordered is not for this core.
+    generation: u64,
     waiting: BTreeMap<QueueKey, VecDeque<Ordered>>,
     /// The effect of each queue that is being performed.
     performing: BTreeMap<QueueKey, EffectId>,
@@ -56,7 +57,7 @@ pub(super) struct EffectQueues {
 /// The core for which an effect is performed, and whether the next effect of its queue waits for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
-    core: u64,
+    generation: u64,
     is_queued: bool,
 }
 
@@ -70,13 +71,17 @@ fn lands_later(effects: &VecDeque<Ordered>, landings: &BTreeSet<EffectId>) -> bo
 impl EffectQueues {
     /// Another core has taken over: it orders anew. What is being performed still is, and is waited for.
     pub(super) fn renew(&mut self) {
-        self.core += 1;
+        self.generation += 1;
         self.waiting.clear();
         self.landings.clear();
         self.keeps.clear();
         self.failed.clear();
         self.delayed.clear();
         self.performed.clear();
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
     }
 
     /// Puts an effect into its queue. Gives back one that is to be performed at once.
@@ -139,11 +144,11 @@ impl EffectQueues {
         } else {
             self.stops = self.stops.saturating_sub(1);
         }
-        let of_today = turn.core == self.core;
-        if of_today {
+        let is_current = turn.generation == self.generation;
+        if is_current {
             self.performed.insert(ordered.id, ordered.clone());
         }
-        of_today
+        is_current
     }
 
     /// An effect that was just performed is to be performed again at `at`; what follows it waits.
@@ -156,9 +161,9 @@ impl EffectQueues {
         }
     }
 
-    /// The journal has what came of everything that was performed, and what is to be performed again was given
-    /// back: the rest is done.
-    pub(super) fn settle(&mut self) {
+    /// The journal has what came of everything that was performed, and what is to be performed again was
+    /// given back: the rest is done.
+    pub(super) fn finish_performed(&mut self) {
         for id in std::mem::take(&mut self.performed).into_keys() {
             self.landings.remove(&id);
             self.keeps.remove(&id);
@@ -201,7 +206,7 @@ impl EffectQueues {
 
     fn turn(&self, is_queued: bool) -> Turn {
         Turn {
-            core: self.core,
+            generation: self.generation,
             is_queued,
         }
     }
@@ -354,7 +359,7 @@ mod tests {
         assert_eq!(seqs(&again), [1]);
         assert_eq!(queues.at_work().count(), 2);
         queues.performed(&again[0].0, again[0].1);
-        queues.settle();
+        queues.finish_performed();
         assert_eq!(seqs(&queues.next(Time(5))), [2]);
     }
 

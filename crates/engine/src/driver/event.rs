@@ -29,7 +29,8 @@ pub enum Event {
     Performed(Performed),
     /// A run has ended.
     RunEnded(RunEnd),
-    /// The inbox was read: these commands are in it, in order, from [`Driver::inbox`](super::Driver::inbox) on.
+    /// The inbox was read: these commands are in it, in order, from [`Driver::inbox`](super::Driver::inbox)
+    /// on.
     InboxRead(Vec<Asked>),
     /// A moment that was waited for has come, or a while has passed. `due` are all timers that are due.
     Woken {
@@ -46,9 +47,9 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Perform an effect.
-    Perform(Performance),
-    /// Watch a run for its end, which is an [`Event::RunEnded`]; where it is watched already, look whether it is
-    /// to stop.
+    Perform(Box<Performance>),
+    /// Watch a run for its end, which is an [`Event::RunEnded`]; where it is watched already, look whether it
+    /// is to stop.
     Watch(RunId),
     /// Read the inbox, which is an [`Event::InboxRead`].
     ReadInbox,
@@ -83,8 +84,8 @@ impl Performance {
 pub enum Purpose {
     /// It is performed.
     Perform,
-    /// Nobody waits for it any more: what an earlier engine began of it is brought to an end, and nothing else
-    /// is begun.
+    /// Nobody waits for it any more: what an earlier engine began of it is brought to an end, and nothing
+    /// else is begun.
     End,
     /// Nobody waits for it any more, and there is nothing to bring to an end: it is reported as done.
     Nothing,

@@ -8,9 +8,9 @@ use super::effect_queues::{Kind, QueueKey};
 use crate::Duty;
 
 impl Driver {
-    /// Whether the core has ended and its effects are done: the file of a ticket that has just landed is closed
-    /// too. A check that runs is treated as a step is. Nobody waits for an effect that failed and is tried again
-    /// later.
+    /// Whether the core has ended and its effects are done: the file of a ticket that has just landed is
+    /// closed too. A check that runs is treated as a step is. Nobody waits for an effect that failed and is
+    /// tried again later.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         let checked = |(id, _): &QueueKey| {
@@ -28,8 +28,8 @@ impl Driver {
             }
     }
 
-    /// Whether every effect is performed and every end of a run was handled. An effect that a person has to mend
-    /// waits for the next engine too, with all effects behind it.
+    /// Whether every effect is performed and every end of a run was handled. An effect that a person has to
+    /// mend waits for the next engine too, with all effects behind it.
     #[must_use]
     pub fn is_at_rest(&self) -> bool {
         let not_counted = |(id, kind): &QueueKey| match kind {

@@ -12,17 +12,15 @@ use super::{Batch, Driver, own_stop};
 use crate::{Core, Duty, Error, Loaded};
 
 impl Driver {
-    /// Loads a new core from the journal's content. [`Driver::open`] comes next, once the archived tickets were
-    /// restored that [`Core::unknown_links`] names.
+    /// Loads a new core from the journal's content. [`Driver::open`] comes next, once the archived tickets
+    /// were restored that [`Core::unknown_links`] names.
     ///
-    /// # Errors
-    /// When a stream holds a state of another kind.
+    /// # Errors When a stream holds a state of another kind.
     pub fn load(&mut self, loaded: Loaded) -> Result<(), Error> {
         // Loading can fail half-way, and is begun again then.
         self.asked_to_stop = self.core.stopping().or(self.asked_to_stop);
         let pending = loaded.pending.clone();
         self.core = Core::load(self.core.settings().clone(), self.journal, loaded)?;
-        self.generation += 1;
         self.queues.renew();
         self.actions.clear();
         self.postponed.clear();
@@ -50,8 +48,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Decides what the start of an engine asks for. The answer of [`Driver::recorded`] has everything that an
-    /// earlier engine left to be done too.
+    /// Decides what the start of an engine asks for. The answer of [`Driver::recorded`] has everything that
+    /// an earlier engine left to be done too.
     pub fn open(&mut self, now: Time) -> Batch {
         let mut batch = Batch::default();
         let output = self.core.open(now, self.duty.clone());

@@ -7,6 +7,7 @@ use crate::executor::Executor;
 
 /// Something that the dispatcher's own tasks and threads send it.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "the common one is the large one")]
 pub(crate) enum Event {
     /// An event for the driver.
     Driver(driver::Event),

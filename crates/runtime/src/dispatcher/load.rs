@@ -40,8 +40,8 @@ impl Dispatcher {
         ended.unwrap_or(Ok(()))
     }
 
-    /// Loads a core from the journal, makes its first decisions durable, and begins what an earlier engine left
-    /// to be done. At the start, and whenever a decision was refused: recovery is the normal path.
+    /// Loads a core from the journal, makes its first decisions durable, and begins what an earlier engine
+    /// left to be done. At the start, and whenever a decision was refused: recovery is the normal path.
     pub(super) async fn load(&mut self) -> Result<()> {
         loop {
             self.load_once().await?;

@@ -16,8 +16,8 @@ use crate::queue::{Ask, Unwritten};
 use crate::{Result, observe, points, timing};
 
 impl Dispatcher {
-    /// Calls off the checks that no stage waits for any more. The core and the journal agree at this moment, so
-    /// that no check is ended for a decision that was refused.
+    /// Calls off the checks that no stage waits for any more. The core and the journal agree at this moment,
+    /// so that no check is ended for a decision that was refused.
     pub(super) fn end_unwanted_checks(&mut self) {
         for (ordered, check) in self.checks.values() {
             if !self.driver.is_wanted(ordered) {

@@ -2,8 +2,8 @@
 
 use engine::driver::{Batch, Driver, Performance, Purpose};
 use engine::{Loaded, Report};
-use model::Time;
 use model::journal::Ordered;
+use model::{RunId, Time};
 use store::{Fault, Journal as _};
 
 use super::Simulation;
@@ -217,6 +217,7 @@ impl Simulation {
                 format!("{} {}", one.ticket, name(&one.effect))
             })?;
         }
+        self.commands_come_before_ends()?;
         if is_finished {
             self.shell = None;
             let down = if self.world.calm {
@@ -230,14 +231,39 @@ impl Simulation {
         self.check()
     }
 
-    /// What was decided is not what is stored. An engine that goes on loads a core anew, while what an earlier
-    /// core ordered is still being performed.
+    /// A command that was in the inbox before a run ended is not judged by the state after that end.
+    fn commands_come_before_ends(&mut self) -> Checked {
+        let Some(shell) = &mut self.shell else {
+            return Ok(());
+        };
+        let core = shell.driver.core();
+        if self.muddied || self.case.plant.is_some() || !core.has_read() {
+            shell.ended.clear();
+            return Ok(());
+        }
+        let waits = |run: &RunId| core.live_runs().any(|(_, live)| live == run);
+        let handled = shell.ended.extract_if(.., |(run, _)| !waits(run));
+        for (run, last) in handled.collect::<Vec<_>>() {
+            let asked = block_on(self.ledger.asked(0, self.world.now)).unwrap_or_default();
+            let left = asked.iter().find(|asked| asked.number <= last);
+            ensure(left.is_none(), "commands come before later ends of runs", || {
+                format!("{left:?} was there before {run} ended, and is not carried out")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What was decided is not what is stored. An engine that goes on loads a core anew, while what an
+    /// earlier core ordered is still being performed.
     fn start_over(&mut self, error: &store::Error) -> Checked {
         self.note(Who::Engine, || format!("the journal refused: {error}"));
         let shell = self.shell.as_mut();
         let goes_on = shell.is_some_and(|shell| shell.driver.refused(error.to_string()).is_ok());
         if goes_on && !self.world.keeps_from_writing() && self.chance.order.percent(50) {
             self.check()?;
+            if let Some(shell) = &mut self.shell {
+                shell.ended.clear();
+            }
             return self.load();
         }
         self.crash("it starts over");

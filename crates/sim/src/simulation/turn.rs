@@ -176,6 +176,12 @@ impl Simulation {
             }
             Choice::End(run) => {
                 shell.watched.remove(&run);
+                let asked = block_on(self.ledger.asked(0, now)).unwrap_or_default();
+                let last = asked.last().map_or(0, |asked| asked.number);
+                let is_waited_for = shell.driver.core().live_runs().any(|(_, live)| *live == run);
+                if is_waited_for && shell.ended.iter().all(|(ended, _)| *ended != run) {
+                    shell.ended.push((run.clone(), last));
+                }
                 match self.run_end(&run) {
                     Some(end) => self.came(Event::RunEnded(end)),
                     None => Ok(()),
@@ -225,8 +231,8 @@ impl Simulation {
                 self.observed(looks, true)
             }
             Choice::Wake => {
-                // What has come before is handled before: the timers are those that are due at the moment at which
-                // the driver is woken.
+                // What has come before is handled before: the timers are those that are due at the moment at
+                // which the driver is woken.
                 self.handle()?;
                 let due = block_on(self.ledger.due(now)).unwrap_or_default();
                 let Some(shell) = &mut self.shell else {
