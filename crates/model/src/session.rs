@@ -1,17 +1,17 @@
-//! The session machine: one conversation with an agent's client, a child of the attempt.
+//! The session machine: what an agent's client remembers under one id, a child of the conversation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::SessionId;
-use crate::attempt::Usage;
+use crate::conversation::Usage;
 use crate::machine::{self, Rejected, Step};
 
-/// A conversation with an agent's client. A new one is never resumed; a resumed one always existed.
+/// A session with an agent's client. A new one is never resumed; a resumed one always existed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// Its id at the client.
     pub id: SessionId,
-    /// How many sessions the attempt has had, this one included.
+    /// How many sessions the conversation has had, this one included.
     pub number: u32,
     /// Steps that were started in it.
     pub steps: u32,
@@ -40,7 +40,7 @@ pub enum State {
     Suspended,
     /// The client refused it or broke it: replaced by a new one.
     Corrupt,
-    /// Its attempt is over.
+    /// Its conversation is over.
     Closed,
 }
 
@@ -56,7 +56,7 @@ pub enum Event {
     Resumed,
     /// The client cannot go on with it.
     ErrorDetected,
-    /// Its attempt has ended.
+    /// Its conversation has ended.
     Closed,
 }
 

@@ -504,21 +504,20 @@ impl Ticket {
     /// The claim of this fence, while it is alive.
     #[must_use]
     pub fn claim(&self, fence: Fence) -> Option<&Attempt> {
-        self.claims().find(|claim| claim.fence == fence)
+        self.claims().find(|attempt| attempt.claim.fence == fence)
     }
 
     /// The agents whose slots it takes, each with the claim that takes it.
     pub fn slots(&self) -> impl Iterator<Item = (&AgentName, Fence)> {
-        let holding = self.claims().filter(|claim| claim.holding);
-        holding.map(|claim| (&claim.agent, claim.fence))
+        let claims = self.claims().map(|attempt| &attempt.claim);
+        let taken = claims.filter(|claim| claim.has_slot());
+        taken.map(|claim| (&claim.agent, claim.fence))
     }
 
     /// The runs whose processes may be alive.
     pub fn live_runs(&self) -> impl Iterator<Item = &RunId> {
-        let workers = self.claims().filter_map(|claim| claim.worker.as_ref());
-        workers
-            .filter(|worker| worker.is_live())
-            .map(|worker| &worker.run)
+        self.claims()
+            .filter_map(|attempt| attempt.conversation.live_run())
     }
 
     /// Whether one of its claims waits for the end of this run.
@@ -530,16 +529,14 @@ impl Ticket {
     /// The agent whose slot it takes.
     #[must_use]
     pub fn slot(&self) -> Option<&AgentName> {
-        self.attempt().filter(|a| a.holding).map(|a| &a.agent)
+        let claim = self.attempt().map(|attempt| &attempt.claim);
+        claim.filter(|claim| claim.has_slot()).map(|claim| &claim.agent)
     }
 
     /// The run whose process may be alive.
     #[must_use]
     pub fn live_run(&self) -> Option<&RunId> {
-        self.attempt()
-            .and_then(|a| a.worker.as_ref())
-            .filter(|w| w.is_live())
-            .map(|w| &w.run)
+        self.attempt().and_then(|attempt| attempt.conversation.live_run())
     }
 
     /// Whether it is over.

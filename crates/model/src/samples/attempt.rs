@@ -2,9 +2,10 @@
 
 use super::{Alphabet, EARLY, LATE, agent, harness, oid, other_harness, run, session_id};
 use crate::attempt::{
-    AfterStop, Attempt, Class, Event, Failure, HarnessChange, Machine, Mode, Prompt, Signal, StartPoint,
-    State, Stuck, Usage, Workspace,
+    AfterStop, Attempt, Claim, Class, Event, Failure, HarnessChange, Machine, Mode, Prompt, Signal,
+    StartPoint, State, Stuck, Usage, Workspace,
 };
+use crate::conversation::Conversation;
 use crate::machine::{self, Explored, Sample};
 use crate::{Actor, Fence};
 
@@ -16,22 +17,15 @@ pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its
 /// A fresh claim.
 #[must_use]
 pub fn first() -> Attempt {
-    Attempt::new(
-        agent("ann"),
-        Fence(1),
-        1,
-        StartPoint::Target,
-        harness(),
-        session_id(1),
-        EARLY,
-    )
+    let claim = Claim::new(agent("ann"), Fence(1), 1, StartPoint::Target);
+    Attempt::new(claim, Conversation::new(harness(), session_id(1)), EARLY)
 }
 
 /// Every event that fits `attempt`, with its guards.
 #[must_use]
 pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
-    let fresh = session_id(attempt.session.number + 1);
-    let run = run(attempt.fence, attempt.runs + 1);
+    let fresh = session_id(attempt.conversation.session.number + 1);
+    let run = run(attempt.claim.fence, attempt.conversation.runs + 1);
     let finished = |signal, steps_left, attempts_left| Event::StepFinished {
         usage: Usage {
             input_tokens: 10,
@@ -265,9 +259,10 @@ pub fn shape(attempt: &Attempt) -> String {
         | State::Done
         | State::Reaped { .. } => attempt.state.name().to_owned(),
     };
-    let worker = attempt.worker.as_ref().map(|w| w.state);
-    let worker = worker.filter(|_| attempt.has_live_worker());
-    let stopping = match &attempt.stopping {
+    let conversation = &attempt.conversation;
+    let worker = conversation.worker.as_ref().map(|w| w.state);
+    let worker = worker.filter(|_| conversation.has_live_worker());
+    let stopping = match &conversation.stopping {
         None => "",
         Some(AfterStop::Retry { .. }) => "retry",
         Some(AfterStop::Fail { .. }) => "fail",
@@ -278,7 +273,8 @@ pub fn shape(attempt: &Attempt) -> String {
     };
     format!(
         "{state} {worker:?} {stopping} {:?} {}",
-        attempt.session.state, attempt.holding
+        conversation.session.state,
+        attempt.claim.has_slot()
     )
 }
 

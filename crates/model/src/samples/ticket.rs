@@ -49,7 +49,7 @@ pub fn spec() -> Spec {
 /// Every event that fits `ticket`, with its guards.
 #[must_use]
 pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
-    let session = session_id(ticket.attempt().map_or(0, |a| a.session.number) + 1);
+    let session = session_id(ticket.attempt().map_or(0, |a| a.conversation.session.number) + 1);
     let claimed = |fence, at, eligible| Event::Claimed {
         agent: agent("ann"),
         fence,
@@ -323,7 +323,7 @@ fn verify_shape(verify: &Verify) -> String {
     format!(
         "{stage} {} {cleared:?} {} {}",
         verify.approved.is_some(),
-        verify.attempt.holding,
+        verify.attempt.claim.has_slot(),
         verify.attempt.state.name()
     )
 }

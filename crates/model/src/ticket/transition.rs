@@ -6,7 +6,7 @@ mod work;
 
 use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why};
 use crate::Actor;
-use crate::attempt::{self, Attempt, Prompt};
+use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
 
 /// The machine.
@@ -119,14 +119,11 @@ impl Draft<'_> {
                 let State::InProgress(attempt) = &self.ticket.state else {
                     return self.no("no agent has it");
                 };
-                let attempt = attempt.clone();
+                let mut attempt = attempt.clone();
                 self.expect_free()?;
                 // Its host is gone, and so is its worker: nothing is left to be stopped.
-                let attempt = Attempt {
-                    worker: None,
-                    ..*attempt
-                };
-                self.ticket.state = State::InProgress(Box::new(attempt));
+                attempt.conversation.worker = None;
+                self.ticket.state = State::InProgress(attempt);
                 self.ticket.labels.insert(Label::AutoRecovered);
                 self.back_to_open()
             }

@@ -87,7 +87,7 @@ fn new(sign: Sign, word: &'static str, why: Option<String>) -> Standing {
 
 fn of_attempt(attempt: &Attempt) -> Standing {
     let failure = || {
-        let failure = attempt.failure.as_ref();
+        let failure = attempt.conversation.failure.as_ref();
         failure.map(|failure| format!("{}: {}", failure.class.name(), failure.message))
     };
     match &attempt.state {
