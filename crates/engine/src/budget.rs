@@ -112,8 +112,7 @@ fn may_be_stepped(ticket: &Ticket) -> bool {
             | Attempt::WaitingForWakeup { .. }
             | Attempt::Verifying
             | Attempt::Done
-            | Attempt::Stuck { .. }
-            | Attempt::Reaped { .. } => false,
+            | Attempt::Stuck { .. } => false,
         },
         State::New | State::Verify(_) | State::Done(_) => false,
     }

@@ -235,8 +235,7 @@ impl Core {
                 | attempt::State::WaitingForWakeup { .. }
                 | attempt::State::Verifying
                 | attempt::State::Done
-                | attempt::State::Stuck { .. }
-                | attempt::State::Reaped { .. } => Standing::Moving,
+                | attempt::State::Stuck { .. } => Standing::Moving,
             },
             State::Verify(verify) => match &verify.stage {
                 Stage::Landing {

@@ -144,7 +144,14 @@ impl Deed {
                 retry_at: soon,
             }],
             Self::RetryLanding => vec![Event::LandingRetried],
-            Self::WorkerLost => vec![Event::WorkerLost],
+            Self::WorkerLost => {
+                let live = ticket.live_run().is_some();
+                let lost = live.then(|| Event::Attempt(failed(ticket, Class::Lost, "its host is gone")));
+                let released = Event::Released {
+                    why: Released::WorkspaceLost,
+                };
+                lost.into_iter().chain([released]).collect()
+            }
         }
     }
 }

@@ -77,11 +77,6 @@ pub enum State {
         /// Why.
         why: Stuck,
     },
-    /// It was given up for good; its agent's name is retired.
-    Reaped {
-        /// Why.
-        why: String,
-    },
 }
 
 /// Between the first step and the submission.
@@ -136,7 +131,6 @@ impl State {
             State::Verifying => "verifying",
             State::Done => "done",
             State::Stuck { .. } => "stuck",
-            State::Reaped { .. } => "reaped",
         }
     }
 }
@@ -151,7 +145,7 @@ impl Attempt {
             | State::WaitingForInput { .. }
             | State::WaitingForWakeup { .. }
             | State::Stuck { .. } => true,
-            State::Preparing | State::Verifying | State::Done | State::Reaped { .. } => false,
+            State::Preparing | State::Verifying | State::Done => false,
         }
     }
 
@@ -200,8 +194,7 @@ impl Attempt {
             | State::WaitingForWakeup { .. }
             | State::Verifying
             | State::Done
-            | State::Stuck { .. }
-            | State::Reaped { .. } => true,
+            | State::Stuck { .. } => true,
         };
         !waiting && self.claim.has_slot() && self.conversation.is_idle()
     }

@@ -14,7 +14,7 @@ pub use failure::{Class, Failure, Stuck, Throttled};
 pub use harness::{HarnessChange, HarnessId};
 pub use usage::Usage;
 
-use crate::machine::{Machine as _, Rejected};
+use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::session::{self, Session};
 use crate::worker::{self, Worker};
@@ -232,16 +232,6 @@ impl Conversation {
     /// No error in a row counts any more.
     pub fn clear_errors(&mut self) {
         (self.errors, self.repeats, self.throttled) = (0, 0, None);
-    }
-
-    /// It is over.
-    ///
-    /// # Errors
-    /// [`Refused`] when it was.
-    pub fn close(&mut self) -> Result<(), Refused> {
-        let closed = session::Machine::transition(&self.session.state, &session::Event::Closed);
-        self.session.state = closed.map_err(|_| Refused::from("its session is closed"))?.state;
-        Ok(())
     }
 
     fn expect_no_step(&self) -> Result<(), Refused> {

@@ -217,8 +217,7 @@ impl Member {
             | attempt::Event::TicketEdited
             | attempt::Event::Submitted
             | attempt::Event::ChecksPassed
-            | attempt::Event::Returned { .. }
-            | attempt::Event::Reaped { .. } => {}
+            | attempt::Event::Returned { .. } => {}
         }
     }
 }

@@ -316,8 +316,7 @@ impl Witness {
                     | attempt::State::WaitingForInput { .. }
                     | attempt::State::WaitingForWakeup { .. }
                     | attempt::State::Verifying
-                    | attempt::State::Done
-                    | attempt::State::Reaped { .. } => ticket.live_runs().any(|run| {
+                    | attempt::State::Done => ticket.live_runs().any(|run| {
                         !world.processes.contains_key(run)
                             && waits(|e| matches!(e, Effect::Attempt(attempt::Effect::StartStep { .. })))
                     }),

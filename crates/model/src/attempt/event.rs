@@ -144,11 +144,6 @@ pub enum Event {
         /// What the next step says.
         prompt: Prompt,
     },
-    /// It is given up for good.
-    Reaped {
-        /// Why.
-        why: String,
-    },
 }
 
 impl Event {
@@ -173,7 +168,6 @@ impl Event {
             Event::Submitted => "submitted",
             Event::ChecksPassed => "checks_passed",
             Event::Returned { .. } => "returned",
-            Event::Reaped { .. } => "reaped",
         }
     }
 }

@@ -88,8 +88,7 @@ impl Attempt {
                     | State::Working(_)
                     | State::Verifying
                     | State::Done
-                    | State::Stuck { .. }
-                    | State::Reaped { .. } => return no(self, "it does not wait"),
+                    | State::Stuck { .. } => return no(self, "it does not wait"),
                 };
                 self.work(next);
                 Ok(Raised::Nothing)
@@ -111,8 +110,7 @@ impl Attempt {
                     | State::WaitingForInput { .. }
                     | State::WaitingForWakeup { .. }
                     | State::Verifying
-                    | State::Done
-                    | State::Reaped { .. } => {
+                    | State::Done => {
                         return no(self, "it is neither stuck nor waiting for its next step");
                     }
                 }
@@ -121,9 +119,6 @@ impl Attempt {
                 Ok(Raised::Nothing)
             }
             Event::TicketEdited => {
-                if let State::Reaped { .. } = self.state {
-                    return no(self, "it is over");
-                }
                 // An agent that was told nothing yet will be told the new text; and a new text is another
                 // input, on which the same failure may be tried again.
                 self.edited = self.conversation.runs > 0;
@@ -145,7 +140,6 @@ impl Attempt {
                     }
                     State::Preparing => no(self, "it has no workspace yet"),
                     State::Verifying | State::Done => no(self, "it is submitted already"),
-                    State::Reaped { .. } => no(self, "it is over"),
                 }
             }
             Event::ChecksPassed => {
@@ -163,18 +157,6 @@ impl Attempt {
                     self.resolutions += 1;
                 }
                 self.work(prompt.clone());
-                Ok(Raised::Nothing)
-            }
-            Event::Reaped { why } => {
-                if self.conversation.has_live_worker() {
-                    return no(self, "a worker of it is alive; it is stopped first");
-                }
-                if let State::Reaped { .. } = self.state {
-                    return no(self, "it is over");
-                }
-                let closed = self.conversation.close();
-                closed.map_err(|no| self.reject(event, no.0))?;
-                self.state = State::Reaped { why: why.clone() };
                 Ok(Raised::Nothing)
             }
         }
@@ -218,8 +200,7 @@ impl Attempt {
             | State::WaitingForInput { .. }
             | State::WaitingForWakeup { .. }
             | State::Verifying
-            | State::Done
-            | State::Reaped { .. } => return Err(self.reject(event, "it is not stuck")),
+            | State::Done => return Err(self.reject(event, "it is not stuck")),
         }
         if *recoveries_left == 0 {
             return Ok(Raised::Crashed {

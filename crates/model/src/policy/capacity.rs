@@ -58,8 +58,7 @@ fn waits(attempt: &attempt::Attempt) -> bool {
         | attempt::State::Working(_)
         | attempt::State::Verifying
         | attempt::State::Done
-        | attempt::State::Stuck { .. }
-        | attempt::State::Reaped { .. } => false,
+        | attempt::State::Stuck { .. } => false,
     }
 }
 

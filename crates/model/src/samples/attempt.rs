@@ -11,7 +11,7 @@ use crate::{Actor, Fence};
 
 /// What it is.
 pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its claim until its work is landed or given \
-    back. It is a child of the ticket and owns a session and, while a step runs, a worker. What ends it is told to the ticket, \
+    back. It is a child of the ticket. Its conversation owns a session and, while a step runs, a worker. What ends it is told to the ticket, \
     which leaves `in_progress`: this machine alone then stays where it is.";
 
 /// A fresh claim.
@@ -229,8 +229,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
                 paths: vec!["a".to_owned()],
             },
         },
-    )
-    .event(Event::Reaped { why: why() });
+    );
     all.0
 }
 
@@ -252,12 +251,9 @@ pub fn shape(attempt: &Attempt) -> String {
             why: Stuck::Auth | Stuck::NoProgress,
         } => "stuck for a person".to_owned(),
         State::WaitingForInput { until, .. } => format!("waiting_for_input {}", until.is_some()),
-        State::Preparing
-        | State::Ready
-        | State::WaitingForWakeup { .. }
-        | State::Verifying
-        | State::Done
-        | State::Reaped { .. } => attempt.state.name().to_owned(),
+        State::Preparing | State::Ready | State::WaitingForWakeup { .. } | State::Verifying | State::Done => {
+            attempt.state.name().to_owned()
+        }
     };
     let conversation = &attempt.conversation;
     let worker = conversation.worker.as_ref().map(|w| w.state);

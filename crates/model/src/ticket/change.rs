@@ -203,8 +203,7 @@ impl Ticket {
                 | attempt::State::Ready
                 | attempt::State::Verifying
                 | attempt::State::Done
-                | attempt::State::Stuck { .. }
-                | attempt::State::Reaped { .. } => None,
+                | attempt::State::Stuck { .. } => None,
             },
             State::Verify(verify) => match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) => None,

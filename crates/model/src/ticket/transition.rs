@@ -99,39 +99,6 @@ impl Draft<'_> {
                 self.submit(attempt, by.clone(), *at);
                 Ok(())
             }
-            Event::WorkerGaveUp {
-                attempts_left,
-                reopen_at,
-            } => {
-                self.expect_free()?;
-                self.working()?;
-                self.give_back(Label::AgentIncomplete, *attempts_left, *reopen_at)
-            }
-            Event::WorkerCrashed {
-                attempts_left,
-                reopen_at,
-            } => {
-                self.expect_free()?;
-                self.working()?;
-                self.give_back(Label::AgentError, *attempts_left, *reopen_at)
-            }
-            Event::WorkerLost => {
-                let State::InProgress(attempt) = &self.ticket.state else {
-                    return self.no("no agent has it");
-                };
-                let mut attempt = attempt.clone();
-                self.expect_free()?;
-                // Its host is gone, and so is its worker: nothing is left to be stopped.
-                attempt.conversation.worker = None;
-                self.ticket.state = State::InProgress(attempt);
-                self.ticket.labels.insert(Label::AutoRecovered);
-                self.back_to_open()
-            }
-            Event::Blocked { why } => {
-                self.expect_free()?;
-                self.working()?;
-                self.block(why)
-            }
             Event::Released { why } => self.release(why),
 
             Event::CheckStarted => self.start_check(),

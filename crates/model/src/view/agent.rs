@@ -230,8 +230,7 @@ impl Snapshot {
             | attempt::State::WaitingForWakeup { .. }
             | attempt::State::Verifying
             | attempt::State::Done
-            | attempt::State::Stuck { .. }
-            | attempt::State::Reaped { .. } => return None,
+            | attempt::State::Stuck { .. } => return None,
         };
         if ticket.held.is_some() || attempt.conversation.has_live_worker() {
             return None;
@@ -267,7 +266,7 @@ fn status(attempt: &Attempt) -> (Status, Option<Mode>) {
         }
         attempt::State::Verifying => (Status::Verifying, None),
         attempt::State::Done => (Status::Done, None),
-        attempt::State::Stuck { .. } | attempt::State::Reaped { .. } => (Status::Stuck, None),
+        attempt::State::Stuck { .. } => (Status::Stuck, None),
     }
 }
 
@@ -280,8 +279,7 @@ impl Snapshot {
             | attempt::State::WaitingForWakeup { .. }
             | attempt::State::Verifying
             | attempt::State::Done
-            | attempt::State::Stuck { .. }
-            | attempt::State::Reaped { .. } => false,
+            | attempt::State::Stuck { .. } => false,
         };
         match &self.project.pause {
             Some(pause) if steps && ticket.held.is_none() => Some(Waits {
@@ -329,7 +327,6 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
             Stuck::Auth => "a person: the credentials are refused",
             Stuck::NoProgress => "a person: the same failure came three times",
         }),
-        attempt::State::Reaped { why } => fact(&format!("nothing: it was given up ({why})")),
     }
 }
 

@@ -158,8 +158,7 @@ impl Charge {
             | Event::TicketEdited
             | Event::Submitted
             | Event::ChecksPassed
-            | Event::Returned { .. }
-            | Event::Reaped { .. } => return None,
+            | Event::Returned { .. } => return None,
         };
         Some(Self {
             seq,

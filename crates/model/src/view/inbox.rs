@@ -300,8 +300,7 @@ fn at_work(ticket: &Ticket, attempt: &Attempt) -> Option<Item> {
         | attempt::State::Working(_)
         | attempt::State::WaitingForWakeup { .. }
         | attempt::State::Verifying
-        | attempt::State::Done
-        | attempt::State::Reaped { .. } => None,
+        | attempt::State::Done => None,
     }
 }
 

@@ -93,9 +93,7 @@ fn of_attempt(attempt: &Attempt) -> Standing {
     match &attempt.state {
         attempt::State::WaitingForInput { question, .. } => new(Sign::Asks, "asks", Some(question.clone())),
         attempt::State::WaitingForWakeup { why, .. } => new(Sign::Waits, "sleeps", Some(why.clone())),
-        state @ (attempt::State::Stuck { .. } | attempt::State::Reaped { .. }) => {
-            new(Sign::Wrong, state.name(), failure())
-        }
+        state @ attempt::State::Stuck { .. } => new(Sign::Wrong, state.name(), failure()),
         state @ (attempt::State::Preparing | attempt::State::Ready) => {
             new(Sign::Preparing, state.name(), None)
         }

@@ -52,8 +52,7 @@ impl Attempt {
             | State::WaitingForWakeup { .. }
             | State::Verifying
             | State::Done
-            | State::Stuck { .. }
-            | State::Reaped { .. } => return Err(self.reject(event, "it is neither ready nor working")),
+            | State::Stuck { .. } => return Err(self.reject(event, "it is neither ready nor working")),
         };
         let started = self.conversation.start(run, budget);
         let new_session = started.map_err(|no| self.reject(event, no.0))?;

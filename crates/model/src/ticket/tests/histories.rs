@@ -67,10 +67,6 @@ fn cuts_short(event: &Event) -> bool {
         Event::Dropped { .. }
             | Event::ClosedByPerson
             | Event::Released { .. }
-            | Event::WorkerGaveUp { .. }
-            | Event::WorkerCrashed { .. }
-            | Event::WorkerLost
-            | Event::Blocked { .. }
             | Event::RecoveryNotNeeded
             | Event::FileDrifted
             | Event::Edited { .. }

@@ -64,10 +64,13 @@ impl Draft<'_> {
 
     pub(super) fn attempt(&mut self, event: &attempt::Event) -> Taken {
         match event {
-            attempt::Event::Submitted | attempt::Event::ChecksPassed | attempt::Event::Returned { .. } => {
+            attempt::Event::TicketEdited
+            | attempt::Event::Submitted
+            | attempt::Event::ChecksPassed
+            | attempt::Event::Returned { .. } => {
                 return self.no("the ticket itself says so");
             }
-            attempt::Event::Retried { .. } | attempt::Event::Reaped { .. } => {
+            attempt::Event::Retried { .. } => {
                 return self.no("this goes through the ticket");
             }
             attempt::Event::WorkspaceReady { .. }
@@ -81,8 +84,7 @@ impl Draft<'_> {
             | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
             | attempt::Event::Baited { .. }
-            | attempt::Event::Recovered { .. }
-            | attempt::Event::TicketEdited => {}
+            | attempt::Event::Recovered { .. } => {}
         }
         let State::InProgress(attempt) = &self.ticket.state else {
             return self.no("no agent is at work on it");
