@@ -88,10 +88,6 @@ pub struct Working {
     pub next: Prompt,
     /// The next step is not started before.
     pub due: Option<Time>,
-    /// The step limit was reached: one more step, which says so.
-    pub last_chance: bool,
-    /// Why the last chance came before the step limit: unless it submits, it is given up for this.
-    pub bait: Option<String>,
 }
 
 /// The machine, standing alone: the ticket drives it through [`Attempt::after`].

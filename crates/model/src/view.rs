@@ -211,7 +211,6 @@ impl Member {
             | attempt::Event::Woken
             | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
-            | attempt::Event::Baited { .. }
             | attempt::Event::Recovered { .. }
             | attempt::Event::Retried { .. }
             | attempt::Event::TicketEdited

@@ -198,7 +198,7 @@ fn words(name: &str) -> BTreeSet<String> {
 }
 
 /// Every name that a state can have.
-const STATES: [&str; 27] = [
+const STATES: [&str; 26] = [
     "new",
     "open",
     "in_progress",
@@ -212,7 +212,6 @@ const STATES: [&str; 27] = [
     "waiting_for_wakeup",
     "verifying",
     "stuck",
-    "reaped",
     "checking",
     "reviewing",
     "landing",

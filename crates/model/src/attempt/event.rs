@@ -108,11 +108,6 @@ pub enum Event {
     },
     /// Nobody answered in time.
     WaitTimedOut,
-    /// A person said: fish or cut bait.
-    Baited {
-        /// Who.
-        by: Actor,
-    },
     /// Stuck, and looked at.
     Recovered {
         /// What was found.
@@ -161,7 +156,6 @@ impl Event {
             Event::Woken => "woken",
             Event::WokenEarly { .. } => "woken_early",
             Event::WaitTimedOut => "wait_timed_out",
-            Event::Baited { .. } => "baited",
             Event::Recovered { .. } => "recovered",
             Event::Retried { .. } => "retried",
             Event::TicketEdited => "ticket_edited",
@@ -242,11 +236,6 @@ pub enum Raised {
     },
     /// Its workspace is gone.
     WorkspaceLost,
-    /// The last chance that a person gave it was spent.
-    Reaped {
-        /// Why it was given.
-        why: String,
-    },
     /// Only a person can help.
     NeedsPerson {
         /// Why.

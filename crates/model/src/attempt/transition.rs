@@ -93,7 +93,6 @@ impl Attempt {
                 self.work(next);
                 Ok(Raised::Nothing)
             }
-            Event::Baited { by } => self.corner(event, format!("{by} said to fish or cut bait")),
             Event::Recovered { .. } => self.recover(event),
             Event::Retried { fresh, .. } => {
                 let live = self.conversation.has_live_worker();
@@ -162,20 +161,6 @@ impl Attempt {
         }
     }
 
-    /// Fish or cut bait: one more step, which says so. What a step is saying, or was to say (an answer, the
-    /// output of a check), is not lost for it: the last chance is the step after.
-    fn corner(&mut self, event: &Event, why: String) -> Result<Raised, Rejected> {
-        let live = self.conversation.has_live_worker();
-        let State::Working(working) = &mut self.state else {
-            return Err(self.reject(event, "it is not working"));
-        };
-        (working.last_chance, working.bait) = (true, Some(why));
-        if !live && working.next == Prompt::Step {
-            working.next = Prompt::LastChance;
-        }
-        Ok(Raised::Nothing)
-    }
-
     fn recover(&mut self, event: &Event) -> Result<Raised, Rejected> {
         let Event::Recovered {
             workspace,
@@ -227,17 +212,15 @@ impl Attempt {
         Ok(Raised::Nothing)
     }
 
-    /// Working again, with `next` to say; the mode and the last chance do not outlive what interrupted them.
-    /// The last chance is told to whoever knows the task: a new session hears the task first, and what there
-    /// is already, and the step after that is its last chance. That is one step more for each recovery, of
-    /// which there are few, each after as many failures as an agent may have in a row.
+    /// Working again, with `next` to say; the mode does not outlive what interrupted it. The last chance is
+    /// told to an agent that knows the task: a new session hears the task first, and what there is already,
+    /// and the step after that is its last chance. That is one step more for each recovery, of which there
+    /// are few, each after as many failures as an agent may have in a row.
     fn work(&mut self, next: Prompt) {
         self.state = State::Working(Working {
             mode: Mode::default(),
             next,
             due: None,
-            last_chance: false,
-            bait: None,
         });
     }
 

@@ -196,7 +196,6 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     .event(Event::Woken)
     .event(Event::WokenEarly { by: by() })
     .event(Event::WaitTimedOut)
-    .event(Event::Baited { by: by() })
     .when("workspace clean", recovered(Workspace::Clean, 2, 2))
     .when("workspace changed", recovered(Workspace::Changed, 2, 2))
     .when("workspace gone", recovered(Workspace::Missing, 2, 2))
@@ -239,12 +238,7 @@ pub fn shape(attempt: &Attempt) -> String {
     let state = match &attempt.state {
         State::Working(w) => {
             let said = w.next == Prompt::LastChance;
-            format!(
-                "working {} {said} {} {}",
-                w.last_chance,
-                w.bait.is_some(),
-                w.due.is_some()
-            )
+            format!("working {said} {}", w.due.is_some())
         }
         State::Stuck { why: Stuck::Errors } => "stuck".to_owned(),
         State::Stuck {

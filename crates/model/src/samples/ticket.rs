@@ -256,7 +256,6 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
         | Child::Woken
         | Child::WokenEarly { .. }
         | Child::WaitTimedOut
-        | Child::Baited { .. }
         | Child::Recovered { .. } => false,
     }
 }

@@ -152,7 +152,6 @@ impl Charge {
             | Event::Woken
             | Event::WokenEarly { .. }
             | Event::WaitTimedOut
-            | Event::Baited { .. }
             | Event::Recovered { .. }
             | Event::Retried { .. }
             | Event::TicketEdited

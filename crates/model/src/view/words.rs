@@ -53,8 +53,7 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::Woken
                 | attempt::Event::WokenEarly { .. }
                 | attempt::Event::WaitTimedOut
-                | attempt::Event::Recovered { .. }
-                | attempt::Event::Baited { .. } => true,
+                | attempt::Event::Recovered { .. } => true,
                 attempt::Event::WorkspaceReady { .. }
                 | attempt::Event::StepStarted { .. }
                 | attempt::Event::WorkerSpawned
@@ -318,7 +317,6 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::Woken => "woken: its time has come".to_owned(),
         Event::WokenEarly { by } => format!("woken before its time by {by}"),
         Event::WaitTimedOut => "nobody answered in time".to_owned(),
-        Event::Baited { by } => format!("the last chance: {by} said so"),
         Event::Recovered { workspace, .. } => {
             let found = match workspace {
                 Workspace::Missing => "its workspace is gone",

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 /// Facts that no engine writes, and why.
 const ABSENT: &[(&[&str], &str)] = &[
-    (&["baited"], "no command says so yet"),
     (&["agent_retired"], "nobody gives an agent up for good yet"),
     (
         &[

@@ -35,8 +35,6 @@ impl Attempt {
                         mode: Mode::default(),
                         next: prompt,
                         due: None,
-                        last_chance: false,
-                        bait: None,
                     },
                 )
             }
@@ -124,22 +122,14 @@ impl Attempt {
                 Ok(Raised::Submitted)
             }
             Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
-            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if told => {
-                Ok(match working.bait {
-                    Some(why) => Raised::Reaped { why },
-                    None => Raised::GaveUp {
-                        attempts_left: *attempts_left,
-                        reopen_at: *reopen_at,
-                    },
-                })
-            }
-            // It was cornered while this step ran, or its steps are spent: the next one says so, whatever
-            // this one asks for. Who could still ask and sleep without a step left would never come to an
-            // end.
-            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. }
-                if working.last_chance || *steps_left == 0 =>
-            {
-                (working.last_chance, working.next) = (true, Prompt::LastChance);
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if told => Ok(Raised::GaveUp {
+                attempts_left: *attempts_left,
+                reopen_at: *reopen_at,
+            }),
+            // Its steps are spent: the next one says so, whatever this one asks for. An agent that could still
+            // ask and sleep without a step left would never come to an end.
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if *steps_left == 0 => {
+                working.next = Prompt::LastChance;
                 self.state = State::Working(working);
                 Ok(Raised::Nothing)
             }

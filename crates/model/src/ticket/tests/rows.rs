@@ -249,56 +249,6 @@ fn the_limit_never_means_done_one_more_step_says_so_and_then_it_goes_back() {
 }
 
 #[test]
-fn a_last_chance_that_comes_while_a_step_runs_is_the_step_after_it() {
-    let mut story = Story::running();
-    story.of(Of::Baited { by: boss() });
-    story.finish(Signal::None, 9);
-    assert_eq!(story.name(), "in_progress/working", "this step was not told");
-    assert_eq!(story.started().0, Prompt::LastChance);
-    story.finish(Signal::None, 9);
-    assert_eq!(
-        (story.name(), story.held()),
-        ("open (held)".to_owned(), &Why::Reaped),
-        "bait was cut"
-    );
-    assert!(
-        story
-            .effects
-            .iter()
-            .any(|e| matches!(e, Effect::KeepWork { number: 1, .. })),
-        "its branch is kept"
-    );
-}
-
-#[test]
-fn a_last_chance_does_not_swallow_an_answer() {
-    let mut story = Story::running();
-    story.finish(
-        Signal::Asked {
-            question: "which?".to_owned(),
-        },
-        9,
-    );
-    story
-        .of(Of::Answered {
-            by: boss(),
-            text: "the left one".to_owned(),
-            question: "which?".to_owned(),
-        })
-        .of(Of::Baited { by: boss() });
-    assert_eq!(
-        story.started().0,
-        Prompt::Answer {
-            text: "the left one".to_owned()
-        }
-    );
-    story.finish(Signal::None, 9);
-    assert_eq!(story.started().0, Prompt::LastChance);
-    story.finish(Signal::Done, 9);
-    assert_eq!(story.name(), "verify/checking");
-}
-
-#[test]
 fn an_answer_is_kept_for_whoever_begins_anew_until_the_ticket_is_done() {
     let mut story = Story::running();
     story.finish(

@@ -83,7 +83,6 @@ impl Draft<'_> {
             | attempt::Event::Woken
             | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
-            | attempt::Event::Baited { .. }
             | attempt::Event::Recovered { .. } => {}
         }
         let State::InProgress(attempt) = &self.ticket.state else {
@@ -123,7 +122,6 @@ impl Draft<'_> {
             } => self.give_back(Label::AgentError, attempts_left, reopen_at),
             Raised::Blocked { why } => self.block(&why),
             Raised::WorkspaceLost => self.release(&Released::WorkspaceLost),
-            Raised::Reaped { why } => self.release(&Released::Reaped { why }),
             Raised::NeedsPerson { why, message } => {
                 self.free_slot();
                 let (why, note) = match why {
