@@ -129,6 +129,7 @@ fn of_stage(stage: &Stage) -> Standing {
         Stage::Landing {
             candidate,
             waiting: None,
+            ..
         } => new(
             Sign::Landing,
             "landing",

@@ -3,7 +3,9 @@
 use super::{Draft, Taken};
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
-use crate::ticket::{Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why};
+use crate::ticket::{
+    AfterLanding, Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why,
+};
 use crate::{Actor, Time};
 
 impl Draft<'_> {
@@ -136,6 +138,7 @@ impl Draft<'_> {
         verify.stage = Stage::Landing {
             candidate: candidate.clone(),
             waiting: None,
+            then: None,
         };
         self.effects.push(Effect::Land { agent, candidate });
         Ok(())
@@ -245,6 +248,30 @@ impl Draft<'_> {
             acceptance,
             agent,
         });
+        Ok(())
+    }
+
+    /// The target did not move. What a person asked for while the ticket was landing follows; without that, the
+    /// ticket goes on in `otherwise`.
+    pub(super) fn end_landing(&mut self, otherwise: Stage) -> Taken {
+        let verify = self.verify()?;
+        let mut wish = None;
+        if let Stage::Landing { then, .. } = &mut verify.stage {
+            wish = then.take();
+        }
+        match wish {
+            None => self.verify()?.stage = otherwise,
+            Some(AfterLanding::Drop { by, reason }) => {
+                self.keep_work();
+                self.finish(Done::Dropped { by, reason });
+            }
+            Some(AfterLanding::Retry { .. }) => {
+                let verify = self.verify()?;
+                verify.attempt.resolutions = 0;
+                verify.stage = Stage::Queued;
+                (self.ticket.tries, self.ticket.review_tries, self.ticket.repeat) = (0, 0, None);
+            }
+        }
         Ok(())
     }
 
