@@ -168,3 +168,46 @@ fn a_restart_forgets_no_cost() {
     let raised = change(&mut scene, |settings| settings.budget.day_usd = usd("11"));
     assert_eq!(raised.events(), ["day_budget_free", "step_started"], "{raised}");
 }
+
+#[test]
+fn a_ticket_is_given_out_on_the_day_after_one_whose_budget_was_spent() {
+    let mut scene = states::working_with(|settings| {
+        settings.budget.day_usd = usd("10");
+        settings.run.max_workers = 1;
+    });
+    step_costs(&mut scene, "t-1", 10);
+    scene.ask(states::drop_it());
+    scene.add("t-2");
+    assert_eq!(scene.state("t-2"), "open");
+    scene.tick();
+    scene.later(secs(12 * 3600));
+    let morning = scene.tick();
+    assert_eq!(
+        morning.events(),
+        ["day_budget_free", "claimed", "agents_busy"],
+        "{morning}"
+    );
+}
+
+#[test]
+fn people_are_told_once_a_day_that_its_budget_is_low() {
+    let mut scene = states::working_with(|settings| settings.budget.day_usd = usd("10"));
+    let low = step_costs(&mut scene, "t-1", 8);
+    assert!(low.events().contains(&"day_budget_low"), "{low}");
+    let again = step_costs(&mut scene, "t-1", 1);
+    assert!(!again.events().contains(&"day_budget_low"), "{again}");
+    assert!(again.output.refused.is_empty(), "{again}");
+    scene.later(secs(24 * 3600));
+    let tomorrow = step_costs(&mut scene, "t-1", 8);
+    assert!(tomorrow.events().contains(&"day_budget_low"), "{tomorrow}");
+}
+
+#[test]
+fn a_step_that_runs_is_not_stopped_for_a_budget_that_was_lowered() {
+    let mut scene = states::working_with(|settings| settings.budget.ticket_usd = usd("10"));
+    step_costs(&mut scene, "t-1", 5);
+    let lowered = change(&mut scene, |settings| settings.budget.ticket_usd = usd("4"));
+    assert_eq!(lowered.to_string(), "nothing");
+    let ended = step_costs(&mut scene, "t-1", 1);
+    assert_eq!(ended.events(), ["step_finished", "budget_spent"], "{ended}");
+}

@@ -283,3 +283,133 @@ fn a_file_that_was_never_readable_makes_no_ticket() {
     assert_eq!(decided.to_string(), "nothing");
     assert!(scene.core.is_unreadable(&id("t-1")) && scene.core.ticket(&id("t-1")).is_none());
 }
+
+#[test]
+fn a_file_that_cannot_be_read_is_not_gone() {
+    let mut scene = states::waits_for_another();
+    be_patient(&mut scene);
+    scene.delete("t-1");
+    scene.make_unreadable("t-1");
+    scene.later(PATIENCE);
+    assert!(scene.tick().events().is_empty(), "it is there again");
+    scene.look_at("t-1");
+    scene.later(PATIENCE);
+    assert_eq!(scene.tick().events(), ["dropped"], "now it is gone");
+}
+
+#[test]
+fn a_closed_file_that_cannot_be_read_any_more_is_not_submitted() {
+    let mut scene = states::working();
+    scene.files_written("t-1");
+    scene.set_status("t-1", FileStatus::Closed);
+    scene.make_unreadable("t-1");
+    let ended = scene.finishes("t-1", Signal::None);
+    assert_eq!(ended.events(), ["step_finished", "step_started"], "{ended}");
+}
+
+#[test]
+fn what_a_file_said_before_it_could_not_be_read_is_not_overwritten() {
+    let mut scene = states::preparing();
+    scene.make_unreadable("t-1");
+    let missing = scene.report("t-1", "write_file", engine::Report::FileMissing);
+    assert!(missing.events().is_empty(), "{missing}");
+}
+
+#[test]
+fn a_ticket_that_is_held_while_it_lands_is_dropped_when_its_file_is_deleted() {
+    let mut scene = states::landing();
+    let (paths, tip) = (vec!["crew.toml".to_owned()], crate::scene::oid('b'));
+    scene.report("t-1", "land", engine::Report::SensitivePaths { paths, tip });
+    assert_eq!(scene.state("t-1"), "verify/landing (held)");
+    scene.delete("t-1");
+    assert_eq!(scene.state("t-1"), "done/dropped");
+}
+
+/// The simulator holds that a final stop is carried out.
+#[test]
+fn a_drop_that_was_ordered_is_carried_out_though_the_file_is_back() {
+    let mut scene = states::working();
+    scene.files_written("t-1");
+    be_patient(&mut scene);
+    scene.delete("t-1");
+    scene.later(PATIENCE);
+    assert_eq!(scene.tick().events(), ["stop_ordered"]);
+    scene.bring_back("t-1");
+    let ended = scene.run_ends("t-1", failed(Class::Lost));
+    assert_eq!(ended.events(), ["step_failed", "dropped", "agents_idle"]);
+    assert!(ended.to_string().contains("write_file closed"), "{ended}");
+}
+
+/// A landed ticket whose file crew could not close, since it was not there, and which is in progress still.
+fn landed_without_its_file() -> Scene {
+    let mut scene = states::landing();
+    scene.files_written("t-1");
+    scene.landed("t-1");
+    scene.delete("t-1");
+    scene.report("t-1", "write_file", engine::Report::FileMissing);
+    assert!(scene.pending("t-1", "write_file").is_none());
+    scene
+}
+
+#[test]
+fn the_file_of_a_landed_ticket_is_closed_when_it_is_back() {
+    let mut scene = landed_without_its_file();
+    let back = scene.bring_back("t-1");
+    assert_eq!(back.events(), ["file_drifted"], "{back}");
+    // Also when it cannot be read at first.
+    let mut scene = landed_without_its_file();
+    scene.make_unreadable("t-1");
+    let back = scene.bring_back("t-1");
+    assert_eq!(back.events(), ["file_drifted"], "{back}");
+}
+
+#[test]
+fn the_file_of_a_landed_ticket_that_is_there_after_all_is_closed() {
+    let mut scene = states::landing();
+    scene.files_written("t-1");
+    scene.landed("t-1");
+    let missing = scene.report("t-1", "write_file", engine::Report::FileMissing);
+    assert_eq!(missing.events(), ["file_drifted"], "{missing}");
+    assert!(scene.pending("t-1", "write_file").is_some());
+}
+
+#[test]
+fn the_file_of_a_landed_ticket_is_left_alone_while_it_is_being_closed() {
+    let mut scene = states::landing();
+    scene.files_written("t-1");
+    scene.landed("t-1");
+    scene.delete("t-1");
+    let back = scene.bring_back("t-1");
+    assert!(back.events().is_empty(), "{back}");
+}
+
+#[test]
+fn a_closed_file_that_a_person_takes_away_and_brings_back_in_progress_is_left_alone() {
+    let mut scene = states::landed();
+    scene.files_written("t-1");
+    scene.delete("t-1");
+    scene.bring_back("t-1");
+    let taken = scene.set_status("t-1", FileStatus::InProgress);
+    assert!(taken.events().is_empty(), "{taken}");
+    // Also when it was away while no engine ran.
+    let mut scene = states::landed();
+    scene.files_written("t-1");
+    scene.delete("t-1");
+    scene.restart();
+    scene.look_at_all();
+    scene.bring_back("t-1");
+    let taken = scene.set_status("t-1", FileStatus::InProgress);
+    assert!(taken.events().is_empty(), "{taken}");
+}
+
+#[test]
+fn a_dropped_ticket_whose_file_came_back_closed_stays_dropped() {
+    let mut scene = states::preparing();
+    scene.files_written("t-1");
+    scene.delete("t-1");
+    assert_eq!(scene.state("t-1"), "done/dropped");
+    let closed = scene.set_status("t-1", FileStatus::Closed);
+    assert!(closed.events().is_empty(), "{closed}");
+    let taken = scene.set_status("t-1", FileStatus::InProgress);
+    assert!(taken.events().is_empty(), "a person has taken it: {taken}");
+}

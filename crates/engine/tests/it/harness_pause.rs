@@ -198,3 +198,67 @@ fn a_retry_frees_the_harness_that_refused_the_ticket_though_new_attempts_use_ano
     );
     assert!(scene.core.project().paused.is_empty());
 }
+
+/// Two harnesses: scripted, on which the agents are at work, and claude, which new attempts use.
+fn prefer_claude(scene: &mut Scene, keep_scripted: bool) {
+    change(scene, |settings| {
+        if !keep_scripted {
+            settings.harness.clear();
+        }
+        let claude = Harness::new(HarnessKind::Claude);
+        settings.harness.insert("claude".to_owned(), claude);
+        settings.agents.harness = Some("claude".to_owned());
+    });
+}
+
+#[test]
+fn a_retry_frees_the_harness_that_the_ticket_waits_for_whoever_was_refused() {
+    let mut scene = two_at_work();
+    prefer_claude(&mut scene, true);
+    scene.run_ends("t-1", failed(Class::Auth));
+    scene.run_ends("t-2", End::Finished(model::attempt::Signal::None));
+    let retried = retry(&mut scene, "t-2");
+    assert_eq!(retried.events(), ["harness_freed", "step_started"], "{retried}");
+}
+
+#[test]
+fn a_retry_of_a_ticket_that_nobody_has_frees_the_harness_of_new_attempts() {
+    let mut scene = states::refused();
+    scene.write("t-2", |file| file.spec.kind = "epic".to_owned());
+    let retried = retry(&mut scene, "t-2");
+    assert_eq!(retried.answer(), "accepted: steps are started on scripted again");
+}
+
+#[test]
+fn an_agent_whose_harness_is_gone_waits_for_the_one_that_it_changes_to() {
+    let mut scene = states::waits_to_step();
+    prefer_claude(&mut scene, false);
+    scene.add("t-2");
+    scene.workspace_ready("t-2");
+    scene.run_ends("t-2", failed(Class::Auth));
+    let waited = scene.wait(secs(60));
+    assert!(!waited.join("\n").contains("step_started"), "{waited:?}");
+}
+
+#[test]
+fn a_pause_that_is_no_longer_than_the_one_there_is_is_not_even_tried() {
+    let mut scene = two_at_work();
+    scene.run_ends("t-1", failed(Class::Auth));
+    let second = scene.run_ends("t-2", failed(Class::Auth));
+    assert_eq!(second.events(), ["step_failed"], "{second}");
+    assert!(second.output.refused.is_empty(), "{second}");
+}
+
+#[test]
+fn a_step_that_runs_while_its_harness_is_paused_moves() {
+    let mut scene = two_at_work();
+    scene.run_ends("t-1", failed(Class::Auth));
+    assert!(scene.core.moves(&id("t-2")));
+    scene.run_ends("t-2", End::Finished(model::attempt::Signal::None));
+    assert!(!scene.core.moves(&id("t-2")));
+    let waits = scene.core.rest().waits;
+    assert_eq!(
+        waits[1].why,
+        "scripted refuses (auth): it went wrong; `crew retry t-1` once that is mended"
+    );
+}

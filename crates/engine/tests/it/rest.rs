@@ -154,3 +154,20 @@ fn a_kill_that_cannot_reach_its_process_keeps_the_ticket_until_it_does() {
     let retry = Command::Retry { ticket: id("t-1") };
     assert_eq!(scene.ask(retry).events(), ["retried", "claimed", "agents_busy"]);
 }
+
+#[test]
+fn a_ticket_whose_file_cannot_be_read_waits_once() {
+    let mut scene = states::waits_for_another();
+    scene.make_unreadable("t-1");
+    insta::assert_snapshot!(rest(&scene));
+}
+
+#[test]
+fn the_file_of_a_ticket_that_is_over_is_not_waited_for() {
+    let mut scene = states::landed();
+    let mut settings = scene.core.settings().clone();
+    settings.run.debounce = crate::scene::secs(1);
+    scene.core.set_settings(settings);
+    scene.delete("t-1");
+    assert!(!scene.core.rest().moving);
+}

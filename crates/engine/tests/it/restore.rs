@@ -181,3 +181,20 @@ fn what_a_forgotten_ticket_has_cost_today_is_forgotten_with_it() {
     scene.core.forget(&ids(&["t-1"]));
     assert_eq!(scene.tick().events(), ["day_budget_free"]);
 }
+
+#[test]
+fn a_ticket_that_is_restored_remembers_nothing_of_its_file() {
+    // The engine was to close its file, and the file was away.
+    let mut scene = states::landed();
+    scene.delete("t-1");
+    scene.core.forget(&ids(&["t-1"]));
+    restore(&mut scene, "t-1");
+    let taken = scene.write("t-1", |file| file.status = Some(FileStatus::InProgress));
+    assert!(taken.events().is_empty(), "a person has taken it: {taken}");
+    let opened = scene.set_status("t-1", FileStatus::Open);
+    assert_eq!(
+        opened.events(),
+        ["reopened", "claimed", "agents_busy"],
+        "{opened}"
+    );
+}

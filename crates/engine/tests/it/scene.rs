@@ -321,7 +321,11 @@ impl Scene {
     /// Everything that is to be written into the ticket's file is written.
     pub(crate) fn files_written(&mut self, ticket: &str) {
         for kind in ["write_file", "add_note"] {
-            while self.pending(ticket, kind).is_some() {
+            for round in 0.. {
+                assert!(round < 20, "{ticket} is written without end");
+                if self.pending(ticket, kind).is_none() {
+                    break;
+                }
                 self.report(ticket, kind, Report::Done);
             }
         }

@@ -183,3 +183,60 @@ fn what_failed_and_then_was_done_begins_anew() {
     let decided = could_not(&mut scene, "start_step");
     assert!(!scene.core.is_stuck(&id("t-1")), "{decided}");
 }
+
+#[test]
+fn the_wait_of_a_note_is_not_that_of_the_status_after_it() {
+    let mut scene = states::blocked();
+    scene.files_written("t-1");
+    let retry = Command::Retry { ticket: id("t-1") };
+    scene.ask(retry);
+    scene.workspace_ready("t-1");
+    scene.files_written("t-1");
+    let why = "no key".to_owned();
+    scene.finishes("t-1", Signal::Blocked { why });
+    let mut settings = scene.core.settings().clone();
+    settings.run.debounce = secs(2);
+    scene.core.set_settings(settings);
+    let missing = |scene: &mut Scene, effect| scene.report("t-1", effect, Report::FileMissing).to_string();
+    assert_eq!(missing(&mut scene, "add_note"), "again in 2 s: nobody's fault");
+    scene.later(secs(60));
+    scene.report("t-1", "add_note", Report::Done);
+    assert_eq!(missing(&mut scene, "write_file"), "again in 2 s: nobody's fault");
+}
+
+#[test]
+fn a_try_that_the_machine_hindered_is_not_counted() {
+    let mut scene = states::killed();
+    hindered(&mut scene, "keep_work");
+    could_not(&mut scene, "keep_work");
+    assert!(!scene.core.is_stuck(&id("t-1")));
+    could_not(&mut scene, "keep_work");
+    assert!(scene.core.is_stuck(&id("t-1")));
+}
+
+#[test]
+fn what_failed_for_a_claim_that_is_over_is_nobodys_to_mend() {
+    let mut scene = states::preparing();
+    for _ in 0..2 {
+        could_not(&mut scene, "prepare_workspace");
+    }
+    assert!(scene.core.is_stuck(&id("t-1")));
+    scene.ask(Command::Kill { agent: name("ann") });
+    could_not(&mut scene, "prepare_workspace");
+    assert!(!scene.core.is_stuck(&id("t-1")));
+}
+
+#[test]
+fn edits_that_stay_in_the_way_are_looked_at_ever_more_rarely() {
+    let mut scene = states::landing();
+    let mut waits = Vec::new();
+    for _ in 0..3 {
+        let decided = scene.report("t-1", "land", states::edited_checkout());
+        let ticket = scene.core.ticket(&id("t-1")).unwrap();
+        waits.push(at(ticket.deadline().unwrap().at, scene.now));
+        assert_eq!(decided.events(), ["checkout_edited"], "{decided}");
+        scene.later(secs(40));
+        scene.ask(Command::Merge { ticket: id("t-1") });
+    }
+    assert_eq!(waits, ["in 2 s", "in 10 s", "in 20 s"]);
+}
