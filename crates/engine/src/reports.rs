@@ -103,19 +103,9 @@ impl Core {
             // from the kept work.
             let failure = Failure::new(attempt::Class::KilledByUs, "its workspace is gone");
             let failed = Event::Attempt(self.failed_step(ticket, (Usage::default(), None), failure));
-            let attempts_left = self.attempts_left(ticket);
-            // Starting over is an attempt like any other: a workspace that keeps vanishing is looked at by a
-            // person in the end.
-            let lost = match attempts_left {
-                0 => Event::WorkerCrashed {
-                    attempts_left,
-                    reopen_at: self.reopen_at(ticket),
-                },
-                _ => Event::Released {
-                    why: Released::WorkspaceLost,
-                },
-            };
-            let next = self.stopped_for(ticket).unwrap_or(lost);
+            let next = self.stopped_for(ticket).unwrap_or(Event::Released {
+                why: Released::WorkspaceLost,
+            });
             self.tell(ticket, [failed, next], answering("its workspace is gone"))
         };
         if let Err(no) = told {

@@ -164,8 +164,8 @@ fn a_writing_that_is_reported_twice_has_arrived_once() {
     let why = "no key".to_owned();
     scene.finishes("t-1", Signal::Blocked { why });
     scene.report_of("t-1", first, engine::Report::Done);
-    // The ticket is open and held; its file says in_progress, as crew has written it before.
-    let decided = scene.set_status("t-1", FileStatus::InProgress);
+    // Crew is about to write that it is open and held: what the file says is older.
+    let decided = scene.set_status("t-1", FileStatus::Closed);
     assert!(decided.events().is_empty(), "{decided}");
 }
 
@@ -385,19 +385,20 @@ fn the_file_of_a_landed_ticket_is_left_alone_while_it_is_being_closed() {
 
 #[test]
 fn a_closed_file_that_a_person_takes_away_and_brings_back_in_progress_is_left_alone() {
-    let mut scene = states::landed();
-    scene.files_written("t-1");
+    let closed = || {
+        let mut scene = states::landed();
+        scene.files_written("t-1");
+        scene
+    };
+    let mut scene = closed();
     scene.delete("t-1");
-    scene.bring_back("t-1");
     let taken = scene.set_status("t-1", FileStatus::InProgress);
     assert!(taken.events().is_empty(), "{taken}");
-    // Also when it was away while no engine ran.
-    let mut scene = states::landed();
-    scene.files_written("t-1");
+    // Also when it was taken away while no engine ran.
+    let mut scene = closed();
     scene.delete("t-1");
     scene.restart();
     scene.look_at_all();
-    scene.bring_back("t-1");
     let taken = scene.set_status("t-1", FileStatus::InProgress);
     assert!(taken.events().is_empty(), "{taken}");
 }

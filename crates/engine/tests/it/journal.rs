@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Loaded;
-use model::journal::{EffectId, State, Stream, TimerRef, Write};
+use model::journal::{EffectId, Ordered, State, Stream, TimerRef, Write};
 use model::ticket::{Effect, SlotChange, TimerChange};
 use model::{AgentName, Fence, TicketId, Time};
 
@@ -156,8 +156,13 @@ impl Journal {
                 .map(|(stream, (version, state))| (stream.clone(), *version, state.clone()))
                 .collect(),
             pending: self
-                .pending()
-                .map(|(id, ticket, effect)| (id, ticket.clone(), effect.clone()))
+                .pending
+                .iter()
+                .map(|(id, (ticket, effect))| Ordered {
+                    id: *id,
+                    ticket: ticket.clone(),
+                    effect: effect.clone(),
+                })
                 .collect(),
         }
     }

@@ -182,20 +182,3 @@ fn a_question_is_answered_by_nobody_when_its_time_is_over() {
     let over = scene.wait(secs(60)).join("\n");
     assert!(over.contains("(unanswered, old session)"), "{over}");
 }
-
-/// A workspace that keeps vanishing is looked at by a person in the end, however its absence is noticed.
-#[test]
-fn a_workspace_that_is_gone_at_every_step_uses_up_the_attempts() {
-    let mut scene = states::starting();
-    for attempt in 1..3 {
-        let gone = scene.report("t-1", "start_step", Report::WorkspaceMissing);
-        assert_eq!(
-            gone.events(),
-            ["step_failed", "released", "claimed"],
-            "{attempt}: {gone}"
-        );
-        scene.workspace_ready("t-1");
-    }
-    scene.report("t-1", "start_step", Report::WorkspaceMissing);
-    assert_eq!(scene.state("t-1"), "open (held)");
-}
