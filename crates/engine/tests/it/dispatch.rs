@@ -6,8 +6,14 @@ use model::ticket::FileStatus;
 
 use crate::scene::{File, Scene, asked, failed, id, name, secs};
 
-/// A scene of one agent, whose queue is seen at once; no file waits to be still.
-fn queue(agents: &[&str], files: &[(&str, &dyn Fn(&mut File))]) -> Scene {
+/// What a person writes into a new file.
+type Change<'a> = &'a dyn Fn(&mut File);
+
+/// A ticket's id, and what is in its file.
+type Written<'a> = (&'a str, Change<'a>);
+
+/// A scene of these agents, whose queue is seen at once; no file waits to be still.
+fn queue(agents: &[&str], files: &[Written<'_>]) -> Scene {
     let mut scene = Scene::with(|settings| {
         settings.agents.names = agents.iter().map(|agent| name(agent)).collect();
     });
@@ -63,7 +69,7 @@ fn priority_comes_before_age_and_age_before_the_id() {
         priority(4)(file);
         created(1)(file);
     };
-    let files: &[(&str, &dyn Fn(&mut File))] = &[
+    let files: &[Written<'_>] = &[
         ("t-1", &old_and_unimportant),
         ("t-2", &created(30)),
         ("t-3", &created(20)),
@@ -80,7 +86,7 @@ fn priority_comes_before_age_and_age_before_the_id() {
 
 #[test]
 fn a_ticket_waits_for_those_it_depends_on_to_be_done() {
-    let files: &[(&str, &dyn Fn(&mut File))] = &[
+    let files: &[Written<'_>] = &[
         ("t-1", &needs("t-2")),
         ("t-2", &needs("t-3")),
         ("t-3", &priority(4)),
@@ -91,7 +97,7 @@ fn a_ticket_waits_for_those_it_depends_on_to_be_done() {
 
 #[test]
 fn a_held_dependency_is_not_done() {
-    let files: &[(&str, &dyn Fn(&mut File))] = &[("t-1", &needs("t-2")), ("t-2", &plain)];
+    let files: &[Written<'_>] = &[("t-1", &needs("t-2")), ("t-2", &plain)];
     let mut scene = queue(&["ann"], files);
     scene.workspace_ready("t-2");
     let why = "no key".to_owned();
@@ -102,7 +108,7 @@ fn a_held_dependency_is_not_done() {
 
 #[test]
 fn a_missing_dependency_and_a_cycle_are_waited_for_until_a_person_mends_them() {
-    let files: &[(&str, &dyn Fn(&mut File))] = &[
+    let files: &[Written<'_>] = &[
         ("t-1", &needs("t-9")),
         ("t-2", &needs("t-3")),
         ("t-3", &needs("t-2")),
@@ -124,7 +130,7 @@ fn a_dependency_whose_closed_file_alone_is_known_is_missing_in_the_journal() {
 
 #[test]
 fn a_ticket_goes_to_the_agent_that_it_is_meant_for_or_waits_for_it() {
-    let files: &[(&str, &dyn Fn(&mut File))] = &[
+    let files: &[Written<'_>] = &[
         ("t-1", &meant_for("bob")),
         ("t-2", &meant_for("bob")),
         ("t-3", &plain),
@@ -139,7 +145,7 @@ fn a_ticket_goes_to_the_agent_that_it_is_meant_for_or_waits_for_it() {
 
 #[test]
 fn a_ticket_for_anyone_leaves_the_agent_alone_that_another_one_is_meant_for() {
-    let files: &[(&str, &dyn Fn(&mut File))] = &[("t-1", &plain), ("t-2", &meant_for("ann"))];
+    let files: &[Written<'_>] = &[("t-1", &plain), ("t-2", &meant_for("ann"))];
     assert_eq!(claims(&queue(&["ann", "bob"], files)), ["t-1 bob", "t-2 ann"]);
 }
 
@@ -148,15 +154,14 @@ fn epics_and_what_a_person_has_taken_or_closed_are_not_given_out() {
     let epic = |file: &mut File| file.spec.kind = "epic".to_owned();
     let taken = |file: &mut File| file.status = Some(FileStatus::InProgress);
     let closed = |file: &mut File| file.status = Some(FileStatus::Closed);
-    let files: &[(&str, &dyn Fn(&mut File))] =
-        &[("t-1", &epic), ("t-2", &taken), ("t-3", &closed), ("t-4", &plain)];
+    let files: &[Written<'_>] = &[("t-1", &epic), ("t-2", &taken), ("t-3", &closed), ("t-4", &plain)];
     assert_eq!(claims(&queue(&["ann", "bob"], files)), ["t-4 ann"]);
 }
 
 #[test]
 fn a_recovery_is_given_out_when_its_ticket_has_failed_and_ends_when_it_is_done() {
     let recovers = |file: &mut File| file.spec.recovers = Some(id("t-1"));
-    let files: &[(&str, &dyn Fn(&mut File))] = &[("t-1", &plain), ("t-2", &recovers)];
+    let files: &[Written<'_>] = &[("t-1", &plain), ("t-2", &recovers)];
     let mut scene = queue(&["ann"], files);
     let mut other = scene.clone();
     for n in 0..3 {
@@ -207,11 +212,8 @@ fn nothing_is_claimed_without_a_harness() {
 
 #[test]
 fn no_more_agents_are_busy_than_there_may_be() {
-    let files: Vec<(String, fn(&mut File))> = (1..=5).map(|n| (format!("t-{n}"), plain as _)).collect();
-    let files: Vec<(&str, &dyn Fn(&mut File))> = files
-        .iter()
-        .map(|(id, f)| (id.as_str(), f as &dyn Fn(&mut File)))
-        .collect();
+    let ids = ["t-1", "t-2", "t-3", "t-4", "t-5"];
+    let files = ids.map(|ticket| (ticket, &plain as Change<'_>));
     let scene = queue(&["ann", "bob", "cat"], &files);
     assert_eq!(claims(&scene), ["t-1 ann", "t-2 bob", "t-3 cat"]);
 }
@@ -250,7 +252,7 @@ fn an_agent_without_a_fixed_name_is_named_for_the_work_there_is() {
 
 #[test]
 fn an_agent_with_a_fixed_name_has_no_substitute() {
-    let files: &[(&str, &dyn Fn(&mut File))] = &[("t-1", &plain), ("t-2", &plain)];
+    let files: &[Written<'_>] = &[("t-1", &plain), ("t-2", &plain)];
     let mut scene = queue(&["ann"], files);
     scene.workspace_ready("t-1");
     scene.run_ends("t-1", asked());

@@ -7,7 +7,7 @@ use model::ticket::FileStatus;
 
 use crate::matrix::matrix;
 use crate::scene::{Scene, failed, id, name};
-use crate::states;
+use crate::states::{self, Reached};
 
 /// What is said of the queue, and of t-1.
 fn rest(scene: &Scene) -> String {
@@ -53,22 +53,22 @@ fn fails_twice(scene: &mut Scene, effect: &str) {
 
 #[test]
 fn what_fails_for_the_second_time_waits_for_a_person() {
-    let cases: &[(&'static str, fn() -> Scene, &str)] = &[
-        ("a workspace", states::preparing, "prepare_workspace"),
-        ("a step", states::starting, "start_step"),
-        ("a stop", states::being_killed, "stop_run"),
-        ("a look", states::stuck, "inspect_workspace"),
-        ("a landing", states::landing, "land"),
-        ("work that is to be kept", states::killed, "keep_work"),
-        ("a workspace that is to go", states::landed, "remove_workspace"),
-        ("a file", states::preparing, "write_file"),
-        ("a note", states::blocked, "add_note"),
+    let cases: [(Reached, &str); 9] = [
+        (("a workspace", states::preparing), "prepare_workspace"),
+        (("a step", states::starting), "start_step"),
+        (("a stop", states::being_killed), "stop_run"),
+        (("a look", states::stuck), "inspect_workspace"),
+        (("a landing", states::landing), "land"),
+        (("work that is to be kept", states::killed), "keep_work"),
+        (("a workspace that is to go", states::landed), "remove_workspace"),
+        (("a file", states::preparing), "write_file"),
+        (("a note", states::blocked), "add_note"),
     ];
     let mut failing = Vec::new();
-    for (label, scene, effect) in cases {
-        let mut scene = scene();
+    for ((label, reached), effect) in cases {
+        let mut scene = reached();
         fails_twice(&mut scene, effect);
-        failing.push((*label, scene));
+        failing.push((label, scene));
     }
     insta::assert_snapshot!(matrix(failing, |scene| rest(scene)));
 }

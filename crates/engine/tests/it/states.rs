@@ -9,9 +9,12 @@ use model::ticket::{FileStatus, InTheWay, Obstacle};
 
 use crate::scene::{Scene, asked, failed, id, name, oid, secs};
 
+/// A state's name, and how it is reached.
+pub(crate) type Reached = (&'static str, fn() -> Scene);
+
 /// Every state, with its name.
 pub(crate) fn all() -> Vec<(&'static str, Scene)> {
-    let states: &[(&'static str, fn() -> Scene)] = &[
+    let states: &[Reached] = &[
         ("nobody knows it", Scene::new),
         ("its file has just changed", debouncing),
         ("it waits for t-2", waits_for_another),

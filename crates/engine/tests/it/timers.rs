@@ -1,7 +1,7 @@
 //! Timers: what happens when the time of one has come, and that no other one is heeded.
 
 use engine::Input;
-use model::ticket::TimerKey;
+use model::ticket::{Ticket, TimerKey};
 
 use crate::matrix::matrix;
 use crate::scene::{Scene, id};
@@ -35,7 +35,7 @@ fn asked_with_a_limit() -> Scene {
 }
 
 fn deadline(scene: &Scene) -> Option<model::ticket::Deadline> {
-    scene.core.ticket(&id("t-1")).and_then(|ticket| ticket.deadline())
+    scene.core.ticket(&id("t-1")).and_then(Ticket::deadline)
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn the_next_deadline_is_the_earliest_of_all_tickets_that_lies_ahead() {
     let due = scene
         .core
         .ticket(&id("t-2"))
-        .and_then(|t| t.deadline())
+        .and_then(Ticket::deadline)
         .unwrap()
         .at;
     assert!(due < asleep);

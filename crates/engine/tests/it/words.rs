@@ -39,7 +39,7 @@ impl Decided {
         Self { output, lines }
     }
 
-    /// The lines, without those of which one begins like this.
+    /// One line a fact, then what else was decided.
     pub(crate) fn lines(&self) -> &[String] {
         &self.lines
     }
