@@ -128,7 +128,7 @@ fn nothing_is_started_on_a_day_whose_budget_is_spent() {
          crew: day_budget_spent $10.00 of $10.00, over in 43200 s\n\
          wakes in 43200 s"
     );
-    // A step that runs goes on; what it costs comes on top and is not told again.
+    // A step that runs goes on. Its cost comes on top, and nobody is told again.
     let more = step_costs(&mut scene, "t-2", 1);
     assert_eq!(more.events(), ["step_finished"], "{more}");
     scene.add("t-3");

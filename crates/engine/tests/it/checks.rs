@@ -47,7 +47,7 @@ fn a_verdict_leads_to_landing_or_back_to_the_agent_or_to_a_wait() {
 }
 
 #[test]
-fn what_only_hinders_the_checks_is_tried_again_and_what_stops_them_holds_the_ticket() {
+fn checks_that_are_hindered_are_run_again_and_checks_that_are_stopped_hold_the_ticket() {
     let why = || "no room".to_owned();
     let reports = [
         ("hindered", Report::Hindered { why: why() }),

@@ -8,7 +8,7 @@ use crate::matrix::matrix;
 use crate::scene::{Scene, asked, id, name, someone};
 use crate::states;
 
-/// What `command` comes to in every state.
+/// The decisions about `command`, in every state.
 fn in_every_state(command: &Command) -> String {
     matrix(states::all(), |scene| scene.ask(command.clone()))
 }
@@ -180,7 +180,7 @@ fn assign_needs_a_harness() {
 
 /// A person who merges speaks about everything that waits; the engine itself asks again only later.
 #[test]
-fn what_a_command_changes_is_asked_for_by_its_author_and_answered_in_the_same_write() {
+fn a_command_is_answered_in_the_write_that_it_leads_to_and_its_author_is_the_cause() {
     for command in [Command::Kill { agent: name("ann") }, states::drop_it()] {
         let decided = states::working().ask(command);
         let write = &decided.output.writes[0];

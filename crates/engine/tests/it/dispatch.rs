@@ -6,10 +6,10 @@ use model::ticket::FileStatus;
 
 use crate::scene::{File, Scene, asked, failed, id, name, secs};
 
-/// What a person writes into a new file.
+/// A person's change of a new file.
 type Change<'a> = &'a dyn Fn(&mut File);
 
-/// A ticket's id, and what is in its file.
+/// A ticket's id, and the change of its file.
 type Written<'a> = (&'a str, Change<'a>);
 
 /// A scene of these agents, whose queue is seen at once; no file waits to be still.
@@ -24,7 +24,7 @@ fn queue(agents: &[&str], files: &[Written<'_>]) -> Scene {
     scene
 }
 
-/// Who has what, by ticket.
+/// The tickets that agents have, each with its agent.
 fn claims(scene: &Scene) -> Vec<String> {
     let active = scene.core.active_tickets();
     let slots = active.flat_map(|(id, ticket)| ticket.slots().map(move |(agent, _)| format!("{id} {agent}")));
@@ -314,7 +314,7 @@ fn submissions_are_built_one_at_a_time_in_the_order_of_their_submission() {
     assert_eq!(built(&scene), Vec::<&str>::new(), "t-3 is landing");
     scene.landed("t-3");
     assert_eq!(built(&scene), ["t-2"]);
-    // What waits for a person is in nobody's way.
+    // A submission that waits for a person is in nobody's way.
     let why = "no disk".to_owned();
     scene.report("t-2", "build_candidate", engine::Report::CouldNotRun { why });
     assert_eq!(built(&scene), ["t-1"]);

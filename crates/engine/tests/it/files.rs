@@ -128,7 +128,7 @@ fn a_ticket_whose_file_cannot_be_read_is_not_given_out_until_it_can() {
     assert_eq!(scene.state("t-1"), "in_progress/preparing");
 }
 
-/// What crew wrote and nobody has seen yet is no person's word: the file still says what it said before.
+/// Crew's own writing is under way, so that the file still says its old status. That is no person's word.
 #[test]
 fn a_status_that_is_older_than_what_crew_is_writing_is_not_heeded() {
     for (label, scene) in states::all() {
@@ -164,7 +164,7 @@ fn a_writing_that_is_reported_twice_has_arrived_once() {
     let why = "no key".to_owned();
     scene.finishes("t-1", Signal::Blocked { why });
     scene.report_of("t-1", first, engine::Report::Done);
-    // Crew is about to write that it is open and held: what the file says is older.
+    // Crew is about to write that the ticket is open and held: the status in the file is older.
     let decided = scene.set_status("t-1", FileStatus::Closed);
     assert!(decided.events().is_empty(), "{decided}");
 }
@@ -232,7 +232,7 @@ fn a_known_ticket_that_a_look_at_the_whole_folder_does_not_show_is_gone() {
 }
 
 #[test]
-fn what_is_gone_is_dropped_after_the_wait_and_not_before() {
+fn a_ticket_whose_file_is_gone_is_dropped_after_the_wait_and_not_before() {
     let mut scene = states::waits_for_another();
     be_patient(&mut scene);
     let deleted = scene.delete("t-1");
@@ -308,7 +308,7 @@ fn a_closed_file_that_cannot_be_read_any_more_is_not_submitted() {
 }
 
 #[test]
-fn what_a_file_said_before_it_could_not_be_read_is_not_overwritten() {
+fn a_file_that_cannot_be_read_is_not_overwritten_for_its_old_status() {
     let mut scene = states::preparing();
     scene.make_unreadable("t-1");
     let missing = scene.report("t-1", "write_file", engine::Report::FileMissing);

@@ -212,7 +212,7 @@ fn prefer_claude(scene: &mut Scene, keep_scripted: bool) {
 }
 
 #[test]
-fn a_retry_frees_the_harness_that_the_ticket_waits_for_whoever_was_refused() {
+fn a_retry_frees_the_harness_that_the_ticket_waits_for_though_another_was_refused() {
     let mut scene = two_at_work();
     prefer_claude(&mut scene, true);
     scene.run_ends("t-1", failed(Class::Auth));

@@ -7,7 +7,7 @@ use model::journal::{EffectId, Ordered, State, Stream, TimerRef, Write};
 use model::ticket::{Effect, SlotChange, TimerChange};
 use model::{AgentName, Fence, TicketId, Time};
 
-/// What is durable.
+/// Everything that is durable.
 #[derive(Clone, Default)]
 pub(crate) struct Journal {
     seq: u64,
@@ -148,7 +148,7 @@ impl Journal {
         key.is_some() && self.settings.iter().any(set)
     }
 
-    /// What the next core is loaded from.
+    /// Everything that the next core is loaded from.
     pub(crate) fn loaded(&self) -> Loaded {
         let streams = self.streams.iter();
         Loaded {

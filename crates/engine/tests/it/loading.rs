@@ -20,7 +20,7 @@ fn a_restart_in_any_state_begins_only_what_a_person_may_have_made_way_for() {
     }));
 }
 
-/// What a core knows of its tickets is in the journal: the next one does what it would have done.
+/// All knowledge of a core is in the journal: the next core decides as this one would have.
 #[test]
 fn the_next_core_decides_as_the_one_before_it_would_have() {
     for (label, scene) in states::all_at_rest() {

@@ -57,7 +57,7 @@ fn every_report() -> Vec<(&'static str, Report)> {
     ]
 }
 
-/// What every report of this effect leads to.
+/// The decisions about every report of this effect.
 fn of(scene: &Scene, effect: &str) -> String {
     table(scene, every_report(), |scene, report| {
         scene.report("t-1", effect, report)

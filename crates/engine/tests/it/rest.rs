@@ -9,7 +9,7 @@ use crate::matrix::matrix;
 use crate::scene::{Scene, failed, id, name};
 use crate::states::{self, Reached};
 
-/// What is said of the queue, and of t-1.
+/// The state of rest of the queue and of t-1, in words.
 fn rest(scene: &Scene) -> String {
     let (rest, t1) = (scene.core.rest(), id("t-1"));
     let moving = if rest.moving {
@@ -52,7 +52,7 @@ fn fails_twice(scene: &mut Scene, effect: &str) {
 }
 
 #[test]
-fn what_fails_for_the_second_time_waits_for_a_person() {
+fn an_effect_that_fails_for_the_second_time_waits_for_a_person() {
     let cases: [(Reached, &str); 9] = [
         (("a workspace", states::preparing), "prepare_workspace"),
         (("a step", states::starting), "start_step"),
@@ -74,7 +74,7 @@ fn what_fails_for_the_second_time_waits_for_a_person() {
 }
 
 #[test]
-fn what_is_behind_a_landing_that_fails_waits_for_it() {
+fn a_submission_behind_a_landing_that_fails_waits_for_it() {
     let mut scene = states::landing();
     scene.add("t-2");
     scene.workspace_ready("t-2");

@@ -74,7 +74,7 @@ fn a_forgotten_dependency_is_missing_until_it_is_restored() {
 }
 
 #[test]
-fn what_recovers_a_forgotten_ticket_asks_for_it() {
+fn a_ticket_that_recovers_a_forgotten_one_asks_for_it() {
     let mut scene = Scene::new();
     scene.write("t-2", |file| file.spec.recovers = Some(id("t-1")));
     assert_eq!(scene.core.unknown_links(), ids(&["t-1"]));
@@ -167,7 +167,7 @@ fn nothing_of_a_forgotten_ticket_is_waited_for() {
 }
 
 #[test]
-fn what_a_forgotten_ticket_has_cost_today_is_forgotten_with_it() {
+fn the_cost_of_a_forgotten_ticket_is_forgotten_with_it() {
     let usd = |text: &str| model::money::Usd::parse(text).ok();
     let mut scene = states::working_with(|settings| settings.budget.day_usd = usd("10"));
     scene.run_ends_for(
@@ -177,7 +177,7 @@ fn what_a_forgotten_ticket_has_cost_today_is_forgotten_with_it() {
     );
     scene.ask(states::drop_it());
     assert!(scene.core.project().pause.is_some());
-    // The runtime forgets what has been quiet for long, so that its cost is of no day that counts.
+    // The runtime forgets only tickets that were quiet for long, whose cost is of no day that counts.
     scene.core.forget(&ids(&["t-1"]));
     assert_eq!(scene.tick().events(), ["day_budget_free"]);
 }

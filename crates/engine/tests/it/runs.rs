@@ -18,7 +18,7 @@ pub(crate) fn watch(scene: &mut Scene, span: Duration) -> Vec<String> {
     watch_as(scene, span, |seen, _| seen)
 }
 
-/// As [`watch`]; `change` makes of each look, the n-th, what is seen.
+/// As [`watch`]; `change` makes the n-th look from the plain one.
 fn watch_as(scene: &mut Scene, span: Duration, change: impl Fn(Sample, u64) -> Sample) -> Vec<String> {
     let end = scene.now + span;
     let mut lines = Vec::new();
@@ -81,7 +81,7 @@ fn ends() -> Vec<(&'static str, End)> {
     ends
 }
 
-/// The first ends of a kind each: what follows them does not depend on the class.
+/// One end of each kind, for states in which the class of a failure does not matter.
 fn few_ends() -> Vec<(&'static str, End)> {
     let few = ["finished", "done", "blocked", "asked", "auth", "lost"];
     ends()

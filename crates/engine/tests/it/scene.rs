@@ -348,7 +348,7 @@ impl Scene {
     /// The step that runs ends, and has used this.
     pub(crate) fn run_ends_for(&mut self, ticket: &str, end: End, usage: Usage) -> Decided {
         let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
-        // What has started a process has said so before the process is seen to end.
+        // The start of a process is reported before its end is seen.
         if self.pending(ticket, "start_step").is_some() {
             self.report(ticket, "start_step", Report::StepSpawned);
         }

@@ -56,7 +56,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scene)> {
     states.iter().map(|(label, scene)| (*label, scene())).collect()
 }
 
-/// As [`all`], when what crew has written has arrived in the files.
+/// As [`all`], when the writings of crew have arrived in the files.
 pub(crate) fn all_at_rest() -> Vec<(&'static str, Scene)> {
     let mut states = all();
     for (_, scene) in &mut states {

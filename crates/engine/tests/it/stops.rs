@@ -13,7 +13,7 @@ fn stop(running: OnStop) -> Command {
     Command::Stop { running }
 }
 
-/// What a stop decides in every state; then the step of t-1 ends, where one runs.
+/// The decisions about a stop in every state; then the step of t-1 ends, where one runs.
 fn in_every_state(running: OnStop) -> String {
     matrix(states::all(), |scene| {
         let stopped = scene.ask(stop(running));

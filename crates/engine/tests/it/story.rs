@@ -54,7 +54,7 @@ fn a_ticket_is_made_claimed_stepped_checked_and_landed() {
 }
 
 #[test]
-fn what_people_and_limits_do_to_a_ticket_says_why() {
+fn a_decision_of_a_person_or_a_limit_says_its_cause() {
     let mut lines = String::new();
     let mut add = |decided: &Decided| lines.push_str(&told(decided));
     add(&states::stuck().report(

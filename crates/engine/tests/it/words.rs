@@ -11,7 +11,7 @@ use model::project;
 use model::ticket::{Effect, Event, FileStatus, Filing, Released, Repeat, SlotChange, TimerChange};
 use model::{Actor, Time};
 
-/// What a core decided about one input.
+/// The decisions of a core about one input.
 pub(crate) struct Decided {
     pub(crate) output: Output,
     lines: Vec<String>,
@@ -44,7 +44,7 @@ impl Decided {
         &self.lines
     }
 
-    /// What the command came to.
+    /// The answer to the command.
     pub(crate) fn answer(&self) -> String {
         let written = self.output.writes.iter().filter_map(|w| w.answers.as_ref());
         let answers: Vec<String> = written
@@ -78,7 +78,7 @@ fn write(write: &Write, now: Time) -> Vec<String> {
         Stream::Ticket(id) => id.to_string(),
     };
     for (n, entry) in write.entries.iter().enumerate() {
-        // What is one transaction with the line before says so.
+        // A `+` marks a fact that is in one transaction with the line before.
         let joined = if n == 0 { ':' } else { '+' };
         let fact = match &entry.fact {
             Fact::Project(event) => project_event(event, now),

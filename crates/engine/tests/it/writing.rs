@@ -176,7 +176,7 @@ fn a_file_that_cannot_be_written_is_told_until_it_can() {
 }
 
 #[test]
-fn what_failed_and_then_was_done_begins_anew() {
+fn the_count_of_failures_begins_anew_when_an_effect_was_done() {
     let mut scene = states::preparing();
     could_not(&mut scene, "prepare_workspace");
     scene.workspace_ready("t-1");
@@ -215,7 +215,7 @@ fn a_try_that_the_machine_hindered_is_not_counted() {
 }
 
 #[test]
-fn what_failed_for_a_claim_that_is_over_is_nobodys_to_mend() {
+fn a_failure_of_a_claim_that_is_over_is_nobodys_to_mend() {
     let mut scene = states::preparing();
     for _ in 0..2 {
         could_not(&mut scene, "prepare_workspace");
