@@ -58,7 +58,7 @@ fn retry_lets_go_on_what_is_held_or_waits() {
 }
 
 #[test]
-fn drop_gives_up_whatever_is_not_over_or_landing() {
+fn drop_gives_up_whatever_is_not_over() {
     insta::assert_snapshot!(in_every_state(&states::drop_it()));
 }
 
