@@ -1,5 +1,16 @@
 //! The core's picture of the journal, and the one way in which it changes: a write.
 
+mod budget;
+mod commands;
+mod dispatch;
+mod files;
+mod harness_pause;
+mod reports;
+mod rest;
+mod restore;
+mod runs;
+mod waiting;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -14,7 +25,9 @@ use model::{Actor, AgentName, RunId, SessionId, TicketId, Time};
 
 use crate::ready_queue::ReadyQueue;
 use crate::spending::Spending;
-use crate::{Error, Input, Output, failing};
+use crate::{Error, Input, Output, failures};
+
+pub use rest::{Rest, Waits};
 
 /// The engine's core.
 #[derive(Clone, Debug)]
@@ -39,7 +52,7 @@ pub struct Core {
     /// Writings of files that were reported: one that is reported twice has arrived once.
     pub(crate) filed: BTreeSet<EffectId>,
     /// Effects that fail and are performed again, as a person was told.
-    pub(crate) failing: BTreeMap<(TicketId, failing::Of), failing::Failing>,
+    pub(crate) failing: BTreeMap<(TicketId, failures::Of), failures::Failing>,
     /// What was seen of the steps that run, since this core has been up.
     pub(crate) watches: BTreeMap<RunId, stall::Watch>,
     /// Whether the ticket folder was read since this core has been up: nothing is given out before.

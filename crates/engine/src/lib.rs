@@ -12,27 +12,16 @@
     )
 )]
 
-mod budget;
-mod commands;
 mod core;
-mod dispatch;
 mod error;
-mod failing;
-mod files;
-mod harness_pause;
+mod failures;
 mod input;
 mod names;
 mod output;
 mod ready_queue;
-mod reports;
-mod rest;
-mod restore;
-mod runs;
 mod spending;
-mod waiting;
 
-pub use crate::core::{Core, Duty, Loaded};
+pub use crate::core::{Core, Duty, Loaded, Rest, Waits};
 pub use error::Error;
 pub use input::{End, Input, Observation, Report, RunEnd, Verdict};
 pub use output::{Output, Postponed};
-pub use rest::{Rest, Waits};

@@ -5,7 +5,7 @@ use model::command::Question;
 use model::ticket::{Event, Ticket};
 use model::{Actor, AgentName, TicketId};
 
-use crate::commands::Answer;
+use super::commands::Answer;
 use crate::core::Core;
 
 impl Core {
