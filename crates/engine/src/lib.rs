@@ -18,8 +18,12 @@ mod failures;
 mod input;
 mod names;
 mod output;
+mod project;
 mod ready_queue;
 mod spending;
+mod ticket_folder;
+mod tickets;
+mod watches;
 
 pub use crate::core::{Core, Duty, Loaded, Rest, Waits};
 pub use error::Error;

@@ -31,6 +31,8 @@ pub(crate) struct ReadyQueue {
     /// The setting that everything was looked at with; none when nothing was.
     debounce: Option<Duration>,
     now: Time,
+    /// Whether nothing has changed since [`ReadyQueue::take_touched`].
+    is_routed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -41,8 +43,19 @@ enum Said {
 }
 
 impl ReadyQueue {
+    /// Something has changed that could let a ticket be dispatched.
+    pub(crate) fn touch(&mut self) {
+        self.is_routed = false;
+    }
+
+    /// Whether tickets are to be dispatched: something has changed since this was asked the last time.
+    pub(crate) fn take_touched(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_routed, true)
+    }
+
     /// A ticket is about to be what it is now; `old` is what it was.
     pub(crate) fn moved(&mut self, old: Option<&Ticket>, new: &Ticket) {
+        self.touch();
         let id = &new.id;
         for other in links(old).filter(|other| !links(Some(new)).any(|kept| kept == *other)) {
             if let Some(behind) = self.behind.get_mut(other) {
@@ -65,6 +78,7 @@ impl ReadyQueue {
     /// A ticket's file is another, or gone. `known`: the journal has the ticket, and others look at that
     /// alone.
     pub(crate) fn refiled(&mut self, id: &TicketId, known: bool) {
+        self.touch();
         if !known {
             self.stale
                 .extend(self.behind.get(id).into_iter().flatten().cloned());

@@ -5,11 +5,10 @@
 
 use model::attempt::{self, AfterStop};
 use model::journal::EffectId;
-use model::policy::route;
-use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
+use model::ticket::{Done, Effect, Event, FileStatus, Filing, Stage, State, Ticket};
 use model::{Actor, TicketId, Time};
 
-use crate::core::Core;
+use super::Core;
 use crate::{Observation, Postponed};
 
 fn reopened() -> Event {
@@ -17,10 +16,10 @@ fn reopened() -> Event {
 }
 
 impl Core {
-    pub(crate) fn observed(&mut self, sightings: Vec<Observation>, whole: bool) {
-        self.dirty = true;
-        for sighting in sightings {
-            match sighting {
+    pub(super) fn observed(&mut self, observations: Vec<Observation>, whole: bool) {
+        self.ready.touch();
+        for observation in observations {
+            match observation {
                 Observation::Read {
                     ticket,
                     spec,
@@ -28,97 +27,55 @@ impl Core {
                     tags,
                     changed_at,
                 } => {
-                    let is_back = self.gone.remove(&ticket).is_some();
-                    let said = self
-                        .files
-                        .get(&ticket)
-                        .filter(|f| !f.unreadable)
-                        .map(|f| f.status);
                     let old = self.ticket(&ticket);
                     let (new, edited) = (old.is_none(), old.is_some_and(|t| t.spec != spec));
-                    let same = |f: &&route::File| !f.unreadable && f.status == status;
-                    let still = self.files.get(&ticket).filter(same).filter(|_| !edited && !new);
-                    // What crew wrote itself does not unsettle a file: people are waited for, not oneself.
-                    let changed_at = still.map_or(changed_at, |f| f.changed_at);
-                    self.files.insert(
-                        ticket.clone(),
-                        route::File {
-                            status,
-                            changed_at,
-                            unreadable: false,
-                        },
-                    );
+                    let is_same_text = !new && !edited;
+                    let before = self.folder.read(&ticket, status, tags, changed_at, is_same_text);
                     self.refiled(&ticket);
-                    self.tags.insert(ticket.clone(), tags);
                     // A ticket that was closed before crew saw it needs no stream: its file alone says that
                     // it is done.
                     if new && status != FileStatus::Closed {
-                        self.tell_or_note(&ticket, Event::Created { spec }, "its file was seen");
+                        self.apply_or_note(&ticket, Event::Created { spec }, "its file was seen");
                     } else if edited {
-                        self.tell_or_note(&ticket, Event::Edited { spec }, "its file was edited");
+                        self.apply_or_note(&ticket, Event::Edited { spec }, "its file was edited");
                     }
-                    self.heed_what_is_done(&ticket, said, is_back);
+                    self.heed_what_is_done(&ticket, before.status, before.was_gone);
                     self.heed_file(&ticket);
                 }
                 Observation::Unreadable { ticket, at } => {
-                    // What a done ticket's file said before it went may still be asked for.
-                    if !self.ticket(&ticket).is_some_and(Ticket::is_done) {
-                        self.gone.remove(&ticket);
-                    }
-                    let unseen = route::File {
-                        status: FileStatus::Open,
-                        changed_at: at,
-                        unreadable: true,
-                    };
-                    self.files.entry(ticket.clone()).or_insert(unseen).unreadable = true;
+                    let is_done = self.ticket(&ticket).is_some_and(Ticket::is_done);
+                    self.folder.unreadable(&ticket, at, is_done);
                     self.refiled(&ticket);
                 }
                 Observation::Gone { ticket } => {
-                    let was_closed = |f: route::File| f.status == FileStatus::Closed && !f.unreadable;
-                    let was_closed = self.files.remove(&ticket).is_some_and(was_closed);
+                    self.folder.removed(&ticket, self.tickets.get(&ticket), self.now);
                     self.refiled(&ticket);
-                    self.tags.remove(&ticket);
-                    // Nothing is owed to one that is closed: what it says when it is back is a person's word.
-                    let is_over = was_closed && self.ticket(&ticket).is_some_and(Ticket::is_done);
-                    if self.tickets.contains_key(&ticket) && !is_over {
-                        // From now on: that it is back already is heard next, should this be heard late.
-                        self.gone.entry(ticket).or_insert(self.now);
-                    }
                 }
             }
         }
         if whole {
-            self.read = true;
-            self.miss_files();
+            let tickets = self.tickets.all().values().map(AsRef::as_ref);
+            self.folder.read_whole(tickets, self.now);
         }
     }
 
     /// What is known of the file has changed.
     fn refiled(&mut self, id: &TicketId) {
-        let known = self.tickets.contains_key(id);
-        self.ready.refiled(id, known);
-    }
-
-    /// A ticket in the journal whose file a full look did not show is gone too.
-    fn miss_files(&mut self) {
-        for (id, ticket) in &self.tickets {
-            if !ticket.is_done() && !self.files.contains_key(id) {
-                self.gone.entry(id.clone()).or_insert(self.now);
-            }
-        }
+        self.ready.refiled(id, self.tickets.contains(id));
     }
 
     /// A done ticket's file that is in progress, as crew itself left it: it was not there when it should have
     /// been closed. `said` is what it said before, and `is_back` whether it was away.
-    pub(crate) fn heed_what_is_done(&mut self, id: &TicketId, said: Option<FileStatus>, is_back: bool) {
+    pub(super) fn heed_what_is_done(&mut self, id: &TicketId, said: Option<FileStatus>, is_back: bool) {
         let in_progress = self
-            .files
+            .folder
+            .files()
             .get(id)
             .is_some_and(|f| f.status == FileStatus::InProgress);
         let Some(State::Done(done)) = self.ticket(id).map(|t| &t.state) else {
             return;
         };
-        if !in_progress || self.is_being_written(id) {
+        if !in_progress || self.folder.is_being_written(id) {
             return;
         }
         let is_wanted_after_all =
@@ -132,29 +89,21 @@ impl Core {
         } else {
             return;
         };
-        self.tell_or_note(id, event, "its file is back");
-    }
-
-    /// Whether crew's own writing has not arrived yet.
-    fn is_being_written(&self, id: &TicketId) -> bool {
-        self.filing.get(id).is_some_and(|n| *n > 0)
+        self.apply_or_note(id, event, "its file is back");
     }
 
     /// What a file's status asks for, once crew's own writing has arrived.
-    pub(crate) fn heed_file(&mut self, id: &TicketId) {
-        if self.is_being_written(id) {
+    pub(super) fn heed_file(&mut self, id: &TicketId) {
+        if self.folder.is_being_written(id) {
             return;
         }
-        let (Some(file), Some(ticket)) = (self.files.get(id), self.ticket(id)) else {
+        let (Some(status), Some(ticket)) = (self.folder.status(id), self.ticket(id)) else {
             return;
         };
-        if file.unreadable {
-            return;
-        }
         let same_tags = ticket
             .filing()
-            .is_none_or(|filing| self.tags.get(id) == Some(&filing.tags));
-        let event = match (&ticket.state, file.status) {
+            .is_none_or(|filing| self.folder.has_tags(id, &filing.tags));
+        let event = match (&ticket.state, status) {
             (State::New, _) | (State::Done(_), FileStatus::Closed) => None,
             // In progress without a claim: a person has taken it, and crew leaves it alone.
             (State::Open, FileStatus::Open | FileStatus::InProgress) => None,
@@ -173,18 +122,15 @@ impl Core {
             (State::Done(_), FileStatus::InProgress) => None,
         };
         if let Some(event) = event {
-            self.tell_or_note(id, event, "its file was changed by hand");
+            self.apply_or_note(id, event, "its file was changed by hand");
         }
     }
 
     /// A ticket whose file a person closed while an agent had it is submitted, between two steps.
-    pub(crate) fn submit_what_is_closed(&mut self) {
-        for id in self.active() {
-            let closed = self
-                .files
-                .get(&id)
-                .is_some_and(|f| f.status == FileStatus::Closed && !f.unreadable);
-            if !closed || self.is_being_written(&id) {
+    pub(super) fn submit_what_is_closed(&mut self) {
+        for id in self.tickets.active_ids() {
+            let is_closed = self.folder.status(&id) == Some(FileStatus::Closed);
+            if !is_closed || self.folder.is_being_written(&id) {
                 continue;
             }
             let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else {
@@ -197,14 +143,15 @@ impl Core {
                 by: Actor::File,
                 at: self.now,
             };
-            self.tell_or_note(&id, event, "its file was closed by hand");
+            self.apply_or_note(&id, event, "its file was closed by hand");
         }
     }
 
     /// A ticket whose file has been gone for as long as a file must be still is dropped.
-    pub(crate) fn drop_what_is_gone(&mut self) {
+    pub(super) fn drop_what_is_gone(&mut self) {
         let debounce = self.settings.run.debounce;
-        let gone: Vec<(TicketId, Time)> = self.gone.iter().map(|(id, at)| (id.clone(), *at)).collect();
+        let gone = self.folder.gone().map(|(id, since)| (id.clone(), since));
+        let gone: Vec<(TicketId, Time)> = gone.collect();
         for (id, at) in gone {
             let Some(ticket) = self.ticket(&id).filter(|t| !t.is_done()) else {
                 continue;
@@ -228,66 +175,45 @@ impl Core {
             } else {
                 continue;
             };
-            self.tell_or_note(&id, event, "its file is gone");
+            self.apply_or_note(&id, event, "its file is gone");
         }
     }
 
     /// Whether a file is gone that may still come back: its ticket will be dropped by itself otherwise.
-    pub(crate) fn is_missing_a_file(&self) -> bool {
+    pub(super) fn is_missing_a_file(&self) -> bool {
         let debounce = self.settings.run.debounce;
         let waits = |id: &TicketId| self.ticket(id).is_some_and(|ticket| !ticket.is_done());
-        self.gone
-            .iter()
-            .any(|(id, at)| *at + debounce > self.now && waits(id))
+        let mut gone = self.folder.gone();
+        gone.any(|(id, since)| since + debounce > self.now && waits(id))
     }
 
-    /// crew's own writing found no file. It is owed to a file that is away for a moment only, and until it
-    /// has arrived nothing in there is a person's act; one that stays away was deleted, and there is nothing
-    /// to be written.
-    pub(crate) fn missed_the_file(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect) {
-        let since = match self.missed.get(ticket) {
-            Some((missed, since)) if *missed == id => *since,
-            Some(_) | None => self.now,
-        };
-        let again_at = since + self.settings.run.debounce;
-        if again_at > self.now {
-            self.missed.insert(ticket.clone(), (id, since));
+    /// A write of crew's own found no file.
+    pub(super) fn found_no_file(&mut self, write: EffectId, id: &TicketId, effect: &Effect) {
+        let debounce = self.settings.run.debounce;
+        if let Some(at) = self.folder.found_no_file(write, id, effect, self.now, debounce) {
             self.out.postponed.push(Postponed {
-                effect: id,
-                at: again_at,
+                effect: write,
+                at,
                 why: None,
             });
             return;
         }
-        self.missed.remove(ticket);
-        if let Effect::WriteFile(_) = effect
-            && self.filed.insert(id)
-        {
-            self.arrived(ticket);
-        }
-        self.succeeded(ticket, effect);
-        self.out.finished.push(id);
-        // Should it be there after all, it says what it said before.
-        self.heed_what_is_done(ticket, None, true);
-        self.heed_file(ticket);
+        self.ready.touch();
+        self.failures.ended(id, effect);
+        self.out.finished.push(write);
+        // Should the file be there after all, it says what it said before.
+        self.heed_what_is_done(id, None, true);
+        self.heed_file(id);
     }
 
-    /// One of crew's own writings less is on its way.
-    fn arrived(&mut self, id: &TicketId) {
-        if let Some(n) = self.filing.get_mut(id) {
-            *n = n.saturating_sub(1);
-        }
-        self.dirty = true;
-    }
-
-    /// The file says what was written: crew's own writing has arrived.
-    pub(crate) fn filed(&mut self, id: &TicketId, filing: &model::ticket::Filing) {
-        self.arrived(id);
-        self.missed.remove(id);
-        if let Some(file) = self.files.get_mut(id) {
-            file.status = filing.status;
-            self.tags.insert(id.clone(), filing.tags.clone());
+    /// A write of crew's own has arrived.
+    pub(super) fn written(&mut self, write: EffectId, id: &TicketId, effect: &Effect, filing: &Filing) {
+        if self.folder.written(write, id, filing) {
             self.refiled(id);
         }
+        self.failures.ended(id, effect);
+        self.out.finished.push(write);
+        self.heed_what_is_done(id, Some(filing.status), false);
+        self.heed_file(id);
     }
 }

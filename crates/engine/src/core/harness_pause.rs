@@ -5,12 +5,12 @@ use model::project::{self, HarnessPause};
 use model::ticket::{Event, Ticket};
 use model::{Actor, TicketId};
 
-use crate::core::Core;
+use super::Core;
 
 impl Core {
     /// The change of harness that the next step of a ticket begins with: none while the settings name the
     /// attempt's own.
-    pub(crate) fn harness_change(&self, id: &TicketId) -> Option<HarnessChange> {
+    pub(super) fn harness_change(&self, id: &TicketId) -> Option<HarnessChange> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
         if self.settings.has_harness(&attempt.harness) {
             return None;
@@ -22,7 +22,7 @@ impl Core {
     }
 
     /// The name of the harness that the next step of an attempt is started on.
-    pub(crate) fn harness_of(&self, attempt: &Attempt) -> String {
+    pub(super) fn harness_of(&self, attempt: &Attempt) -> String {
         let other = (!self.settings.has_harness(&attempt.harness))
             .then(|| self.settings.harness_of_new_attempts())
             .flatten();
@@ -30,20 +30,20 @@ impl Core {
     }
 
     /// Why no step of an attempt may be started now, and the name of its harness.
-    pub(crate) fn pause_of(&self, attempt: &Attempt) -> Option<(String, &HarnessPause)> {
+    pub(super) fn pause_of(&self, attempt: &Attempt) -> Option<(String, &HarnessPause)> {
         let harness = self.harness_of(attempt);
         let pause = self.pause(&harness)?;
         Some((harness, pause))
     }
 
     fn pause(&self, harness: &str) -> Option<&HarnessPause> {
-        let pause = self.project.paused.get(harness);
+        let pause = self.project().paused.get(harness);
         pause.filter(|pause| pause.holds(self.now))
     }
 
     /// The pause that the end of a ticket's step means for all agents of its harness: none for a failure of
     /// its own.
-    pub(crate) fn pause_after(&self, id: &TicketId, event: &Event) -> Option<(HarnessId, HarnessPause)> {
+    pub(super) fn pause_after(&self, id: &TicketId, event: &Event) -> Option<(HarnessId, HarnessPause)> {
         let Event::Attempt(attempt::Event::StepFailed {
             failure, retry_at, ..
         }) = event
@@ -65,11 +65,11 @@ impl Core {
     }
 
     /// Pauses a harness, unless it is paused for as long already.
-    pub(crate) fn pause_harness(&mut self, harness: HarnessId, pause: HarnessPause) {
+    pub(super) fn pause_harness(&mut self, harness: HarnessId, pause: HarnessPause) {
         let harness = harness.name;
-        let old = self.project.paused.get(&harness);
+        let old = self.project().paused.get(&harness);
         if old.is_none_or(|old| !old.outlasts(pause.until)) {
-            self.tell_project(
+            self.apply_to_project(
                 [project::Event::HarnessPaused { harness, pause }],
                 "a step was refused",
             );
@@ -79,11 +79,11 @@ impl Core {
     /// The paused harness that a person means who retries this ticket: the one that the ticket waits for;
     /// else the one that refused a step of the ticket, which may be over by now; else the one that new
     /// attempts work with.
-    pub(crate) fn paused_harness(&self, id: &TicketId) -> Option<(String, &HarnessPause)> {
+    pub(super) fn paused_harness(&self, id: &TicketId) -> Option<(String, &HarnessPause)> {
         let attempt = self.ticket(id).and_then(Ticket::attempt);
         let its_own = attempt.and_then(|attempt| self.pause_of(attempt));
         let refused_it = || {
-            let mut paused = self.project.paused.iter();
+            let mut paused = self.project().paused.iter();
             let (harness, pause) = paused.find(|(_, pause)| pause.ticket == *id && pause.holds(self.now))?;
             Some((harness.clone(), pause))
         };
@@ -96,8 +96,8 @@ impl Core {
     }
 
     /// A person says that a harness may be tried again.
-    pub(crate) fn free_harness(&mut self, harness: String, by: &Actor) {
+    pub(super) fn free_harness(&mut self, harness: String, by: &Actor) {
         let by = by.clone();
-        self.tell_project([project::Event::HarnessFreed { harness, by }], "a person retries");
+        self.apply_to_project([project::Event::HarnessFreed { harness, by }], "a person retries");
     }
 }

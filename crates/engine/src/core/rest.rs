@@ -8,7 +8,7 @@ use model::policy::{
 };
 use model::ticket::{Stage, State, Ticket, in_words};
 
-use crate::core::Core;
+use super::Core;
 
 /// The queue, seen from whoever waits for its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,12 +63,12 @@ impl Core {
     #[must_use]
     pub fn rest(&self) -> Rest {
         let mut rest = Rest {
-            moving: !self.read || self.is_missing_a_file(),
+            moving: !self.folder.is_read() || self.is_missing_a_file(),
             waits: Vec::new(),
         };
         let refusals = route::refusals(self.queue());
         let mut eligible = false;
-        for ticket in self.tickets.values() {
+        for ticket in self.tickets.all().values() {
             let why = match self.standing(ticket, refusals.get(&ticket.id)) {
                 Standing::Over | Standing::NotCounted => continue,
                 Standing::Moving => {
@@ -98,8 +98,8 @@ impl Core {
             rest.moving = seatless.is_empty();
             rest.waits.extend(seatless);
         }
-        for (id, file) in &self.files {
-            if file.unreadable && !self.tickets.contains_key(id) {
+        for (id, file) in self.folder.files() {
+            if file.unreadable && !self.tickets.contains(id) {
                 let why = Refusal::Unreadable.to_string();
                 rest.waits.push(Waits {
                     ticket: id.clone(),
@@ -108,7 +108,7 @@ impl Core {
                 });
             }
         }
-        for (id, why) in self.undone_of_all() {
+        for (id, why) in self.failures.for_people() {
             if rest.waits.iter().all(|waits| waits.ticket != *id) {
                 rest.waits.push(Waits {
                     ticket: id.clone(),
@@ -123,11 +123,11 @@ impl Core {
     /// What every eligible ticket waits for when no agent can take any of them; nothing when one can.
     fn seatless(&self) -> Vec<Waits> {
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let idle = capacity::idle(self.at_work(), &self.project.agents);
+        let idle = capacity::idle(self.at_work(), &self.project().agents);
         let free = capacity::free(self.at_work(), limits);
         let queue = self.queue();
         let line = route::order(queue);
-        let further = capacity::further(self.at_work(), &self.project.agents, limits, line.len());
+        let further = capacity::further(self.at_work(), &self.project().agents, limits, line.len());
         if further > 0 || !route::assign(queue, &idle, free).is_empty() {
             return Vec::new();
         }
@@ -152,7 +152,7 @@ impl Core {
     #[must_use]
     pub fn explain(&self, id: &TicketId) -> Option<Refusal> {
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let idle = capacity::idle(self.at_work(), &self.project.agents);
+        let idle = capacity::idle(self.at_work(), &self.project().agents);
         route::explain(self.queue(), id, &idle, capacity::free(self.at_work(), limits))
     }
 
@@ -166,11 +166,24 @@ impl Core {
                 .is_some_and(|ticket| self.behind(ticket).is_some())
     }
 
+    /// Whether what the journal says cannot be written into the ticket's file, and that is a person's to
+    /// mend.
+    #[must_use]
+    pub fn is_unwritten(&self, id: &TicketId) -> bool {
+        self.failures.of_file(id).is_some()
+    }
+
+    /// Whether the ticket's work cannot go on before a person has mended something.
+    #[must_use]
+    pub fn is_stuck(&self, id: &TicketId) -> bool {
+        self.failures.of_work(id).is_some()
+    }
+
     fn standing(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {
         if let Some(front) = self.behind(ticket) {
             return Standing::Behind(vec![front.clone()]);
         }
-        match (self.by_state(ticket, refusal), self.stuck(&ticket.id)) {
+        match (self.by_state(ticket, refusal), self.failures.of_work(&ticket.id)) {
             // What is ordered next waits behind it.
             (Standing::Moving | Standing::Eligible, Some(why)) => Standing::Waits(why.to_owned()),
             (standing, _) => standing,
@@ -196,7 +209,7 @@ impl Core {
                 State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
             })
         };
-        let stuck = self.undone_of_all().map(|(id, _)| id);
+        let stuck = self.failures.for_people().map(|(id, _)| id);
         stuck.filter(|id| self.is_stuck(id)).find(is_front)
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use model::TicketId;
 use model::ticket::{FileStatus, Ticket};
 
-use crate::core::Core;
+use super::Core;
 use crate::{Input, Observation};
 
 impl Core {
@@ -48,75 +48,30 @@ impl Core {
     /// Tickets that open ones depend on or recover, and that are not known: they may be archived.
     #[must_use]
     pub fn unknown_links(&self) -> BTreeSet<TicketId> {
-        let open = self.tickets.values().filter(|ticket| !ticket.is_done());
+        let open = self.tickets.all().values().filter(|ticket| !ticket.is_done());
         self.not_here(open.flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers)))
     }
 
     fn not_here<'a>(&self, ids: impl IntoIterator<Item = &'a TicketId>) -> BTreeSet<TicketId> {
-        let ids = ids.into_iter().filter(|id| !self.tickets.contains_key(*id));
+        let ids = ids.into_iter().filter(|id| !self.tickets.contains(*id));
         ids.cloned().collect()
     }
 
     /// Takes up an archived ticket as the journal has it.
     pub fn restore(&mut self, id: TicketId, version: u64, ticket: Arc<Ticket>) {
-        if !self.tickets.contains_key(&id) {
-            self.put(id, ticket, version);
+        if !self.tickets.contains(&id) {
+            self.put(ticket, version);
         }
     }
 
     /// Forgets tickets that were archived, over and quiet as they are.
     pub fn forget(&mut self, ids: &BTreeSet<TicketId>) {
         for id in ids {
-            if self.tickets.get(id).is_none_or(|ticket| !ticket.is_done()) {
-                continue;
-            }
-            if let Some(ticket) = self.tickets.remove(id) {
+            if let Some(ticket) = self.tickets.forget(id) {
                 self.spending.forgotten(&ticket);
+                self.folder.forget(id);
+                self.failures.forget(id);
             }
-            self.versions.remove(id);
-            self.filing.remove(id);
-            self.gone.remove(id);
-            self.missed.remove(id);
-            self.forget_failing(id);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use model::Time;
-    use model::ticket::{Done, Effect, State};
-
-    use super::*;
-    use crate::Loaded;
-
-    /// A crew that has been up for years has forgotten most of what it ever saw.
-    #[test]
-    fn nothing_is_left_of_a_ticket_that_is_forgotten() {
-        let settings = model::settings::Settings::default();
-        let mut core = Core::load(settings, uuid::Uuid::nil(), Loaded::default()).unwrap();
-        let id = TicketId::new("t-1").unwrap();
-        let mut ticket = Ticket::new(id.clone());
-        ticket.state = State::Done(Done::Failed {
-            reason: "no".to_owned(),
-        });
-        core.restore(id.clone(), 1, ticket.into());
-        let gone = Observation::Gone { ticket: id.clone() };
-        let heard = Input::Observed {
-            seen: vec![gone],
-            whole: false,
-        };
-        drop(core.step(heard, Time(0)));
-        let note = Effect::AddNote {
-            text: "why".to_owned(),
-        };
-        let effect = model::journal::EffectId { seq: 1, index: 0 };
-        core.fails(effect, &id, &note, "no".to_owned(), false);
-        core.missed_the_file(model::journal::EffectId { seq: 2, index: 0 }, &id, &note);
-        assert!(core.gone.contains_key(&id) && !core.missed.is_empty() && !core.failing.is_empty());
-
-        core.forget(&[id].into());
-        assert!(core.tickets.is_empty() && core.versions.is_empty());
-        assert!(core.gone.is_empty() && core.missed.is_empty() && core.failing.is_empty());
     }
 }
