@@ -225,9 +225,9 @@ impl Core {
             // The ticket whose step was refused may be over by now: any will do to say that somebody has
             // mended it.
             let idle = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
-            if let Some((harness, pause)) = self.paused_harness(id)
-                && (idle || pause.until.is_none())
-            {
+            let paused = self.paused_harness(id);
+            if let Some((harness, _)) = paused.filter(|(_, pause)| idle || pause.until.is_none()) {
+                let harness = harness.to_owned();
                 let message = format!("steps are started on {harness} again");
                 self.free_harness(harness, by);
                 return Ok(message);
@@ -242,7 +242,7 @@ impl Core {
             slot_free,
             fresh: self.fresh_session(id),
         };
-        let paused = self.paused_harness(id).map(|(harness, _)| harness);
+        let paused = self.paused_harness(id).map(|(harness, _)| harness.to_owned());
         let answer = self.act(id, event, format!("{id} is tried again"))?;
         // Whoever retries has mended what was refused, or wants to know.
         if let Some(harness) = paused {

@@ -21,24 +21,14 @@ impl Core {
         })
     }
 
-    /// The name of the harness that the next step of an attempt is started on.
-    pub(super) fn harness_of(&self, attempt: &Attempt) -> String {
-        let other = (!self.settings.has_harness(&attempt.harness))
-            .then(|| self.settings.harness_of_new_attempts())
-            .flatten();
-        other.unwrap_or_else(|| attempt.harness.clone()).name
-    }
-
     /// Why no step of an attempt may be started now, and the name of its harness.
-    pub(super) fn pause_of(&self, attempt: &Attempt) -> Option<(String, &HarnessPause)> {
-        let harness = self.harness_of(attempt);
-        let pause = self.pause(&harness)?;
-        Some((harness, pause))
+    pub(super) fn pause_of(&self, attempt: &Attempt) -> Option<(&str, &HarnessPause)> {
+        self.pause(&self.settings.harness_of_next_step(&attempt.harness))
     }
 
-    fn pause(&self, harness: &str) -> Option<&HarnessPause> {
-        let pause = self.project().paused.get(harness);
-        pause.filter(|pause| pause.holds(self.now))
+    fn pause(&self, harness: &str) -> Option<(&str, &HarnessPause)> {
+        let (harness, pause) = self.project().paused.get_key_value(harness)?;
+        pause.holds(self.now).then_some((harness, pause))
     }
 
     /// The pause that the end of a ticket's step means for all agents of its harness: none for a failure of
@@ -79,18 +69,17 @@ impl Core {
     /// The paused harness that a person means who retries this ticket: the one that the ticket waits for;
     /// else the one that refused a step of the ticket, which may be over by now; else the one that new
     /// attempts work with.
-    pub(super) fn paused_harness(&self, id: &TicketId) -> Option<(String, &HarnessPause)> {
+    pub(super) fn paused_harness(&self, id: &TicketId) -> Option<(&str, &HarnessPause)> {
         let attempt = self.ticket(id).and_then(Ticket::attempt);
         let its_own = attempt.and_then(|attempt| self.pause_of(attempt));
         let refused_it = || {
             let mut paused = self.project().paused.iter();
             let (harness, pause) = paused.find(|(_, pause)| pause.ticket == *id && pause.holds(self.now))?;
-            Some((harness.clone(), pause))
+            Some((harness.as_str(), pause))
         };
         let of_new_attempts = || {
             let harness = self.settings.harness_of_new_attempts()?.name;
-            let pause = self.pause(&harness)?;
-            Some((harness, pause))
+            self.pause(&harness)
         };
         its_own.or_else(refused_it).or_else(of_new_attempts)
     }

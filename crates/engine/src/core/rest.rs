@@ -1,12 +1,10 @@
 //! Whether anything can still move without a person, and what each ticket that cannot waits for.
 
 use model::TicketId;
-use model::attempt;
-use model::policy::{
-    capacity,
-    route::{self, Refusal},
-};
-use model::ticket::{Stage, State, Ticket, in_words};
+use model::policy::attention::{self, Facts, Need, attention};
+use model::policy::capacity;
+use model::policy::route::{self, Refusal};
+use model::ticket::Ticket;
 
 use super::Core;
 
@@ -31,32 +29,21 @@ pub struct Waits {
     pub why: String,
 }
 
-/// Where one ticket stands in this.
-enum Standing {
-    Over,
-    Moving,
-    NotCounted,
-    Waits(String),
-    /// It waits for these.
-    Behind(Vec<TicketId>),
-    /// Only an agent is missing.
-    Eligible,
-}
-
 impl Core {
     /// Whether an agent's work moves, or will by itself: then [`Core::rest`] says that something does. It
     /// looks at no ticket that nobody has.
     #[must_use]
     pub fn is_at_work(&self) -> bool {
+        let blocker = self.blocker();
         self.at_work()
-            .any(|ticket| matches!(self.standing(ticket, None), Standing::Moving))
+            .any(|ticket| self.need(ticket, None, blocker).moves_by_itself())
     }
 
     /// Whether a ticket moves, or will by itself.
     #[must_use]
     pub fn moves(&self, id: &TicketId) -> bool {
-        let standing = self.ticket(id).map(|ticket| self.standing(ticket, None));
-        matches!(standing, Some(Standing::Moving))
+        let ticket = self.ticket(id);
+        ticket.is_some_and(|ticket| self.need(ticket, None, self.blocker()).moves_by_itself())
     }
 
     /// Whether anything can still move without a person.
@@ -67,24 +54,21 @@ impl Core {
             waits: Vec::new(),
         };
         let refusals = route::refusals(self.queue());
+        let blocker = self.blocker();
         let mut eligible = false;
-        for ticket in self.tickets.all().values() {
-            let why = match self.standing(ticket, refusals.get(&ticket.id)) {
-                Standing::Over | Standing::NotCounted => continue,
-                Standing::Moving => {
-                    rest.moving = true;
-                    continue;
-                }
-                Standing::Waits(why) => why,
-                // Whatever it waits for is counted itself; behind what moves, it will move.
-                Standing::Behind(ids) => {
-                    let ids: Vec<&str> = ids.iter().map(TicketId::as_str).collect();
-                    format!("it waits for {}", ids.join(", "))
-                }
-                Standing::Eligible => {
+        for ticket in self.tickets() {
+            let need = self.need(ticket, refusals.get(&ticket.id), blocker);
+            rest.moving |= need.moves_by_itself();
+            let why = match need {
+                Need::Over | Need::Apart | Need::Time => continue,
+                Need::Agent => {
                     eligible = true;
                     continue;
                 }
+                // The others are counted themselves; behind a ticket that moves, this one will move.
+                Need::Others(others) => others.to_string(),
+                Need::Person(reason) if reason.ends_by_itself() => continue,
+                Need::Person(reason) => reason.to_string(),
             };
             rest.waits.push(Waits {
                 ticket: ticket.id.clone(),
@@ -94,9 +78,9 @@ impl Core {
         }
         // An agent gets free while anything moves. When nothing does, it takes a person who frees one.
         if eligible && !rest.moving {
-            let seatless = self.seatless();
-            rest.moving = seatless.is_empty();
-            rest.waits.extend(seatless);
+            let agentless = self.agentless();
+            rest.moving = agentless.is_empty();
+            rest.waits.extend(agentless);
         }
         for (id, file) in self.folder.files() {
             if file.unreadable && !self.tickets.contains(id) {
@@ -121,7 +105,7 @@ impl Core {
     }
 
     /// What every eligible ticket waits for when no agent can take any of them; nothing when one can.
-    fn seatless(&self) -> Vec<Waits> {
+    fn agentless(&self) -> Vec<Waits> {
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
         let idle = capacity::idle(self.at_work(), &self.project().agents);
         let free = capacity::free(self.at_work(), limits);
@@ -156,14 +140,15 @@ impl Core {
         route::explain(self.queue(), id, &idle, capacity::free(self.at_work(), limits))
     }
 
-    /// Whether the ticket's work cannot go on before a person has mended something: its own, or that of who
-    /// is before it in the line to the target.
+    /// Whether the ticket's work cannot go on before a person has mended something: its own, or that of the
+    /// ticket that lands first.
     #[must_use]
     pub fn is_kept(&self, id: &TicketId) -> bool {
-        self.is_stuck(id)
-            || self
-                .ticket(id)
-                .is_some_and(|ticket| self.behind(ticket).is_some())
+        let needs_others = |ticket: &Ticket| {
+            let need = self.need(ticket, None, self.blocker());
+            matches!(need, Need::Others(_))
+        };
+        self.is_stuck(id) || self.ticket(id).is_some_and(needs_others)
     }
 
     /// Whether what the journal says cannot be written into the ticket's file, and that is a person's to
@@ -179,116 +164,25 @@ impl Core {
         self.failures.of_work(id).is_some()
     }
 
-    fn standing(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {
-        if let Some(front) = self.behind(ticket) {
-            return Standing::Behind(vec![front.clone()]);
-        }
-        match (self.by_state(ticket, refusal), self.failures.of_work(&ticket.id)) {
-            // What is ordered next waits behind it.
-            (Standing::Moving | Standing::Eligible, Some(why)) => Standing::Waits(why.to_owned()),
-            (standing, _) => standing,
-        }
-    }
-
-    /// Behind whom the ticket waits in the line to the target, who cannot go on: for its turn, or to land.
-    fn behind(&self, ticket: &Ticket) -> Option<&TicketId> {
-        let State::Verify(verify) = &ticket.state else {
-            return None;
+    fn need<'a>(
+        &'a self,
+        ticket: &'a Ticket,
+        refusal: Option<&'a Refusal>,
+        blocker: Option<&'a TicketId>,
+    ) -> Need<'a> {
+        let facts = Facts {
+            refusal,
+            failure: self.failures.of_work(&ticket.id),
+            pause: ticket.attempt().and_then(|attempt| self.pause_of(attempt)),
+            blocker,
         };
-        let waits = matches!(verify.stage, Stage::Queued | Stage::Landing { waiting: None, .. });
-        let free = waits && ticket.held.is_none();
-        let front = free.then(|| self.stuck_front()).flatten();
-        front.filter(|front| **front != ticket.id)
+        attention(ticket, facts)
     }
 
-    /// Who is at the front of the line to the target and cannot go on before a person has mended something.
-    fn stuck_front(&self) -> Option<&TicketId> {
-        let is_front = |id: &&TicketId| {
-            self.ticket(id).is_some_and(|ticket| match &ticket.state {
-                State::Verify(verify) => ticket.held.is_none() && !matches!(verify.stage, Stage::Queued),
-                State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
-            })
-        };
-        let stuck = self.failures.for_people().map(|(id, _)| id);
-        stuck.filter(|id| self.is_stuck(id)).find(is_front)
-    }
-
-    fn by_state(&self, ticket: &Ticket, refusal: Option<&Refusal>) -> Standing {
-        if ticket.is_done() {
-            return Standing::Over;
-        }
-        if let Some(held) = &ticket.held {
-            return Standing::Waits(held.note.clone());
-        }
-        match &ticket.state {
-            State::New | State::Done(_) => Standing::Over,
-            State::InProgress(attempt) => match &attempt.state {
-                // One that goes on without an answer in the end needs nobody.
-                attempt::State::WaitingForInput { until: Some(_), .. } => Standing::Moving,
-                attempt::State::WaitingForInput {
-                    question,
-                    until: None,
-                } => Standing::Waits(format!("{} asks: {question}", attempt.agent)),
-                attempt::State::Ready | attempt::State::Working(_) if !attempt.has_live_worker() => {
-                    match self.pause_of(attempt) {
-                        Some((harness, pause)) if pause.until.is_none() => Standing::Waits(format!(
-                            "{harness} refuses ({}): {}; `crew retry {}` once that is mended",
-                            pause.class.name(),
-                            pause.message,
-                            pause.ticket
-                        )),
-                        Some(_) | None => Standing::Moving,
-                    }
-                }
-                attempt::State::Preparing
-                | attempt::State::Ready
-                | attempt::State::Working(_)
-                | attempt::State::WaitingForWakeup { .. }
-                | attempt::State::Verifying
-                | attempt::State::Done
-                | attempt::State::Stuck { .. }
-                | attempt::State::Reaped { .. } => Standing::Moving,
-            },
-            State::Verify(verify) => match &verify.stage {
-                Stage::Landing {
-                    waiting: Some(waiting),
-                    ..
-                } => {
-                    let paths = in_words(&waiting.paths);
-                    Standing::Waits(format!(
-                        "edits in your checkout are in the way of landing it: {paths}"
-                    ))
-                }
-                Stage::Queued
-                | Stage::Building
-                | Stage::Checking(_)
-                | Stage::Reviewing { .. }
-                | Stage::Landing { .. } => Standing::Moving,
-            },
-            State::Open => match refusal {
-                Some(Refusal::Epic | Refusal::TakenByPerson | Refusal::FileClosed | Refusal::NoFile) => {
-                    Standing::NotCounted
-                }
-                Some(Refusal::WaitsFor { ids }) => Standing::Behind(ids.clone()),
-                Some(
-                    why @ (Refusal::MissingDependency { .. }
-                    | Refusal::Cycle { .. }
-                    | Refusal::Unreadable
-                    | Refusal::RecoveryNotNeededYet { .. }),
-                ) => Standing::Waits(why.to_string()),
-                None | Some(Refusal::AssigneeBusy { .. } | Refusal::NoAgentFree { .. }) => Standing::Eligible,
-                Some(
-                    Refusal::Unknown
-                    | Refusal::Done { .. }
-                    | Refusal::InProgress { .. }
-                    | Refusal::Submitted { .. }
-                    | Refusal::Held { .. }
-                    | Refusal::Debouncing { .. }
-                    | Refusal::NotDue { .. }
-                    | Refusal::DayBudget { .. }
-                    | Refusal::RecoveryNotNeeded { .. },
-                ) => Standing::Moving,
-            },
-        }
+    /// The ticket that lands first and cannot go on.
+    fn blocker(&self) -> Option<&TicketId> {
+        // Hardly ever does anything fail: no ticket is looked at then.
+        self.failures.for_people().next()?;
+        attention::blocker(self.at_work(), |id| self.is_stuck(id))
     }
 }

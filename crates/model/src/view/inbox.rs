@@ -9,11 +9,12 @@ use serde::Serialize;
 use super::Snapshot;
 use super::act::Act;
 use super::standing::Standing;
-use crate::attempt::{self, Attempt, Stuck};
 use crate::command::Question;
 use crate::journal::EffectId;
+use crate::policy::attention::{Facts, Need, Reason, attention};
 use crate::policy::route::Refusal;
-use crate::ticket::{Held, Stage, State, Ticket, Why, in_words, remedy};
+use crate::project::HarnessPause;
+use crate::ticket::{Held, Ticket, Why, remedy};
 use crate::{AgentName, TicketId, Time};
 
 /// Something that waits for a person.
@@ -52,8 +53,8 @@ pub enum Kind {
     Held(&'static str),
     /// Edits in a checkout are in the way of a landing, or a killed engine has left it locked.
     Checkout,
-    /// An agent failed too often in a row.
-    Stuck,
+    /// A harness refuses steps until a person has mended that.
+    Harness,
     /// A ticket waits for a ticket that there is not, or for itself.
     Dependency,
     /// A file cannot be read as a ticket, or cannot be one; or none can be written.
@@ -72,7 +73,7 @@ impl Kind {
             Kind::Question => "question",
             Kind::Held(why) => why,
             Kind::Checkout => "checkout",
-            Kind::Stuck => "stuck",
+            Kind::Harness => "harness",
             Kind::Dependency => "dependency",
             Kind::File => "file",
             Kind::Failing => "failing",
@@ -109,13 +110,32 @@ pub struct Context {
     pub locked: Vec<String>,
     /// What crew has to do and cannot.
     pub failing: Vec<Failing>,
+    /// The paused harness, by its name, that the next step of a ticket is started on.
+    pub pauses: BTreeMap<TicketId, (String, HarnessPause)>,
+    /// The ticket that lands first and cannot go on.
+    pub blocker: Option<TicketId>,
 }
 
 impl Context {
+    /// What counts beside a ticket.
+    #[must_use]
+    pub fn facts(&self, ticket: &TicketId) -> Facts<'_> {
+        // Without its file a ticket goes on.
+        let is_of_work = |failing: &&Failing| failing.ticket == *ticket && !failing.is_file;
+        let failing = self.failing.iter().find(is_of_work);
+        let pause = self.pauses.get(ticket);
+        Facts {
+            refusal: self.refusals.get(ticket),
+            failure: failing.map(|failing| failing.why.as_str()),
+            pause: pause.map(|(harness, pause)| (harness.as_str(), pause)),
+            blocker: self.blocker.as_ref(),
+        }
+    }
+
     /// Where a ticket stands.
     #[must_use]
     pub fn standing(&self, ticket: &Ticket, now: Time) -> Standing {
-        Standing::of(ticket, self.refusals.get(&ticket.id), &self.failing, now)
+        Standing::of(ticket, self.facts(&ticket.id), now)
     }
 }
 
@@ -166,8 +186,9 @@ impl Snapshot {
 pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
     let mut items: Vec<Item> = tickets
         .values()
-        .filter_map(|ticket| one(ticket, beside.refusals.get(&ticket.id)))
+        .filter_map(|ticket| one(ticket, beside.facts(&ticket.id)))
         .collect();
+    items.extend(harnesses(tickets, beside));
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
     items.extend(beside.refuses_work.as_deref().map(disk));
     items.extend(beside.unwritable.as_deref().map(unwritable));
@@ -195,44 +216,72 @@ fn key(item: &Item) -> (Urgency, Time, &str) {
     (item.urgency, item.since.unwrap_or(Time(i64::MAX)), &item.id)
 }
 
-/// What a ticket waits for a person for, if it does.
-fn one(ticket: &Ticket, refusal: Option<&Refusal>) -> Option<Item> {
-    if ticket.is_done() {
+/// What a ticket waits for a person for, if it does and the list has no other entry for that.
+fn one(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
+    // What crew cannot do has an entry for each effect, beside this one.
+    let facts = Facts {
+        failure: None,
+        ..facts
+    };
+    let Need::Person(reason) = attention(ticket, facts) else {
         return None;
-    }
-    if let Some(held) = &ticket.held {
-        return Some(self::held(ticket, held));
-    }
-    match &ticket.state {
-        State::New | State::Done(_) => None,
-        State::Open => dependency(ticket, refusal?),
-        State::InProgress(attempt) => at_work(ticket, attempt),
-        State::Verify(verify) => match &verify.stage {
-            Stage::Landing {
-                waiting: Some(waiting),
-                ..
-            } => Some(Item {
-                why: format!(
-                    "your edits are in the way of landing it: {}",
-                    in_words(&waiting.paths)
-                ),
-                acts: vec![
-                    Act::ByHand {
-                        what: format!("{} there: it goes on by itself", remedy(&waiting.paths)),
-                    },
-                    Act::Merge {
-                        ticket: ticket.id.clone(),
-                    },
-                ],
-                ..item(ticket, Kind::Checkout, Urgency::Word)
-            }),
-            Stage::Queued
-            | Stage::Building
-            | Stage::Checking(_)
-            | Stage::Reviewing { .. }
-            | Stage::Landing { waiting: None, .. } => None,
+    };
+    let item = match &reason {
+        Reason::Held(held) => self::held(ticket, held),
+        Reason::Question { .. } => question(ticket)?,
+        Reason::Edits(waiting) => Item {
+            acts: vec![
+                Act::ByHand {
+                    what: format!("{} there: it goes on by itself", remedy(&waiting.paths)),
+                },
+                Act::Merge {
+                    ticket: ticket.id.clone(),
+                },
+            ],
+            ..item(ticket, Kind::Checkout, Urgency::Word)
         },
+        Reason::Dependency(refusal) => dependency(ticket, refusal),
+        // Each has an entry of its own: the effect, the harness, the file.
+        Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) => return None,
+    };
+    Some(Item {
+        why: reason.words(),
+        until: reason.until(),
+        ..item
+    })
+}
+
+/// Harnesses that refuse steps until a person has mended that, once each: not if the ticket whose step was
+/// refused is held for it, which says so already.
+fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
+    let mut items: BTreeMap<&str, Item> = BTreeMap::new();
+    for ticket in tickets.values() {
+        let facts = beside.facts(&ticket.id);
+        let need = attention(ticket, facts);
+        let Need::Person(reason @ Reason::Harness { harness, pause }) = &need else {
+            continue;
+        };
+        let refused = tickets.get(&pause.ticket);
+        let held = refused.and_then(|refused| refused.held.as_ref());
+        if held.is_some_and(|held| held.why == Why::Auth) {
+            continue;
+        }
+        items.entry(harness).or_insert_with(|| Item {
+            id: format!("harness:{harness}"),
+            kind: Kind::Harness,
+            urgency: Urgency::Everyone,
+            ticket: None,
+            agent: None,
+            title: format!("no step is started on {harness}"),
+            since: Some(pause.since),
+            why: reason.words(),
+            until: None,
+            acts: vec![Act::Retry {
+                ticket: ticket.id.clone(),
+            }],
+        });
     }
+    items.into_values().collect()
 }
 
 fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
@@ -240,7 +289,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         Kind::Held(_) => "held",
         Kind::Question
         | Kind::Checkout
-        | Kind::Stuck
+        | Kind::Harness
         | Kind::Dependency
         | Kind::File
         | Kind::Failing
@@ -260,49 +309,21 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
     }
 }
 
-fn at_work(ticket: &Ticket, attempt: &Attempt) -> Option<Item> {
-    let kill = Act::Kill {
-        agent: attempt.agent.clone(),
-    };
-    match &attempt.state {
-        attempt::State::WaitingForInput { question, until } => Some(Item {
-            since: Some(attempt.since),
-            why: question.clone(),
-            until: *until,
-            acts: vec![
-                Act::Answer {
-                    agent: attempt.agent.clone(),
-                    question: Question::of(ticket)?,
-                },
-                kill,
-            ],
-            ..item(ticket, Kind::Question, Urgency::Word)
-        }),
-        attempt::State::Stuck { why } => {
-            let failure = attempt.failure.as_ref().map(|failure| {
-                let class = failure.class.name();
-                format!(" ({class}): {}", failure.message)
-            });
-            let what = match why {
-                Stuck::Errors => "too many failed steps in a row; crew looks at its workspace and goes on",
-                Stuck::Auth => "the credentials are refused",
-                Stuck::NoProgress => "the same failure came three times",
-            };
-            Some(Item {
-                since: Some(attempt.since),
-                why: format!("{what}{}", failure.unwrap_or_default()),
-                acts: vec![kill],
-                ..item(ticket, Kind::Stuck, Urgency::Parked)
-            })
-        }
-        attempt::State::Preparing
-        | attempt::State::Ready
-        | attempt::State::Working(_)
-        | attempt::State::WaitingForWakeup { .. }
-        | attempt::State::Verifying
-        | attempt::State::Done
-        | attempt::State::Reaped { .. } => None,
-    }
+fn question(ticket: &Ticket) -> Option<Item> {
+    let attempt = ticket.attempt()?;
+    Some(Item {
+        since: Some(attempt.since),
+        acts: vec![
+            Act::Answer {
+                agent: attempt.agent.clone(),
+                question: Question::of(ticket)?,
+            },
+            Act::Kill {
+                agent: attempt.agent.clone(),
+            },
+        ],
+        ..item(ticket, Kind::Question, Urgency::Word)
+    })
 }
 
 fn held(ticket: &Ticket, held: &Held) -> Item {
@@ -311,7 +332,7 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
         what: what.to_owned(),
     };
     let mut acts = match &held.why {
-        Why::SensitivePaths { .. } => vec![Act::Approve { ticket: id() }],
+        Why::Paths { .. } => vec![Act::Approve { ticket: id() }],
         Why::Auth => vec![
             by_hand("mend the agent's login or key, then"),
             Act::Retry { ticket: id() },
@@ -336,26 +357,24 @@ fn held(ticket: &Ticket, held: &Held) -> Item {
         | Why::NoProgress
         | Why::Review => vec![Act::Retry { ticket: id() }],
     };
-    let sensitive = matches!(held.why, Why::SensitivePaths { .. });
+    let sensitive = matches!(held.why, Why::Paths { .. });
     if ticket.candidate().is_some() && !sensitive {
         acts.push(Act::Waive { ticket: id() });
     }
     acts.push(Act::Drop { ticket: id() });
     let urgency = match &held.why {
         Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
-        Why::SensitivePaths { .. } | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
+        Why::Paths { .. } | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
         Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
     };
     Item {
         since: Some(held.since),
-        why: held.note.clone(),
-        until: held.retry_at,
         acts,
         ..item(ticket, Kind::Held(held.why.name()), urgency)
     }
 }
 
-fn dependency(ticket: &Ticket, refusal: &Refusal) -> Option<Item> {
+fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
     let undep = |of: &TicketId, on: &TicketId| Act::Undep {
         ticket: of.clone(),
         on: on.clone(),
@@ -388,14 +407,13 @@ fn dependency(ticket: &Ticket, refusal: &Refusal) -> Option<Item> {
         | Refusal::RecoveryNotNeededYet { .. }
         | Refusal::RecoveryNotNeeded { .. }
         | Refusal::AssigneeBusy { .. }
-        | Refusal::NoAgentFree { .. } => return None,
+        | Refusal::NoAgentFree { .. } => Vec::new(),
     };
-    Some(Item {
+    Item {
         since: None,
-        why: refusal.to_string(),
         acts,
         ..item(ticket, Kind::Dependency, Urgency::Parked)
-    })
+    }
 }
 
 /// A disk that is full or cannot be written, which no ticket is to blame for.
