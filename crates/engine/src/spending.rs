@@ -1,4 +1,4 @@
-//! What tickets have cost, summed up as it happens: budgets are looked at after every input.
+//! Spending: running sums of what tickets have cost, since budgets are compared after every input.
 
 use std::collections::{BTreeMap, BTreeSet};
 

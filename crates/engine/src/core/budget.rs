@@ -1,5 +1,4 @@
-//! What tickets and days may cost: told to people, warned of, and kept to. After every input, before anything
-//! is started.
+//! Budgets: what was spent is compared with what may be, after every input and before anything starts.
 
 use model::TicketId;
 use model::policy::budget::{self, Budget, Pause, Standing};

@@ -1,4 +1,4 @@
-//! What people ask for, and from which states it is possible.
+//! Commands: from which states each is possible, and what it changes.
 
 use model::attempt::{self, AfterStop};
 use model::command::{Command, OnStop, Outcome};

@@ -1,4 +1,4 @@
-//! What is begun, after every input: everything that the rules allow now, in a fixed order.
+//! Dispatch: after every input, everything starts that the rules allow now, in a fixed order.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use super::{Core, Duty, WriteMeta};
 use crate::names;
 
 impl Core {
-    /// Looks at everything that could move, and moves it.
+    /// Moves everything that can move.
     pub(super) fn advance(&mut self) {
         self.drop_what_is_gone();
         self.submit_what_is_closed();
@@ -25,7 +25,7 @@ impl Core {
                 self.start_check();
                 self.start_steps();
                 if self.folder.is_read() && self.ready.take_touched() {
-                    self.route();
+                    self.dispatch();
                 }
             }
             Duty::Command { lands: Some(_) } => self.start_check(),
@@ -107,13 +107,13 @@ impl Core {
     }
 
     /// Gives eligible tickets to agents, naming further ones while there is work for them.
-    fn route(&mut self) {
-        self.refresh_line();
+    fn dispatch(&mut self) {
+        self.refresh_ready();
         let over: Vec<TicketId> = self.ready.not_needed().cloned().collect();
         for id in over {
             self.apply_or_note(&id, Event::RecoveryNotNeeded, "what it recovers is done");
         }
-        self.refresh_line();
+        self.refresh_ready();
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
         let work = match self.project().pause {
             Some(_) => 0,
@@ -132,7 +132,7 @@ impl Core {
                 self.out.refused.push(format!("{id}: {no}"));
             }
         }
-        self.refresh_line();
+        self.refresh_ready();
         if let Some(at) = self.ready.debounce_ends_at() {
             self.ready.touch();
             self.wake_at(at);
@@ -155,8 +155,8 @@ impl Core {
             .collect()
     }
 
-    /// Brings the line up to date.
-    fn refresh_line(&mut self) {
+    /// Brings the ready queue up to date.
+    fn refresh_ready(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
         ready.refresh(self.queue());
         self.ready = ready;

@@ -1,4 +1,4 @@
-//! The file and the journal: what a look at the ticket folder means.
+//! Ticket files: what an observation of the ticket folder means for the journal.
 //!
 //! The file owns the text, the journal owns the status; a status that differs is a person's act, unless
 //! crew's own writing has not arrived yet.

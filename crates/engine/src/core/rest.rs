@@ -1,4 +1,4 @@
-//! Whether anything can still move without a person, and what each ticket that cannot waits for.
+//! Rest: whether anything can still move without a person, and what each other ticket waits for.
 
 use model::TicketId;
 use model::policy::attention::{self, Facts, Need, attention};
@@ -8,24 +8,24 @@ use model::ticket::Ticket;
 
 use super::Core;
 
-/// The queue, seen from whoever waits for its end.
+/// Whether the queue has come to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rest {
     /// Something moves, or will by itself.
     pub moving: bool,
-    /// What waits for a person, with the reason in words. Epics and tickets that a person has taken do not
+    /// The tickets that wait for a person or for such a ticket, with the reason in words. Epics and tickets that a person has taken do not
     /// count.
     pub waits: Vec<Waits>,
 }
 
-/// A ticket that waits for a person.
+/// A ticket that does not move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// Which.
+    /// The ticket.
     pub ticket: TicketId,
     /// Its title.
     pub title: String,
-    /// What for.
+    /// What it waits for, in words.
     pub why: String,
 }
 

@@ -1,5 +1,4 @@
-//! Tickets that lie behind: forgotten once they were archived, and recalled when something asks for them
-//! again.
+//! Archived tickets: forgotten once they were archived, and restored when an input needs them again.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,8 +10,8 @@ use super::Core;
 use crate::{Input, Observation};
 
 impl Core {
-    /// Tickets that must be known before this is heard, and are not: they may be archived. A ticket whose
-    /// file is closed need not.
+    /// Tickets that must be known before `input` is taken, and are not: they may be archived. A ticket whose
+    /// file is closed need not be known.
     #[must_use]
     pub fn unknown(&self, input: &Input) -> BTreeSet<TicketId> {
         let mut asked: BTreeSet<&TicketId> = BTreeSet::new();
@@ -57,7 +56,7 @@ impl Core {
         ids.cloned().collect()
     }
 
-    /// Takes up an archived ticket as the journal has it.
+    /// Restores an archived ticket as the journal has it.
     pub fn restore(&mut self, id: TicketId, version: u64, ticket: Arc<Ticket>) {
         if !self.tickets.contains(&id) {
             self.put(ticket, version);

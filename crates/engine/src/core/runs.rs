@@ -1,4 +1,4 @@
-//! A step's process: what is seen of it while it runs, and what its end means.
+//! Runs: what a look at a step's process means, and what its end means.
 
 use std::time::Duration;
 

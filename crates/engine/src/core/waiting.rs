@@ -1,4 +1,4 @@
-//! Agents that wait for a word: answered, woken, or told why not.
+//! Waiting agents: a question is answered, and a sleeping agent is woken.
 
 use model::attempt::{self, Attempt, Prompt};
 use model::command::Question;

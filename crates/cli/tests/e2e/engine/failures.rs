@@ -481,9 +481,12 @@ fn a_landing_that_fails_each_time_keeps_nobody_waiting_who_waits_for_the_end() {
     );
     let explained = world.must(&["explain", front]);
     assert!(
-        explained.out.contains("cannot go on before something is mended"),
+        explained.out.contains("it could not be landed") && explained.out.contains("mend what it says"),
         "{explained}"
     );
+    let explained = world.must(&["explain", behind]);
+    let waits = format!("it waits for {front}, which lands first and cannot go on");
+    assert!(explained.out.contains(&waits), "{explained}");
     assert!(world.must(&["ps"]).out.contains("it could not be landed"));
     for document in ["queue", "ps"] {
         let said = world.must(&[document, "--json"]);
