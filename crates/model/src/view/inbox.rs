@@ -1,5 +1,8 @@
 //! What waits for a person: one list for every surface, each entry with what may be typed next.
 
+mod of_ticket;
+mod other;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -9,13 +12,14 @@ use serde::Serialize;
 use super::Snapshot;
 use super::act::Act;
 use super::standing::Standing;
-use crate::command::Question;
 use crate::journal::EffectId;
-use crate::policy::attention::{Facts, Need, Reason, attention};
+use crate::policy::attention::Facts;
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
-use crate::ticket::{Held, Ticket, Why, remedy};
+use crate::ticket::Ticket;
 use crate::{AgentName, TicketId, Time};
+use of_ticket::of_ticket;
+use other::{bad, disk, failing, harnesses, locked, unwritable};
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,7 +190,7 @@ impl Snapshot {
 pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
     let mut items: Vec<Item> = tickets
         .values()
-        .filter_map(|ticket| one(ticket, beside.facts(&ticket.id)))
+        .filter_map(|ticket| of_ticket(ticket, beside.facts(&ticket.id)))
         .collect();
     items.extend(harnesses(tickets, beside));
     items.extend(beside.files.iter().map(|file| bad(file, tickets)));
@@ -214,297 +218,4 @@ pub fn inbox(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec
 /// What has no moment in the journal lies since before anybody can remember, and comes last all the same.
 fn key(item: &Item) -> (Urgency, Time, &str) {
     (item.urgency, item.since.unwrap_or(Time(i64::MAX)), &item.id)
-}
-
-/// What a ticket waits for a person for, if it does and the list has no other entry for that.
-fn one(ticket: &Ticket, facts: Facts<'_>) -> Option<Item> {
-    // What crew cannot do has an entry for each effect, beside this one.
-    let facts = Facts {
-        failure: None,
-        ..facts
-    };
-    let Need::Person(reason) = attention(ticket, facts) else {
-        return None;
-    };
-    let item = match &reason {
-        Reason::Held(held) => self::held(ticket, held),
-        Reason::Question { .. } => question(ticket)?,
-        Reason::Edits(waiting) => Item {
-            acts: vec![
-                Act::ByHand {
-                    what: format!("{} there: it goes on by itself", remedy(&waiting.paths)),
-                },
-                Act::Merge {
-                    ticket: ticket.id.clone(),
-                },
-            ],
-            ..item(ticket, Kind::Checkout, Urgency::Word)
-        },
-        Reason::Dependency(refusal) => dependency(ticket, refusal),
-        // Each has an entry of its own: the effect, the harness, the file.
-        Reason::Failure(_) | Reason::Harness { .. } | Reason::File(_) => return None,
-    };
-    Some(Item {
-        why: reason.words(),
-        until: reason.until(),
-        ..item
-    })
-}
-
-/// Harnesses that refuse steps until a person has mended that, once each: not if the ticket whose step was
-/// refused is held for it, which says so already.
-fn harnesses(tickets: &BTreeMap<TicketId, Arc<Ticket>>, beside: &Context) -> Vec<Item> {
-    let mut items: BTreeMap<&str, Item> = BTreeMap::new();
-    for ticket in tickets.values() {
-        let facts = beside.facts(&ticket.id);
-        let need = attention(ticket, facts);
-        let Need::Person(reason @ Reason::Harness { harness, pause }) = &need else {
-            continue;
-        };
-        let refused = tickets.get(&pause.ticket);
-        let held = refused.and_then(|refused| refused.held.as_ref());
-        if held.is_some_and(|held| held.why == Why::Auth) {
-            continue;
-        }
-        items.entry(harness).or_insert_with(|| Item {
-            id: format!("harness:{harness}"),
-            kind: Kind::Harness,
-            urgency: Urgency::Everyone,
-            ticket: None,
-            agent: None,
-            title: format!("no step is started on {harness}"),
-            since: Some(pause.since),
-            why: reason.words(),
-            until: None,
-            acts: vec![Act::Retry {
-                ticket: ticket.id.clone(),
-            }],
-        });
-    }
-    items.into_values().collect()
-}
-
-fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
-    let group = match &kind {
-        Kind::Held(_) => "held",
-        Kind::Question
-        | Kind::Checkout
-        | Kind::Harness
-        | Kind::Dependency
-        | Kind::File
-        | Kind::Failing
-        | Kind::Disk => kind.name(),
-    };
-    Item {
-        id: format!("{group}:{}", ticket.id),
-        kind,
-        urgency,
-        ticket: Some(ticket.id.clone()),
-        agent: ticket.attempt().map(|attempt| attempt.agent.clone()),
-        title: ticket.spec.title.clone(),
-        since: Some(ticket.since),
-        why: String::new(),
-        until: None,
-        acts: Vec::new(),
-    }
-}
-
-fn question(ticket: &Ticket) -> Option<Item> {
-    let attempt = ticket.attempt()?;
-    Some(Item {
-        since: Some(attempt.since),
-        acts: vec![
-            Act::Answer {
-                agent: attempt.agent.clone(),
-                question: Question::of(ticket)?,
-            },
-            Act::Kill {
-                agent: attempt.agent.clone(),
-            },
-        ],
-        ..item(ticket, Kind::Question, Urgency::Word)
-    })
-}
-
-fn held(ticket: &Ticket, held: &Held) -> Item {
-    let id = || ticket.id.clone();
-    let by_hand = |what: &str| Act::ByHand {
-        what: what.to_owned(),
-    };
-    let mut acts = match &held.why {
-        Why::Paths { .. } => vec![Act::Approve { ticket: id() }],
-        Why::Auth => vec![
-            by_hand("mend the agent's login or key, then"),
-            Act::Retry { ticket: id() },
-        ],
-        Why::TargetRed => vec![
-            by_hand("mend the target: it goes on by itself"),
-            Act::Retry { ticket: id() },
-        ],
-        Why::Blocked => vec![
-            by_hand("write what it lacks into the ticket, then"),
-            Act::Retry { ticket: id() },
-        ],
-        Why::Budget { .. } => vec![
-            Act::Retry { ticket: id() },
-            by_hand("or raise `ticket_usd` in crew.toml: it goes on by itself"),
-        ],
-        Why::Failed
-        | Why::Killed
-        | Why::Reaped
-        | Why::CouldNotRun
-        | Why::Conflict
-        | Why::NoProgress
-        | Why::Review => vec![Act::Retry { ticket: id() }],
-    };
-    let sensitive = matches!(held.why, Why::Paths { .. });
-    if ticket.candidate().is_some() && !sensitive {
-        acts.push(Act::Waive { ticket: id() });
-    }
-    acts.push(Act::Drop { ticket: id() });
-    let urgency = match &held.why {
-        Why::CouldNotRun | Why::TargetRed | Why::Auth => Urgency::Everyone,
-        Why::Paths { .. } | Why::Conflict | Why::Review | Why::Budget { .. } => Urgency::Word,
-        Why::Failed | Why::Blocked | Why::Killed | Why::Reaped | Why::NoProgress => Urgency::Parked,
-    };
-    Item {
-        since: Some(held.since),
-        acts,
-        ..item(ticket, Kind::Held(held.why.name()), urgency)
-    }
-}
-
-fn dependency(ticket: &Ticket, refusal: &Refusal) -> Item {
-    let undep = |of: &TicketId, on: &TicketId| Act::Undep {
-        ticket: of.clone(),
-        on: on.clone(),
-    };
-    let acts = match refusal {
-        Refusal::MissingDependency { id } => vec![undep(&ticket.id, id)],
-        Refusal::Cycle { path } => {
-            let steps = path.windows(2);
-            steps
-                .filter_map(|step| {
-                    let [of, on] = step else { return None };
-                    Some(undep(of, on))
-                })
-                .collect()
-        }
-        Refusal::Unknown
-        | Refusal::Done { .. }
-        | Refusal::InProgress { .. }
-        | Refusal::Submitted { .. }
-        | Refusal::Held { .. }
-        | Refusal::NoFile
-        | Refusal::Unreadable
-        | Refusal::FileClosed
-        | Refusal::TakenByPerson
-        | Refusal::Debouncing { .. }
-        | Refusal::Epic
-        | Refusal::NotDue { .. }
-        | Refusal::DayBudget { .. }
-        | Refusal::WaitsFor { .. }
-        | Refusal::RecoveryNotNeededYet { .. }
-        | Refusal::RecoveryNotNeeded { .. }
-        | Refusal::AssigneeBusy { .. }
-        | Refusal::NoAgentFree { .. } => Vec::new(),
-    };
-    Item {
-        since: None,
-        acts,
-        ..item(ticket, Kind::Dependency, Urgency::Parked)
-    }
-}
-
-/// A disk that is full or cannot be written, which no ticket is to blame for.
-fn disk(why: &str) -> Item {
-    Item {
-        id: Kind::Disk.name().to_owned(),
-        kind: Kind::Disk,
-        urgency: Urgency::Everyone,
-        ticket: None,
-        agent: None,
-        title: "nothing new can begin".to_owned(),
-        since: None,
-        why: why.to_owned(),
-        until: None,
-        acts: vec![Act::ByHand {
-            what: "see that there is room, and that crew may write there: everything goes on by itself"
-                .to_owned(),
-        }],
-    }
-}
-
-fn unwritable(why: &str) -> Item {
-    Item {
-        id: "files".to_owned(),
-        kind: Kind::File,
-        urgency: Urgency::Everyone,
-        ticket: None,
-        agent: None,
-        title: "the tickets' files cannot be written".to_owned(),
-        since: None,
-        why: why.to_owned(),
-        until: None,
-        acts: vec![Act::ByHand {
-            what: "see that you may write there: what tickets came to is written into their files by itself"
-                .to_owned(),
-        }],
-    }
-}
-
-fn failing(failing: &Failing, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item {
-    let ticket = tickets.get(&failing.ticket);
-    Item {
-        id: format!(
-            "failing:{}:{}-{}",
-            failing.ticket, failing.of.seq, failing.of.index
-        ),
-        kind: Kind::Failing,
-        urgency: Urgency::Word,
-        ticket: Some(failing.ticket.clone()),
-        agent: None,
-        title: ticket.map(|ticket| ticket.spec.title.clone()).unwrap_or_default(),
-        since: Some(failing.since),
-        why: failing.why.clone(),
-        until: failing.until,
-        acts: vec![Act::ByHand {
-            what: MEND.to_owned(),
-        }],
-    }
-}
-
-fn locked(lock: &str) -> Item {
-    Item {
-        id: format!("lock:{lock}"),
-        kind: Kind::Checkout,
-        urgency: Urgency::Word,
-        ticket: None,
-        agent: None,
-        title: "your git is kept out of a checkout".to_owned(),
-        since: None,
-        why: format!("an engine was killed while it landed, and left {lock}"),
-        until: None,
-        acts: vec![Act::ByHand {
-            what: "start an engine: `crew run` ends the landing, and gives it back".to_owned(),
-        }],
-    }
-}
-
-fn bad(file: &BadFile, tickets: &BTreeMap<TicketId, Arc<Ticket>>) -> Item {
-    let known = file.ticket.as_ref().and_then(|id| tickets.get(id));
-    Item {
-        id: format!("file:{}", file.name),
-        kind: Kind::File,
-        urgency: Urgency::Parked,
-        ticket: file.ticket.clone(),
-        agent: None,
-        title: known.map_or_else(|| format!("{}.md", file.name), |t| t.spec.title.clone()),
-        since: None,
-        why: file.what.clone(),
-        until: None,
-        acts: vec![Act::ByHand {
-            what: file.hint.clone(),
-        }],
-    }
 }

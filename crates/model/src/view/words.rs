@@ -124,12 +124,7 @@ fn of_project(event: &project::Event) -> String {
                 pause.class.name(),
                 pause.message
             ),
-            None => format!(
-                "no step is started on {harness} until somebody says `crew retry {}` ({}): {}",
-                pause.ticket,
-                pause.class.name(),
-                pause.message
-            ),
+            None => format!("no step is started: {}", attention::refused(harness, pause)),
         },
         project::Event::HarnessFreed { harness, by } => {
             format!("steps are started on {harness} again: {by} said so")
