@@ -16,11 +16,11 @@ mod waiting;
 use std::sync::Arc;
 
 use model::command::{OnStop, Outcome};
-use model::journal::{EffectId, Entry, Fact, State, Stream, TimerRef, Write};
+use model::journal::{EffectId, Entry, Fact, Ordered, State, Stream, TimerRef, Write};
 use model::machine::Rejected;
 use model::project::{self, Project};
 use model::settings::Settings;
-use model::ticket::{self, Effect, Ticket, TimerKey};
+use model::ticket::{self, Ticket, TimerKey};
 use model::{RunId, SessionId, TicketId, Time};
 
 use crate::failures::Failures;
@@ -74,7 +74,7 @@ pub struct Loaded {
     /// Every stream with its version.
     pub streams: Vec<(Stream, u64, State)>,
     /// Effects that are ordered and not done.
-    pub pending: Vec<(EffectId, TicketId, Effect)>,
+    pub pending: Vec<Ordered>,
 }
 
 /// What a write answers, beside its facts.
@@ -142,8 +142,8 @@ impl Core {
                 (stream, _) => return Err(Error::WrongKind { stream }),
             }
         }
-        for (_, ticket, effect) in loaded.pending {
-            core.folder.ordered(&ticket, &effect);
+        for one in loaded.pending {
+            core.folder.ordered(&one.ticket, &one.effect);
         }
         Ok(core)
     }

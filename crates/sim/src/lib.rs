@@ -14,7 +14,6 @@
 mod bound;
 mod case;
 mod chance;
-mod driver;
 mod executor;
 mod failure;
 mod files;
@@ -25,6 +24,7 @@ mod people;
 mod plant;
 mod process;
 mod rng;
+mod shell;
 mod shrink;
 mod simulation;
 mod trace;
