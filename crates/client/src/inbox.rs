@@ -71,7 +71,7 @@ pub fn context(
     }
     let tickets = || facts.tickets.values().map(AsRef::as_ref);
     let paused = |ticket: &Ticket| {
-        let harness = settings.harness_of_next_step(&ticket.attempt()?.harness);
+        let harness = settings.harness_of_next_step(&ticket.attempt()?.conversation.harness);
         let pause = crew.project.paused.get(&harness)?;
         let holds = pause.holds(now);
         holds.then(|| (ticket.id.clone(), (harness, pause.clone())))

@@ -150,7 +150,7 @@ mod tests {
         let mut tickets = Tickets::default();
         let mut claimed = Ticket::new(id());
         let attempt = model::samples::attempt::first();
-        let agent = attempt.agent.clone();
+        let agent = attempt.claim.agent.clone();
         claimed.state = State::InProgress(attempt.into());
         tickets.put(claimed.into(), 1);
         assert_eq!(tickets.active_ids(), [id()]);

@@ -179,13 +179,13 @@ fn facts(ticket: &Ticket) -> Facts {
     };
     Facts {
         stands,
-        claim: ticket.claims().next().map(|claim| small(claim.fence.0)),
-        number: attempt.map_or(0, |a| small(a.number.into())),
+        claim: ticket.claims().next().map(|attempt| small(attempt.claim.fence.0)),
+        number: attempt.map_or(0, |a| small(a.claim.number.into())),
         agent: ticket
             .slot()
             .map(|slot| if *slot == agent_name(0) { 0 } else { 1 }),
         live: ticket.live_runs().next().map(run_of),
-        stopping: attempt.is_some_and(|a: &attempt::Attempt| a.stopping.is_some()),
+        stopping: attempt.is_some_and(|a: &attempt::Attempt| a.conversation.stopping.is_some()),
     }
 }
 

@@ -68,7 +68,7 @@ impl Deed {
                 earlier_work: false,
             }),
             Self::StartStep => {
-                let runs = ticket.attempt().map_or(0, |a| a.runs);
+                let runs = ticket.attempt().map_or(0, |a| a.conversation.runs);
                 attempt(attempt::Event::StepStarted {
                     run: RunId::of_step(&ticket.id, ticket.fence, runs + 1),
                     budget: None,
@@ -144,7 +144,14 @@ impl Deed {
                 retry_at: soon,
             }],
             Self::RetryLanding => vec![Event::LandingRetried],
-            Self::WorkerLost => vec![Event::WorkerLost],
+            Self::WorkerLost => {
+                let live = ticket.live_run().is_some();
+                let lost = live.then(|| Event::Attempt(failed(ticket, Class::Lost, "its host is gone")));
+                let released = Event::Released {
+                    why: Released::WorkspaceLost,
+                };
+                lost.into_iter().chain([released]).collect()
+            }
         }
     }
 }
@@ -155,7 +162,7 @@ pub(crate) fn agent_name(agent: u8) -> AgentName {
 }
 
 fn failed(ticket: &Ticket, class: Class, message: &str) -> attempt::Event {
-    let sessions = ticket.attempt().map_or(0, |a| a.session.number);
+    let sessions = ticket.attempt().map_or(0, |a| a.conversation.session.number);
     attempt::Event::StepFailed {
         usage: Usage::default(),
         total_micro_usd: None,
@@ -176,7 +183,7 @@ fn dropped() -> AfterStop {
 
 /// What the step was stopped for: it follows when the step is over.
 fn stopped_for(ticket: &Ticket) -> Option<Event> {
-    match ticket.attempt()?.stopping.as_ref()? {
+    match ticket.attempt()?.conversation.stopping.as_ref()? {
         AfterStop::Drop { by, reason } => Some(Event::Dropped {
             by: by.clone(),
             reason: reason.clone(),

@@ -85,7 +85,7 @@ async fn end_of(
 ) -> Result<RunEnd, process::Error> {
     let (run, run_id) = (Run::open(dir)?, id.clone());
     let attempt = ticket.as_ref().and_then(Ticket::attempt);
-    let reader = attempt.and_then(|attempt| executor.reader(&attempt.harness, session));
+    let reader = attempt.and_then(|attempt| executor.reader(&attempt.conversation.harness, session));
     let said = reader.map(|reader| Said::new(&run, reader));
     let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
     let noticed = clock::now();

@@ -131,7 +131,9 @@ impl Core {
             return Err(unknown(&id));
         };
         let being_stopped = format!("{agent} is being stopped; {id} goes back, held");
-        let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
+        let stopping = ticket
+            .attempt()
+            .and_then(|attempt| attempt.conversation.stopping.as_ref());
         if let Some(AfterStop::Release { .. }) = stopping {
             // Whoever asks again, for want of an engine say, asks for nothing new.
             return Ok(being_stopped);
@@ -234,7 +236,7 @@ impl Core {
             }
             return Err(format!("{id} is not held: it is {state}"));
         }
-        let agent = ticket.attempt().map(|a| a.agent.clone());
+        let agent = ticket.attempt().map(|a| a.claim.agent.clone());
         let slot_free =
             agent.is_some_and(|a| self.project().agents.contains(&a) && self.tickets.of_agent(&a).is_none());
         let event = Event::Retried {
@@ -257,7 +259,9 @@ impl Core {
         };
         let (by, reason) = (by.clone(), reason.to_owned());
         let being_dropped = format!("its agent is being stopped; then {id} is dropped");
-        let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
+        let stopping = ticket
+            .attempt()
+            .and_then(|attempt| attempt.conversation.stopping.as_ref());
         if let Some(AfterStop::Drop { .. }) = stopping {
             // Asked again, as a kill may be.
             return Ok(being_dropped);

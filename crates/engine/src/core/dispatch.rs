@@ -95,7 +95,7 @@ impl Core {
             let Some(attempt) = self.ticket(&id).and_then(Ticket::attempt) else {
                 continue;
             };
-            let run = RunId::of_step(&id, attempt.fence, attempt.runs + 1);
+            let run = RunId::of_step(&id, attempt.claim.fence, attempt.conversation.runs + 1);
             let budget = self.warning(&id);
             let change = self.harness_change(&id);
             self.apply_or_note(
@@ -288,7 +288,7 @@ impl Core {
                 if self
                     .ticket(id)
                     .and_then(Ticket::attempt)
-                    .is_some_and(|a| a.stopping.is_none())
+                    .is_some_and(|a| a.conversation.stopping.is_none())
                 {
                     let event = attempt::Event::StopOrdered {
                         then: AfterStop::Pause,

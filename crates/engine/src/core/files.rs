@@ -136,7 +136,7 @@ impl Core {
             let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else {
                 continue;
             };
-            if attempt.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
+            if attempt.conversation.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
                 continue;
             }
             let event = Event::Submitted {
@@ -168,7 +168,10 @@ impl Core {
             let (by, reason) = (Actor::File, "its file was deleted".to_owned());
             let event = if ticket.live_run().is_none() {
                 Event::Dropped { by, reason }
-            } else if ticket.attempt().is_some_and(|a| a.stopping.is_none()) {
+            } else if ticket
+                .attempt()
+                .is_some_and(|a| a.conversation.stopping.is_none())
+            {
                 Event::Attempt(attempt::Event::StopOrdered {
                     then: AfterStop::Drop { by, reason },
                 })

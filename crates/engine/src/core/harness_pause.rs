@@ -12,7 +12,7 @@ impl Core {
     /// attempt's own.
     pub(super) fn harness_change(&self, id: &TicketId) -> Option<HarnessChange> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
-        if self.settings.has_harness(&attempt.harness) {
+        if self.settings.has_harness(&attempt.conversation.harness) {
             return None;
         }
         Some(HarnessChange {
@@ -23,7 +23,7 @@ impl Core {
 
     /// Why no step of an attempt may be started now, and the name of its harness.
     pub(super) fn pause_of(&self, attempt: &Attempt) -> Option<(&str, &HarnessPause)> {
-        self.pause(&self.settings.harness_of_next_step(&attempt.harness))
+        self.pause(&self.settings.harness_of_next_step(&attempt.conversation.harness))
     }
 
     fn pause(&self, harness: &str) -> Option<(&str, &HarnessPause)> {
@@ -51,7 +51,7 @@ impl Core {
         failure
             .class
             .pauses_harness()
-            .then(|| (attempt.harness.clone(), pause))
+            .then(|| (attempt.conversation.harness.clone(), pause))
     }
 
     /// Pauses a harness, unless it is paused for as long already.

@@ -253,7 +253,7 @@ impl Core {
         failure: Failure,
     ) -> attempt::Event {
         let attempt = self.ticket(id).and_then(Ticket::attempt);
-        let next = model::policy::failure::after(attempt, &failure, self.now);
+        let next = model::policy::failure::after(attempt.map(|a| &a.conversation), &failure, self.now);
         attempt::Event::StepFailed {
             usage,
             total_micro_usd,
@@ -271,7 +271,10 @@ impl Core {
     }
 
     pub(super) fn steps_left(&self, id: &TicketId) -> u32 {
-        let steps = self.ticket(id).and_then(|t| t.attempt()).map_or(0, |a| a.steps);
+        let steps = self
+            .ticket(id)
+            .and_then(|t| t.attempt())
+            .map_or(0, |a| a.conversation.steps);
         self.settings.run.max_steps.saturating_sub(steps)
     }
 

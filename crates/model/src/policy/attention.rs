@@ -118,7 +118,7 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
     match &ticket.state {
         State::InProgress(attempt) => match &attempt.state {
             attempt::State::WaitingForInput { question, until } => Some(Reason::Question {
-                agent: &attempt.agent,
+                agent: &attempt.claim.agent,
                 question,
                 until: *until,
             }),
@@ -129,8 +129,7 @@ fn own(ticket: &Ticket) -> Option<Reason<'_>> {
             | attempt::State::WaitingForWakeup { .. }
             | attempt::State::Verifying
             | attempt::State::Done
-            | attempt::State::Stuck { .. }
-            | attempt::State::Reaped { .. } => None,
+            | attempt::State::Stuck { .. } => None,
         },
         State::Verify(verify) => match &verify.stage {
             Stage::Landing { waiting, .. } => waiting.as_ref().map(Reason::Edits),
@@ -165,14 +164,13 @@ fn of_refusal(refusal: &Refusal) -> Need<'_> {
 /// Whether a step is what the attempt needs next.
 fn is_between_steps(attempt: &Attempt) -> bool {
     match attempt.state {
-        attempt::State::Ready | attempt::State::Working(_) => !attempt.has_live_worker(),
+        attempt::State::Ready | attempt::State::Working(_) => !attempt.conversation.has_live_worker(),
         attempt::State::Preparing
         | attempt::State::WaitingForInput { .. }
         | attempt::State::WaitingForWakeup { .. }
         | attempt::State::Verifying
         | attempt::State::Done
-        | attempt::State::Stuck { .. }
-        | attempt::State::Reaped { .. } => false,
+        | attempt::State::Stuck { .. } => false,
     }
 }
 

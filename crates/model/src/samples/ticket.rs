@@ -49,7 +49,7 @@ pub fn spec() -> Spec {
 /// Every event that fits `ticket`, with its guards.
 #[must_use]
 pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
-    let session = session_id(ticket.attempt().map_or(0, |a| a.session.number) + 1);
+    let session = session_id(ticket.attempt().map_or(0, |a| a.conversation.session.number) + 1);
     let claimed = |fence, at, eligible| Event::Claimed {
         agent: agent("ann"),
         fence,
@@ -146,36 +146,6 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("not eligible", claimed(next, LATE, false))
         .when("old fence", claimed(ticket.fence, LATE, true))
         .event(Event::Submitted { by: by(), at: LATE })
-        .when(
-            "attempts left",
-            Event::WorkerGaveUp {
-                attempts_left: 2,
-                reopen_at: LATE,
-            },
-        )
-        .when(
-            "none left",
-            Event::WorkerGaveUp {
-                attempts_left: 0,
-                reopen_at: LATE,
-            },
-        )
-        .when(
-            "attempts left",
-            Event::WorkerCrashed {
-                attempts_left: 2,
-                reopen_at: LATE,
-            },
-        )
-        .when(
-            "none left",
-            Event::WorkerCrashed {
-                attempts_left: 0,
-                reopen_at: LATE,
-            },
-        )
-        .event(Event::WorkerLost)
-        .event(Event::Blocked { why: why() })
         .when("killed", released(Released::Killed { by: by() }))
         .when("reaped", released(Released::Reaped { why: why() }))
         .when("workspace failed, attempts left", workspace_failed(2))
@@ -275,7 +245,7 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
         | Child::ChecksPassed
         | Child::Returned { .. }
         | Child::Retried { .. }
-        | Child::Reaped { .. } => true,
+        | Child::TicketEdited => true,
         Child::WorkspaceReady { .. }
         | Child::StepStarted { .. }
         | Child::WorkerSpawned
@@ -286,9 +256,7 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
         | Child::Woken
         | Child::WokenEarly { .. }
         | Child::WaitTimedOut
-        | Child::Baited { .. }
-        | Child::Recovered { .. }
-        | Child::TicketEdited => false,
+        | Child::Recovered { .. } => false,
     }
 }
 
@@ -323,7 +291,7 @@ fn verify_shape(verify: &Verify) -> String {
     format!(
         "{stage} {} {cleared:?} {} {}",
         verify.approved.is_some(),
-        verify.attempt.holding,
+        verify.attempt.claim.has_slot(),
         verify.attempt.state.name()
     )
 }

@@ -46,27 +46,6 @@ pub enum Event {
         /// When.
         at: Time,
     },
-    /// The last chance was spent without submitting.
-    WorkerGaveUp {
-        /// Attempts left.
-        attempts_left: u32,
-        /// When it is given out again.
-        reopen_at: Time,
-    },
-    /// Stuck once too often.
-    WorkerCrashed {
-        /// Attempts left.
-        attempts_left: u32,
-        /// When it is given out again.
-        reopen_at: Time,
-    },
-    /// Its worker's host is gone, or no attempt stands behind it.
-    WorkerLost,
-    /// Its agent cannot go on.
-    Blocked {
-        /// Why, in the agent's words.
-        why: String,
-    },
     /// The attempt ended without a verdict on the work.
     Released {
         /// Why.
@@ -428,10 +407,6 @@ impl Event {
             Event::Claimed { .. } => "claimed",
             Event::Attempt(event) => event.name(),
             Event::Submitted { .. } => "submitted",
-            Event::WorkerGaveUp { .. } => "worker_gave_up",
-            Event::WorkerCrashed { .. } => "worker_crashed",
-            Event::WorkerLost => "worker_lost",
-            Event::Blocked { .. } => "blocked",
             Event::Released { .. } => "released",
             Event::CheckStarted => "check_started",
             Event::CandidateBuilt { .. } => "candidate_built",

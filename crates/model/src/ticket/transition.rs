@@ -6,7 +6,7 @@ mod work;
 
 use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why};
 use crate::Actor;
-use crate::attempt::{self, Attempt, Prompt};
+use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
 
 /// The machine.
@@ -98,42 +98,6 @@ impl Draft<'_> {
                 let attempt = self.working()?.after(&attempt::Event::Submitted)?.0;
                 self.submit(attempt, by.clone(), *at);
                 Ok(())
-            }
-            Event::WorkerGaveUp {
-                attempts_left,
-                reopen_at,
-            } => {
-                self.expect_free()?;
-                self.working()?;
-                self.give_back(Label::AgentIncomplete, *attempts_left, *reopen_at)
-            }
-            Event::WorkerCrashed {
-                attempts_left,
-                reopen_at,
-            } => {
-                self.expect_free()?;
-                self.working()?;
-                self.give_back(Label::AgentError, *attempts_left, *reopen_at)
-            }
-            Event::WorkerLost => {
-                let State::InProgress(attempt) = &self.ticket.state else {
-                    return self.no("no agent has it");
-                };
-                let attempt = attempt.clone();
-                self.expect_free()?;
-                // Its host is gone, and so is its worker: nothing is left to be stopped.
-                let attempt = Attempt {
-                    worker: None,
-                    ..*attempt
-                };
-                self.ticket.state = State::InProgress(Box::new(attempt));
-                self.ticket.labels.insert(Label::AutoRecovered);
-                self.back_to_open()
-            }
-            Event::Blocked { why } => {
-                self.expect_free()?;
-                self.working()?;
-                self.block(why)
             }
             Event::Released { why } => self.release(why),
 

@@ -53,8 +53,7 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::Woken
                 | attempt::Event::WokenEarly { .. }
                 | attempt::Event::WaitTimedOut
-                | attempt::Event::Recovered { .. }
-                | attempt::Event::Baited { .. } => true,
+                | attempt::Event::Recovered { .. } => true,
                 attempt::Event::WorkspaceReady { .. }
                 | attempt::Event::StepStarted { .. }
                 | attempt::Event::WorkerSpawned
@@ -62,8 +61,7 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::TicketEdited
                 | attempt::Event::Submitted
                 | attempt::Event::ChecksPassed
-                | attempt::Event::Returned { .. }
-                | attempt::Event::Reaped { .. } => false,
+                | attempt::Event::Returned { .. } => false,
             },
             ticket::Event::Created { .. }
             | ticket::Event::Edited { .. }
@@ -74,10 +72,6 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::FileDrifted => false,
             ticket::Event::Claimed { .. }
             | ticket::Event::Submitted { .. }
-            | ticket::Event::WorkerGaveUp { .. }
-            | ticket::Event::WorkerCrashed { .. }
-            | ticket::Event::WorkerLost
-            | ticket::Event::Blocked { .. }
             | ticket::Event::Released { .. }
             | ticket::Event::ChecksPassed { .. }
             | ticket::Event::ChecksFailed { .. }
@@ -145,20 +139,6 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::Claimed { agent, .. } => format!("given to {agent}"),
         Event::Attempt(event) => of_attempt(event),
         Event::Submitted { by, .. } => format!("submitted by {by}"),
-        Event::WorkerGaveUp { attempts_left, .. } => {
-            format!(
-                "its agent spent the last chance without submitting, {}",
-                left(*attempts_left, "attempt")
-            )
-        }
-        Event::WorkerCrashed { attempts_left, .. } => {
-            format!(
-                "its agent was stuck once too often, {}",
-                left(*attempts_left, "attempt")
-            )
-        }
-        Event::WorkerLost => "no attempt stands behind it".to_owned(),
-        Event::Blocked { why } => format!("its agent cannot go on: {why}"),
         Event::Released { why } => match why {
             Released::Killed { by } => format!("taken back: {by} killed its agent"),
             Released::Reaped { why } => format!("taken back, its agent was given up: {why}"),
@@ -330,7 +310,6 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::Woken => "woken: its time has come".to_owned(),
         Event::WokenEarly { by } => format!("woken before its time by {by}"),
         Event::WaitTimedOut => "nobody answered in time".to_owned(),
-        Event::Baited { by } => format!("the last chance: {by} said so"),
         Event::Recovered { workspace, .. } => {
             let found = match workspace {
                 Workspace::Missing => "its workspace is gone",
@@ -344,7 +323,6 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::Submitted => "submitted".to_owned(),
         Event::ChecksPassed => "what it submitted passed".to_owned(),
         Event::Returned { .. } => "came back to its agent".to_owned(),
-        Event::Reaped { why } => format!("given up: {why}"),
     }
 }
 

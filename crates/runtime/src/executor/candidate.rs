@@ -190,7 +190,7 @@ impl Executor {
     /// reports the obstacles.
     pub(crate) fn save_ahead(&self, ticket: &Ticket) {
         let Some(attempt) = ticket.attempt() else { return };
-        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.agent, attempt.number)
+        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.claim.agent, attempt.claim.number)
             && workspace.exists()
         {
             let watch = Stopwatch::start();

@@ -221,7 +221,9 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         | Effect::RunChecks { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => ticket.attempt().map(|attempt| (&attempt.agent, attempt.number)),
+        | Effect::AddNote { .. } => ticket
+            .attempt()
+            .map(|attempt| (&attempt.claim.agent, attempt.claim.number)),
     }
 }
 

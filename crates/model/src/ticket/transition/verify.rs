@@ -66,9 +66,9 @@ impl Draft<'_> {
         verify.round = verify.attempt.rounds;
         verify.stage = Stage::Building;
         let effect = Effect::BuildCandidate {
-            agent: verify.attempt.agent.clone(),
-            fence: verify.attempt.fence,
-            number: verify.attempt.number,
+            agent: verify.attempt.claim.agent.clone(),
+            fence: verify.attempt.claim.fence,
+            number: verify.attempt.claim.number,
             round: verify.round,
             approved: verify.approved.clone(),
         };
@@ -132,7 +132,7 @@ impl Draft<'_> {
 
     pub(super) fn land(&mut self, candidate: Candidate) -> Taken {
         let verify = self.verify()?;
-        let agent = verify.attempt.agent.clone();
+        let agent = verify.attempt.claim.agent.clone();
         verify.stage = Stage::Landing {
             candidate: candidate.clone(),
             waiting: None,
@@ -163,7 +163,7 @@ impl Draft<'_> {
             self.hold(Why::Failed, note, None);
             return Ok(());
         }
-        if !verify.attempt.holding {
+        if !verify.attempt.claim.has_slot() {
             self.ticket.feedback.push(story.to_owned());
             return self.back_to_open();
         }
@@ -235,7 +235,7 @@ impl Draft<'_> {
             [] => "no checks are configured".to_owned(),
             passed => passed.join("; "),
         };
-        let (agent, number) = (verify.attempt.agent.clone(), verify.attempt.number);
+        let (agent, number) = (verify.attempt.claim.agent.clone(), verify.attempt.claim.number);
         self.effects.push(Effect::RemoveWorkspace {
             agent: agent.clone(),
             number,

@@ -59,7 +59,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         kind,
         urgency,
         ticket: Some(ticket.id.clone()),
-        agent: ticket.attempt().map(|attempt| attempt.agent.clone()),
+        agent: ticket.attempt().map(|attempt| attempt.claim.agent.clone()),
         title: ticket.spec.title.clone(),
         since: Some(ticket.since),
         why: String::new(),
@@ -74,11 +74,11 @@ fn question(ticket: &Ticket) -> Option<Item> {
         since: Some(attempt.since),
         acts: vec![
             Act::Answer {
-                agent: attempt.agent.clone(),
+                agent: attempt.claim.agent.clone(),
                 question: Question::of(ticket)?,
             },
             Act::Kill {
-                agent: attempt.agent.clone(),
+                agent: attempt.claim.agent.clone(),
             },
         ],
         ..item(ticket, Kind::Question, Urgency::Word)
