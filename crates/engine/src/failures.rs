@@ -123,8 +123,8 @@ impl Failures {
         self.effects.retain(|(ticket, _), _| ticket != id);
     }
 
-    /// Whether the machine has been in the way of building or checking for so long that the others have waited
-    /// enough: the cause may be the branch itself.
+    /// Whether the machine has been in the way of building or checking for so long that the others have
+    /// waited enough: the cause may be the branch itself.
     pub(crate) fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect, now: Time) -> bool {
         let is_check = matches!(effect, Effect::BuildCandidate { .. } | Effect::RunChecks { .. });
         let failing = self.effects.get(&(id.clone(), Kind::Work));

@@ -1,5 +1,5 @@
-//! Ready queue: an incremental cache of [`route::order`]. A ticket that did not change is not looked at again,
-//! however long the queue.
+//! Ready queue: an incremental cache of [`route::order`]. A ticket that did not change is not looked at
+//! again, however long the queue.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -184,9 +184,10 @@ impl TicketFolder {
         is_first
     }
 
-    /// A write found no file. Returns when to try again: the write is owed to a file that is away for a moment
-    /// only, and until it has arrived nothing in there is a person's act. Returns none when the file has
-    /// stayed away for as long as a file must be still: then it was deleted, and there is nothing to write.
+    /// A write found no file. Returns when to try again: the write is owed to a file that is away for a
+    /// moment only, and until it has arrived nothing in there is a person's act. Returns none when the file
+    /// has stayed away for as long as a file must be still: then it was deleted, and there is nothing to
+    /// write.
     pub(crate) fn found_no_file(
         &mut self,
         write: EffectId,

@@ -13,8 +13,8 @@ use super::Core;
 pub struct Rest {
     /// Something moves, or will by itself.
     pub moving: bool,
-    /// The tickets that wait for a person or for such a ticket, with the reason in words. Epics and tickets that a person has taken do not
-    /// count.
+    /// The tickets that wait for a person or for such a ticket, with the reason in words. Epics and tickets
+    /// that a person has taken do not count.
     pub waits: Vec<Waits>,
 }
 

@@ -74,8 +74,8 @@ impl Reason<'_> {
         matches!(self, Reason::Question { until: Some(_), .. })
     }
 
-    /// When crew tries again by itself, or goes on without an answer. Landing is tried again every few seconds,
-    /// which is no news.
+    /// When crew tries again by itself, or goes on without an answer. Landing is tried again every few
+    /// seconds, which is no news.
     #[must_use]
     pub fn until(&self) -> Option<Time> {
         match self {
