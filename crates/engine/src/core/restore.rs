@@ -55,11 +55,15 @@ impl Core {
     }
 
     pub(crate) fn not_here<'a>(&self, ids: impl IntoIterator<Item = &'a TicketId>) -> BTreeSet<TicketId> {
-        let ids = ids.into_iter().filter(|id| !self.tickets.contains(*id));
+        let ids = ids.into_iter().filter(|id| !self.tickets.contains(id));
         ids.cloned().collect()
     }
 
     /// Restores an archived ticket as the journal has it.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers have no other use for the id"
+    )]
     pub fn restore(&mut self, id: TicketId, version: u64, ticket: Arc<Ticket>) {
         if !self.tickets.contains(&id) {
             self.put(ticket, version);

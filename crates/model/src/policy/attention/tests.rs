@@ -67,9 +67,9 @@ fn held(mut ticket: Ticket) -> Ticket {
     ticket
 }
 
-fn refused(refusal: Refusal) -> String {
+fn refused(refusal: &Refusal) -> String {
     let facts = Facts {
-        refusal: Some(&refusal),
+        refusal: Some(refusal),
         ..Facts::default()
     };
     need(&ticket(State::Open), facts)
@@ -145,41 +145,41 @@ fn a_ticket_that_is_over_needs_nothing_even_if_crew_fails_to_clear_up_after_it()
 #[test]
 fn the_reason_that_a_ticket_is_not_dispatched_says_what_it_needs() {
     assert_eq!(need(&ticket(State::Open), Facts::default()), "an agent");
-    assert_eq!(refused(Refusal::NoAgentFree { ahead: 3 }), "an agent");
+    assert_eq!(refused(&Refusal::NoAgentFree { ahead: 3 }), "an agent");
     let agent = AgentName::new("ann").unwrap();
-    assert_eq!(refused(Refusal::AssigneeBusy { agent }), "an agent");
+    assert_eq!(refused(&Refusal::AssigneeBusy { agent }), "an agent");
     for refusal in [
         Refusal::Epic,
         Refusal::TakenByPerson,
         Refusal::NoFile,
         Refusal::FileClosed,
     ] {
-        assert_eq!(refused(refusal.clone()), "apart", "{refusal:?}");
+        assert_eq!(refused(&refusal), "apart", "{refusal:?}");
     }
     let until = Time(9);
-    assert_eq!(refused(Refusal::NotDue { until }), "time, moves by itself");
-    assert_eq!(refused(Refusal::Debouncing { until }), "time, moves by itself");
+    assert_eq!(refused(&Refusal::NotDue { until }), "time, moves by itself");
+    assert_eq!(refused(&Refusal::Debouncing { until }), "time, moves by itself");
     let ids = vec![id("t-2"), id("t-3")];
     assert_eq!(
-        refused(Refusal::WaitsFor { ids }),
+        refused(&Refusal::WaitsFor { ids }),
         "others: it waits for t-2, t-3"
     );
     let recovers = id("t-2");
     assert_eq!(
-        refused(Refusal::RecoveryNotNeededYet { recovers }),
+        refused(&Refusal::RecoveryNotNeededYet { recovers }),
         "others: it recovers t-2, which has not failed"
     );
     assert_eq!(
-        refused(Refusal::MissingDependency { id: id("t-2") }),
+        refused(&Refusal::MissingDependency { id: id("t-2") }),
         "a person (dependency): it depends on t-2, and there is no such ticket; write it, or remove the dependency"
     );
     let path = vec![id("t-1"), id("t-1")];
     assert_eq!(
-        refused(Refusal::Cycle { path }),
+        refused(&Refusal::Cycle { path }),
         "a person (dependency): it depends on itself: t-1 → t-1; remove one of these dependencies"
     );
     assert_eq!(
-        refused(Refusal::Unreadable),
+        refused(&Refusal::Unreadable),
         "a person (file): its file cannot be read as a ticket; mend it, and it goes on"
     );
 }
