@@ -40,7 +40,7 @@ pub struct Core {
     pub(crate) filed: BTreeSet<EffectId>,
     /// Effects that fail and are performed again, as a person was told.
     pub(crate) failing: BTreeMap<(TicketId, failing::Of), failing::Failing>,
-    /// What was seen of the steps that run, since this core has been up.
+    /// What was seen of the steps and checks that run, since this core has been up.
     pub(crate) watches: BTreeMap<RunId, stall::Watch>,
     /// Whether the ticket folder was read since this core has been up: nothing is given out before.
     pub(crate) read: bool,
@@ -248,6 +248,7 @@ impl Core {
                 report,
             } => self.reported(id, &ticket, &effect, report),
             Input::RunEnded(end) => self.run_ended(end),
+            Input::CheckEnded(end) => self.check_ended(end),
             Input::Sampled { run, sample } => {
                 // Each step that runs is looked at all the time, and hardly a look decides anything: what was
                 // settled stays so.

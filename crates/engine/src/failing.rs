@@ -28,7 +28,7 @@ impl Of {
             Effect::Attempt(attempt::Effect::StartStep { .. } | attempt::Effect::InspectWorkspace { .. })
             | Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
+            | Effect::StartCheck { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => Self::Work,
@@ -109,7 +109,7 @@ impl Core {
     /// Whether building or checking was hindered for so long that the others have waited enough: it may be
     /// something about the branch itself that is taken for the machine's moment.
     pub(crate) fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect) -> bool {
-        let in_line = matches!(effect, Effect::BuildCandidate { .. } | Effect::RunChecks { .. });
+        let in_line = matches!(effect, Effect::BuildCandidate { .. } | Effect::StartCheck { .. });
         let waited = |failing: &Failing| self.now.since(failing.since);
         let waited: Option<Duration> = self.failing.get(&(id.clone(), Of::Work)).map(waited);
         in_line && waited.is_some_and(|waited| waited > backoff::HINDERED)

@@ -13,6 +13,7 @@
 )]
 
 mod budget;
+mod checks;
 mod commands;
 mod core;
 mod dispatch;
@@ -33,6 +34,6 @@ mod waiting;
 
 pub use crate::core::{Core, Duty, Loaded};
 pub use error::Error;
-pub use input::{End, Input, Observation, Report, RunEnd, Verdict};
+pub use input::{CheckEnd, End, Input, Observation, Report, RunEnd};
 pub use output::{Output, Postponed};
 pub use rest::{Rest, Waits};

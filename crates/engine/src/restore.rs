@@ -38,6 +38,7 @@ impl Core {
             Input::TimerDue(_)
             | Input::Reported { .. }
             | Input::RunEnded(_)
+            | Input::CheckEnded(_)
             | Input::Sampled { .. }
             | Input::GivenUp { .. }
             | Input::Ticked => {}

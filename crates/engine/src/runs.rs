@@ -138,6 +138,9 @@ impl Core {
         let Some(id) = self.ticket_of_run(run) else {
             return false;
         };
+        if run.is_check() {
+            return self.check_sampled(&id, run, sample);
+        }
         let stopping = self
             .ticket(&id)
             .and_then(Ticket::attempt)
@@ -205,7 +208,7 @@ impl Core {
         }
     }
 
-    fn ticket_of_run(&self, run: &RunId) -> Option<TicketId> {
+    pub(crate) fn ticket_of_run(&self, run: &RunId) -> Option<TicketId> {
         self.active_tickets()
             .find(|(_, t)| t.waits_for(run))
             .map(|(id, _)| id.clone())

@@ -1,6 +1,7 @@
 //! The ticket machine: from the queue to the target branch. The root of its stream; the attempt is its child.
 
 mod change;
+mod checks;
 mod event;
 mod in_the_way;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
+pub use checks::{CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, Loss};
 pub use event::{Effect, Event, Released};
 pub use in_the_way::{InTheWay, Obstacle, in_words, remedy};
 pub use transition::Machine;
@@ -169,7 +171,7 @@ pub enum Stage {
     /// Checking: its work is being saved, imported and merged.
     Building,
     /// Checking: the checks run on the merged result.
-    Checking(Candidate),
+    Checking(Box<Checks>),
     /// A gatekeeper looks at it.
     Reviewing {
         /// What is reviewed.
@@ -513,15 +515,15 @@ impl Ticket {
         holding.map(|claim| (&claim.agent, claim.fence))
     }
 
-    /// The runs whose processes may be alive.
+    /// The runs whose processes may be alive: those of steps, and that of a check.
     pub fn live_runs(&self) -> impl Iterator<Item = &RunId> {
         let workers = self.claims().filter_map(|claim| claim.worker.as_ref());
-        workers
-            .filter(|worker| worker.is_live())
-            .map(|worker| &worker.run)
+        let steps = workers.filter(|worker| worker.is_live());
+        let check = self.check_run().map(|check| &check.run);
+        steps.map(|worker| &worker.run).chain(check)
     }
 
-    /// Whether one of its claims waits for the end of this run.
+    /// Whether it waits for the end of this run.
     #[must_use]
     pub fn waits_for(&self, run: &RunId) -> bool {
         self.live_runs().any(|live| live == run)
@@ -533,7 +535,7 @@ impl Ticket {
         self.attempt().filter(|a| a.holding).map(|a| &a.agent)
     }
 
-    /// The run whose process may be alive.
+    /// The run of a step whose process may be alive.
     #[must_use]
     pub fn live_run(&self) -> Option<&RunId> {
         self.attempt()
@@ -556,10 +558,27 @@ impl Ticket {
         };
         match &verify.stage {
             Stage::Queued | Stage::Building => None,
-            Stage::Checking(candidate)
-            | Stage::Reviewing { candidate, .. }
-            | Stage::Landing { candidate, .. } => Some(candidate),
+            Stage::Checking(checks) => Some(&checks.candidate),
+            Stage::Reviewing { candidate, .. } | Stage::Landing { candidate, .. } => Some(candidate),
         }
+    }
+
+    /// Its checks, while it is at them.
+    #[must_use]
+    pub fn checks(&self) -> Option<&Checks> {
+        let State::Verify(verify) = &self.state else {
+            return None;
+        };
+        match &verify.stage {
+            Stage::Checking(checks) => Some(checks),
+            Stage::Queued | Stage::Building | Stage::Reviewing { .. } | Stage::Landing { .. } => None,
+        }
+    }
+
+    /// The run of its checks that is under way.
+    #[must_use]
+    pub fn check_run(&self) -> Option<&CheckRun> {
+        self.checks().and_then(|checks| checks.run.as_ref())
     }
 
     /// The state's name: one box of the diagram, `(held)` where it is.

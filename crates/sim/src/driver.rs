@@ -66,12 +66,13 @@ impl Driver {
         driver
     }
 
-    /// For one command only: watches nothing that runs already, and leaves what was ordered before to the
+    /// For one command only: watches nothing that runs already, unless it is a check and the command `lands`
+    /// a ticket, and leaves what was ordered before to the
     /// next engine, but for tickets of which it orders something itself. Effects of one ticket are performed
     /// in order, whoever ordered them: else an old preparation is made good after the work it was for was
     /// kept and removed.
-    pub(crate) fn alone(mut self, pending: Vec<Ordered>) -> Self {
-        self.watched.clear();
+    pub(crate) fn alone(mut self, pending: Vec<Ordered>, lands: bool) -> Self {
+        self.watched.retain(|run, _| lands && run.is_check());
         self.shelved = pending;
         self
     }
@@ -124,8 +125,9 @@ impl Driver {
     pub(crate) fn performed(&mut self, told: Told, now: Time) {
         self.performing.insert(told.ordered.id);
         if let (
-            Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run }),
-            Report::StepSpawned | Report::Stopped,
+            Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run })
+            | Effect::StartCheck { run, .. },
+            Report::StepSpawned | Report::CheckSpawned | Report::Stopped,
         ) = (&told.ordered.effect, &told.report)
         {
             self.watched.insert(run.clone(), now);

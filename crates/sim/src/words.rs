@@ -1,6 +1,6 @@
 //! What is said in a trace, in a few words.
 
-use engine::{End, Input, Observation, Output, Report, Verdict};
+use engine::{End, Input, Observation, Output, Report};
 use model::attempt::Signal;
 use model::command::Command;
 use model::ticket::Effect;
@@ -39,7 +39,7 @@ pub(crate) fn name(effect: &Effect) -> String {
         Effect::Attempt(Step::StopRun { run }) => format!("stop {run}"),
         Effect::Attempt(Step::InspectWorkspace { agent }) => format!("inspect {agent}"),
         Effect::BuildCandidate { round, .. } => format!("build {round}"),
-        Effect::RunChecks { .. } => "check".to_owned(),
+        Effect::StartCheck { run, command, .. } => format!("check {run} `{command}`"),
         Effect::Land { .. } => "land".to_owned(),
         Effect::KeepWork { number, .. } => format!("keep #{number}"),
         Effect::RemoveWorkspace { number, .. } => format!("remove #{number}"),
@@ -77,6 +77,7 @@ pub(crate) fn heard(input: &Input) -> String {
             };
             format!("{} has ended {how}", ended.run)
         }
+        Input::CheckEnded(ended) => format!("{} has ended as {:?}", ended.run, ended.outcome),
         Input::GivenUp { run, failure } => {
             format!(
                 "{run} tries in vain: {}, {}",
@@ -114,10 +115,10 @@ pub(crate) fn came(report: &Report) -> String {
         Report::SensitivePaths { paths, .. } => format!("touches {}", paths.join(", ")),
         Report::CouldNotRun { why } => format!("it could not run: {why}"),
         Report::Hindered { why } => format!("hindered: {why}"),
-        Report::Checked(Verdict::Passed { .. }) => "passed".to_owned(),
-        Report::Checked(Verdict::Failed { which, .. }) => format!("`{which}` failed"),
-        Report::Checked(Verdict::CouldNotRun { why }) => format!("they could not run: {why}"),
-        Report::Checked(Verdict::TargetRed { which }) => format!("the target fails `{which}` too"),
+        Report::CheckSpawned => "the check runs".to_owned(),
+        Report::CheckNotSpawned { why } => format!("the check was not started: {why}"),
+        Report::PassedBefore => "passed before".to_owned(),
+        Report::NotSetUp => "not set up".to_owned(),
         Report::Landed { commit } => format!("the target is at {}", commit.short()),
         Report::TargetMoved => "the target has moved".to_owned(),
         Report::CheckoutEdited { paths } => format!("{} edits are in the way", paths.len()),

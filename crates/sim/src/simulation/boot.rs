@@ -2,6 +2,7 @@
 
 use engine::{Core, Loaded, Output, Report};
 use model::Time;
+use model::ticket::Effect;
 use store::{Fault, Journal as _, Ordered};
 
 use super::Simulation;
@@ -16,6 +17,15 @@ impl Simulation {
     /// Performs an effect, or the first half of it.
     pub(super) fn perform(&mut self, one: &Ordered, half: bool) -> Report {
         if self.driver.as_ref().is_some_and(|driver| driver.is_outdated(one)) {
+            return Report::Done;
+        }
+        if let Effect::StartCheck { run, .. } = &one.effect
+            && let Some(driver) = &self.driver
+            && driver
+                .core
+                .ticket(&one.ticket)
+                .is_none_or(|ticket| !ticket.waits_for(run))
+        {
             return Report::Done;
         }
         let rng = self.chance.of(&format!("{} {}", one.ticket, name(&one.effect)));
@@ -109,7 +119,9 @@ impl Simulation {
         let mut driver = match duty {
             engine::Duty::Drain => Driver::new(core, pending, now, first_look),
             // What was ordered before, and what runs, is for the next engine.
-            engine::Duty::Command { .. } => Driver::new(core, Vec::new(), now, first_look).alone(pending),
+            engine::Duty::Command { lands } => {
+                Driver::new(core, Vec::new(), now, first_look).alone(pending, lands.is_some())
+            }
         };
         driver.reports.append(&mut self.late);
         self.muddied = !driver.reports.is_empty();

@@ -1,7 +1,7 @@
 //! Engines that die, that are thought dead, and that are made to be wrong.
 
 use engine::{Input, Output, Report};
-use model::Time;
+use model::{RunId, Time};
 use store::{Journal as _, Ordered};
 
 use super::Simulation;
@@ -67,6 +67,8 @@ impl Simulation {
                 Report::StepNotSpawned { .. }
                     | Report::WorkspaceMissing
                     | Report::WorkspaceFailed { .. }
+                    | Report::CheckNotSpawned { .. }
+                    | Report::NotSetUp
                     | Report::CheckoutEdited { .. }
                     | Report::TargetMoved
                     | Report::CouldNotRun { .. }
@@ -76,9 +78,11 @@ impl Simulation {
         // journal.
         if let Some(mut rng) = self.chance.strikes(Site::Zombie).filter(|_| undecided) {
             let first = driver.reports.iter().find(harmless).map(reported);
-            let run = driver.watched.keys().find(|run| self.world.end_of(run).is_some());
-            let ended = run.cloned().and_then(|run| self.run_end(&run));
-            let input = first.or(ended.map(Input::RunEnded)).unwrap_or(Input::Ticked);
+            let has_ended =
+                |run: &&RunId| self.world.end_of(run).is_some() || self.world.checks.end_of(run).is_some();
+            let run = driver.watched.keys().find(has_ended).cloned();
+            let ended = run.and_then(|run| self.end_of(&run));
+            let input = first.or(ended).unwrap_or(Input::Ticked);
             let at = Time(self.boot_at.0 + rng.ms(0, 8_000));
             self.zombie = Some((driver.core, input, at));
         } else if self.chance.strikes(Site::Late).is_some() {

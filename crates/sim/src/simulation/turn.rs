@@ -1,15 +1,15 @@
 //! What happens next, and what the engine makes of it.
 
-use engine::{Input, Report, RunEnd};
+use engine::{CheckEnd, Input, Report, RunEnd};
 use model::attempt::Usage;
 use model::policy::stall::Sample;
-use model::ticket::Effect;
+use model::ticket::{CheckOutcome, Effect, Loss};
 use model::{Actor, RunId, Time};
 use store::Ordered;
 
 use super::Simulation;
 use crate::chance::Site;
-use crate::driver::Told;
+use crate::driver::{Driver, Told};
 use crate::files::ticket_of;
 use crate::invariant::Checked;
 use crate::words::{came, facts, heard, name};
@@ -96,9 +96,9 @@ impl Simulation {
         let is_inbox_read = driver.core.has_read() || driver.core.stopping().is_some();
         let may_end = asked.is_empty() && is_inbox_read;
         for (run, look_at) in &driver.watched {
-            if self.world.end_of(run).is_some() {
+            if self.has_ended(run) {
                 choices.extend(may_end.then(|| Choice::End(run.clone())));
-            } else if *look_at <= now && self.world.processes.contains_key(run) {
+            } else if *look_at <= now && self.world.has_begun(run) {
                 choices.push(Choice::Sample(run.clone()));
             }
         }
@@ -176,12 +176,26 @@ impl Simulation {
                 }
                 self.tell(reported(&told), Some(told.ordered))
             }
-            Choice::End(run) => match self.run_end(&run) {
-                Some(end) => self.tell(Input::RunEnded(end), None),
+            Choice::End(run) => match self.end_of(&run) {
+                Some(end) => self.tell(end, None),
                 None => Ok(()),
             },
             Choice::Sample(run) => {
                 driver.watched.insert(run.clone(), Time(now.0 + SAMPLE));
+                if let Some(check) = self.world.checks.runs.get(&run) {
+                    let seen = check.frozen.unwrap_or(now);
+                    let pulse = u64::try_from(seen.0 - check.began.0).unwrap_or(0);
+                    let sample = Sample {
+                        at: now,
+                        seen,
+                        heard: 1,
+                        cpu_ms: 1,
+                        children: 0,
+                        shim: 1,
+                        pulse,
+                    };
+                    return self.tell(Input::Sampled { run, sample }, None);
+                }
                 let Some(process) = self.world.processes.get(&run) else {
                     return Ok(());
                 };
@@ -253,7 +267,37 @@ impl Simulation {
         }
     }
 
-    pub(super) fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {
+    /// Whether a watcher of a run has seen its end. One that was stopped before it began, and for which
+    /// nobody waits, never begins.
+    fn has_ended(&self, run: &RunId) -> bool {
+        if !run.is_check() {
+            return self.world.end_of(run).is_some();
+        }
+        let waits = |driver: &Driver| driver.core.tickets().any(|ticket| ticket.waits_for(run));
+        let is_waited_for = self.driver.as_ref().is_some_and(waits);
+        let never_begins = !self.world.has_begun(run) && !is_waited_for;
+        never_begins || self.world.checks.end_of(run).is_some()
+    }
+
+    /// What a watcher tells of the end of a run.
+    pub(super) fn end_of(&mut self, run: &RunId) -> Option<Input> {
+        if !run.is_check() {
+            return self.run_end(run).map(Input::RunEnded);
+        }
+        let outcome = match self.world.checks.end_of(run) {
+            Some(outcome) => outcome.clone(),
+            None if self.world.has_begun(run) => return None,
+            None => CheckOutcome::Lost {
+                how: Loss::NotStarted {
+                    why: "there is no such run".to_owned(),
+                },
+            },
+        };
+        let run = run.clone();
+        Some(Input::CheckEnded(CheckEnd { run, outcome }))
+    }
+
+    fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {
         let end = self.world.end_of(run)?.clone();
         self.world.sweep(run);
         let floods = self
@@ -282,8 +326,8 @@ impl Simulation {
             return Ok(());
         };
         let heard = self.traced.then(|| heard(&input));
-        if let Input::RunEnded(end) = &input {
-            driver.watched.remove(&end.run);
+        if let Input::RunEnded(RunEnd { run, .. }) | Input::CheckEnded(CheckEnd { run, .. }) = &input {
+            driver.watched.remove(run);
         }
         self.summary.inputs += u32::from(!matches!(input, Input::Sampled { .. }));
         let twice = self.chance.strikes(Site::Twice).map(|_| input.clone());

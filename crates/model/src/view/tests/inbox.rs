@@ -2,6 +2,7 @@ use super::*;
 use crate::command::{Command, Question};
 use crate::journal::EffectId;
 use crate::policy::route::Refusal;
+use crate::ticket::CheckPlan;
 
 /// The inbox, as a frontend would show it.
 fn shown(told: &Told, beside: &Context) -> String {
@@ -80,6 +81,7 @@ fn waiting() -> Told {
         "t-6",
         T::CandidateBuilt {
             candidate: candidate(),
+            plan: CheckPlan::default(),
         },
     );
     told.ticket(
@@ -93,6 +95,7 @@ fn waiting() -> Told {
         "t-7",
         T::CandidateBuilt {
             candidate: candidate(),
+            plan: CheckPlan::default(),
         },
     );
     told.ticket(
