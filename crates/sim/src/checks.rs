@@ -12,7 +12,7 @@ pub(crate) const CHECK: &str = "make check";
 /// A command that every tree passes.
 pub(crate) const LINT: &str = "make lint";
 /// How long a run that is told to stop may take to end.
-pub(crate) const GRACE: u64 = 6_000;
+pub(crate) const GRACE: u64 = 12_000;
 
 /// A run of checks, with what its shim would have written.
 #[derive(Clone, Debug)]

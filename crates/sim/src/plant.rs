@@ -56,7 +56,7 @@ pub enum Plant {
     OnlyAsked,
     /// A check is left running when its ticket leaves its checks.
     LeftCheck,
-    /// A check begins in the checkout while another one runs there.
+    /// A check that is slow to end is not ended before the next one begins in the checkout.
     SharedCheckout,
 }
 

@@ -107,6 +107,10 @@ impl Executor<'_> {
     pub(super) fn stop_check(&mut self, run: &model::RunId) -> Report {
         let by = Time(self.world.now.0 + self.rng.ms(0, GRACE));
         match self.world.checks.runs.get_mut(run) {
+            Some(check) if self.plant == Some(Plant::SharedCheckout) && check.stop_by.is_none() => {
+                check.acts.clear();
+                check.stop(Time(by.0 + 60_000));
+            }
             Some(check) => check.stop(by),
             None => {
                 self.world.stop_wishes.insert(run.clone());
