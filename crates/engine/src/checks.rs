@@ -21,7 +21,7 @@ impl Core {
             commands: settings.commands.clone(),
         };
         self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
-            core.go_on(ticket)
+            core.go_on(ticket).filter(|next| core.may_follow(next))
         })
     }
 

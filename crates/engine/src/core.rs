@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use model::command::{OnStop, Outcome};
-use model::journal::{EffectId, Entry, Fact, State, Stream, TimerRef, Write};
+use model::journal::{EffectId, Entry, Fact, Ordered, State, Stream, TimerRef, Write};
 use model::machine::{Machine as _, Rejected};
 use model::policy::{route, stall};
 use model::project::{self, Project};
@@ -79,7 +79,7 @@ pub struct Loaded {
     /// Every stream with its version.
     pub streams: Vec<(Stream, u64, State)>,
     /// Effects that are ordered and not done.
-    pub pending: Vec<(EffectId, TicketId, Effect)>,
+    pub pending: Vec<Ordered>,
 }
 
 /// What a write answers, beside its facts.
@@ -143,8 +143,8 @@ impl Core {
                 (stream, _) => return Err(Error::WrongKind { stream }),
             }
         }
-        for (_, ticket, effect) in loaded.pending {
-            core.ordered(&ticket, &effect);
+        for one in loaded.pending {
+            core.ordered(&one.ticket, &one.effect);
         }
         Ok(core)
     }

@@ -1,8 +1,9 @@
 //! The engine's core: synchronous and deterministic. What happened goes in, what is to be made durable comes
 //! out.
 //!
-//! No clock, no task, no channel and no hash order: the same inputs give the same outputs, byte for byte. The
-//! runtime drives it against the world, the simulator against a simulated one, through the same few calls.
+//! No clock, no task, no channel and no hash order: the same inputs give the same outputs, byte for byte.
+//! Around it stands the [`driver`], which the runtime feeds with the world and the simulator with a simulated
+//! one.
 
 #![cfg_attr(
     not(test),
@@ -17,6 +18,7 @@ mod checks;
 mod commands;
 mod core;
 mod dispatch;
+pub mod driver;
 mod error;
 mod failing;
 mod files;

@@ -15,33 +15,36 @@ impl Core {
     /// file is closed need not.
     #[must_use]
     pub fn unknown(&self, input: &Input) -> BTreeSet<TicketId> {
-        let mut asked: BTreeSet<&TicketId> = BTreeSet::new();
         match input {
-            Input::Observed { seen, .. } => {
-                for sighting in seen {
-                    match sighting {
-                        Observation::Read {
-                            ticket, spec, status, ..
-                        } if *status != FileStatus::Closed => {
-                            asked.insert(ticket);
-                            asked.extend(spec.deps.iter().chain(&spec.recovers));
-                        }
-                        // Nobody waits for the file of a ticket that is over.
-                        Observation::Unreadable { ticket, .. } => {
-                            asked.insert(ticket);
-                        }
-                        Observation::Read { .. } | Observation::Gone { .. } => {}
-                    }
-                }
-            }
-            Input::Commanded { command, .. } => asked.extend(command.ticket()),
+            Input::Observed { seen, .. } => self.unknown_in(seen),
+            Input::Commanded { command, .. } => self.not_here(command.ticket()),
             Input::TimerDue(_)
             | Input::Reported { .. }
             | Input::RunEnded(_)
             | Input::CheckEnded(_)
             | Input::Sampled { .. }
             | Input::GivenUp { .. }
-            | Input::Ticked => {}
+            | Input::Ticked => BTreeSet::new(),
+        }
+    }
+
+    /// Tickets that must be known before these observations are handled, and are not.
+    pub(crate) fn unknown_in(&self, seen: &[Observation]) -> BTreeSet<TicketId> {
+        let mut asked: BTreeSet<&TicketId> = BTreeSet::new();
+        for observation in seen {
+            match observation {
+                Observation::Read {
+                    ticket, spec, status, ..
+                } if *status != FileStatus::Closed => {
+                    asked.insert(ticket);
+                    asked.extend(spec.deps.iter().chain(&spec.recovers));
+                }
+                // Nobody waits for the file of a ticket that is over.
+                Observation::Unreadable { ticket, .. } => {
+                    asked.insert(ticket);
+                }
+                Observation::Read { .. } | Observation::Gone { .. } => {}
+            }
         }
         self.not_here(asked)
     }
@@ -53,7 +56,7 @@ impl Core {
         self.not_here(open.flat_map(|ticket| ticket.spec.deps.iter().chain(&ticket.spec.recovers)))
     }
 
-    fn not_here<'a>(&self, ids: impl IntoIterator<Item = &'a TicketId>) -> BTreeSet<TicketId> {
+    pub(crate) fn not_here<'a>(&self, ids: impl IntoIterator<Item = &'a TicketId>) -> BTreeSet<TicketId> {
         let ids = ids.into_iter().filter(|id| !self.tickets.contains_key(*id));
         ids.cloned().collect()
     }

@@ -3,7 +3,22 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ticket::Ticket;
-use crate::{AgentName, Fence, TicketId};
+use crate::{AgentName, Fence, TicketId, Time};
+
+/// A command in the inbox.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Its place in the inbox.
+    pub number: u64,
+    /// Its id.
+    pub id: String,
+    /// The person who asked.
+    pub by: String,
+    /// When.
+    pub at: Time,
+    /// The command itself.
+    pub command: Command,
+}
 
 /// A command, as stored. The inbox adds an id, who asked and when.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

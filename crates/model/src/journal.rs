@@ -107,6 +107,17 @@ impl fmt::Display for EffectId {
     }
 }
 
+/// An effect that a ticket ordered, with its place in the journal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ordered {
+    /// Its place.
+    pub id: EffectId,
+    /// The ticket that ordered it.
+    pub ticket: TicketId,
+    /// The effect.
+    pub effect: ticket::Effect,
+}
+
 /// One setting of one timer: a later setting makes it stale.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TimerRef {

@@ -1,154 +1,103 @@
-//! The dispatcher: hear, decide, make durable, perform, and hear again.
+//! The dispatcher: the shell around the engine's driver. It turns the world into events, makes decisions
+//! durable, and has their effects performed.
 
 mod archive;
-mod end;
+mod event;
 mod files;
+mod finish;
 mod load;
 mod perform;
-mod refusals;
 mod wait_for_journal;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{Core, Duty, Input, Loaded, Observation, Output, Postponed, Report, Rest};
-use model::command::{OnStop, Outcome};
-use model::journal::{EffectId, TimerRef};
-use model::ticket::TimerChange;
-use model::{Actor, RunId, Time};
-use store::{Journal as _, Ledger, Ordered};
+use engine::driver::{self, Action, Batch, Driver};
+use engine::{Duty, Rest};
+use model::RunId;
+use model::command::OnStop;
+use model::journal::{EffectId, Ordered};
+use store::{Journal as _, Ledger};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 
-use self::end::{is_own, own_stop};
+pub(crate) use self::event::Event;
 use self::files::{Rereading, watch_files, watch_journal};
-use self::refusals::Refusals;
+pub(crate) use self::finish::Until;
 use self::wait_for_journal::Health;
 use crate::check::CheckOrder;
 use crate::clock::Stopwatch;
-use crate::effect_queues::{EffectQueues, Turn};
 use crate::executor::{Executor, Owner};
 use crate::queue::{Ask, Queue};
 use crate::{Error, Options, Result, Signal, clock, points, state_file, timing};
 
-/// Everything is looked at again this often, whatever was or was not told.
+/// Everything is looked at again this often, whether or not there was a notice of a change.
 const TICK: Duration = Duration::from_secs(30);
-/// The inbox is looked at this often, should the file system not tell of a write.
+/// The inbox is looked at this often, should the file system give no notice of a write.
 const POLL: Duration = Duration::from_secs(2);
 /// Effects performed at once. More would only wait for the same disk and cores.
 const CONCURRENT_EFFECTS: usize = 16;
-/// Inputs decided on in one transaction.
+/// Events decided on in one transaction.
 const BATCH: usize = 64;
 
-/// An event of the loop.
-#[derive(Debug)]
-pub(crate) enum Event {
-    /// Something for the core.
-    Input(Input),
-    /// Ticket files were seen, in a look of this number: the rest of a look for an earlier core is not for
-    /// this core.
-    Observed {
-        look: u64,
-        seen: Vec<Observation>,
-        whole: bool,
-    },
-    /// An effect was performed.
-    Performed {
-        ordered: Ordered,
-        report: Report,
-        turn: Turn,
-    },
-    /// Something was written to the journal: perhaps a command.
-    JournalChanged,
-    /// `crew.toml` or a prompt template may have changed.
-    SettingsTouched,
-    /// The settings were read again: the executor under them, if they are others; none when they could not be
-    /// read now.
-    SettingsRead(Option<Result<Option<Box<Executor>>>>),
-}
-
-/// When the loop ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Until {
-    /// When it is asked to.
-    Stopped,
-    /// When nothing can move any more.
-    Idle,
-    /// When a command's own effects are done.
-    CarriedOut(String),
-}
-
-/// The outcome of decisions.
-enum Recorded {
-    All,
-    /// Not one of them is durable.
-    Refused,
-}
-
-/// The engine: a core with its journal and its executor.
+/// The engine's shell: a driver with its journal and its executor.
 pub(crate) struct Dispatcher {
     options: Options,
     ledger: Ledger,
-    journal: uuid::Uuid,
     executor: Arc<Executor>,
-    duty: Duty,
-    core: Core,
-    heard: mpsc::UnboundedReceiver<Event>,
-    tell: mpsc::UnboundedSender<Event>,
+    driver: Driver,
+    events: mpsc::UnboundedReceiver<Event>,
+    sender: mpsc::UnboundedSender<Event>,
     queue: Queue,
-    queues: EffectQueues,
-    /// Steps that have ended, until the inbox was read: a command that was submitted before an end comes
-    /// before it.
-    ends: Vec<Input>,
     /// The checks that are being performed, with the means to call them off.
     checks: BTreeMap<EffectId, (Ordered, CheckOrder)>,
-    /// Checks that an earlier engine ordered, and that a command goes on with only when they are to be ended.
-    left_checks: Vec<Ordered>,
-    /// When the notes were decided on that are not written yet.
-    notes: BTreeMap<EffectId, Time>,
-    /// Timers this core has heard of: one is told once.
-    told: BTreeSet<TimerRef>,
-    /// The journal was last asked for timers that are due then: every timer that became due since is still to
-    /// be passed to the core.
-    looked: Time,
-    /// The last command heard.
-    inbox: u64,
-    wake_at: Option<Time>,
-    ended: bool,
     room: Arc<Semaphore>,
-    /// Runs that are watched, each with what tells its watcher that it was asked to stop.
-    watched: BTreeMap<RunId, Arc<Notify>>,
+    /// The watchers of runs, each with the means to wake it.
+    watchers: BTreeMap<RunId, Arc<Notify>>,
     state_file: state_file::StateFile,
-    /// Why the journal could not be taken up, or not be written, a moment ago.
+    /// Why the journal could not be loaded, or not be written, a moment ago.
     trouble: Option<Error>,
-    /// How it has been.
     health: Health,
-    /// The journal's refusals.
-    refusals: Refusals,
     /// Whether the settings are being read again.
     rereading: Rereading,
-    /// Why the settings file as it is now is not in force; told once.
+    /// Why the settings file as it is now is not in force; a person is warned once.
     settings_error: Option<String>,
     /// Watches the settings and the prompt templates; none when they cannot be watched, and then they are
     /// polled.
     watcher: Option<notify::RecommendedWatcher>,
-    /// The folder of prompt templates that tells of changes too.
+    /// The folder of prompt templates that gives notice of changes too.
     watched_prompts: Option<PathBuf>,
     /// Whether the journal has tickets that the core does not know.
     has_archived: bool,
     /// The time when outputs were last looked through.
-    trimmed: Option<Time>,
-    /// The look at the ticket folder that was begun for this core.
-    look: u64,
-    /// Whether it is noted where everything stands.
+    trimmed: Option<model::Time>,
+    /// Whether the record of the repository's place was written.
     is_noted: bool,
-    /// The choice for running steps, when the engine was asked to stop while it is loaded anew.
-    asked_to_stop: Option<OnStop>,
+}
+
+/// What the loop goes on with.
+#[expect(clippy::large_enum_variant, reason = "the common one is the large one")]
+enum Next {
+    /// An event of the channel.
+    Event(Option<Event>),
+    /// A moment that the driver waits for.
+    Wake,
+    Tick,
+    Poll,
+    Signal(Signal),
+}
+
+/// The outcome of making decisions durable.
+enum Recorded {
+    /// They are durable, and this is to be done now.
+    All(Vec<Action>),
+    /// Not one of them is durable.
+    Refused,
 }
 
 impl Dispatcher {
-    /// Takes the journal up: adopts what runs, then performs what was ordered and not done.
+    /// Loads the journal: adopts what runs, then performs what was ordered and not done.
     pub(crate) async fn start(
         ledger: Ledger,
         mut executor: Executor,
@@ -156,7 +105,7 @@ impl Dispatcher {
         duty: Duty,
     ) -> Result<Self> {
         let place = executor.place.clone();
-        let settings = &executor.settings;
+        let settings = executor.settings.clone();
         let journal = ledger
             .0
             .meta("id")
@@ -164,54 +113,40 @@ impl Dispatcher {
             .and_then(|id| id.parse().ok())
             .unwrap_or_default();
         executor.owner = Owner::new(journal, &place.crew_dir);
-        let (tell, heard) = mpsc::unbounded_channel();
-        let saw = tell.clone();
+        let (sender, events) = mpsc::unbounded_channel();
+        let observer = sender.clone();
         let queue = Queue::open(
             &place.tickets_dir,
             duty == Duty::Drain,
             move |look, seen, whole| {
-                drop(saw.send(Event::Observed { look, seen, whole }));
+                let observed = driver::Event::Observed { look, seen, whole };
+                drop(observer.send(Event::Driver(observed)));
             },
         )?;
-        watch_journal(ledger.subscribe(), tell.clone());
-        let watcher = watch_files(&place, tell.clone());
-        let core = Core::load(settings.clone(), journal, Loaded::default())?;
-        let state_file = state_file::StateFile::new(&place, settings)?;
+        watch_journal(ledger.subscribe(), sender.clone());
+        let watcher = watch_files(&place, sender.clone());
+        let state_file = state_file::StateFile::new(&place, &settings)?;
         let mut dispatcher = Self {
             options,
             ledger,
-            journal,
             executor: Arc::new(executor),
-            duty,
-            core,
-            heard,
-            tell,
+            driver: Driver::new(settings, journal, duty)?,
+            events,
+            sender,
             queue,
-            queues: EffectQueues::default(),
-            ends: Vec::new(),
             checks: BTreeMap::new(),
-            left_checks: Vec::new(),
-            notes: BTreeMap::new(),
-            told: BTreeSet::new(),
-            looked: Time::default(),
-            inbox: 0,
-            wake_at: None,
-            ended: false,
             room: Arc::new(Semaphore::new(CONCURRENT_EFFECTS)),
-            watched: BTreeMap::new(),
+            watchers: BTreeMap::new(),
             state_file,
             trouble: None,
             health: Health::default(),
-            refusals: Refusals::default(),
             rereading: Rereading::default(),
             settings_error: None,
             watcher,
             watched_prompts: None,
             has_archived: false,
             trimmed: None,
-            look: 0,
             is_noted: false,
-            asked_to_stop: None,
         };
         dispatcher.end_orphans().await?;
         dispatcher.watch_prompts();
@@ -219,7 +154,7 @@ impl Dispatcher {
         dispatcher.clear_leftovers();
         match dispatcher.load().await {
             // An engine waits for room; a person who asked for one thing wants to know.
-            Err(error) if error.is_passing() && dispatcher.duty == Duty::Drain => {
+            Err(error) if error.is_passing() && dispatcher.is_draining() => {
                 dispatcher.trouble = Some(error);
             }
             loaded => loaded?,
@@ -227,56 +162,53 @@ impl Dispatcher {
         Ok(dispatcher)
     }
 
-    /// Turns until it is time to end; gives what waits for a person then.
-    pub(crate) async fn turn(
+    /// Runs until it is time to end; returns what waits for a person then.
+    pub(crate) async fn run(
         &mut self,
         until: Until,
         on_stop: OnStop,
         mut signals: Option<watch::Receiver<Signal>>,
     ) -> Result<Rest> {
-        let mut ticks = [TICK, POLL].map(|period| {
-            let mut ticks = tokio::time::interval(period);
-            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-            ticks
+        let mut clocks = [TICK, POLL].map(|period| {
+            let mut clock = tokio::time::interval(period);
+            clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            clock
         });
         loop {
             let turned = match self.trouble.take() {
                 Some(error) => Err(error),
-                None => self.turn_once(&until, on_stop, &mut signals, &mut ticks).await,
+                None => self.turn(&until, on_stop, &mut signals, &mut clocks).await,
             };
             match turned {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error) if error.is_passing() && self.duty == Duty::Drain => {
+                Err(error) if error.is_passing() && self.is_draining() => {
                     self.wait_for_journal(error, &mut signals).await?;
                 }
                 Err(error) => return Err(error),
             }
         }
         self.wind_up().await?;
-        Ok(self.core.rest())
+        Ok(self.driver.core().rest())
     }
 
-    /// Hears of one thing and does what follows; whether there is more to be heard.
-    async fn turn_once(
+    /// Waits for the next thing to happen and handles it; whether the loop goes on.
+    async fn turn(
         &mut self,
         until: &Until,
         on_stop: OnStop,
         signals: &mut Option<watch::Receiver<Signal>>,
-        [tick, poll]: &mut [tokio::time::Interval; 2],
+        clocks: &mut [tokio::time::Interval; 2],
     ) -> Result<bool> {
         self.state_file.refresh(&self.ledger).await?;
-        if self.is_finished() || self.is_over(until).await? {
+        if self.driver.is_finished() || self.is_over(until).await? {
             return Ok(false);
         }
-        let due = self.next_due();
-        tokio::select! {
-            heard = self.heard.recv() => {
-                let Some(first) = heard else { return Ok(false) };
-                self.hear(first).await?;
-            }
-            _ = tokio::time::sleep(due), if due < TICK => self.wake().await?,
-            _ = tick.tick() => {
+        match self.next(signals, clocks).await {
+            Next::Event(None) => return Ok(false),
+            Next::Event(Some(first)) => self.handle_events(first).await?,
+            Next::Wake => self.wake().await?,
+            Next::Tick => {
                 self.executor.repository.rest();
                 self.queue.ask(Ask::Look);
                 self.reread_settings();
@@ -284,265 +216,208 @@ impl Dispatcher {
                 self.archive_tickets().await?;
                 self.trim_outputs();
             }
-            _ = poll.tick() => self.read_inbox().await?,
-            signal = signalled(signals) => {
-                let running = match signal {
-                    Signal::None => return Ok(true),
-                    Signal::Stop => on_stop,
-                    Signal::Leave => OnStop::Leave,
-                };
-                self.step(vec![own_stop(running)]).await?;
-                self.read_inbox().await?;
-            }
+            Next::Poll => self.read_inbox().await?,
+            Next::Signal(Signal::None) => {}
+            Next::Signal(Signal::Stop) => self.stop(on_stop).await?,
+            Next::Signal(Signal::Leave) => self.stop(OnStop::Leave).await?,
         }
         Ok(true)
     }
 
-    async fn hear(&mut self, first: Event) -> Result<()> {
-        let mut inputs = Vec::new();
-        let mut next = Some(first);
-        let (mut inbox, mut touched, mut settings) = (false, false, None);
-        let mut room = BATCH;
-        while let Some(heard) = next {
-            match heard {
-                Event::Input(input) => {
-                    if let Input::RunEnded(end) = &input {
-                        self.watched.remove(&end.run);
-                        self.ends.push(input);
-                    } else {
-                        inputs.push(input);
-                    }
-                }
-                Event::Observed { look, seen, whole } => {
-                    if look == self.look {
-                        // Each file may be a write.
-                        room = room.saturating_sub(seen.len());
-                        inputs.push(Input::Observed { seen, whole });
-                    }
-                }
-                Event::Performed {
-                    ordered,
-                    report,
-                    turn,
-                } => {
-                    self.checks.remove(&ordered.id);
-                    if !self.queues.performed(&ordered, turn) {
-                        next = self.heard.try_recv().ok();
-                        continue;
-                    }
-                    if let (Some(run), Report::StepSpawned | Report::Stopped) =
-                        (ordered.effect.run(), &report)
-                    {
-                        self.watch(run.clone());
-                    }
-                    let Ordered { id, ticket, effect } = ordered;
-                    inputs.push(Input::Reported {
-                        id,
-                        ticket,
-                        effect,
-                        report,
-                    });
-                }
-                Event::JournalChanged => inbox = true,
-                Event::SettingsTouched => touched = true,
-                Event::SettingsRead(read) => settings = Some(read),
-            }
-            next = if inputs.len() < room {
-                self.heard.try_recv().ok()
-            } else {
-                None
-            };
+    async fn next(
+        &mut self,
+        signals: &mut Option<watch::Receiver<Signal>>,
+        [tick, poll]: &mut [tokio::time::Interval; 2],
+    ) -> Next {
+        let due = self.next_due();
+        tokio::select! {
+            event = self.events.recv() => Next::Event(event),
+            () = tokio::time::sleep(due), if due < TICK => Next::Wake,
+            _ = tick.tick() => Next::Tick,
+            _ = poll.tick() => Next::Poll,
+            signal = signalled(signals) => Next::Signal(signal),
         }
-        inbox |= !self.core.has_read();
-        self.step(inputs).await?;
-        if let Some(read) = settings {
-            self.take_settings(read).await?;
-        }
-        if touched {
-            self.reread_settings();
-        }
-        if inbox || !self.ends.is_empty() {
-            self.read_inbox().await?;
-        }
-        Ok(())
-    }
-
-    /// A moment that was waited for has come.
-    async fn wake(&mut self) -> Result<()> {
-        let now = clock::now();
-        if self.wake_at.is_some_and(|at| at <= now) {
-            self.wake_at = None;
-        }
-        self.queues.wake(now);
-        self.looked = now;
-        let due = self.ledger.due(now).await?;
-        let mut inputs: Vec<Input> = due
-            .into_iter()
-            .filter(|timer| self.told.insert(timer.clone()))
-            .map(Input::TimerDue)
-            .collect();
-        inputs.push(Input::Ticked);
-        // The same look at the clock serves both: were the clock set back in between, the core would get
-        // timers before their time, and a timer is passed to the core only once.
-        self.step_at(inputs, now).await
     }
 
     fn next_due(&self) -> Duration {
         let now = clock::now();
-        let again = self.queues.next_wake();
-        // The core got the timers that were due at the last look; those since, and those ahead, are in the
-        // core's own states.
-        let deadline = self.core.next_deadline(self.looked);
-        let next = [self.wake_at, again, deadline, self.state_file.due()]
+        let next = [self.driver.next_wake(), self.state_file.due()]
             .into_iter()
             .flatten()
             .min();
         next.map_or(TICK, |at| at.since(now).max(Duration::from_millis(1)))
     }
 
-    /// Carries out the commands of the inbox, then steps the ends of steps that came meanwhile. An agent's
-    /// command is durable before its process ends, and must not be judged by the ticket's state after that
-    /// end.
-    async fn read_inbox(&mut self) -> Result<()> {
-        if self.core.has_read() {
-            self.carry_out_commands().await?;
-        } else if self.core.stopping().is_none() {
-            // The files decide about a command; before they were read nothing can decide, and ends wait too.
-            return Ok(());
-        }
-        let ends = std::mem::take(&mut self.ends);
-        if ends.is_empty() {
-            return Ok(());
-        }
-        self.step(ends).await
-    }
-
-    async fn carry_out_commands(&mut self) -> Result<()> {
-        let asked = self.ledger.asked(self.inbox, clock::now()).await?;
-        let mut inputs = Vec::new();
-        for asked in asked {
-            self.inbox = self.inbox.max(asked.number);
-            inputs.push(Input::Commanded {
-                id: asked.id,
-                by: Actor::person(asked.by),
-                command: asked.command,
-            });
-        }
-        if inputs.is_empty() {
-            Ok(())
-        } else {
-            failpoint::hit("inbox.read");
-            self.step(inputs).await
-        }
-    }
-
-    async fn step(&mut self, inputs: Vec<Input>) -> Result<()> {
-        self.step_at(inputs, clock::now()).await
-    }
-
-    async fn step_at(&mut self, inputs: Vec<Input>, now: Time) -> Result<()> {
-        if self.has_archived {
-            let unknown = inputs.iter().flat_map(|input| self.core.unknown(input));
-            self.restore(unknown.collect()).await?;
-        }
-        let outputs = inputs
-            .into_iter()
-            .map(|input| self.core.step(input, now))
-            .collect();
-        self.absorb(outputs).await
-    }
-
-    /// Makes decisions durable, then performs their effects. A decision that the journal refuses was made on
-    /// an old picture of it: everything begins again from the journal's present content.
-    async fn absorb(&mut self, outputs: Vec<Output>) -> Result<()> {
-        match self.record(outputs).await? {
-            Recorded::All => self.end_unwanted_checks().await,
-            Recorded::Refused => self.load().await,
-        }
-    }
-
-    async fn record(&mut self, outputs: Vec<Output>) -> Result<Recorded> {
-        let now = clock::now();
-        let (mut writes, mut finished, mut postponed, mut answers) =
-            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for output in outputs {
-            writes.extend(output.writes);
-            finished.extend(output.finished);
-            postponed.extend(output.postponed);
-            answers.extend(output.answers);
-            for no in output.refused {
-                tracing::info!("{no}");
+    /// Handles an event, with all others that have come meanwhile.
+    async fn handle_events(&mut self, first: Event) -> Result<()> {
+        let mut events = Vec::new();
+        let mut next = Some(first);
+        let (mut has_written, mut touched, mut settings) = (false, false, None);
+        let mut room = BATCH;
+        while let Some(event) = next {
+            match event {
+                Event::Driver(event) => {
+                    self.note(&event);
+                    if let driver::Event::Observed { seen, .. } = &event {
+                        // Each file may be a write.
+                        room = room.saturating_sub(seen.len());
+                    }
+                    events.push(event);
+                }
+                Event::JournalChanged => has_written = true,
+                Event::SettingsTouched => touched = true,
+                Event::SettingsRead(read) => settings = Some(read),
             }
-            for warning in output.warnings {
-                tracing::warn!("{warning}");
-            }
-            if let Some(at) = output.wake_at {
-                self.wake_at = Some(self.wake_at.map_or(at, |old| old.min(at)));
-            }
-            self.ended |= output.ended;
+            next = if events.len() < room {
+                self.events.try_recv().ok()
+            } else {
+                None
+            };
         }
-        self.state_file.behind |= !writes.is_empty();
-        let timers = writes.iter().flat_map(|write| &write.timers);
-        let late = |timer: &TimerChange| matches!(timer, TimerChange::Set(at) if at.at <= self.looked);
-        if timers.into_iter().any(late) {
-            self.wake_at = Some(now);
+        self.handle(events).await?;
+        if let Some(read) = settings {
+            self.take_settings(read).await?;
         }
-        // A signal's stop came from no inbox, so there is nobody to be answered.
-        for write in &mut writes {
-            write.answers.take_if(|(id, _)| is_own(id));
+        if touched {
+            self.reread_settings();
         }
-        let (count, watch) = (writes.len(), Stopwatch::start());
-        let decided = points::decided(&writes);
-        failpoint::hit_each("decided", || decided.iter().copied());
-        let recorded = self.ledger.record(writes).await;
-        timing::recorded(count, watch);
-        let ordered = match recorded {
-            Ok(ordered) => ordered,
-            Err(error) => return self.refused(error),
-        };
-        failpoint::hit_each("durable", || decided.iter().copied());
-        if let Err(error) = self.finish(&finished, answers, postponed, now).await {
-            return self.refused(error);
-        }
-        for id in self.queues.settled() {
-            self.notes.remove(&id);
-        }
-        self.enqueue(ordered).await?;
-        Ok(Recorded::All)
-    }
-
-    /// Notes what is settled without a fact.
-    async fn finish(
-        &mut self,
-        finished: &[EffectId],
-        answers: Vec<(String, Outcome)>,
-        postponed: Vec<Postponed>,
-        now: Time,
-    ) -> store::Result<()> {
-        self.ledger.finish(finished, now).await?;
-        for (id, outcome) in answers {
-            if !is_own(&id) {
-                self.ledger.answer(&id, &outcome, now).await?;
-            }
-        }
-        for Postponed { effect, at, why } in postponed {
-            self.ledger.postpone(effect, at, why).await?;
-            self.queues.again(effect, at);
+        if has_written {
+            self.read_inbox().await?;
         }
         Ok(())
     }
 
-    /// Where the journal says otherwise than the core, the core begins anew with what it says.
-    fn refused(&mut self, error: store::Error) -> Result<Recorded> {
-        if !is_conflict(&error) {
-            return Err(Error::Store(error));
+    /// Forgets what was only kept until this event.
+    fn note(&mut self, event: &driver::Event) {
+        match event {
+            driver::Event::RunEnded(end) => {
+                self.watchers.remove(&end.run);
+            }
+            driver::Event::Performed(performed) => {
+                self.checks.remove(&performed.ordered.id);
+            }
+            driver::Event::Input(_)
+            | driver::Event::Observed { .. }
+            | driver::Event::InboxRead(_)
+            | driver::Event::Woken { .. }
+            | driver::Event::StopAsked(_)
+            | driver::Event::SettingsRead(_) => {}
         }
-        tracing::warn!(
-            "a decision was refused, and crew starts over from the journal: {}",
-            text::with_causes(&error)
-        );
-        self.refusals.note(error)?;
-        Ok(Recorded::Refused)
+    }
+
+    /// A moment that was waited for has come.
+    async fn wake(&mut self) -> Result<()> {
+        // One look at the clock serves both: were the clock set back in between, the core would get timers
+        // before their time, and a timer is passed to the core only once.
+        let now = clock::now();
+        let due = self.ledger.due(now).await?;
+        self.handle_at(vec![driver::Event::Woken { due }], now).await
+    }
+
+    async fn stop(&mut self, running: OnStop) -> Result<()> {
+        self.handle(vec![driver::Event::StopAsked(running)]).await?;
+        self.read_inbox().await
+    }
+
+    /// Has the commands of the inbox carried out, and the ends of runs handled that came meanwhile.
+    async fn read_inbox(&mut self) -> Result<()> {
+        if !self.driver.can_read_inbox() {
+            return Ok(());
+        }
+        let asked = self.ledger.asked(self.driver.inbox(), clock::now()).await?;
+        if !asked.is_empty() {
+            failpoint::hit("inbox.read");
+        }
+        self.handle(vec![driver::Event::InboxRead(asked)]).await
+    }
+
+    async fn handle(&mut self, events: Vec<driver::Event>) -> Result<()> {
+        self.handle_at(events, clock::now()).await
+    }
+
+    /// Has events decided on, makes the decisions durable, and begins what follows from them. A decision that
+    /// the journal refuses was made on an old picture of it: everything begins again from the journal's
+    /// present content.
+    async fn handle_at(&mut self, events: Vec<driver::Event>, now: model::Time) -> Result<()> {
+        if self.has_archived {
+            self.restore(self.driver.unknown(&events)).await?;
+        }
+        let batch = self.driver.handle(events, now);
+        match self.record(batch).await? {
+            Recorded::All(actions) => self.begin(actions).await,
+            Recorded::Refused => self.load().await,
+        }
+    }
+
+    /// Begins what the driver asks for.
+    async fn begin(&mut self, actions: Vec<Action>) -> Result<()> {
+        let mut reads_inbox = false;
+        for action in actions {
+            match action {
+                Action::Perform(performance) => self.perform(*performance).await?,
+                Action::Watch(run) => self.watch(run),
+                Action::ReadInbox => reads_inbox = true,
+            }
+        }
+        self.end_unwanted_checks();
+        if reads_inbox {
+            Box::pin(self.read_inbox()).await?;
+        }
+        Ok(())
+    }
+
+    async fn record(&mut self, batch: Batch) -> Result<Recorded> {
+        for no in &batch.refused {
+            tracing::info!("{no}");
+        }
+        for warning in &batch.warnings {
+            tracing::warn!("{warning}");
+        }
+        self.state_file.behind |= !batch.writes.is_empty();
+        match self.make_durable(batch).await {
+            Ok(ordered) => Ok(Recorded::All(self.driver.recorded(ordered, clock::now()))),
+            Err(error) if is_conflict(&error) => {
+                tracing::warn!(
+                    "a decision was refused, and crew starts over from the journal: {}",
+                    text::with_causes(&error)
+                );
+                match self.driver.refused(error.to_string()) {
+                    Ok(()) => Ok(Recorded::Refused),
+                    Err(many) => Err(Error::Disputed {
+                        times: many.times,
+                        source: error,
+                    }),
+                }
+            }
+            Err(error) => Err(Error::Store(error)),
+        }
+    }
+
+    /// Writes decisions in one transaction, then what needs no fact. Returns the effects that were ordered.
+    async fn make_durable(&self, batch: Batch) -> store::Result<Vec<Ordered>> {
+        let (count, watch) = (batch.writes.len(), Stopwatch::start());
+        let decided = points::decided(&batch.writes);
+        failpoint::hit_each("decided", || decided.iter().copied());
+        let recorded = self.ledger.record(batch.writes).await;
+        timing::recorded(count, watch);
+        let ordered = recorded?;
+        failpoint::hit_each("durable", || decided.iter().copied());
+        let now = clock::now();
+        self.ledger.finish(&batch.finished, now).await?;
+        for (id, outcome) in batch.answers {
+            self.ledger.answer(&id, &outcome, now).await?;
+        }
+        for postponed in batch.postponed {
+            self.ledger
+                .postpone(postponed.effect, postponed.at, postponed.why)
+                .await?;
+        }
+        Ok(ordered)
+    }
+
+    /// Whether this engine works on the whole queue, not on one command.
+    fn is_draining(&self) -> bool {
+        *self.driver.duty() == Duty::Drain
     }
 }
 

@@ -18,7 +18,6 @@ mod blocking;
 mod check;
 mod clock;
 mod dispatcher;
-mod effect_queues;
 mod error;
 mod executor;
 mod folders;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{End, Input, RunEnd};
+use engine::{End, Input, RunEnd, driver};
 use harness::Reader;
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
@@ -63,7 +63,7 @@ pub(crate) async fn watch(
         }
     };
     failpoint::hit("stream.read");
-    drop(tell.send(Event::Input(Input::RunEnded(end))));
+    drop(tell.send(Event::Driver(driver::Event::RunEnded(end))));
 }
 
 /// Ends what is left of a run whose record cannot be read; gives whether nothing is left. Without the run's
@@ -176,20 +176,22 @@ async fn wait(
         }
         let sample = sample(beat.as_ref(), pulse, began);
         let heard = sample.heard;
-        drop(tell.send(Event::Input(Input::Sampled {
+        let input = Input::Sampled {
             run: id.clone(),
             sample,
-        })));
+        };
+        drop(tell.send(Event::Driver(driver::Event::Input(input))));
         if let Some(behind) = said.take_if(|said| said.is_behind(heard)) {
             said = threads.end(move || behind.read_on(heard)).await;
         }
         // Reported at every look: an engine that could not make it durable gets it again.
         if let Some(failure) = said.as_ref().and_then(|said| said.given_up.clone()) {
             let failure = of_failure(failure);
-            drop(tell.send(Event::Input(Input::GivenUp {
+            let input = Input::GivenUp {
                 run: id.clone(),
                 failure,
-            })));
+            };
+            drop(tell.send(Event::Driver(driver::Event::Input(input))));
         }
     }
 }

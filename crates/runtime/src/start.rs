@@ -85,7 +85,7 @@ pub async fn run(
         Until::Stopped
     };
     let mut dispatcher = Dispatcher::start(ledger, executor, options, Duty::Drain).await?;
-    dispatcher.turn(until, on_stop, Some(signals)).await
+    dispatcher.run(until, on_stop, Some(signals)).await
 }
 
 /// The engine's working parts, among them the lock of the repository.
@@ -131,7 +131,7 @@ pub async fn carry_out(place: Place, options: Options, command: &str) -> Result<
     let mut dispatcher =
         Dispatcher::start(ledger.clone(), executor, options, Duty::Command { lands }).await?;
     dispatcher
-        .turn(Until::CarriedOut(command.to_owned()), OnStop::Leave, None)
+        .run(Until::CarriedOut(command.to_owned()), OnStop::Leave, None)
         .await?;
     ledger.close().await;
     Ok(())

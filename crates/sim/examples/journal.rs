@@ -9,9 +9,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use engine::{CheckEnd, Core, Duty, End, Input, Loaded, Observation, Output, Report, RunEnd};
 use model::attempt::{self, Class, Failure, Signal, Usage, Workspace};
+use model::journal::Ordered;
 use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Spec};
 use model::{Oid, RunId, TicketId, Time};
-use store::{Journal as _, Ledger, Location, Ordered};
+use store::{Journal as _, Ledger, Location};
 
 type Failed = Box<dyn std::error::Error>;
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::journal::EffectId;
+use model::policy::stall::Sample;
 use model::ticket::{CheckOutcome, CheckTask, Loss};
 use model::{RunId, TicketId, Time};
 
@@ -54,6 +56,8 @@ pub(crate) enum Act {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Checks {
     pub(crate) runs: BTreeMap<RunId, Check>,
+    /// The order that was given to the checkout last.
+    pub(crate) last: Option<EffectId>,
     /// The run that had the checkout last.
     pub(crate) current: Option<RunId>,
     /// How many set-up commands have ended well in the checkout, one after the other.
@@ -150,6 +154,20 @@ impl Checks {
 }
 
 impl Check {
+    /// What a look at it sees. Of a frozen shim's check, what was to be seen when it froze is all there is.
+    pub(crate) fn sample(&self, now: Time) -> Sample {
+        let seen = self.frozen.unwrap_or(now);
+        Sample {
+            at: now,
+            seen,
+            heard: 1,
+            cpu_ms: 1,
+            children: 0,
+            shim: 1,
+            pulse: u64::try_from(seen.0 - self.began.0).unwrap_or(0),
+        }
+    }
+
     /// It is ended, be its shim frozen or not.
     pub(crate) fn kill(&mut self, how: Loss) {
         self.frozen = None;

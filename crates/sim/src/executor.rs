@@ -136,6 +136,15 @@ impl Executor<'_> {
         }
     }
 
+    /// Brings to an end what an earlier engine began of an effect that nobody waits for any more.
+    pub(crate) fn end(&mut self, effect: &Effect) -> Report {
+        self.world.touched = true;
+        if let Effect::Land { candidate, .. } = effect {
+            self.end_landing(candidate);
+        }
+        Report::Done
+    }
+
     fn prepare(&mut self, ticket: &TicketId, agent: &AgentName, number: u32, from: &StartPoint) -> Report {
         let git = &mut self.world.git;
         let target = git.target();

@@ -327,7 +327,9 @@ impl Witness {
                     }
                     Stage::Building => waits(|e| matches!(e, Effect::BuildCandidate { .. })),
                     Stage::Checking(checks) => checks.run.as_ref().is_some_and(|check| {
-                        !world.checks.runs.contains_key(&check.run)
+                        // One that was stopped before it began never begins, and its watcher says so.
+                        check.stopping.is_none()
+                            && !world.checks.runs.contains_key(&check.run)
                             && waits(|e| matches!(e, Effect::StartCheck { .. }))
                     }),
                     Stage::Landing { waiting: None, .. } => waits(|e| matches!(e, Effect::Land { .. })),

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use model::RunId;
 use model::attempt;
 use model::journal::{Fact, State, Stream, Write};
 use model::project::{self, HarnessPause};
@@ -146,6 +145,7 @@ impl Plant {
                     }
                 }),
                 Plant::Spendthrift
+                | Plant::DoubleStep
                 | Plant::OnlyAsked
                 | Plant::SharedCheckout
                 | Plant::Tireless
@@ -155,7 +155,6 @@ impl Plant {
                 | Plant::Overwritten
                 | Plant::LostEvent => {}
                 Plant::CloseBeforeLand
-                | Plant::DoubleStep
                 | Plant::DroppedRescue
                 | Plant::ForgottenCheck
                 | Plant::LeftCheck
@@ -182,15 +181,6 @@ impl Plant {
                     tags: std::collections::BTreeSet::new(),
                 };
                 vec![Effect::WriteFile(filing), land]
-            }
-            (Plant::DoubleStep, Effect::Attempt(start @ attempt::Effect::StartStep { .. })) => {
-                let mut twin = start.clone();
-                if let attempt::Effect::StartStep { run, .. } = &mut twin
-                    && let Ok(other) = RunId::new(format!("{run}-again"))
-                {
-                    *run = other;
-                }
-                vec![Effect::Attempt(start), Effect::Attempt(twin)]
             }
             (Plant::DroppedRescue, Effect::KeepWork { agent, number }) => {
                 vec![Effect::RemoveWorkspace { agent, number }]

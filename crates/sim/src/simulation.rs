@@ -10,15 +10,16 @@ mod turn;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use engine::{Core, Input, Output};
+use engine::driver::Event;
+use engine::{Core, Input};
 use model::{TicketId, Time};
-use store::{Ledger, Memory, Ordered};
+use store::{Ledger, Memory};
 
 use crate::chance::{Chance, Site};
-use crate::driver::{Driver, Told};
 use crate::invariant::{Checked, Witness, ensure};
 use crate::options::Options;
 use crate::rng::Rng;
+use crate::shell::{Shell, Told};
 use crate::world::World;
 use crate::{Case, Failure, Line, Summary, Who, block_on, bound, people};
 
@@ -33,16 +34,14 @@ pub(crate) struct Simulation {
     world: World,
     ledger: Ledger<Memory>,
     memory: Memory,
-    driver: Option<Driver>,
+    shell: Option<Shell>,
     boot_at: Time,
-    /// The engine is up for this command only; the ticket that it lands, and when it is given up.
-    errand: Option<(String, Option<TicketId>, Time)>,
+    /// The engine is up for this command only, and is given up then.
+    errand: Option<(String, Time)>,
     /// An engine that was thought dead: its core, what it is going to hear, and when.
     zombie: Option<(Core, Input, Time)>,
     /// Reports of an earlier engine's executor, told to the present one.
     late: Vec<Told>,
-    /// Decisions that are not durable yet: a driver may hear several inputs before it writes.
-    batch: Vec<(Output, Option<Ordered>)>,
     /// Someone else wrote, or told, since the engine was loaded: it may be refused.
     muddied: bool,
     witness: Witness,
@@ -81,11 +80,10 @@ impl Simulation {
             world,
             ledger: Ledger::new(memory.clone()),
             memory,
-            driver: None,
+            shell: None,
             errand: None,
             zombie: None,
             late: Vec::new(),
-            batch: Vec::new(),
             muddied: false,
             witness: Witness::new(case.plant),
             set_back: Duration::ZERO,
@@ -154,7 +152,7 @@ impl Simulation {
         }
         let open = self.witness.tickets.values().filter(|t| !t.is_done());
         let open = open.map(|t| {
-            let why = self.driver.as_ref().and_then(|d| d.core.explain(&t.id));
+            let why = self.shell.as_ref().and_then(|s| s.driver.core().explain(&t.id));
             format!("{} is {}, {why:?}, {:?}", t.id, t.state_name(), t.state)
         });
         let open: Vec<String> = open.collect();
@@ -181,7 +179,7 @@ impl Simulation {
             self.person(rng);
         }
         self.world_turns();
-        if self.driver.is_some()
+        if self.shell.is_some()
             && let Some(rng) = self.chance.strikes(Site::Kill)
         {
             self.crash_in_the_middle(rng);
@@ -195,7 +193,7 @@ impl Simulation {
     }
 
     fn person(&mut self, mut rng: Rng) {
-        if self.batch.is_empty() && rng.percent(4) {
+        if rng.percent(4) {
             return self.raise_budgets();
         }
         let did = people::act(&mut self.world, &self.witness, &mut rng);
@@ -219,9 +217,8 @@ impl Simulation {
         }
         self.note(Who::Person, || "the budgets are raised".to_owned());
         let settings = self.settings();
-        if let Some(driver) = &mut self.driver {
-            driver.core.set_settings(settings);
-            driver.tick_at = self.world.now;
+        if let Some(shell) = &mut self.shell {
+            shell.events.push(Event::SettingsRead(Box::new(settings)));
         }
     }
 

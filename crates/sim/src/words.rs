@@ -1,14 +1,16 @@
 //! What is said in a trace, in a few words.
 
-use engine::{End, Input, Observation, Output, Report};
+use engine::driver::{Batch, Event};
+use engine::{End, Input, Observation, Report};
 use model::attempt::Signal;
 use model::command::Command;
+use model::journal::Write;
 use model::ticket::Effect;
 
 /// What was decided, for the trace.
-pub(crate) fn facts(output: &Output) -> String {
+pub(crate) fn facts(writes: &[Write]) -> String {
     let mut text = String::new();
-    for write in &output.writes {
+    for write in writes {
         for entry in &write.entries {
             text.push_str(&format!("; {} {}", write.stream, entry.fact.name()));
             for effect in &entry.effects {
@@ -16,18 +18,59 @@ pub(crate) fn facts(output: &Output) -> String {
             }
         }
     }
-    for refused in &output.refused {
-        text.push_str(&format!("; refused: {refused}"));
-    }
-    for (id, answer) in output
-        .writes
-        .iter()
-        .filter_map(|w| w.answers.as_ref())
-        .chain(&output.answers)
-    {
+    for (id, answer) in writes.iter().filter_map(|w| w.answers.as_ref()) {
         text.push_str(&format!("; {id}: {answer:?}"));
     }
     text
+}
+
+/// What was noted beside it, for the trace.
+pub(crate) fn notes(batch: &Batch) -> String {
+    let refused = batch
+        .refused
+        .iter()
+        .map(|refused| format!("; refused: {refused}"));
+    let answers = batch
+        .answers
+        .iter()
+        .map(|(id, answer)| format!("; {id}: {answer:?}"));
+    refused.chain(answers).collect()
+}
+
+/// An event, in a few words.
+pub(crate) fn came_in(event: &Event) -> String {
+    match event {
+        Event::Input(input) => heard(input),
+        Event::Observed { seen, whole, .. } => heard(&Input::Observed {
+            seen: seen.clone(),
+            whole: *whole,
+        }),
+        Event::Performed(performed) => {
+            let ordered = &performed.ordered;
+            format!(
+                "{} {} → {}",
+                ordered.ticket,
+                name(&ordered.effect),
+                came(&performed.report)
+            )
+        }
+        Event::RunEnded(end) => heard(&Input::RunEnded(end.clone())),
+        Event::CheckEnded(end) => heard(&Input::CheckEnded(end.clone())),
+        Event::InboxRead(asked) => {
+            let asked = asked
+                .iter()
+                .map(|one| format!("{} asks to {} ({})", one.by, self::asked(&one.command), one.id));
+            format!("the inbox: {}", asked.collect::<Vec<_>>().join(", "))
+        }
+        Event::Woken { due } => {
+            let due = due
+                .iter()
+                .map(|timer| format!(", the timer {} of {} is due", timer.key, timer.stream));
+            format!("time has passed{}", due.collect::<String>())
+        }
+        Event::StopAsked(how) => format!("a signal asks to stop, running steps: {how:?}"),
+        Event::SettingsRead(_) => "the settings have changed".to_owned(),
+    }
 }
 
 /// An effect, in a few words.

@@ -1,7 +1,7 @@
 //! The ledger: the journal in the model's own terms, for the engine and for frontends.
 
-use model::command::{self, Outcome};
-use model::journal::{self, Fact, SCHEMA, State, Write};
+use model::command::{self, Asked, Outcome};
+use model::journal::{self, Fact, Ordered, SCHEMA, State, Write};
 use model::policy::backoff;
 use model::view::Failing;
 use model::{TicketId, Time, ticket};
@@ -44,32 +44,6 @@ pub struct Recorded {
     pub fact: Fact,
     /// The stream's state after it.
     pub after: State,
-}
-
-/// An ordered effect that is not done.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ordered {
-    /// Its place.
-    pub id: journal::EffectId,
-    /// The ticket that ordered it.
-    pub ticket: TicketId,
-    /// The effect.
-    pub effect: ticket::Effect,
-}
-
-/// A command in the inbox.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    /// Its place in the inbox.
-    pub number: u64,
-    /// Its id.
-    pub id: String,
-    /// The person who asked.
-    pub by: String,
-    /// When.
-    pub at: Time,
-    /// The command itself.
-    pub command: command::Command,
 }
 
 impl<J: Journal> Ledger<J> {

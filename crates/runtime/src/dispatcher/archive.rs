@@ -18,7 +18,7 @@ impl Dispatcher {
             return Ok(());
         }
         for (id, version, ticket) in self.ledger.archived(&ids).await? {
-            self.core.restore(id, version, ticket);
+            self.driver.restore(id, version, ticket);
         }
         Ok(())
     }
@@ -35,7 +35,7 @@ impl Dispatcher {
             Err(error) => return Err(error),
         };
         self.has_archived |= !archived.is_empty();
-        self.core.forget(&archived);
+        self.driver.forget(&archived);
         Ok(())
     }
 
@@ -46,7 +46,7 @@ impl Dispatcher {
             return;
         }
         self.trimmed = Some(now);
-        let over = self.core.tickets().filter(|ticket| ticket.is_done());
+        let over = self.driver.core().tickets().filter(|ticket| ticket.is_done());
         let mut closed: BTreeSet<TicketId> = over.map(|ticket| ticket.id.clone()).collect();
         closed.extend(self.state_file.archived().iter().cloned());
         let place = &self.executor.place;

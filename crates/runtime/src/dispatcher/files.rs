@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::Input;
+use engine::driver;
 use notify::Watcher as _;
 use tokio::sync::mpsc;
 
@@ -24,7 +24,7 @@ impl Dispatcher {
         let (executor, options, tell) = (
             Arc::clone(&self.executor),
             self.options.clone(),
-            self.tell.clone(),
+            self.sender.clone(),
         );
         let threads = Arc::clone(&executor.threads);
         tokio::spawn(async move {
@@ -48,10 +48,10 @@ impl Dispatcher {
             Some(Ok(Some(executor))) => {
                 tracing::info!("{} read again", what(&executor, &self.executor));
                 self.settings_error = None;
-                self.core.set_settings(executor.settings.clone());
+                let settings = Box::new(executor.settings.clone());
                 self.executor = Arc::from(executor);
                 self.watch_prompts();
-                self.step(vec![Input::Ticked]).await?;
+                self.handle(vec![driver::Event::SettingsRead(settings)]).await?;
             }
             Some(Err(error)) => {
                 let why = error.to_string();

@@ -1,9 +1,10 @@
 //! Performing effects: each effect is an "ensure", so that performing it twice, or again after a crash,
 //! changes nothing.
 
+use engine::driver::{Performance, Purpose};
 use engine::{Report, Verdict};
 use model::attempt::{self, Failure};
-use model::ticket::{Effect, Stage, State, Ticket};
+use model::ticket::{Effect, Ticket};
 use model::{AgentName, Oid};
 
 use crate::check::CheckOrder;
@@ -11,17 +12,19 @@ use crate::executor::Executor;
 use crate::prompt::{Answered, Facts};
 
 impl Executor {
-    /// Performs an effect that needs no more than the executor; blocks. The ticket is as it was when the
-    /// effect's turn came. `is_under_way`: whether work of any ticket may be in a workspace.
+    /// Performs an effect that needs no more than the executor; blocks. `is_under_way`: whether work of any
+    /// ticket may be in a workspace.
     pub(crate) fn perform(
         &self,
-        ticket: &Ticket,
-        effect: &Effect,
+        performance: &Performance,
         check: &CheckOrder,
         is_under_way: bool,
     ) -> Report {
-        if !is_wanted(ticket, effect) {
-            return match effect {
+        let (ticket, effect) = (performance.ticket.as_ref(), &performance.ordered.effect);
+        match performance.purpose {
+            Purpose::Perform => self.perform_wanted(ticket, effect, check, is_under_way),
+            Purpose::Nothing => Report::Done,
+            Purpose::End => match effect {
                 Effect::Land { candidate, .. } => self.end_landing(candidate),
                 Effect::RunChecks { .. } => self.end_check_of(check),
                 Effect::PrepareWorkspace { .. }
@@ -31,8 +34,17 @@ impl Executor {
                 | Effect::RemoveWorkspace { .. }
                 | Effect::WriteFile(_)
                 | Effect::AddNote { .. } => Report::Done,
-            };
+            },
         }
+    }
+
+    fn perform_wanted(
+        &self,
+        ticket: &Ticket,
+        effect: &Effect,
+        check: &CheckOrder,
+        is_under_way: bool,
+    ) -> Report {
         if takes_for_lost(effect, is_under_way)
             && let Some(missed) = self.misses_workspaces()
         {
@@ -258,38 +270,6 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::TargetMoved
         | Report::CheckoutEdited { .. }
         | Report::Done => None,
-    }
-}
-
-/// Whether the ticket still waits for the effect that it ordered: an engine may have been killed in between,
-/// and the ticket given back, dropped or built anew since. An effect that would begin something is not begun
-/// then; an effect that ends something is always performed.
-pub(crate) fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
-    let stage = match &ticket.state {
-        State::Verify(verify) => Some((&verify.stage, verify.round)),
-        State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
-    };
-    match effect {
-        Effect::PrepareWorkspace { fence, .. } => {
-            let claim = ticket.claim(*fence);
-            claim.is_some_and(|claim| matches!(claim.state, attempt::State::Preparing))
-        }
-        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => ticket.waits_for(run),
-        Effect::BuildCandidate { fence, round, .. } => {
-            ticket.claim(*fence).is_some()
-                && stage.is_some_and(|(stage, now)| matches!(stage, Stage::Building) && now == *round)
-        }
-        Effect::RunChecks { candidate } => {
-            stage.is_some_and(|(stage, _)| matches!(stage, Stage::Checking(it) if it == candidate))
-        }
-        Effect::Land { candidate, .. } => stage.is_some_and(
-            |(stage, _)| matches!(stage, Stage::Landing { candidate: it, .. } if it == candidate),
-        ),
-        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
-        | Effect::KeepWork { .. }
-        | Effect::RemoveWorkspace { .. }
-        | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => true,
     }
 }
 

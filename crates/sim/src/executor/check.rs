@@ -2,7 +2,7 @@
 
 use engine::Report;
 use model::ticket::{CheckOutcome, CheckTask, Effect, Loss};
-use model::{TicketId, Time};
+use model::{RunId, TicketId, Time};
 
 use super::Executor;
 use crate::Plant;
@@ -84,7 +84,6 @@ impl Executor<'_> {
             }
             acts.sort_by_key(|(at, _)| *at);
         }
-        let is_to_stop = self.world.stop_wishes.contains(run);
         let check = Check {
             run: run.clone(),
             ticket: ticket.clone(),
@@ -93,8 +92,8 @@ impl Executor<'_> {
             command: command.clone(),
             set_up: *set_up,
             began: now,
-            acts: if is_to_stop { Vec::new() } else { acts },
-            end: is_to_stop.then_some(CheckOutcome::Lost { how: Loss::Stopped }),
+            acts,
+            end: None,
             frozen: None,
             stop_by: None,
         };
@@ -103,8 +102,8 @@ impl Executor<'_> {
         Report::CheckSpawned
     }
 
-    /// Ends a check that runs, or sees to it that it never does.
-    pub(super) fn stop_check(&mut self, run: &model::RunId) -> Report {
+    /// Ends a check that runs.
+    pub(super) fn stop_check(&mut self, run: &RunId) -> Report {
         let by = Time(self.world.now.0 + self.rng.ms(0, GRACE));
         match self.world.checks.runs.get_mut(run) {
             Some(check) if self.plant == Some(Plant::SharedCheckout) && check.stop_by.is_none() => {
@@ -112,9 +111,7 @@ impl Executor<'_> {
                 check.stop(Time(by.0 + 60_000));
             }
             Some(check) => check.stop(by),
-            None => {
-                self.world.stop_wishes.insert(run.clone());
-            }
+            None => {}
         }
         Report::Stopped
     }

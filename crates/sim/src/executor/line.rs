@@ -1,5 +1,7 @@
 //! The line to the target, as executor perform it: a candidate built and landed.
 
+use std::collections::BTreeSet;
+
 use engine::Report;
 use model::ticket::{Candidate, InTheWay, Obstacle};
 use model::{AgentName, Oid, TicketId};
@@ -72,7 +74,6 @@ impl Executor<'_> {
         let World {
             git,
             edits,
-            checkout,
             taken_back,
             ..
         } = &mut *self.world;
@@ -108,16 +109,35 @@ impl Executor<'_> {
             taken_back.retain(|at| !there.contains(at));
         }
         if !self.half {
-            for path in changed {
-                if (!edits.contains_key(&path) || self.plant == Some(Plant::Overwritten))
-                    && let Some(content) = git.tree(git.target()).get(&path)
-                {
-                    checkout.insert(path, *content);
-                }
-            }
+            self.follow(changed);
         }
         Report::Landed {
             commit: candidate.commit.clone(),
+        }
+    }
+
+    /// A landing that nobody waits for any more: where the target was moved, the checkout follows.
+    pub(super) fn end_landing(&mut self, candidate: &Candidate) {
+        let git = &self.world.git;
+        if let Some(commit) = git.find(&candidate.commit)
+            && git.chain().contains(&commit)
+        {
+            let changed = git.changed(git.commits[commit].parents[0], commit);
+            self.follow(changed);
+        }
+    }
+
+    /// The files of the checkout become those of the target.
+    fn follow(&mut self, changed: BTreeSet<String>) {
+        let World {
+            git, edits, checkout, ..
+        } = &mut *self.world;
+        for path in changed {
+            if (!edits.contains_key(&path) || self.plant == Some(Plant::Overwritten))
+                && let Some(content) = git.tree(git.target()).get(&path)
+            {
+                checkout.insert(path, *content);
+            }
         }
     }
 }

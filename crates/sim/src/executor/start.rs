@@ -6,6 +6,7 @@ use model::ticket::{Effect, FileStatus};
 use model::{AgentName, TicketId, Time};
 
 use super::Executor;
+use crate::Plant;
 use crate::chance::Site;
 use crate::git::{BROKEN, TOUCHY};
 use crate::process::{self, Act, Process};
@@ -82,6 +83,15 @@ impl Executor<'_> {
             given_up: None,
             floods,
         };
+        if self.plant == Some(Plant::DoubleStep)
+            && let Ok(again) = model::RunId::new(format!("{run}-again"))
+        {
+            let twin = Process {
+                run: again.clone(),
+                ..process.clone()
+            };
+            self.world.processes.insert(again, twin);
+        }
         self.world.processes.insert(run.clone(), process);
         Report::StepSpawned
     }

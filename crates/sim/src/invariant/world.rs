@@ -54,7 +54,7 @@ impl Witness {
                 continue;
             }
             let rows = block_on(ledger.pending(Time(i64::MAX))).unwrap_or_default();
-            let is_stopped = |row: &store::Ordered| matches!(&row.effect, Effect::Attempt(model::attempt::Effect::StopRun { run }) if *run == check.run);
+            let is_stopped = |row: &model::journal::Ordered| matches!(&row.effect, Effect::Attempt(model::attempt::Effect::StopRun { run }) if *run == check.run);
             let ends = check.stop_by.is_some_and(|by| world.now <= by);
             ensure(
                 ends || rows.iter().any(is_stopped),

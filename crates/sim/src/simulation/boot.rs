@@ -1,34 +1,34 @@
 //! The engine of a simulation: started, and what it orders carried out.
 
-use engine::{Core, Loaded, Output, Report};
-use model::Time;
+use engine::driver::{Batch, Driver, Performance, Purpose};
+use engine::{Loaded, Report};
+use model::journal::Ordered;
 use model::ticket::Effect;
-use store::{Fault, Journal as _, Ordered};
+use model::{RunId, Time};
+use store::{Fault, Journal as _};
 
 use super::Simulation;
 use crate::chance::Site;
-use crate::driver::Driver;
 use crate::executor::Executor;
 use crate::invariant::{Broken, Checked, ensure};
-use crate::words::name;
+use crate::shell::Shell;
+use crate::words::{came_in, facts, name, notes};
 use crate::{Who, block_on, people};
 
 impl Simulation {
     /// Performs an effect, or the first half of it.
-    pub(super) fn perform(&mut self, one: &Ordered, half: bool) -> Report {
-        if self.driver.as_ref().is_some_and(|driver| driver.is_outdated(one)) {
-            return Report::Done;
+    pub(super) fn perform(&mut self, one: &Performance, half: bool) -> Report {
+        let ordered = &one.ordered;
+        let rng = self
+            .chance
+            .of(&format!("{} {}", ordered.ticket, name(&ordered.effect)));
+        if matches!(ordered.effect, Effect::StartCheck { .. }) && one.purpose == Purpose::Perform {
+            // Nobody waits for a check any more after which another was ordered.
+            if self.world.checks.last > Some(ordered.id) {
+                return Report::Done;
+            }
+            self.world.checks.last = Some(ordered.id);
         }
-        if let Effect::StartCheck { run, .. } = &one.effect
-            && let Some(driver) = &self.driver
-            && driver
-                .core
-                .ticket(&one.ticket)
-                .is_none_or(|ticket| !ticket.waits_for(run))
-        {
-            return Report::Done;
-        }
-        let rng = self.chance.of(&format!("{} {}", one.ticket, name(&one.effect)));
         let mut executor = Executor {
             world: &mut self.world,
             options: &self.options,
@@ -37,7 +37,11 @@ impl Simulation {
             rng,
             half,
         };
-        executor.perform(&one.ticket, &one.effect)
+        match one.purpose {
+            Purpose::Perform => executor.perform(&ordered.ticket, &ordered.effect),
+            Purpose::End => executor.end(&ordered.effect),
+            Purpose::Nothing => Report::Done,
+        }
     }
 
     /// What the engine is started for: the queue, or at times one command that a person gives while no engine
@@ -63,7 +67,7 @@ impl Simulation {
         self.note(Who::Person, || format!("without an engine: {}", did.what));
         let patience = Time(self.world.now.0 + 60_000);
         if let Some(id) = self.commands.last() {
-            self.errand = Some((id.clone(), lands.clone(), patience));
+            self.errand = Some((id.clone(), patience));
         }
         engine::Duty::Command { lands }
     }
@@ -71,20 +75,11 @@ impl Simulation {
     /// Whether the one command that the engine is up for has been carried out, or its person's patience is
     /// over.
     pub(super) fn errand_is_over(&self) -> bool {
-        let (Some((id, lands, patience)), Some(driver)) = (&self.errand, &self.driver) else {
+        let (Some((id, patience)), Some(shell)) = (&self.errand, &self.shell) else {
             return false;
         };
-        let landing = lands
-            .as_ref()
-            .and_then(|id| driver.core.ticket(id))
-            .is_some_and(|t| {
-                let on_its_way = matches!(t.state, model::ticket::State::Verify(_));
-                t.held.is_none() && t.deadline().is_none() && on_its_way
-            });
-        let carried_out = driver.is_quiet()
-            && self.batch.is_empty()
-            && driver.watched.is_empty()
-            && !landing
+        let carried_out = shell.is_quiet()
+            && shell.driver.is_carried_out()
             && block_on(self.ledger.outcome(id)).is_ok_and(|outcome| outcome.is_some());
         carried_out || self.world.now > *patience
     }
@@ -94,42 +89,20 @@ impl Simulation {
             self.set_clock(rng);
         }
         let now = self.world.now;
-        let unreadable = |error: store::Error| Broken {
-            invariant: "the journal can be read",
-            what: error.to_string(),
-        };
-        let streams = block_on(self.ledger.streams()).map_err(unreadable)?;
-        let pending = block_on(self.ledger.pending(Time(i64::MAX))).map_err(unreadable)?;
-        let ordered = pending
-            .iter()
-            .map(|one| (one.id, one.ticket.clone(), one.effect.clone()))
-            .collect();
         let journal = uuid::Uuid::from_u128(u128::from(self.case.seed));
-        let loaded = Loaded {
-            streams,
-            pending: ordered,
-        };
-        let mut core = Core::load(self.settings(), journal, loaded).map_err(|error| Broken {
+        let duty = self.duty();
+        let driver = Driver::new(self.settings(), journal, duty).map_err(|error| Broken {
             invariant: "the journal can be read",
             what: error.to_string(),
         })?;
         let first_look = Time(now.0 + self.chance.order.ms(0, 300));
-        let duty = self.duty();
-        let output = core.open(now, duty.clone());
-        let mut driver = match duty {
-            engine::Duty::Drain => Driver::new(core, pending, now, first_look),
-            // What was ordered before, and what runs, is for the next engine.
-            engine::Duty::Command { lands } => {
-                Driver::new(core, Vec::new(), now, first_look).alone(pending, lands.is_some())
-            }
-        };
-        driver.reports.append(&mut self.late);
-        self.muddied = !driver.reports.is_empty();
-        self.driver = Some(driver);
+        let mut shell = Shell::new(driver, now, first_look);
+        shell.late.append(&mut self.late);
+        self.muddied = !shell.late.is_empty();
+        self.shell = Some(shell);
         self.note(Who::Engine, || "it starts".to_owned());
-        self.batch = vec![(output, None)];
-        self.carry_out()?;
-        if self.driver.is_some()
+        self.load()?;
+        if self.shell.is_some()
             && let Some(rng) = self.chance.strikes(Site::KillAtStart)
         {
             self.crash_in_the_middle(rng);
@@ -138,22 +111,54 @@ impl Simulation {
         Ok(())
     }
 
-    /// Makes durable what the core decided, as a driver does: all of it in one transaction.
-    pub(super) fn carry_out(&mut self) -> Checked {
-        let mut output = Output::default();
-        let mut reported = Vec::new();
-        for (one, effect) in std::mem::take(&mut self.batch) {
-            output.writes.extend(one.writes);
-            output.finished.extend(one.finished);
-            output.postponed.extend(one.postponed);
-            output.answers.extend(one.answers);
-            output.wake_at = [output.wake_at, one.wake_at].into_iter().flatten().min();
-            output.ended |= one.ended;
-            reported.extend(effect);
-        }
-        self.spoil(&mut output);
+    /// The driver loads a core from the journal, at the start and whenever the journal and the core disagree.
+    fn load(&mut self) -> Checked {
+        let unreadable = |error: store::Error| Broken {
+            invariant: "the journal can be read",
+            what: error.to_string(),
+        };
+        let streams = block_on(self.ledger.streams()).map_err(unreadable)?;
+        let pending = block_on(self.ledger.pending(Time(i64::MAX))).map_err(unreadable)?;
         let now = self.world.now;
-        let wrote = !output.writes.is_empty();
+        let Some(shell) = &mut self.shell else {
+            return Ok(());
+        };
+        shell
+            .driver
+            .load(Loaded { streams, pending })
+            .map_err(|error| Broken {
+                invariant: "the journal can be read",
+                what: error.to_string(),
+            })?;
+        let batch = shell.driver.open(now);
+        self.carry_out(batch, &[])
+    }
+
+    /// The driver handles what has come, and what it decides is carried out.
+    pub(super) fn handle(&mut self) -> Checked {
+        let now = self.world.now;
+        let Some(shell) = &mut self.shell else {
+            return Ok(());
+        };
+        let events = std::mem::take(&mut shell.events);
+        if events.is_empty() {
+            return Ok(());
+        }
+        let came: Option<Vec<String>> = self.traced.then(|| events.iter().map(came_in).collect());
+        let reported = std::mem::take(&mut shell.reported);
+        let batch = shell.driver.handle(events, now);
+        self.note(Who::Engine, || {
+            let came = came.unwrap_or_default().join("; ");
+            format!("heard: {came}{}{}", facts(&batch.writes), notes(&batch))
+        });
+        self.carry_out(batch, &reported)
+    }
+
+    /// Makes durable what was decided, as a shell does: all of it in one transaction.
+    fn carry_out(&mut self, mut batch: Batch, reported: &[Ordered]) -> Checked {
+        self.spoil(&mut batch.writes);
+        let now = self.world.now;
+        let wrote = !batch.writes.is_empty();
         let mut struck = false;
         if wrote {
             let lost = self.chance.strikes(Site::AppendLost).is_some() || self.world.keeps_from_writing();
@@ -164,7 +169,7 @@ impl Simulation {
                 self.memory.fail_append(1, fault);
             }
         }
-        let ordered = match block_on(self.ledger.record(output.writes)) {
+        let ordered = match block_on(self.ledger.record(batch.writes)) {
             Ok(ordered) => ordered,
             Err(error) => {
                 if !struck {
@@ -172,19 +177,16 @@ impl Simulation {
                     let expected = self.muddied || self.case.plant.is_some();
                     ensure(expected, "an engine alone is never refused", || error.to_string())?;
                 }
-                // What it decided is not what is stored: it is never asked again.
-                self.crash(&format!("the journal refused: {error}"));
-                self.zombie = None;
-                return self.check();
+                return self.start_over(&error);
             }
         };
         if wrote && self.chance.strikes(Site::KillAfterWrite).is_some() {
             self.crash("the engine is killed after a write");
             return self.check();
         }
-        let later = output.postponed.clone();
-        let mut finished = output.finished;
-        let halted = (!finished.is_empty() || !later.is_empty() || !output.answers.is_empty())
+        let later = batch.postponed;
+        let mut finished = batch.finished;
+        let halted = (!finished.is_empty() || !later.is_empty() || !batch.answers.is_empty())
             .then(|| self.chance.strikes(Site::KillWhileSettling))
             .flatten();
         if let Some(mut rng) = halted {
@@ -198,7 +200,7 @@ impl Simulation {
                 block_on(self.ledger.postpone(again.effect, again.at, again.why.clone()))
             }))
             .and(
-                output
+                batch
                     .answers
                     .iter()
                     .try_for_each(|(id, answer)| block_on(self.ledger.answer(id, answer, now))),
@@ -206,31 +208,26 @@ impl Simulation {
         if let Err(error) = settled {
             let expected = self.muddied || self.case.plant.is_some();
             ensure(expected, "an engine alone is never refused", || error.to_string())?;
-            self.crash(&format!("the journal refused: {error}"));
-            return self.check();
+            return self.start_over(&error);
         }
-        let Some(driver) = &mut self.driver else {
+        let Some(shell) = &mut self.shell else {
             return Ok(());
         };
-        driver.take(ordered);
-        if let Some(at) = output.wake_at {
-            driver.wake_at = Some(driver.wake_at.map_or(at, |old| old.min(at)));
-        }
+        let actions = shell.driver.recorded(ordered, now);
+        shell.begin(actions, now);
+        let is_finished = shell.driver.is_finished();
         for one in reported {
             self.witness.suspect(&one.ticket);
-            let again = later
-                .iter()
-                .find(|again| again.effect == one.id)
-                .map(|again| again.at);
-            driver.settled(one.id, again);
+            let again = later.iter().any(|again| again.effect == one.id);
             let row = block_on(self.memory.effect(one.id)).ok().flatten();
             let done = row.is_some_and(|row| row.done_at.is_some());
-            ensure(done || again.is_some(), "a report settles its effect", || {
+            ensure(done || again, "a report settles its effect", || {
                 format!("{} {}", one.ticket, name(&one.effect))
             })?;
         }
-        if output.ended {
-            self.driver = None;
+        self.commands_come_before_ends()?;
+        if is_finished {
+            self.shell = None;
             let down = if self.world.calm {
                 1_000
             } else {
@@ -239,6 +236,46 @@ impl Simulation {
             self.boot_at = Time(now.0 + down);
             self.note(Who::Engine, || "it has ended".to_owned());
         }
+        self.check()
+    }
+
+    /// A command that was in the inbox before a run ended is not judged by the state after that end.
+    fn commands_come_before_ends(&mut self) -> Checked {
+        let Some(shell) = &mut self.shell else {
+            return Ok(());
+        };
+        let core = shell.driver.core();
+        if self.muddied || self.case.plant.is_some() || !core.has_read() {
+            shell.ended.clear();
+            return Ok(());
+        }
+        let waits = |run: &RunId| core.live_runs().any(|(_, live)| live == run);
+        let handled = shell.ended.extract_if(.., |(run, _)| !waits(run));
+        for (run, last) in handled.collect::<Vec<_>>() {
+            let asked = block_on(self.ledger.asked(0, self.world.now)).unwrap_or_default();
+            let left = asked.iter().find(|asked| asked.number <= last);
+            ensure(left.is_none(), "commands come before later ends of runs", || {
+                format!("{left:?} was there before {run} ended, and is not carried out")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What was decided is not what is stored. An engine that goes on loads a core anew, while what an
+    /// earlier core ordered is still being performed.
+    fn start_over(&mut self, error: &store::Error) -> Checked {
+        self.note(Who::Engine, || format!("the journal refused: {error}"));
+        let shell = self.shell.as_mut();
+        let goes_on = shell.is_some_and(|shell| shell.driver.refused(error.to_string()).is_ok());
+        if goes_on && !self.world.keeps_from_writing() && self.chance.order.percent(50) {
+            self.check()?;
+            if let Some(shell) = &mut self.shell {
+                shell.ended.clear();
+            }
+            return self.load();
+        }
+        self.crash("it starts over");
+        self.zombie = None;
         self.check()
     }
 }

@@ -10,9 +10,7 @@ use crate::{Who, block_on, people};
 impl Simulation {
     pub(super) fn calm_down(&mut self) -> Checked {
         self.note(Who::World, || "calm: nothing goes wrong any more".to_owned());
-        if !self.batch.is_empty() {
-            self.carry_out()?;
-        }
+        self.handle()?;
         (self.world.calm, self.chance.calm) = (true, true);
         self.world.end_what_passes();
         (self.zombie, self.late) = (None, Vec::new());
@@ -63,9 +61,9 @@ impl Simulation {
     }
 
     pub(super) fn at_rest(&self) -> bool {
-        let Some(driver) = &self.driver else { return false };
-        if !driver.is_quiet()
-            || driver.first_look.is_some()
+        let Some(shell) = &self.shell else { return false };
+        if !shell.is_quiet()
+            || shell.first_look.is_some()
             || !self.world.files.looks.is_empty()
             || self.world.live().next().is_some()
             || self.world.checks.live().next().is_some()
@@ -77,10 +75,11 @@ impl Simulation {
         {
             return false;
         }
-        let rest = driver.core.rest();
+        let rest = shell.driver.core().rest();
         !rest.moving
             && rest.waits.is_empty()
-            && block_on(self.ledger.asked(driver.asked, self.world.now)).is_ok_and(|asked| asked.is_empty())
+            && block_on(self.ledger.asked(shell.driver.inbox(), self.world.now))
+                .is_ok_and(|asked| asked.is_empty())
             && block_on(self.ledger.pending(Time(i64::MAX))).is_ok_and(|pending| pending.is_empty())
     }
 }

@@ -91,11 +91,11 @@ impl Simulation {
         if let Some((_, _, at)) = &mut self.zombie {
             at.0 += by;
         }
-        if let Some((_, _, patience)) = &mut self.errand {
+        if let Some((_, patience)) = &mut self.errand {
             patience.0 += by;
         }
-        if let Some(driver) = &mut self.driver {
-            driver.set_clock(by);
+        if let Some(shell) = &mut self.shell {
+            shell.set_clock(by);
         }
         self.note(Who::World, || format!("the clock is set by {by} ms"));
     }

@@ -1,49 +1,50 @@
 //! Engines that die, that are thought dead, and that are made to be wrong.
 
-use engine::{Input, Output, Report};
+use engine::{Input, Report};
+use model::journal::Write;
 use model::{RunId, Time};
-use store::{Journal as _, Ordered};
+use store::Journal as _;
 
 use super::Simulation;
-use super::turn::reported;
+use super::turn::twin;
 use crate::chance::Site;
-use crate::driver::Told;
 use crate::invariant::Checked;
 use crate::rng::Rng;
+use crate::shell::{Begun, Told};
 use crate::words::{facts, name};
 use crate::{Who, block_on};
 
 impl Simulation {
     /// The engine dies, at times with an effect half performed.
     pub(super) fn crash_in_the_middle(&mut self, mut rng: Rng) {
-        let ready = self
-            .driver
+        let begun = self
+            .shell
             .as_ref()
-            .map(|d| d.ready(self.world.now))
+            .map(|shell| shell.begun.clone())
             .unwrap_or_default();
-        match rng.pick(&ready).cloned() {
-            Some(one) if rng.percent(60) => self.crash_performing(&one, rng.percent(50)),
+        match rng.pick(&begun) {
+            Some(one) if rng.percent(60) => self.crash_performing(one, rng.percent(50)),
             Some(_) | None => self.crash("the engine is killed"),
         }
     }
 
     /// The engine dies when an effect is performed, or half of it.
-    pub(super) fn crash_performing(&mut self, one: &Ordered, half: bool) {
-        self.perform(one, half);
+    pub(super) fn crash_performing(&mut self, one: &Begun, half: bool) {
+        self.perform(&one.performance, half);
+        let ordered = &one.performance.ordered;
         self.note(Who::Hand, || {
             let part = if half { "half of " } else { "" };
             format!(
                 "performed, never told: {part}{} {}",
-                one.ticket,
-                name(&one.effect)
+                ordered.ticket,
+                name(&ordered.effect)
             )
         });
         self.crash("the engine is killed");
     }
 
     pub(super) fn crash(&mut self, why: &str) {
-        let Some(driver) = self.driver.take() else { return };
-        let undecided = std::mem::take(&mut self.batch).is_empty();
+        let Some(shell) = self.shell.take() else { return };
         self.summary.crashes += 1;
         let now = self.world.now;
         let order = &mut self.chance.order;
@@ -74,37 +75,35 @@ impl Simulation {
                     | Report::CouldNotRun { .. }
             )
         };
-        // A core whose last decisions never became durable lives on nowhere: its driver was waiting for the
-        // journal.
-        if let Some(mut rng) = self.chance.strikes(Site::Zombie).filter(|_| undecided) {
-            let first = driver.reports.iter().find(harmless).map(reported);
+        if let Some(mut rng) = self.chance.strikes(Site::Zombie) {
+            let first = shell.reports.iter().find(harmless).map(Told::input);
             let has_ended =
                 |run: &&RunId| self.world.end_of(run).is_some() || self.world.checks.end_of(run).is_some();
-            let run = driver.watched.keys().find(has_ended).cloned();
-            let ended = run.and_then(|run| self.end_of(&run));
+            let run = shell.watched.keys().find(has_ended).cloned();
+            let ended = run.and_then(|run| twin(&self.end_of(&run)?));
             let input = first.or(ended).unwrap_or(Input::Ticked);
             let at = Time(self.boot_at.0 + rng.ms(0, 8_000));
-            self.zombie = Some((driver.core, input, at));
+            self.zombie = Some((shell.driver.core().clone(), input, at));
         } else if self.chance.strikes(Site::Late).is_some() {
-            self.late = driver.reports.iter().filter(harmless).cloned().collect();
+            self.late = shell.reports.iter().filter(harmless).cloned().collect();
         }
     }
 
     /// An engine that was thought dead decides once more, on what it knew.
     pub(super) fn zombie_acts(&mut self) -> Checked {
-        if self.zombie.as_ref().is_none_or(|(_, _, at)| *at > self.world.now) || self.driver.is_none() {
+        if self.zombie.as_ref().is_none_or(|(_, _, at)| *at > self.world.now) || self.shell.is_none() {
             return Ok(());
         }
         let Some((mut core, input, _)) = self.zombie.take() else {
             return Ok(());
         };
-        let mut output = core.step(input, self.world.now);
-        self.spoil(&mut output);
-        let facts = facts(&output);
-        if output.writes.is_empty() {
+        let mut writes = core.step(input, self.world.now).writes;
+        self.spoil(&mut writes);
+        let facts = facts(&writes);
+        if writes.is_empty() {
             return Ok(());
         }
-        let recorded = block_on(self.ledger.record(output.writes));
+        let recorded = block_on(self.ledger.record(writes));
         self.summary.zombies += 1;
         self.muddied = true;
         self.note(Who::Engine, || match recorded {
@@ -119,13 +118,13 @@ impl Simulation {
         checked
     }
 
-    pub(super) fn spoil(&self, output: &mut Output) {
+    pub(super) fn spoil(&self, writes: &mut [Write]) {
         if let Some(plant) = self.case.plant {
             let at = |stream: &model::journal::Stream| {
                 let row = block_on(self.memory.load(stream));
                 row.ok().flatten().map_or(0, |row| row.version.0)
             };
-            plant.spoil(&mut output.writes, at);
+            plant.spoil(writes, at);
         }
     }
 }

@@ -1,42 +1,43 @@
 //! What happens next, and what the engine makes of it.
 
+use engine::driver::Event;
 use engine::{CheckEnd, Input, Report, RunEnd};
 use model::attempt::Usage;
+use model::command::Asked;
 use model::policy::stall::Sample;
 use model::ticket::{CheckOutcome, Effect, Loss};
 use model::{Actor, RunId, Time};
-use store::Ordered;
 
 use super::Simulation;
 use crate::chance::Site;
-use crate::driver::{Driver, Told};
 use crate::files::ticket_of;
 use crate::invariant::Checked;
-use crate::words::{came, facts, heard, name};
+use crate::shell::Told;
+use crate::words::{came, name};
 use crate::{Who, block_on};
 
 /// How often a step that runs is looked at.
 const SAMPLE: i64 = 5_000;
-/// How often the core is told that time has passed.
-const TICK: i64 = 30_000;
+/// Events that an engine handles together, at most.
+const BATCH: usize = 6;
 
 /// What can happen next.
 enum Choice {
     Report(usize),
-    Perform(Ordered),
+    Late(usize),
+    Perform(usize),
     End(RunId),
     Sample(RunId),
-    Timer(model::journal::TimerRef),
-    Command(store::Asked),
+    ReadInbox(Vec<Asked>),
     Look(usize),
     FirstLook,
-    Tick,
+    Wake,
 }
 
 impl Simulation {
     /// One thing happens; when nothing can, time passes, to `until` at most.
     pub(super) fn turn(&mut self, until: Time) -> Checked {
-        if self.driver.is_none() && self.boot_at <= self.world.now {
+        if self.shell.is_none() && self.boot_at <= self.world.now {
             return self.boot();
         }
         if self.errand_is_over() {
@@ -44,31 +45,30 @@ impl Simulation {
             (self.errand, self.zombie) = (None, None);
             return Ok(());
         }
-        if self.driver.is_some() && self.chance.strikes(Site::EarlyTick).is_some() {
-            return self.choose(Choice::Tick);
+        if self.shell.is_some() && self.chance.strikes(Site::EarlyTick).is_some() {
+            return self.choose(Choice::Wake);
         }
-        let mut choices = self.choices();
         if let Some(mut rng) = self.chance.strikes(Site::EarlyTimer) {
             let soon = Time(self.world.now.0 + rng.ms(1, 20_000));
             let due = block_on(self.ledger.due(soon)).unwrap_or_default();
-            if let Some(timer) = rng.pick(&due).filter(|_| self.driver.is_some()) {
-                return self.tell(Input::TimerDue(timer.clone()), None);
+            if let Some(timer) = rng.pick(&due).filter(|_| self.shell.is_some()) {
+                return self.came(Event::Input(Input::TimerDue(timer.clone())));
             }
         }
-        if choices.is_empty() && !self.batch.is_empty() {
-            return self.carry_out();
+        let mut choices = self.choices();
+        if choices.is_empty() && self.shell.as_ref().is_some_and(|shell| !shell.events.is_empty()) {
+            return self.handle();
         }
         if choices.is_empty() {
-            let driver = self.driver.as_ref();
+            let shell = self.shell.as_ref();
             let now = self.world.now;
-            let next = driver
-                .and_then(|d| d.next(now))
+            let next = shell
+                .and_then(|shell| shell.next(now))
                 .into_iter()
                 .chain(self.world.next_act())
                 .chain(self.world.files.looks.iter().map(|(at, _)| *at))
-                .chain(driver.is_none().then_some(self.boot_at))
-                .chain(self.late.iter().map(|told| told.at))
-                .chain(self.errand.iter().map(|(_, _, patience)| Time(patience.0 + 1)))
+                .chain(shell.is_none().then_some(self.boot_at))
+                .chain(self.errand.iter().map(|(_, patience)| Time(patience.0 + 1)))
                 .filter(|at| *at > now)
                 .chain([until])
                 .min();
@@ -81,35 +81,30 @@ impl Simulation {
     }
 
     fn choices(&self) -> Vec<Choice> {
-        let (now, Some(driver)) = (self.world.now, &self.driver) else {
+        let (now, Some(shell)) = (self.world.now, &self.shell) else {
             return Vec::new();
         };
-        let mut choices: Vec<Choice> = driver.ready(now).into_iter().map(Choice::Perform).collect();
-        let told = driver
-            .reports
-            .iter()
-            .enumerate()
-            .filter(|(_, told)| told.at <= now);
-        choices.extend(told.map(|(at, _)| Choice::Report(at)));
-        let asked = block_on(self.ledger.asked(driver.asked, now)).unwrap_or_default();
-        // An end waits until the inbox was read: once after the start, and whenever something is in it.
-        let is_inbox_read = driver.core.has_read() || driver.core.stopping().is_some();
-        let may_end = asked.is_empty() && is_inbox_read;
-        for (run, look_at) in &driver.watched {
+        let mut choices: Vec<Choice> = (0..shell.begun.len()).map(Choice::Perform).collect();
+        let due = |told: &[Told]| -> Vec<usize> {
+            let due = told.iter().enumerate().filter(|(_, told)| told.at <= now);
+            due.map(|(at, _)| at).collect()
+        };
+        choices.extend(due(&shell.reports).into_iter().map(Choice::Report));
+        choices.extend(due(&shell.late).into_iter().map(Choice::Late));
+        for (run, look_at) in &shell.watched {
             if self.has_ended(run) {
-                choices.extend(may_end.then(|| Choice::End(run.clone())));
+                choices.push(Choice::End(run.clone()));
             } else if *look_at <= now && self.world.has_begun(run) {
                 choices.push(Choice::Sample(run.clone()));
             }
         }
-        let due = block_on(self.ledger.due(now)).unwrap_or_default();
-        choices.extend(
-            due.into_iter()
-                .filter(|timer| !driver.fired.contains(timer))
-                .map(Choice::Timer),
-        );
-        choices.extend(asked.into_iter().next().map(Choice::Command));
-        match driver.first_look {
+        if shell.driver.can_read_inbox() && !shell.is_reading_inbox() {
+            let asked = block_on(self.ledger.asked(shell.driver.inbox(), now)).unwrap_or_default();
+            if shell.wants_inbox || !asked.is_empty() {
+                choices.push(Choice::ReadInbox(asked));
+            }
+        }
+        match shell.first_look {
             Some(at) if at <= now => choices.push(Choice::FirstLook),
             Some(_) => {}
             None => {
@@ -122,79 +117,81 @@ impl Simulation {
                 }
             }
         }
-        if driver.tick_at <= now || driver.wake_at.is_some_and(|at| at <= now) {
-            choices.push(Choice::Tick);
+        if shell.is_to_wake(now) {
+            choices.push(Choice::Wake);
         }
         choices
     }
 
     fn choose(&mut self, choice: Choice) -> Checked {
         let now = self.world.now;
-        let Some(driver) = &mut self.driver else {
+        let Some(shell) = &mut self.shell else {
             return Ok(());
         };
         match choice {
-            Choice::Perform(one) => {
+            Choice::Perform(at) => {
+                let begun = shell.begun.remove(at);
                 for (site, half) in [(Site::KillHalfWay, true), (Site::KillUntold, false)] {
                     if self.chance.strikes(site).is_some() {
-                        self.crash_performing(&one, half);
+                        self.crash_performing(&begun, half);
                         return self.check();
                     }
                 }
-                let mut report = self.perform(&one, false);
+                let mut report = self.perform(&begun.performance, false);
                 if self.chance.strikes(Site::Dropped).is_some() {
                     let why = "it failed unexpectedly".to_owned();
                     report = Report::CouldNotRun { why };
                 }
+                let ordered = &begun.performance.ordered;
                 self.note(Who::Hand, || {
-                    format!("{} {} → {}", one.ticket, name(&one.effect), came(&report))
+                    format!("{} {} → {}", ordered.ticket, name(&ordered.effect), came(&report))
                 });
                 let longest = if self.world.calm { 300 } else { 5_000 };
                 let mut at = Time(now.0 + self.chance.order.ms(0, longest));
                 if let Some(mut rng) = self.chance.strikes(Site::SlowHand) {
                     at.0 += rng.ms(60_000, 600_000);
                 }
-                if let Some(driver) = &mut self.driver {
-                    driver.performed(
-                        Told {
-                            at,
-                            ordered: one,
-                            report,
-                        },
-                        now,
-                    );
+                if let Some(shell) = &mut self.shell {
+                    shell.reports.push(Told { at, begun, report });
                 }
                 self.check()
             }
             Choice::Report(at) => {
-                let told = driver.reports.remove(at);
-                if let (Effect::WriteFile(_), Report::Done) = (&told.ordered.effect, &told.report) {
-                    let ticket = &told.ordered.ticket;
-                    if self.world.files.forget_looks(ticket) {
-                        self.world.files.see(ticket, now, now);
-                    }
+                let told = shell.reports.remove(at);
+                let ordered = told.begun.performance.ordered.clone();
+                if shell.is_of_this_core(&told.begun) {
+                    shell.reported.push(ordered.clone());
                 }
-                self.tell(reported(&told), Some(told.ordered))
+                if let (Effect::WriteFile(_), Report::Done) = (&ordered.effect, &told.report)
+                    && self.world.files.forget_looks(&ordered.ticket)
+                {
+                    self.world.files.see(&ordered.ticket, now, now);
+                }
+                self.came(told.begun.performance.ended(told.report))
             }
-            Choice::End(run) => match self.end_of(&run) {
-                Some(end) => self.tell(end, None),
-                None => Ok(()),
-            },
+            Choice::Late(at) => {
+                let told = shell.late.remove(at);
+                shell.reported.push(told.begun.performance.ordered.clone());
+                self.came(Event::Input(told.input()))
+            }
+            Choice::End(run) => {
+                shell.watched.remove(&run);
+                let asked = block_on(self.ledger.asked(0, now)).unwrap_or_default();
+                let last = asked.last().map_or(0, |asked| asked.number);
+                let is_waited_for = shell.driver.core().live_runs().any(|(_, live)| *live == run);
+                if is_waited_for && shell.ended.iter().all(|(ended, _)| *ended != run) {
+                    shell.ended.push((run.clone(), last));
+                }
+                match self.end_of(&run) {
+                    Some(end) => self.came(end),
+                    None => Ok(()),
+                }
+            }
             Choice::Sample(run) => {
-                driver.watched.insert(run.clone(), Time(now.0 + SAMPLE));
+                shell.watched.insert(run.clone(), Time(now.0 + SAMPLE));
                 if let Some(check) = self.world.checks.runs.get(&run) {
-                    let seen = check.frozen.unwrap_or(now);
-                    let pulse = u64::try_from(seen.0 - check.began.0).unwrap_or(0);
-                    let sample = Sample {
-                        at: now,
-                        seen,
-                        heard: 1,
-                        cpu_ms: 1,
-                        children: 0,
-                        shim: 1,
-                        pulse,
-                    };
-                    return self.tell(Input::Sampled { run, sample }, None);
+                    let sample = check.sample(now);
+                    return self.came(Event::Input(Input::Sampled { run, sample }));
                 }
                 let Some(process) = self.world.processes.get(&run) else {
                     return Ok(());
@@ -217,72 +214,60 @@ impl Simulation {
                     run: run.clone(),
                     sample,
                 };
-                self.tell(sampled, None)?;
+                self.came(Event::Input(sampled))?;
                 match given_up {
-                    Some(failure) => self.tell(Input::GivenUp { run, failure }, None),
+                    Some(failure) => self.came(Event::Input(Input::GivenUp { run, failure })),
                     None => Ok(()),
                 }
             }
-            Choice::Timer(timer) => {
-                driver.fired.insert(timer.clone());
-                self.tell(Input::TimerDue(timer), None)
-            }
-            Choice::Command(asked) => {
-                driver.asked = asked.number;
-                self.tell(
-                    Input::Commanded {
-                        id: asked.id,
-                        by: Actor::person(asked.by),
-                        command: asked.command,
-                    },
-                    None,
-                )
+            Choice::ReadInbox(asked) => {
+                shell.wants_inbox = false;
+                self.came(Event::InboxRead(asked))
             }
             Choice::Look(at) => {
                 let (_, look) = self.world.files.looks.remove(at);
-                self.tell(
-                    Input::Observed {
-                        seen: vec![look],
-                        whole: false,
-                    },
-                    None,
-                )
+                self.observed(vec![look], false)
             }
             Choice::FirstLook => {
-                driver.first_look = None;
+                shell.first_look = None;
                 self.world.files.looks.clear();
                 let looks = self.world.files.see_all(now);
-                self.tell(
-                    Input::Observed {
-                        seen: looks,
-                        whole: true,
-                    },
-                    None,
-                )
+                self.observed(looks, true)
             }
-            Choice::Tick => {
-                (driver.tick_at, driver.wake_at) = (Time(now.0 + TICK), None);
-                self.tell(Input::Ticked, None)
+            Choice::Wake => {
+                // What has come before is handled before: the timers are those that are due at the moment at
+                // which the driver is woken.
+                self.handle()?;
+                let due = block_on(self.ledger.due(now)).unwrap_or_default();
+                let Some(shell) = &mut self.shell else {
+                    return Ok(());
+                };
+                shell.note_woken(now);
+                shell.events.push(Event::Woken { due });
+                self.summary.inputs += 1;
+                self.handle()
             }
         }
     }
 
-    /// Whether a watcher of a run has seen its end. One that was stopped before it began, and for which
-    /// nobody waits, never begins.
+    fn observed(&mut self, seen: Vec<engine::Observation>, whole: bool) -> Checked {
+        let look = self.shell.as_ref().map_or(0, |shell| shell.driver.look());
+        self.came(Event::Observed { look, seen, whole })
+    }
+
+    /// Whether a watcher of a run has seen its end. A check that is watched and that nobody has begun never
+    /// begins: it was stopped before.
     fn has_ended(&self, run: &RunId) -> bool {
         if !run.is_check() {
             return self.world.end_of(run).is_some();
         }
-        let waits = |driver: &Driver| driver.core.tickets().any(|ticket| ticket.waits_for(run));
-        let is_waited_for = self.driver.as_ref().is_some_and(waits);
-        let never_begins = !self.world.has_begun(run) && !is_waited_for;
-        never_begins || self.world.checks.end_of(run).is_some()
+        !self.world.has_begun(run) || self.world.checks.end_of(run).is_some()
     }
 
     /// What a watcher tells of the end of a run.
-    pub(super) fn end_of(&mut self, run: &RunId) -> Option<Input> {
+    pub(super) fn end_of(&mut self, run: &RunId) -> Option<Event> {
         if !run.is_check() {
-            return self.run_end(run).map(Input::RunEnded);
+            return self.run_end(run).map(Event::RunEnded);
         }
         let outcome = match self.world.checks.end_of(run) {
             Some(outcome) => outcome.clone(),
@@ -294,7 +279,7 @@ impl Simulation {
             },
         };
         let run = run.clone();
-        Some(Input::CheckEnded(CheckEnd { run, outcome }))
+        Some(Event::CheckEnded(CheckEnd { run, outcome }))
     }
 
     fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {
@@ -321,42 +306,51 @@ impl Simulation {
         })
     }
 
-    fn tell(&mut self, input: Input, effect: Option<Ordered>) -> Checked {
-        let Some(driver) = &mut self.driver else {
+    /// Something has come: it is handled now, or together with what comes next.
+    fn came(&mut self, event: Event) -> Checked {
+        let Some(shell) = &mut self.shell else {
             return Ok(());
         };
-        let heard = self.traced.then(|| heard(&input));
-        if let Input::RunEnded(RunEnd { run, .. }) | Input::CheckEnded(CheckEnd { run, .. }) = &input {
-            driver.watched.remove(run);
-        }
-        self.summary.inputs += u32::from(!matches!(input, Input::Sampled { .. }));
-        let twice = self.chance.strikes(Site::Twice).map(|_| input.clone());
-        let output = driver.core.step(input, self.world.now);
-        self.note(Who::Engine, || {
-            format!("heard: {}{}", heard.unwrap_or_default(), facts(&output))
-        });
-        self.batch.push((output, effect));
-        if let Some(input) = twice
-            && let Some(driver) = &mut self.driver
-        {
-            let output = driver.core.step(input, self.world.now);
+        let is_sample = matches!(event, Event::Input(Input::Sampled { .. }));
+        self.summary.inputs += u32::from(!is_sample);
+        let twin = self.chance.strikes(Site::Twice).and_then(|_| twin(&event));
+        shell.events.push(event);
+        if let Some(input) = twin {
             self.muddied = true;
-            self.note(Who::Engine, || format!("heard the same again{}", facts(&output)));
-            self.batch.push((output, None));
+            shell.events.push(Event::Input(input));
         }
-        if self.batch.len() < 6 && self.chance.strikes(Site::Batch).is_some() {
+        if shell.events.len() < BATCH && self.chance.strikes(Site::Batch).is_some() {
             return Ok(());
         }
-        self.carry_out()
+        self.handle()
     }
 }
 
-pub(super) fn reported(told: &Told) -> Input {
-    let Ordered { id, ticket, effect } = told.ordered.clone();
-    Input::Reported {
-        id,
-        ticket,
-        effect,
-        report: told.report.clone(),
+/// An event as an input of the core, to be handled once more.
+pub(super) fn twin(event: &Event) -> Option<Input> {
+    match event {
+        Event::Input(input) => Some(input.clone()),
+        Event::Observed { seen, whole, .. } => Some(Input::Observed {
+            seen: seen.clone(),
+            whole: *whole,
+        }),
+        Event::Performed(performed) => {
+            let ordered = performed.ordered.clone();
+            Some(Input::Reported {
+                id: ordered.id,
+                ticket: ordered.ticket,
+                effect: ordered.effect,
+                report: performed.report.clone(),
+            })
+        }
+        Event::RunEnded(end) => Some(Input::RunEnded(end.clone())),
+        Event::CheckEnded(end) => Some(Input::CheckEnded(end.clone())),
+        Event::InboxRead(asked) => asked.first().map(|asked| Input::Commanded {
+            id: asked.id.clone(),
+            by: Actor::person(asked.by.clone()),
+            command: asked.command.clone(),
+        }),
+        Event::Woken { due } => due.first().cloned().map(Input::TimerDue),
+        Event::StopAsked(_) | Event::SettingsRead(_) => None,
     }
 }

@@ -1,0 +1,55 @@
+//! Whether a ticket still waits for an effect that it ordered.
+
+use model::attempt;
+use model::ticket::{Effect, Stage, State, Ticket};
+
+use super::Purpose;
+
+/// What is to be done about an effect. An engine may have been killed since it was ordered, and the ticket
+/// given back, dropped or built anew since. An effect that would begin something is not begun then; an effect
+/// that ends something is always performed.
+pub(super) fn purpose(ticket: &Ticket, effect: &Effect) -> Purpose {
+    let is_wanted = is_wanted(ticket, effect);
+    match effect {
+        _ if is_wanted => Purpose::Perform,
+        Effect::Land { .. } => Purpose::End,
+        Effect::PrepareWorkspace { .. }
+        | Effect::Attempt(_)
+        | Effect::BuildCandidate { .. }
+        | Effect::StartCheck { .. }
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => Purpose::Nothing,
+    }
+}
+
+fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
+    let stage = match &ticket.state {
+        State::Verify(verify) => Some((&verify.stage, verify.round)),
+        State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
+    };
+    match effect {
+        Effect::PrepareWorkspace { fence, .. } => {
+            let claim = ticket.claim(*fence);
+            claim.is_some_and(|claim| matches!(claim.state, attempt::State::Preparing))
+        }
+        Effect::Attempt(attempt::Effect::StartStep { run, .. }) => ticket.waits_for(run),
+        Effect::BuildCandidate { fence, round, .. } => {
+            ticket.claim(*fence).is_some()
+                && stage.is_some_and(|(stage, now)| matches!(stage, Stage::Building) && now == *round)
+        }
+        // A check that is stopped before it began need not begin.
+        Effect::StartCheck { run, .. } => ticket
+            .check_run()
+            .is_some_and(|check| check.run == *run && check.stopping.is_none()),
+        Effect::Land { candidate, .. } => stage.is_some_and(
+            |(stage, _)| matches!(stage, Stage::Landing { candidate: it, .. } if it == candidate),
+        ),
+        Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
+        | Effect::KeepWork { .. }
+        | Effect::RemoveWorkspace { .. }
+        | Effect::WriteFile(_)
+        | Effect::AddNote { .. } => true,
+    }
+}

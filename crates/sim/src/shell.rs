@@ -1,0 +1,162 @@
+//! The shell of a simulated engine: the real driver, and what has come from the world or is to be done there.
+
+use std::collections::BTreeMap;
+
+use engine::driver::{Action, Driver, Event, Performance, Purpose};
+use engine::{Input, Report};
+use model::journal::Ordered;
+use model::{RunId, Time};
+
+/// An effect whose turn has come.
+#[derive(Clone, Debug)]
+pub(crate) struct Begun {
+    /// The number of the core that ordered it.
+    generation: u64,
+    pub(crate) performance: Performance,
+}
+
+/// A report on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) at: Time,
+    pub(crate) begun: Begun,
+    pub(crate) report: Report,
+}
+
+impl Told {
+    /// The report as an input of a core.
+    pub(crate) fn input(&self) -> Input {
+        let Ordered { id, ticket, effect } = self.begun.performance.ordered.clone();
+        Input::Reported {
+            id,
+            ticket,
+            effect,
+            report: self.report.clone(),
+        }
+    }
+}
+
+/// One engine's life.
+#[derive(Clone, Debug)]
+pub(crate) struct Shell {
+    pub(crate) driver: Driver,
+    /// Effects whose turn has come, and which nobody has performed yet.
+    pub(crate) begun: Vec<Begun>,
+    pub(crate) reports: Vec<Told>,
+    /// Runs whose end is waited for, with the time of the next look.
+    pub(crate) watched: BTreeMap<RunId, Time>,
+    /// Events that have come and are not handled yet.
+    pub(crate) events: Vec<Event>,
+    /// The effects that these events report of to the present core.
+    pub(crate) reported: Vec<Ordered>,
+    /// Reports of an earlier engine's executor, which reach this one's core.
+    pub(crate) late: Vec<Told>,
+    /// Runs whose end has come, each with the last command that was in the inbox by then.
+    pub(crate) ended: Vec<(RunId, u64)>,
+    /// The driver asks for a look into the inbox.
+    pub(crate) wants_inbox: bool,
+    pub(crate) tick_at: Time,
+    /// When the first, full look at the tickets is told; none when it was.
+    pub(crate) first_look: Option<Time>,
+}
+
+/// How often time passes for the driver, whether or not it waits for a moment.
+const TICK: i64 = 30_000;
+
+impl Shell {
+    pub(crate) fn new(driver: Driver, now: Time, first_look: Time) -> Self {
+        Self {
+            driver,
+            begun: Vec::new(),
+            reports: Vec::new(),
+            watched: BTreeMap::new(),
+            events: Vec::new(),
+            reported: Vec::new(),
+            late: Vec::new(),
+            ended: Vec::new(),
+            wants_inbox: false,
+            tick_at: Time(now.0 + TICK),
+            first_look: Some(first_look),
+        }
+    }
+
+    /// Takes what the driver asks for.
+    pub(crate) fn begin(&mut self, actions: Vec<Action>, now: Time) {
+        for action in actions {
+            match action {
+                Action::Perform(performance) => {
+                    let is_nothing = performance.purpose == Purpose::Nothing;
+                    let begun = Begun {
+                        generation: self.driver.look(),
+                        performance: *performance,
+                    };
+                    if is_nothing {
+                        self.reports.push(Told {
+                            at: now,
+                            begun,
+                            report: Report::Done,
+                        });
+                    } else {
+                        self.begun.push(begun);
+                    }
+                }
+                Action::Watch(run) => {
+                    self.watched.insert(run, now);
+                }
+                Action::ReadInbox => self.wants_inbox = true,
+            }
+        }
+    }
+
+    /// Whether the driver's present core ordered it: only that one hears of it.
+    pub(crate) fn is_of_this_core(&self, begun: &Begun) -> bool {
+        begun.generation == self.driver.look()
+    }
+
+    /// Whether a look into the inbox was begun and is not handled.
+    pub(crate) fn is_reading_inbox(&self) -> bool {
+        let reads = |event: &Event| matches!(event, Event::InboxRead(_));
+        self.events.iter().any(reads)
+    }
+
+    /// Whether the driver waits for a moment that has come.
+    pub(crate) fn is_to_wake(&self, now: Time) -> bool {
+        self.tick_at <= now || self.driver.next_wake().is_some_and(|at| at <= now)
+    }
+
+    /// Time has passed: the next tick is a while away.
+    pub(crate) fn note_woken(&mut self, now: Time) {
+        if self.tick_at <= now {
+            self.tick_at = Time(now.0 + TICK);
+        }
+    }
+
+    /// The machine's clock is set: what is measured by one that only runs on stays as far away as it was.
+    pub(crate) fn set_clock(&mut self, by: i64) {
+        let told = self
+            .reports
+            .iter_mut()
+            .chain(&mut self.late)
+            .map(|told| &mut told.at);
+        let measured = told.chain(self.watched.values_mut()).chain([&mut self.tick_at]);
+        for at in measured.chain(&mut self.first_look) {
+            at.0 += by;
+        }
+    }
+
+    /// Whether nothing is under way.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.driver.is_at_rest() && self.begun.is_empty() && self.reports.is_empty() && self.events.is_empty()
+    }
+
+    /// The next moment at which something happens by itself.
+    pub(crate) fn next(&self, now: Time) -> Option<Time> {
+        let told = self.reports.iter().chain(&self.late).map(|told| told.at);
+        told.chain(self.watched.values().copied())
+            .chain(self.driver.next_wake())
+            .chain([self.tick_at])
+            .chain(self.first_look)
+            .filter(|at| *at > now)
+            .min()
+    }
+}
