@@ -58,6 +58,11 @@ pub(crate) fn act(
             next.left.losses -= 1;
             next.world.end(ticket, run, false);
         }
+        Move::EndCheck => next.world.end_check(true, &book.chains),
+        Move::VanishCheck => {
+            next.left.losses -= 1;
+            next.world.end_check(false, &book.chains);
+        }
         Move::Notice { engine } => next.engines[usize::from(engine)] = Engine::Down,
         Move::Hear { engine, ticket, deed } => {
             if write(&mut next, engine, Some((ticket, deed, None)), guards, book)? == Event::No {
@@ -76,9 +81,14 @@ pub(crate) fn act(
                 return Ok(None);
             };
             let (ordered, report) = &mut up.todo[usize::from(place)];
-            let came = next
-                .world
-                .perform(*ordered, edited, guards.swap, &mut book.chains);
+            let waited = book.facts(up.seen[usize::from(ordered.ticket)].value).check;
+            let came = match ordered.order {
+                // Nobody waits for it, as far as this engine knows.
+                Order::Check { run, .. } if waited != Some(run) => Report::Nothing,
+                _ => next
+                    .world
+                    .perform(*ordered, edited, guards.swap, &mut book.chains),
+            };
             if edited && came != Report::InTheWay {
                 return Ok(None);
             }
@@ -205,10 +215,11 @@ fn tell(
     let waited = match ordered.order {
         // A report of a run counts for the run that is waited for.
         Order::Start { run, .. } => !guards.claim || facts.live == Some(run),
+        Order::Check { run, .. } => facts.check == Some(run),
         Order::Prepare { .. }
         | Order::Stop { .. }
+        | Order::StopCheck { .. }
         | Order::Build { .. }
-        | Order::Check { .. }
         | Order::Land { .. }
         | Order::Keep { .. }
         | Order::Remove { .. } => true,
@@ -232,12 +243,12 @@ fn tell(
 fn meaning(order: Order, report: Report) -> Option<Deed> {
     Some(match (order, report) {
         (_, Report::Ready) => Deed::WorkspaceReady,
+        (Order::Check { .. }, Report::Spawned) => return None,
         (_, Report::Spawned) => Deed::Spawned,
         (_, Report::NoWorkspace) => Deed::WorkspaceLost,
         (_, Report::Built { candidate, on, tip }) => Deed::Build { candidate, on, tip },
         (_, Report::NoCommits) => Deed::NothingCommitted,
-        (Order::Check { candidate }, Report::Passed) => Deed::Pass { candidate },
-        (_, Report::Failed) => Deed::FailCheck,
+        (Order::Check { candidate, .. }, Report::Passed) => Deed::Pass { candidate },
         (Order::Land { candidate }, Report::Landed) => Deed::Land { candidate },
         (_, Report::Moved) => Deed::TargetMoved,
         (_, Report::InTheWay) => Deed::InTheWay,
