@@ -218,6 +218,8 @@ points! {
     "clean-up" {
         "decided.stop_ordered": "a run is to be stopped, the event is missing",
         "durable.stop_ordered": "the intent is durable",
+        "decided.check_stop_ordered": "a check is to be stopped with the engine, the event is missing",
+        "durable.check_stop_ordered": "the intent is durable",
         "decided.released": "an attempt is over without a verdict, the event is missing",
         "durable.released": "the event is there, its workspace is there",
         "begun.stop_run": "its turn has come",
