@@ -317,6 +317,7 @@ mod tests {
         };
         let events = core.candidate_built(&id(), candidate);
         core.tell(&id(), events, WriteMeta::default()).unwrap();
+        core.out = crate::Output::default();
         core
     }
 
