@@ -36,11 +36,11 @@ impl Step {
         else {
             return None;
         };
-        let attempt = after.attempt().filter(|attempt| attempt.agent == *agent)?;
+        let attempt = after.attempt().filter(|attempt| attempt.claim.agent == *agent)?;
         Some(Self {
             run: run.clone(),
             ticket: after.id.clone(),
-            number: attempt.steps + 1,
+            number: attempt.conversation.steps + 1,
         })
     }
 

@@ -70,7 +70,7 @@ impl Core {
                     (Event::BudgetSpent { budget }, "the settings changed")
                 }
                 (Why::Budget { .. }, Standing::Free | Standing::Low(_)) => {
-                    let agent = ticket.attempt().map(|attempt| attempt.agent.clone());
+                    let agent = ticket.attempt().map(|attempt| attempt.claim.agent.clone());
                     let slot_free = agent
                         .is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
                     (Event::BudgetRaised { slot_free }, "the settings changed")
@@ -95,7 +95,7 @@ impl Core {
         let Standing::Low(budget) = self.stands(ticket) else {
             return None;
         };
-        let warned = ticket.attempt()?.session.warned;
+        let warned = ticket.attempt()?.conversation.session.warned;
         (warned != Some(budget.limit_micro_usd)).then_some(budget)
     }
 }
@@ -106,14 +106,13 @@ fn may_be_stepped(ticket: &Ticket) -> bool {
     match &ticket.state {
         State::Open => true,
         State::InProgress(attempt) => match attempt.state {
-            Attempt::Ready | Attempt::Working(_) => !attempt.has_live_worker(),
+            Attempt::Ready | Attempt::Working(_) => !attempt.conversation.has_live_worker(),
             Attempt::Preparing
             | Attempt::WaitingForInput { .. }
             | Attempt::WaitingForWakeup { .. }
             | Attempt::Verifying
             | Attempt::Done
-            | Attempt::Stuck { .. }
-            | Attempt::Reaped { .. } => false,
+            | Attempt::Stuck { .. } => false,
         },
         State::New | State::Verify(_) | State::Done(_) => false,
     }

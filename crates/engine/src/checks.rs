@@ -52,7 +52,12 @@ impl Core {
             });
         };
         Some(Event::CheckOrdered {
-            run: RunId::of_check(&ticket.id, verify.attempt.fence, verify.round, checks.runs + 1),
+            run: RunId::of_check(
+                &ticket.id,
+                verify.attempt.claim.fence,
+                verify.round,
+                checks.runs + 1,
+            ),
             task,
             at: self.now,
         })
@@ -188,6 +193,7 @@ impl Core {
             | Report::TargetMoved
             | Report::CheckSpawned
             | Report::Landed { .. }
+            | Report::NotLanded
             | Report::CheckoutEdited { .. }
             | Report::Done => return None,
         };

@@ -5,7 +5,7 @@ use model::command::{Command, OnStop, Outcome};
 use model::machine::Rejected;
 use model::policy::route;
 use model::project;
-use model::ticket::{Event, Released, Stage, State, TimerKey};
+use model::ticket::{AfterLanding, Event, Released, Stage, State, TimerKey};
 use model::{Actor, AgentName, TicketId};
 
 use crate::core::{Core, WriteMeta};
@@ -131,7 +131,9 @@ impl Core {
             return Err(unknown(&id));
         };
         let being_stopped = format!("{agent} is being stopped; {id} goes back, held");
-        let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
+        let stopping = ticket
+            .attempt()
+            .and_then(|attempt| attempt.conversation.stopping.as_ref());
         if let Some(AfterStop::Release { .. }) = stopping {
             // Whoever asks again, for want of an engine say, asks for nothing new.
             return Ok(being_stopped);
@@ -218,6 +220,9 @@ impl Core {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
+        if ticket.is_landing() {
+            return self.end_landing(id, AfterLanding::Retry { by: by.clone() });
+        }
         let deadline = ticket.deadline();
         let waits = deadline.is_some_and(|d| d.key == TimerKey::Step && d.at > self.now);
         if ticket.held.is_none() && !(waits && ticket.live_run().is_none()) {
@@ -234,7 +239,7 @@ impl Core {
             }
             return Err(format!("{id} is not held: it is {state}"));
         }
-        let agent = ticket.attempt().map(|a| a.agent.clone());
+        let agent = ticket.attempt().map(|a| a.claim.agent.clone());
         let slot_free =
             agent.is_some_and(|a| self.project.agents.contains(&a) && self.ticket_of(&a).is_none());
         let event = Event::Retried {
@@ -251,13 +256,28 @@ impl Core {
         Ok(answer)
     }
 
+    /// Ends a landing first: the wish of a person follows where the target does not hold the ticket's work.
+    fn end_landing(&mut self, id: &TicketId, then: AfterLanding) -> Answer {
+        let message = match then {
+            AfterLanding::Drop { .. } => {
+                format!("{id} is landing at this moment: it is dropped unless it has landed")
+            }
+            AfterLanding::Retry { .. } => {
+                format!("{id} is landing at this moment: it is merged anew unless it has landed")
+            }
+        };
+        self.act(id, Event::LandingEndOrdered { then }, message)
+    }
+
     fn drop_ticket(&mut self, id: &TicketId, by: &Actor, reason: &str) -> Answer {
         let Some(ticket) = self.ticket(id) else {
             return Err(unknown(id));
         };
         let (by, reason) = (by.clone(), reason.to_owned());
         let being_dropped = format!("its agent is being stopped; then {id} is dropped");
-        let stopping = ticket.attempt().and_then(|attempt| attempt.stopping.as_ref());
+        let stopping = ticket
+            .attempt()
+            .and_then(|attempt| attempt.conversation.stopping.as_ref());
         if let Some(AfterStop::Drop { .. }) = stopping {
             // Asked again, as a kill may be.
             return Ok(being_dropped);
@@ -267,6 +287,9 @@ impl Core {
                 then: AfterStop::Drop { by, reason },
             };
             return self.act(id, Event::Attempt(event), being_dropped);
+        }
+        if ticket.is_landing() {
+            return self.end_landing(id, AfterLanding::Drop { by, reason });
         }
         // Which number the ref gets is git's: what has left nothing to keep has none.
         let message = match ticket.attempt() {

@@ -438,7 +438,9 @@ impl Core {
         let ticket = self.ticket(id);
         let (fence, number) = ticket
             .and_then(Ticket::attempt)
-            .map_or((model::Fence::default(), 0), |a| (a.fence, a.session.number + 1));
+            .map_or((model::Fence::default(), 0), |a| {
+                (a.claim.fence, a.conversation.session.number + 1)
+            });
         SessionId::of_attempt(self.journal, id, fence, number)
     }
 

@@ -103,7 +103,7 @@ impl Core {
             let Some(attempt) = self.ticket(&id).and_then(Ticket::attempt) else {
                 continue;
             };
-            let run = RunId::of_step(&id, attempt.fence, attempt.runs + 1);
+            let run = RunId::of_step(&id, attempt.claim.fence, attempt.conversation.runs + 1);
             let budget = self.warning(&id);
             let change = self.harness_change(&id);
             self.tell_or_note(
@@ -298,7 +298,7 @@ impl Core {
                     .ticket(id)
                     .filter(|ticket| ticket.live_run().is_some())
                     .and_then(Ticket::attempt)
-                    .is_some_and(|a| a.stopping.is_none())
+                    .is_some_and(|a| a.conversation.stopping.is_none())
                 {
                     let event = attempt::Event::StopOrdered {
                         then: AfterStop::Pause,

@@ -6,7 +6,7 @@
 use model::attempt::{self, AfterStop};
 use model::journal::EffectId;
 use model::policy::route;
-use model::ticket::{Done, Effect, Event, FileStatus, Stage, State, Ticket};
+use model::ticket::{AfterLanding, Done, Effect, Event, FileStatus, Stage, State, Ticket};
 use model::{Actor, TicketId, Time};
 
 use crate::core::Core;
@@ -190,7 +190,7 @@ impl Core {
             let Some(State::InProgress(attempt)) = self.ticket(&id).map(|t| &t.state) else {
                 continue;
             };
-            if attempt.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
+            if attempt.conversation.has_live_worker() || matches!(attempt.state, attempt::State::Preparing) {
                 continue;
             }
             let event = Event::Submitted {
@@ -213,15 +213,20 @@ impl Core {
                 self.wake_at(at + debounce);
                 continue;
             }
-            // One moment more, and it has landed: there is nothing left to be dropped then.
-            let landing = |t: &Ticket| matches!(&t.state, State::Verify(v) if matches!(v.stage, Stage::Landing { waiting: None, .. }));
-            if ticket.held.is_none() && landing(ticket) {
+            let is_being_dropped = |stage: &Stage| matches!(stage, Stage::Landing { then: Some(_), .. });
+            if ticket.stage().is_some_and(is_being_dropped) {
                 continue;
             }
             let (by, reason) = (Actor::File, "its file was deleted".to_owned());
-            let event = if ticket.live_run().is_none() {
+            let event = if ticket.is_landing() {
+                let then = AfterLanding::Drop { by, reason };
+                Event::LandingEndOrdered { then }
+            } else if ticket.live_run().is_none() {
                 Event::Dropped { by, reason }
-            } else if ticket.attempt().is_some_and(|a| a.stopping.is_none()) {
+            } else if ticket
+                .attempt()
+                .is_some_and(|a| a.conversation.stopping.is_none())
+            {
                 Event::Attempt(attempt::Event::StopOrdered {
                     then: AfterStop::Drop { by, reason },
                 })

@@ -12,7 +12,7 @@ impl Core {
     /// attempt's own.
     pub(crate) fn harness_change(&self, id: &TicketId) -> Option<HarnessChange> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
-        if self.settings.has_harness(&attempt.harness) {
+        if self.settings.has_harness(&attempt.conversation.harness) {
             return None;
         }
         Some(HarnessChange {
@@ -23,10 +23,10 @@ impl Core {
 
     /// The name of the harness that the next step of an attempt is started on.
     pub(crate) fn harness_of(&self, attempt: &Attempt) -> String {
-        let other = (!self.settings.has_harness(&attempt.harness))
+        let other = (!self.settings.has_harness(&attempt.conversation.harness))
             .then(|| self.settings.harness_of_new_attempts())
             .flatten();
-        other.unwrap_or_else(|| attempt.harness.clone()).name
+        other.unwrap_or_else(|| attempt.conversation.harness.clone()).name
     }
 
     /// Why no step of an attempt may be started now, and the name of its harness.
@@ -61,7 +61,7 @@ impl Core {
         failure
             .class
             .pauses_harness()
-            .then(|| (attempt.harness.clone(), pause))
+            .then(|| (attempt.conversation.harness.clone(), pause))
     }
 
     /// Pauses a harness, unless it is paused for as long already.

@@ -3,7 +3,7 @@
 use model::attempt::{self, Failure, Usage};
 use model::journal::EffectId;
 use model::policy::{backoff, no_progress};
-use model::ticket::{Effect, Event, Fingerprint, Released, Repeat, Ticket};
+use model::ticket::{Effect, Event, Fingerprint, Released, Repeat, Stage, Ticket};
 use model::{RunId, TicketId};
 
 use crate::core::{Core, WriteMeta};
@@ -177,6 +177,9 @@ impl Core {
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
             Report::Hindered { why } => Meaning::Hindered(why),
             Report::Landed { commit } => event(Event::Landed { commit }),
+            Report::NotLanded if self.is_landing_ended(id) => event(Event::NotLanded),
+            // The landing of a ticket that has left the stage since.
+            Report::NotLanded => Meaning::Nothing,
             Report::TargetMoved => event(Event::TargetMoved),
             Report::CheckoutEdited { paths } => event(Event::CheckoutEdited {
                 paths,
@@ -192,6 +195,12 @@ impl Core {
             | Report::WorkspaceMissing
             | Report::StepNotSpawned { .. } => Meaning::Nothing,
         }
+    }
+
+    /// Whether somebody waits for the end of its landing.
+    fn is_landing_ended(&self, id: &TicketId) -> bool {
+        let stage = self.ticket(id).and_then(Ticket::stage);
+        matches!(stage, Some(Stage::Landing { then: Some(_), .. }))
     }
 
     /// How often the ticket's submitted work has failed like this.
@@ -240,7 +249,7 @@ impl Core {
         failure: Failure,
     ) -> attempt::Event {
         let attempt = self.ticket(id).and_then(Ticket::attempt);
-        let next = model::policy::failure::after(attempt, &failure, self.now);
+        let next = model::policy::failure::after(attempt.map(|a| &a.conversation), &failure, self.now);
         attempt::Event::StepFailed {
             usage,
             total_micro_usd,
@@ -258,7 +267,10 @@ impl Core {
     }
 
     pub(crate) fn steps_left(&self, id: &TicketId) -> u32 {
-        let steps = self.ticket(id).and_then(|t| t.attempt()).map_or(0, |a| a.steps);
+        let steps = self
+            .ticket(id)
+            .and_then(|t| t.attempt())
+            .map_or(0, |a| a.conversation.steps);
         self.settings.run.max_steps.saturating_sub(steps)
     }
 

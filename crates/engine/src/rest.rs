@@ -215,8 +215,10 @@ impl Core {
                 attempt::State::WaitingForInput {
                     question,
                     until: None,
-                } => Standing::Waits(format!("{} asks: {question}", attempt.agent)),
-                attempt::State::Ready | attempt::State::Working(_) if !attempt.has_live_worker() => {
+                } => Standing::Waits(format!("{} asks: {question}", attempt.claim.agent)),
+                attempt::State::Ready | attempt::State::Working(_)
+                    if !attempt.conversation.has_live_worker() =>
+                {
                     match self.pause_of(attempt) {
                         Some((harness, pause)) if pause.until.is_none() => Standing::Waits(format!(
                             "{harness} refuses ({}): {}; `crew retry {}` once that is mended",
@@ -233,8 +235,7 @@ impl Core {
                 | attempt::State::WaitingForWakeup { .. }
                 | attempt::State::Verifying
                 | attempt::State::Done
-                | attempt::State::Stuck { .. }
-                | attempt::State::Reaped { .. } => Standing::Moving,
+                | attempt::State::Stuck { .. } => Standing::Moving,
             },
             State::Verify(verify) => match &verify.stage {
                 Stage::Landing {

@@ -36,7 +36,7 @@ impl Core {
         let stopping = self
             .ticket(id)
             .and_then(Ticket::attempt)
-            .and_then(|a| a.stopping.clone());
+            .and_then(|a| a.conversation.stopping.clone());
         let finished = matches!(ended.end, End::Finished(_));
         let usage = (ended.usage, ended.total_micro_usd);
         let (summary, mode) = (ended.summary, ended.mode);
@@ -81,7 +81,10 @@ impl Core {
             .map(Event::Attempt)
             .chain(self.stopped_for(id))
             .collect();
-        let agent = self.ticket(id).and_then(Ticket::attempt).map(|a| a.agent.clone());
+        let agent = self
+            .ticket(id)
+            .and_then(Ticket::attempt)
+            .map(|a| a.claim.agent.clone());
         let pause = events.iter().find_map(|event| self.pause_after(id, event));
         self.tell(id, events, answering)?;
         if let Some((harness, pause)) = pause {
@@ -100,7 +103,7 @@ impl Core {
     /// What a person, or a limit, has stopped the ticket's step for: it is carried out when the step is over.
     pub(crate) fn stopped_for(&self, id: &TicketId) -> Option<Event> {
         let attempt = self.ticket(id).and_then(Ticket::attempt)?;
-        match attempt.stopping.clone()? {
+        match attempt.conversation.stopping.clone()? {
             AfterStop::Release { by } => Some(Event::Released {
                 why: Released::Killed { by },
             }),
@@ -144,7 +147,7 @@ impl Core {
         let stopping = self
             .ticket(&id)
             .and_then(Ticket::attempt)
-            .is_some_and(|a| a.stopping.is_some());
+            .is_some_and(|a| a.conversation.stopping.is_some());
         let limits = stall::Limits {
             stall_after: self.settings.run.stall_after,
             step_timeout: self.settings.run.step_timeout,
@@ -199,7 +202,7 @@ impl Core {
     pub(crate) fn given_up(&mut self, run: &RunId, failure: Failure) {
         let Some(id) = self.ticket_of_run(run) else { return };
         let attempt = self.ticket(&id).and_then(Ticket::attempt);
-        if attempt.is_some_and(|a| a.stopping.is_none()) {
+        if attempt.is_some_and(|a| a.conversation.stopping.is_none()) {
             let cause = failure.class.name();
             let event = attempt::Event::StopOrdered {
                 then: AfterStop::Fail { failure },

@@ -64,8 +64,7 @@ impl Core {
                 | attempt::State::Working(_)
                 | attempt::State::Verifying
                 | attempt::State::Done
-                | attempt::State::Stuck { .. }
-                | attempt::State::Reaped { .. },
+                | attempt::State::Stuck { .. },
             )
             | None => {
                 let stands = attempt.map(|attempt| stands(&attempt.state));
@@ -99,8 +98,7 @@ fn answerless(attempt: &Attempt) -> String {
         | attempt::State::WaitingForWakeup { .. }
         | attempt::State::Verifying
         | attempt::State::Done
-        | attempt::State::Stuck { .. }
-        | attempt::State::Reaped { .. } => stands(&attempt.state),
+        | attempt::State::Stuck { .. } => stands(&attempt.state),
     }
 }
 
@@ -116,6 +114,5 @@ fn stands(state: &attempt::State) -> String {
         attempt::State::Verifying => "what it did is being checked".to_owned(),
         attempt::State::Done => "what it did waits for landing".to_owned(),
         attempt::State::Stuck { .. } => "it is stuck".to_owned(),
-        attempt::State::Reaped { .. } => "it was given up".to_owned(),
     }
 }

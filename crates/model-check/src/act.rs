@@ -1,6 +1,6 @@
 //! What each move makes of a state.
 
-use crate::book::Book;
+use crate::book::{Book, Stands};
 use crate::bounds::Guards;
 use crate::chain::Commit;
 use crate::deed::Deed;
@@ -68,7 +68,7 @@ pub(crate) fn act(
             if write(&mut next, engine, Some((ticket, deed, None)), guards, book)? == Event::No {
                 return Ok(None);
             }
-            if matches!(deed, Deed::Drop | Deed::StopForDrop) {
+            if matches!(deed, Deed::Drop | Deed::StopForDrop | Deed::EndLanding) {
                 next.left.drops -= 1;
             }
         }
@@ -81,10 +81,14 @@ pub(crate) fn act(
                 return Ok(None);
             };
             let (ordered, report) = &mut up.todo[usize::from(place)];
-            let waited = book.facts(up.seen[usize::from(ordered.ticket)].value).check;
+            let seen = up.seen[usize::from(ordered.ticket)];
+            let facts = book.facts(seen.value);
+            let is_ended =
+                seen != Row::BEHIND && matches!(facts.stands, Stands::Landing { ending: true, .. });
             let came = match ordered.order {
+                Order::Land { candidate } if is_ended => next.world.end_landing(candidate, &book.chains),
                 // Nobody waits for it, as far as this engine knows.
-                Order::Check { run, .. } if waited != Some(run) => Report::Nothing,
+                Order::Check { run, .. } if facts.check != Some(run) => Report::Nothing,
                 _ => next
                     .world
                     .perform(*ordered, edited, guards.swap, &mut book.chains),
@@ -250,6 +254,7 @@ fn meaning(order: Order, report: Report) -> Option<Deed> {
         (_, Report::NoCommits) => Deed::NothingCommitted,
         (Order::Check { candidate, .. }, Report::Passed) => Deed::Pass { candidate },
         (Order::Land { candidate }, Report::Landed) => Deed::Land { candidate },
+        (_, Report::NotLanded) => Deed::NotLanded,
         (_, Report::Moved) => Deed::TargetMoved,
         (_, Report::InTheWay) => Deed::InTheWay,
         (_, Report::Nothing | Report::Passed | Report::Landed | Report::Again) => return None,

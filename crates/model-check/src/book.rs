@@ -58,6 +58,8 @@ pub(crate) enum Stands {
     Landing {
         candidate: Chain,
         waiting: bool,
+        /// Somebody wants it ended.
+        ending: bool,
     },
     Landed {
         candidate: Chain,
@@ -169,9 +171,14 @@ fn facts(ticket: &Ticket) -> Facts {
         State::Verify(verify) => match &verify.stage {
             Stage::Queued => Stands::Queued,
             Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } => Stands::Checked,
-            Stage::Landing { candidate, waiting } => Stands::Landing {
+            Stage::Landing {
+                candidate,
+                waiting,
+                then,
+            } => Stands::Landing {
                 candidate: commit_of(candidate),
                 waiting: waiting.is_some(),
+                ending: then.is_some(),
             },
         },
         State::Done(model::ticket::Done::Landed { commit, .. }) => Stands::Landed {
@@ -181,14 +188,14 @@ fn facts(ticket: &Ticket) -> Facts {
     };
     Facts {
         stands,
-        claim: ticket.claims().next().map(|claim| small(claim.fence.0)),
-        number: attempt.map_or(0, |a| small(a.number.into())),
+        claim: ticket.claims().next().map(|attempt| small(attempt.claim.fence.0)),
+        number: attempt.map_or(0, |a| small(a.claim.number.into())),
         agent: ticket
             .slot()
             .map(|slot| if *slot == agent_name(0) { 0 } else { 1 }),
         live: ticket.live_run().map(run_of),
         check: ticket.check_run().map(|check| CheckId::of(&check.run)),
-        stopping: attempt.is_some_and(|a: &attempt::Attempt| a.stopping.is_some()),
+        stopping: attempt.is_some_and(|a: &attempt::Attempt| a.conversation.stopping.is_some()),
     }
 }
 

@@ -1,7 +1,9 @@
 //! What an engine tells a ticket, and the event that it is.
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal, Usage};
-use model::ticket::{Candidate, CheckOutcome, CheckPlan, CheckTask, Event, Loss, Released, State, Ticket};
+use model::ticket::{
+    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckTask, Event, Loss, Released, State, Ticket,
+};
 use model::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
 use crate::chain::{self, Chain};
@@ -42,6 +44,9 @@ pub(crate) enum Deed {
     TargetMoved,
     InTheWay,
     RetryLanding,
+    /// A person drops it while it lands: the landing is ended first.
+    EndLanding,
+    NotLanded,
     /// The engine that took over says that no worker stands behind it.
     WorkerLost,
 }
@@ -70,7 +75,7 @@ impl Deed {
                 earlier_work: false,
             }),
             Self::StartStep => {
-                let runs = ticket.attempt().map_or(0, |a| a.runs);
+                let runs = ticket.attempt().map_or(0, |a| a.conversation.runs);
                 attempt(attempt::Event::StepStarted {
                     run: RunId::of_step(&ticket.id, ticket.fence, runs + 1),
                     budget: None,
@@ -171,7 +176,21 @@ impl Deed {
                 retry_at: soon,
             }],
             Self::RetryLanding => vec![Event::LandingRetried],
-            Self::WorkerLost => vec![Event::WorkerLost],
+            Self::EndLanding => vec![Event::LandingEndOrdered {
+                then: AfterLanding::Drop {
+                    by: Actor::person("pat"),
+                    reason: "not wanted".to_owned(),
+                },
+            }],
+            Self::NotLanded => vec![Event::NotLanded],
+            Self::WorkerLost => {
+                let live = ticket.live_run().is_some();
+                let lost = live.then(|| Event::Attempt(failed(ticket, Class::Lost, "its host is gone")));
+                let released = Event::Released {
+                    why: Released::WorkspaceLost,
+                };
+                lost.into_iter().chain([released]).collect()
+            }
         }
     }
 }
@@ -202,7 +221,7 @@ fn check_ended(ticket: &Ticket, outcome: CheckOutcome) -> Vec<Event> {
 }
 
 fn failed(ticket: &Ticket, class: Class, message: &str) -> attempt::Event {
-    let sessions = ticket.attempt().map_or(0, |a| a.session.number);
+    let sessions = ticket.attempt().map_or(0, |a| a.conversation.session.number);
     attempt::Event::StepFailed {
         usage: Usage::default(),
         total_micro_usd: None,
@@ -223,7 +242,7 @@ fn dropped() -> AfterStop {
 
 /// What the step was stopped for: it follows when the step is over.
 fn stopped_for(ticket: &Ticket) -> Option<Event> {
-    match ticket.attempt()?.stopping.as_ref()? {
+    match ticket.attempt()?.conversation.stopping.as_ref()? {
         AfterStop::Drop { by, reason } => Some(Event::Dropped {
             by: by.clone(),
             reason: reason.clone(),

@@ -69,6 +69,7 @@ pub(crate) enum Report {
     NoCommits,
     Passed,
     Landed,
+    NotLanded,
     Moved,
     InTheWay,
     Nothing,
@@ -220,6 +221,15 @@ impl World {
             self.passed.insert(at, check.candidate);
         }
         check.end = Some(end);
+    }
+
+    /// Ends a landing, and looks whether the target holds what was to land.
+    pub(crate) fn end_landing(&self, candidate: Chain, chains: &Chains) -> Report {
+        if chains.holds(self.target, candidate) {
+            Report::Landed
+        } else {
+            Report::NotLanded
+        }
     }
 
     /// A process ends, having done its work or not.

@@ -143,8 +143,8 @@ impl Question {
         let attempt = ticket.attempt()?;
         attempt.question().map(|_| Self {
             ticket: ticket.id.clone(),
-            fence: attempt.fence,
-            step: attempt.steps,
+            fence: attempt.claim.fence,
+            step: attempt.conversation.steps,
         })
     }
 }

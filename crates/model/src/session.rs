@@ -1,17 +1,17 @@
-//! The session machine: one conversation with an agent's client, a child of the attempt.
+//! The session machine: what an agent's client remembers under one id, a child of the conversation.
 
 use serde::{Deserialize, Serialize};
 
 use crate::SessionId;
-use crate::attempt::Usage;
+use crate::conversation::Usage;
 use crate::machine::{self, Rejected, Step};
 
-/// A conversation with an agent's client. A new one is never resumed; a resumed one always existed.
+/// A session with an agent's client. A new one is never resumed; a resumed one always existed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Session {
     /// Its id at the client.
     pub id: SessionId,
-    /// How many sessions the attempt has had, this one included.
+    /// How many sessions the conversation has had, this one included.
     pub number: u32,
     /// Steps that were started in it.
     pub steps: u32,
@@ -40,8 +40,6 @@ pub enum State {
     Suspended,
     /// The client refused it or broke it: replaced by a new one.
     Corrupt,
-    /// Its attempt is over.
-    Closed,
 }
 
 /// What happened to a session.
@@ -56,8 +54,6 @@ pub enum Event {
     Resumed,
     /// The client cannot go on with it.
     ErrorDetected,
-    /// Its attempt has ended.
-    Closed,
 }
 
 /// A session orders nothing itself.
@@ -82,9 +78,6 @@ impl machine::Machine for Machine {
             }
             (State::Active, Event::Suspended) => Ok(Step::to(State::Suspended)),
             (State::Active | State::Suspended, Event::ErrorDetected) => Ok(Step::to(State::Corrupt)),
-            (State::New | State::Active | State::Suspended | State::Corrupt, Event::Closed) => {
-                Ok(Step::to(State::Closed))
-            }
             (State::New, Event::Resumed) => no("a new session is never resumed"),
             (State::New, Event::Suspended | Event::ErrorDetected) => no("nothing was said in it yet"),
             (State::Active | State::Suspended, Event::FirstMessageSent) => no("it has had its first message"),
@@ -94,7 +87,6 @@ impl machine::Machine for Machine {
                 State::Corrupt,
                 Event::FirstMessageSent | Event::Suspended | Event::Resumed | Event::ErrorDetected,
             ) => no("a corrupt session is replaced, not used again"),
-            (State::Closed, _) => no("it is closed"),
         }
     }
 
@@ -108,7 +100,6 @@ impl machine::Machine for Machine {
             Event::Suspended => "suspended",
             Event::Resumed => "resumed",
             Event::ErrorDetected => "error_detected",
-            Event::Closed => "closed",
         }
     }
 }
@@ -119,7 +110,6 @@ fn name(state: State) -> &'static str {
         State::Active => "active",
         State::Suspended => "suspended",
         State::Corrupt => "corrupt",
-        State::Closed => "closed",
     }
 }
 

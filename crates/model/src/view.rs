@@ -158,7 +158,7 @@ impl Snapshot {
         let agent = before
             .and_then(Ticket::attempt)
             .or_else(|| after.attempt())
-            .map(|attempt| attempt.agent.clone());
+            .map(|attempt| attempt.claim.agent.clone());
         if let Some(agent) = &agent {
             let member = self.members.entry(agent.clone()).or_default();
             if let ticket::Event::Attempt(event) = event {
@@ -181,8 +181,8 @@ impl Snapshot {
                 title: after.spec.title.clone(),
                 agent: agent.clone(),
                 commit: commit.clone(),
-                steps: attempt.map_or(0, |a| a.steps),
-                usage: attempt.map_or_else(Usage::default, |a| a.usage),
+                steps: attempt.map_or(0, |a| a.conversation.steps),
+                usage: attempt.map_or_else(Usage::default, |a| a.conversation.usage),
             });
             if let Some(agent) = agent {
                 self.members.entry(agent).or_default().landed += 1;
@@ -213,14 +213,12 @@ impl Member {
             | attempt::Event::Woken
             | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
-            | attempt::Event::Baited { .. }
             | attempt::Event::Recovered { .. }
             | attempt::Event::Retried { .. }
             | attempt::Event::TicketEdited
             | attempt::Event::Submitted
             | attempt::Event::ChecksPassed
-            | attempt::Event::Returned { .. }
-            | attempt::Event::Reaped { .. } => {}
+            | attempt::Event::Returned { .. } => {}
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The worker machine: the process of one step, a child of the attempt.
+//! The worker machine: the process of one step, a child of the conversation.
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +30,7 @@ pub enum State {
     Killed,
 }
 
-/// What happened to a worker. Only its attempt hears it.
+/// What happened to a worker. Only its conversation decides these events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {

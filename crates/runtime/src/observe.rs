@@ -111,7 +111,7 @@ async fn end_of(
     let reader = match subject {
         Subject::Step(ticket, session) => {
             let attempt = ticket.as_deref().and_then(Ticket::attempt);
-            attempt.and_then(|attempt| executor.reader(&attempt.harness, session))
+            attempt.and_then(|attempt| executor.reader(&attempt.conversation.harness, session))
         }
         Subject::Check(_) => None,
     };

@@ -201,14 +201,16 @@ impl Witness {
         self.budgets_hold(id, event, &before, at, options)?;
         // Carried out, and perhaps undone by a person in the same transaction.
         self.owed.retain(|of, (fence, then)| {
-            let over = stored.attempt().is_none_or(|attempt| attempt.fence != *fence);
+            let over = stored
+                .attempt()
+                .is_none_or(|attempt| attempt.claim.fence != *fence);
             let held = stored.held.is_some() && !matches!(then, AfterStop::Drop { .. });
             of != id || !over || !(held || stored.is_done())
         });
         if let Some(attempt) = stored.attempt()
-            && let Some(then) = attempt.stopping.clone().filter(AfterStop::is_final)
+            && let Some(then) = attempt.conversation.stopping.clone().filter(AfterStop::is_final)
         {
-            self.owed.insert(id.clone(), (attempt.fence, then));
+            self.owed.insert(id.clone(), (attempt.claim.fence, then));
         }
         self.tickets.insert(id.clone(), stored.clone());
         Ok(())
@@ -259,7 +261,7 @@ impl Witness {
             let Some(ticket) = tickets.get(id) else {
                 return false;
             };
-            let Some(attempt) = ticket.attempt().filter(|a| a.fence == *fence) else {
+            let Some(attempt) = ticket.attempt().filter(|a| a.claim.fence == *fence) else {
                 let done =
                     ticket.is_done() || ticket.held.is_some() && !matches!(then, AfterStop::Drop { .. });
                 if !done && ticket.fence == *fence {
@@ -270,7 +272,7 @@ impl Witness {
                 }
                 return false;
             };
-            if attempt.stopping.is_none() {
+            if attempt.conversation.stopping.is_none() {
                 forgotten = Some(format!(
                     "{id} was to be stopped for {then:?}, and is {}",
                     attempt.state.name()
@@ -315,8 +317,7 @@ impl Witness {
                     | attempt::State::WaitingForInput { .. }
                     | attempt::State::WaitingForWakeup { .. }
                     | attempt::State::Verifying
-                    | attempt::State::Done
-                    | attempt::State::Reaped { .. } => ticket.live_runs().any(|run| {
+                    | attempt::State::Done => ticket.live_runs().any(|run| {
                         !world.processes.contains_key(run)
                             && waits(|e| matches!(e, Effect::Attempt(attempt::Effect::StartStep { .. })))
                     }),

@@ -324,7 +324,7 @@ pub(crate) fn asking(ticket: &Ticket) -> Option<&AgentName> {
     ticket
         .attempt()
         .filter(|a| matches!(a.state, model::attempt::State::WaitingForInput { .. }))
-        .map(|a| &a.agent)
+        .map(|a| &a.claim.agent)
 }
 
 /// The agent that sleeps.
@@ -332,7 +332,7 @@ fn sleeping(ticket: &Ticket) -> Option<&AgentName> {
     ticket
         .attempt()
         .filter(|a| matches!(a.state, model::attempt::State::WaitingForWakeup { .. }))
-        .map(|a| &a.agent)
+        .map(|a| &a.claim.agent)
 }
 
 /// Now and then the answer is to the question before: whoever gave it was slow.

@@ -163,6 +163,7 @@ pub(crate) fn came(report: &Report) -> String {
         Report::PassedBefore => "passed before".to_owned(),
         Report::NotSetUp => "not set up".to_owned(),
         Report::Landed { commit } => format!("the target is at {}", commit.short()),
+        Report::NotLanded => "the target does not hold it".to_owned(),
         Report::TargetMoved => "the target has moved".to_owned(),
         Report::CheckoutEdited { paths } => format!("{} edits are in the way", paths.len()),
         Report::FileMissing => "no file is there".to_owned(),

@@ -550,6 +550,7 @@ impl World {
         ticket
             .attempt()
             .unwrap_or_else(|| panic!("{id} is {}", ticket.state_name()))
+            .claim
             .agent
             .to_string()
     }

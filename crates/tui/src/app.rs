@@ -182,7 +182,7 @@ impl App {
             && let Some(attempt) = after.attempt()
         {
             self.runs
-                .insert(attempt.agent.clone(), (run.clone(), after.id.clone()));
+                .insert(attempt.claim.agent.clone(), (run.clone(), after.id.clone()));
         }
         if let (
             Fact::Ticket(ticket::Event::Attempt(attempt::Event::StepFinished {
@@ -352,7 +352,7 @@ impl App {
             Pane::Queue | Pane::Train | Pane::Inbox => {
                 let ticket = self.chosen_ticket().and_then(|id| self.ticket(id))?;
                 match (&ticket.state, ticket.attempt()) {
-                    (_, Some(attempt)) => Some(&attempt.agent),
+                    (_, Some(attempt)) => Some(&attempt.claim.agent),
                     (ticket::State::Done(ticket::Done::Landed { agent, .. }), None) => Some(agent),
                     (_, None) => None,
                 }
@@ -369,7 +369,7 @@ impl App {
                 let worker = self
                     .ticket(id)?
                     .attempt()
-                    .and_then(|attempt| attempt.worker.as_ref());
+                    .and_then(|attempt| attempt.conversation.worker.as_ref());
                 let latest = || {
                     self.runs
                         .values()

@@ -313,9 +313,11 @@ impl App {
             let ticket = self.ticket(id)?;
             let attempt = ticket.attempt()?;
             match &attempt.state {
-                attempt::State::WaitingForInput { question, .. } => {
-                    Some((attempt.agent.clone(), question.clone(), Question::of(ticket)))
-                }
+                attempt::State::WaitingForInput { question, .. } => Some((
+                    attempt.claim.agent.clone(),
+                    question.clone(),
+                    Question::of(ticket),
+                )),
                 _ => None,
             }
         };

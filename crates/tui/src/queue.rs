@@ -70,7 +70,7 @@ pub(crate) fn matches(ticket: &Ticket, beside: &Context, filter: &str, now: Time
         return true;
     }
     let standing = beside.standing(ticket, now);
-    let agent = ticket.attempt().map(|attempt| attempt.agent.as_str());
+    let agent = ticket.attempt().map(|attempt| attempt.claim.agent.as_str());
     let tags: Vec<&str> = ticket.spec.tags.iter().map(String::as_str).collect();
     let all = format!(
         "{} {} {} {} p{} {} {}",

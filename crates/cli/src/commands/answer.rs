@@ -102,8 +102,7 @@ fn read(context: &mut Context, ticket: &Ticket, agent: &AgentName) -> Result<Str
             | State::WaitingForWakeup { .. }
             | State::Verifying
             | State::Done
-            | State::Stuck { .. }
-            | State::Reaped { .. } => None,
+            | State::Stuck { .. } => None,
         });
         let columns = context.out.terminal.columns;
         let head = format!("{agent} asks about {}: {}", ticket.id, ticket.spec.title);

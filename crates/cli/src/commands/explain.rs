@@ -195,7 +195,7 @@ async fn of_its_check(ledger: &Ledger, ticket: &Ticket) -> Result<Option<String>
 fn failure_of(ticket: Option<&Ticket>) -> Option<&Failure> {
     let ticket = ticket?;
     match ticket.held.as_ref()?.why {
-        Why::Auth | Why::NoProgress => ticket.attempt()?.failure.as_ref(),
+        Why::Auth | Why::NoProgress => ticket.attempt()?.conversation.failure.as_ref(),
         Why::Failed
         | Why::Blocked
         | Why::Killed

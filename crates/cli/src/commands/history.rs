@@ -108,7 +108,9 @@ async fn each(
         Either::Agent(agent) => agent,
     };
     let is_its = |state: &State| match state {
-        State::Ticket(ticket) => ticket.attempt().is_some_and(|attempt| attempt.agent == *agent),
+        State::Ticket(ticket) => ticket
+            .attempt()
+            .is_some_and(|attempt| attempt.claim.agent == *agent),
         State::Project(_) => false,
     };
     let of_project = |fold: Recorded| match &fold.fact {
@@ -196,7 +198,7 @@ fn words(name: &str) -> BTreeSet<String> {
 }
 
 /// Every name that a state can have.
-const STATES: [&str; 27] = [
+const STATES: [&str; 26] = [
     "new",
     "open",
     "in_progress",
@@ -210,7 +212,6 @@ const STATES: [&str; 27] = [
     "waiting_for_wakeup",
     "verifying",
     "stuck",
-    "reaped",
     "checking",
     "reviewing",
     "landing",
@@ -266,21 +267,26 @@ fn at(context: &mut Context, fold: Option<&Recorded>, seq: u64) -> Result<Exit> 
             format!("{} in all, {} counted", ticket.attempts, ticket.tries),
         ));
         if let Some(attempt) = ticket.attempt() {
-            lines.push(("agent", attempt.agent.to_string()));
+            lines.push(("agent", attempt.claim.agent.to_string()));
             lines.push((
                 "attempt",
                 format!(
                     "{}, {} steps, {} runs",
-                    attempt.number, attempt.steps, attempt.runs
+                    attempt.claim.number, attempt.conversation.steps, attempt.conversation.runs
                 ),
             ));
-            lines.push(("session", attempt.session.id.to_string()));
+            lines.push(("session", attempt.conversation.session.id.to_string()));
             lines.push((
                 "base",
-                attempt.base.as_ref().map(ToString::to_string).unwrap_or_default(),
+                attempt
+                    .claim
+                    .base
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
             ));
-            lines.push(("errors", attempt.errors.to_string()));
-            if let Some(failure) = &attempt.failure {
+            lines.push(("errors", attempt.conversation.errors.to_string()));
+            if let Some(failure) = &attempt.conversation.failure {
                 lines.push((
                     "failure",
                     format!("{}: {}", failure.class.name(), failure.message),

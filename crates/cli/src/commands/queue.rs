@@ -125,10 +125,12 @@ async fn all_landed(ledger: &Ledger, crew: &Snapshot) -> Result<Vec<Landed>> {
 fn row(table: &mut Table, ticket: &Ticket, standing: &Standing, now: Time) {
     let attempt = ticket.attempt();
     let agent = attempt
-        .map(|attempt| attempt.agent.to_string())
+        .map(|attempt| attempt.claim.agent.to_string())
         .unwrap_or_default();
     let step = match &ticket.state {
-        State::InProgress(attempt) => attempt.steps + u32::from(attempt.has_live_worker()),
+        State::InProgress(attempt) => {
+            attempt.conversation.steps + u32::from(attempt.conversation.has_live_worker())
+        }
         State::New | State::Open | State::Verify(_) | State::Done(_) => 0,
     };
     let state = match step {

@@ -74,7 +74,7 @@ fn asks(crew: &Snapshot) -> Option<AgentName> {
     crew.tickets.values().find_map(|ticket| {
         let attempt = ticket.attempt()?;
         match attempt.state {
-            State::WaitingForInput { .. } => Some(attempt.agent.clone()),
+            State::WaitingForInput { .. } => Some(attempt.claim.agent.clone()),
             _ => None,
         }
     })

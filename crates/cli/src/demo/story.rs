@@ -35,7 +35,10 @@ impl Tell for Story {
         let agent = after
             .attempt()
             .or_else(|| before.tickets.get(id)?.attempt())
-            .map_or_else(|| "its agent".to_owned(), |attempt| attempt.agent.to_string());
+            .map_or_else(
+                || "its agent".to_owned(),
+                |attempt| attempt.claim.agent.to_string(),
+            );
         let told = match event {
             Event::Claimed { .. } => Some((claimed(counts, &agent), Style::Plain)),
             Event::Attempt(event) => of_attempt(event, &agent),

@@ -120,15 +120,15 @@ fn workspaces(patient: &Subject, found: &mut Vec<Finding>) {
         if patient.is_changing(&ticket.id) {
             continue;
         }
-        let folder = root.join(format!("{}-{}", attempt.agent, ticket.id));
+        let folder = root.join(format!("{}-{}", attempt.claim.agent, ticket.id));
         if attempt.has_workspace() && !folder.is_dir() {
             found.push(Finding::note(
                 AREA,
-                format!("{}: the workspace of {} is gone", ticket.id, attempt.agent),
+                format!("{}: the workspace of {} is gone", ticket.id, attempt.claim.agent),
                 "nothing to do: crew starts the attempt over from the work it has kept",
             ));
         }
-        if let Some(base) = &attempt.base
+        if let Some(base) = &attempt.claim.base
             && let Err(error) =
                 Oid::parse(base.as_str()).and_then(|base| patient.place.repository.tree_of(&base))
         {

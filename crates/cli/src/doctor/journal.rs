@@ -108,7 +108,7 @@ fn pair(fold: &Recorded) -> Option<(AgentName, TicketId)> {
     let State::Ticket(ticket) = &fold.after else {
         return None;
     };
-    Some((ticket.attempt()?.agent.clone(), ticket.id.clone()))
+    Some((ticket.attempt()?.claim.agent.clone(), ticket.id.clone()))
 }
 
 /// Reads it: all of it, if that is not much or `deep`. None when it cannot be read to its end.

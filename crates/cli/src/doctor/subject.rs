@@ -68,11 +68,11 @@ impl Subject {
 
     /// The ticket whose present attempt this agent has.
     pub(crate) fn at_work(&self, agent: &AgentName, ticket: &TicketId) -> Option<&Ticket> {
-        self.crew
-            .tickets
-            .get(ticket)
-            .map(AsRef::as_ref)
-            .filter(|ticket| ticket.attempt().is_some_and(|attempt| attempt.agent == *agent))
+        self.crew.tickets.get(ticket).map(AsRef::as_ref).filter(|ticket| {
+            ticket
+                .attempt()
+                .is_some_and(|attempt| attempt.claim.agent == *agent)
+        })
     }
 
     /// The agents and their tickets, by the name of workspace and branch.

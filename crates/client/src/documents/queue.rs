@@ -125,7 +125,7 @@ impl Ticket {
             deps: ticket.spec.deps.iter().cloned().collect(),
             state: ticket.state_name(),
             since: Moment(ticket.since),
-            agent: ticket.attempt().map(|attempt| attempt.agent.clone()),
+            agent: ticket.attempt().map(|attempt| attempt.claim.agent.clone()),
             labels: ticket.labels.clone(),
             file_changed_at: changed_at.map(Moment),
             why_not: refusal.map(ToString::to_string),

@@ -42,8 +42,13 @@ impl Driver {
         for run in live.cloned().collect::<Vec<_>>() {
             self.watch(run);
         }
+        let (pending, left): (Vec<Ordered>, Vec<Ordered>) = pending
+            .into_iter()
+            .partition(|ordered| is_duty(&self.duty, ordered));
         self.left = pending;
-        self.left.retain(|ordered| is_duty(&self.duty, ordered));
+        self.left_to_end = left;
+        self.left_to_end
+            .retain(|one| matches!(one.effect, Effect::Land { .. }));
         Ok(())
     }
 

@@ -43,8 +43,9 @@ fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
         Effect::StartCheck { run, .. } => ticket
             .check_run()
             .is_some_and(|check| check.run == *run && check.stopping.is_none()),
+        // A landing that somebody has ended is looked at, and not begun.
         Effect::Land { candidate, .. } => stage.is_some_and(
-            |(stage, _)| matches!(stage, Stage::Landing { candidate: it, .. } if it == candidate),
+            |(stage, _)| matches!(stage, Stage::Landing { candidate: it, then: None, .. } if it == candidate),
         ),
         Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
         | Effect::KeepWork { .. }

@@ -108,11 +108,6 @@ pub enum Event {
     },
     /// Nobody answered in time.
     WaitTimedOut,
-    /// A person said: fish or cut bait.
-    Baited {
-        /// Who.
-        by: Actor,
-    },
     /// Stuck, and looked at.
     Recovered {
         /// What was found.
@@ -144,11 +139,6 @@ pub enum Event {
         /// What the next step says.
         prompt: Prompt,
     },
-    /// It is given up for good.
-    Reaped {
-        /// Why.
-        why: String,
-    },
 }
 
 impl Event {
@@ -166,14 +156,12 @@ impl Event {
             Event::Woken => "woken",
             Event::WokenEarly { .. } => "woken_early",
             Event::WaitTimedOut => "wait_timed_out",
-            Event::Baited { .. } => "baited",
             Event::Recovered { .. } => "recovered",
             Event::Retried { .. } => "retried",
             Event::TicketEdited => "ticket_edited",
             Event::Submitted => "submitted",
             Event::ChecksPassed => "checks_passed",
             Event::Returned { .. } => "returned",
-            Event::Reaped { .. } => "reaped",
         }
     }
 }
@@ -248,11 +236,6 @@ pub enum Raised {
     },
     /// Its workspace is gone.
     WorkspaceLost,
-    /// The last chance that a person gave it was spent.
-    Reaped {
-        /// Why it was given.
-        why: String,
-    },
     /// Only a person can help.
     NeedsPerson {
         /// Why.

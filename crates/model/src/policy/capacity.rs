@@ -45,7 +45,7 @@ impl Limits {
 pub fn busy<'t>(tickets: impl Iterator<Item = &'t Ticket>) -> u32 {
     count(tickets, |t| {
         t.attempt()
-            .is_some_and(|a| a.holding && !matches!(a.state, attempt::State::Done) && !waits(a))
+            .is_some_and(|a| a.claim.has_slot() && !matches!(a.state, attempt::State::Done) && !waits(a))
     })
 }
 
@@ -58,8 +58,7 @@ fn waits(attempt: &attempt::Attempt) -> bool {
         | attempt::State::Working(_)
         | attempt::State::Verifying
         | attempt::State::Done
-        | attempt::State::Stuck { .. }
-        | attempt::State::Reaped { .. } => false,
+        | attempt::State::Stuck { .. } => false,
     }
 }
 
@@ -94,7 +93,9 @@ pub fn further<'t>(
     let missing = wanted.saturating_sub(size(idle(tickets.clone(), roster).len()));
     let waiting = match limits.fixed {
         true => 0,
-        false => count(tickets, |t| t.attempt().is_some_and(|a| a.holding && waits(a))),
+        false => count(tickets, |t| {
+            t.attempt().is_some_and(|a| a.claim.has_slot() && waits(a))
+        }),
     };
     let names = limits
         .names
@@ -121,7 +122,8 @@ mod tests {
 
     use super::*;
     use crate::TicketId;
-    use crate::attempt::{Attempt, StartPoint};
+    use crate::attempt::{Attempt, Claim, StartPoint};
+    use crate::conversation::Conversation;
     use crate::ticket::State;
     use crate::worker::Worker;
     use crate::{Fence, RunId, SessionId, Time};
@@ -133,15 +135,9 @@ mod tests {
     fn taken(id: &str, agent: &str, state: attempt::State) -> (TicketId, Ticket) {
         let id = TicketId::new(id).unwrap();
         let session = SessionId(uuid::Uuid::from_u128(1));
-        let mut attempt = Attempt::new(
-            name(agent),
-            Fence(1),
-            1,
-            StartPoint::Target,
-            crate::samples::harness(),
-            session,
-            Time(0),
-        );
+        let claim = Claim::new(name(agent), Fence(1), 1, StartPoint::Target);
+        let conversation = Conversation::new(crate::samples::harness(), session);
+        let mut attempt = Attempt::new(claim, conversation, Time(0));
         attempt.state = state;
         let state = State::InProgress(Box::new(attempt));
         (
@@ -296,7 +292,7 @@ mod tests {
         let State::InProgress(attempt) = &mut ticket.state else {
             panic!("it was taken")
         };
-        attempt.worker = Some(Worker::new(RunId::of_step(&id, Fence(1), 1)));
+        attempt.conversation.worker = Some(Worker::new(RunId::of_step(&id, Fence(1), 1)));
         let tickets = BTreeMap::from([(id, ticket), taken("t-2", "b", attempt::State::Ready)]);
         assert_eq!(workers(tickets.values(), LIMITS), 0);
         assert_eq!(workers(tickets.values(), Limits { workers: 3, ..LIMITS }), 2);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::Time;
-use crate::attempt::{Attempt, Class, Failure};
+use crate::conversation::{Class, Conversation, Failure};
 use crate::policy::backoff;
 
 /// Failed steps in a row after which an attempt is stuck.
@@ -86,14 +86,16 @@ fn rule(class: Class) -> Rule {
     }
 }
 
-/// What follows `failure` at `now`, in an attempt as it is before it.
+/// What follows `failure` at `now`, in a conversation as it is before it.
 #[must_use]
-pub fn after(attempt: Option<&Attempt>, failure: &Failure, now: Time) -> Next {
-    let (errors, repeats) = attempt.map_or((0, 0), |a| {
-        let same = a.failure.as_ref().is_some_and(|before| before.is_same(failure));
-        (a.errors, if same { a.repeats } else { 0 })
+pub fn after(conversation: Option<&Conversation>, failure: &Failure, now: Time) -> Next {
+    let (errors, repeats) = conversation.map_or((0, 0), |c| {
+        let same = c.failure.as_ref().is_some_and(|before| before.is_same(failure));
+        (c.errors, if same { c.repeats } else { 0 })
     });
-    let before = attempt.and_then(|a| a.failure.as_ref()).filter(|_| errors > 0);
+    let before = conversation
+        .and_then(|c| c.failure.as_ref())
+        .filter(|_| errors > 0);
     let again = before.is_some_and(|f| f.class == failure.class);
     let uncounted = |wait| Next {
         wait,
@@ -107,7 +109,7 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure, now: Time) -> Next {
     };
     match rule(failure.class) {
         Rule::Free => uncounted(Duration::ZERO),
-        Rule::Later => uncounted(service(attempt, failure, now)),
+        Rule::Later => uncounted(service(conversation, failure, now)),
         Rule::Afresh if again => counted,
         Rule::Afresh => Next {
             wait: Duration::ZERO,
@@ -127,8 +129,11 @@ pub fn after(attempt: Option<&Attempt>, failure: &Failure, now: Time) -> Next {
 }
 
 /// How long a service wants to be left alone. One that always says "now" is still asked ever more rarely.
-fn service(attempt: Option<&Attempt>, failure: &Failure, now: Time) -> Duration {
-    let times = attempt.and_then(|a| a.throttled.as_ref()).map_or(0, |t| t.times) + 1;
+fn service(conversation: Option<&Conversation>, failure: &Failure, now: Time) -> Duration {
+    let times = conversation
+        .and_then(|c| c.throttled.as_ref())
+        .map_or(0, |t| t.times)
+        + 1;
     match failure.until {
         Some(until) => until
             .since(now)
@@ -157,14 +162,18 @@ mod tests {
         });
         let mut states = Vec::new();
         for class in classes {
-            let run = RunId::of_step(&TicketId::new("t-1").unwrap(), Fence(1), now.runs + 1);
+            let run = RunId::of_step(
+                &TicketId::new("t-1").unwrap(),
+                Fence(1),
+                now.conversation.runs + 1,
+            );
             now = take(Event::StepStarted {
                 run,
                 budget: None,
                 change: None,
             });
             let failure = Failure::new(*class, "no");
-            let next = after(Some(&now), &failure, Time(0));
+            let next = after(Some(&now.conversation), &failure, Time(0));
             now = take(Event::StepFailed {
                 usage: Usage::default(),
                 total_micro_usd: None,
@@ -172,7 +181,9 @@ mod tests {
                 retry_at: Time(0) + next.wait,
                 errors_left: next.errors_left,
                 repeats_left: next.repeats_left,
-                fresh: SessionId(uuid::Uuid::from_u128(u128::from(now.session.number) + 100)),
+                fresh: SessionId(uuid::Uuid::from_u128(
+                    u128::from(now.conversation.session.number) + 100,
+                )),
             });
             states.push(now.state.clone());
         }
@@ -203,12 +214,12 @@ mod tests {
 
     #[test]
     fn a_service_that_says_until_when_is_asked_then_and_never_at_once_for_ever() {
-        let attempt = |times| {
+        let conversation = |times| {
             let failure = Failure::new(Class::RateLimited, "no");
-            let throttled = (times > 0).then_some(crate::attempt::Throttled { failure, times });
-            Attempt {
+            let throttled = (times > 0).then_some(crate::conversation::Throttled { failure, times });
+            Conversation {
                 throttled,
-                ..samples::attempt::first()
+                ..samples::attempt::first().conversation
             }
         };
         let wait = |times, until: i64| {
@@ -216,7 +227,7 @@ mod tests {
                 until: Some(Time(until * 1000)),
                 ..Failure::new(Class::RateLimited, "no")
             };
-            after(Some(&attempt(times)), &failure, Time(1_000_000))
+            after(Some(&conversation(times)), &failure, Time(1_000_000))
                 .wait
                 .as_secs()
         };

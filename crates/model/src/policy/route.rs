@@ -261,7 +261,7 @@ fn look(queue: Queue<'_>, id: &TicketId, by_hand: bool) -> Result<(), Refusal> {
         State::New => return Err(Refusal::Unknown),
         State::InProgress(attempt) => {
             return Err(Refusal::InProgress {
-                agent: attempt.agent.clone(),
+                agent: attempt.claim.agent.clone(),
             });
         }
         State::Verify(verify) => {

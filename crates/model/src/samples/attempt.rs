@@ -2,36 +2,30 @@
 
 use super::{Alphabet, EARLY, LATE, agent, harness, oid, other_harness, run, session_id};
 use crate::attempt::{
-    AfterStop, Attempt, Class, Event, Failure, HarnessChange, Machine, Mode, Prompt, Signal, StartPoint,
-    State, Stuck, Usage, Workspace,
+    AfterStop, Attempt, Claim, Class, Event, Failure, HarnessChange, Machine, Mode, Prompt, Signal,
+    StartPoint, State, Stuck, Usage, Workspace,
 };
+use crate::conversation::Conversation;
 use crate::machine::{self, Explored, Sample};
 use crate::{Actor, Fence};
 
 /// What it is.
 pub const ABOUT: &str = "An attempt is one agent at work on one ticket, from its claim until its work is landed or given \
-    back. It is a child of the ticket and owns a session and, while a step runs, a worker. What ends it is told to the ticket, \
+    back. It is a child of the ticket. Its conversation owns a session and, while a step runs, a worker. What ends it is told to the ticket, \
     which leaves `in_progress`: this machine alone then stays where it is.";
 
 /// A fresh claim.
 #[must_use]
 pub fn first() -> Attempt {
-    Attempt::new(
-        agent("ann"),
-        Fence(1),
-        1,
-        StartPoint::Target,
-        harness(),
-        session_id(1),
-        EARLY,
-    )
+    let claim = Claim::new(agent("ann"), Fence(1), 1, StartPoint::Target);
+    Attempt::new(claim, Conversation::new(harness(), session_id(1)), EARLY)
 }
 
 /// Every event that fits `attempt`, with its guards.
 #[must_use]
 pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
-    let fresh = session_id(attempt.session.number + 1);
-    let run = run(attempt.fence, attempt.runs + 1);
+    let fresh = session_id(attempt.conversation.session.number + 1);
+    let run = run(attempt.claim.fence, attempt.conversation.runs + 1);
     let finished = |signal, steps_left, attempts_left| Event::StepFinished {
         usage: Usage {
             input_tokens: 10,
@@ -202,7 +196,6 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
     .event(Event::Woken)
     .event(Event::WokenEarly { by: by() })
     .event(Event::WaitTimedOut)
-    .event(Event::Baited { by: by() })
     .when("workspace clean", recovered(Workspace::Clean, 2, 2))
     .when("workspace changed", recovered(Workspace::Changed, 2, 2))
     .when("workspace gone", recovered(Workspace::Missing, 2, 2))
@@ -235,8 +228,7 @@ pub fn alphabet(attempt: &Attempt) -> Vec<Sample<Event>> {
                 paths: vec!["a".to_owned()],
             },
         },
-    )
-    .event(Event::Reaped { why: why() });
+    );
     all.0
 }
 
@@ -246,28 +238,21 @@ pub fn shape(attempt: &Attempt) -> String {
     let state = match &attempt.state {
         State::Working(w) => {
             let said = w.next == Prompt::LastChance;
-            format!(
-                "working {} {said} {} {}",
-                w.last_chance,
-                w.bait.is_some(),
-                w.due.is_some()
-            )
+            format!("working {said} {}", w.due.is_some())
         }
         State::Stuck { why: Stuck::Errors } => "stuck".to_owned(),
         State::Stuck {
             why: Stuck::Auth | Stuck::NoProgress,
         } => "stuck for a person".to_owned(),
         State::WaitingForInput { until, .. } => format!("waiting_for_input {}", until.is_some()),
-        State::Preparing
-        | State::Ready
-        | State::WaitingForWakeup { .. }
-        | State::Verifying
-        | State::Done
-        | State::Reaped { .. } => attempt.state.name().to_owned(),
+        State::Preparing | State::Ready | State::WaitingForWakeup { .. } | State::Verifying | State::Done => {
+            attempt.state.name().to_owned()
+        }
     };
-    let worker = attempt.worker.as_ref().map(|w| w.state);
-    let worker = worker.filter(|_| attempt.has_live_worker());
-    let stopping = match &attempt.stopping {
+    let conversation = &attempt.conversation;
+    let worker = conversation.worker.as_ref().map(|w| w.state);
+    let worker = worker.filter(|_| conversation.has_live_worker());
+    let stopping = match &conversation.stopping {
         None => "",
         Some(AfterStop::Retry { .. }) => "retry",
         Some(AfterStop::Fail { .. }) => "fail",
@@ -278,7 +263,8 @@ pub fn shape(attempt: &Attempt) -> String {
     };
     format!(
         "{state} {worker:?} {stopping} {:?} {}",
-        attempt.session.state, attempt.holding
+        conversation.session.state,
+        attempt.claim.has_slot()
     )
 }
 

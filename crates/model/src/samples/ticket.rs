@@ -4,8 +4,8 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event, Fingerprint, InTheWay, Loss,
-    Machine, Obstacle, Released, Repeat, Spec, Stage, State, Ticket, Verify,
+    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event, Fingerprint,
+    InTheWay, Loss, Machine, Obstacle, Released, Repeat, Spec, Stage, State, Ticket, Verify,
 };
 use crate::{Actor, RunId};
 
@@ -49,7 +49,7 @@ pub fn spec() -> Spec {
 /// Every event that fits `ticket`, with its guards.
 #[must_use]
 pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
-    let session = session_id(ticket.attempt().map_or(0, |a| a.session.number) + 1);
+    let session = session_id(ticket.attempt().map_or(0, |a| a.conversation.session.number) + 1);
     let claimed = |fence, at, eligible| Event::Claimed {
         agent: agent("ann"),
         fence,
@@ -172,36 +172,6 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("not eligible", claimed(next, LATE, false))
         .when("old fence", claimed(ticket.fence, LATE, true))
         .event(Event::Submitted { by: by(), at: LATE })
-        .when(
-            "attempts left",
-            Event::WorkerGaveUp {
-                attempts_left: 2,
-                reopen_at: LATE,
-            },
-        )
-        .when(
-            "none left",
-            Event::WorkerGaveUp {
-                attempts_left: 0,
-                reopen_at: LATE,
-            },
-        )
-        .when(
-            "attempts left",
-            Event::WorkerCrashed {
-                attempts_left: 2,
-                reopen_at: LATE,
-            },
-        )
-        .when(
-            "none left",
-            Event::WorkerCrashed {
-                attempts_left: 0,
-                reopen_at: LATE,
-            },
-        )
-        .event(Event::WorkerLost)
-        .event(Event::Blocked { why: why() })
         .when("killed", released(Released::Killed { by: by() }))
         .when("reaped", released(Released::Reaped { why: why() }))
         .when("workspace failed, attempts left", workspace_failed(2))
@@ -268,6 +238,22 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             retry_at: LATE,
         })
         .event(Event::LandingRetried)
+        .when(
+            "to drop",
+            Event::LandingEndOrdered {
+                then: AfterLanding::Drop {
+                    by: by(),
+                    reason: why(),
+                },
+            },
+        )
+        .when(
+            "to retry",
+            Event::LandingEndOrdered {
+                then: AfterLanding::Retry { by: by() },
+            },
+        )
+        .event(Event::NotLanded)
         .event(Event::RecoveryNotNeeded)
         .event(Event::RetryDue)
         .when("slot free", retried(true))
@@ -310,7 +296,7 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
         | Child::ChecksPassed
         | Child::Returned { .. }
         | Child::Retried { .. }
-        | Child::Reaped { .. } => true,
+        | Child::TicketEdited => true,
         Child::WorkspaceReady { .. }
         | Child::StepStarted { .. }
         | Child::WorkerSpawned
@@ -321,9 +307,7 @@ pub fn is_said_by_the_ticket(event: &crate::attempt::Event) -> bool {
         | Child::Woken
         | Child::WokenEarly { .. }
         | Child::WaitTimedOut
-        | Child::Baited { .. }
-        | Child::Recovered { .. }
-        | Child::TicketEdited => false,
+        | Child::Recovered { .. } => false,
     }
 }
 
@@ -357,7 +341,13 @@ fn verify_shape(verify: &Verify) -> String {
         Stage::Reviewing { reviewer, due, .. } => {
             format!("reviewing {} {}", reviewer.is_some(), due.is_some())
         }
-        Stage::Landing { waiting, .. } => format!("landing {}", waiting.is_some()),
+        Stage::Landing { waiting, then, .. } => {
+            let then = then.as_ref().map(|then| match then {
+                AfterLanding::Drop { .. } => "drop",
+                AfterLanding::Retry { .. } => "retry",
+            });
+            format!("landing {} {then:?}", waiting.is_some())
+        }
     };
     // Of the attempt only what the way back depends on: everything else is behind it.
     let cleared = verify.cleared.as_ref().map(|cleared| match cleared.by {
@@ -367,7 +357,7 @@ fn verify_shape(verify: &Verify) -> String {
     format!(
         "{stage} {} {cleared:?} {} {}",
         verify.approved.is_some(),
-        verify.attempt.holding,
+        verify.attempt.claim.has_slot(),
         verify.attempt.state.name()
     )
 }

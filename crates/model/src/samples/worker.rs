@@ -4,8 +4,8 @@ use crate::machine::Explored;
 use crate::worker::{Event, Machine, State};
 
 /// What it is.
-pub const ABOUT: &str = "A worker is the process of one step, a child of the attempt. Its end is heard once, and only by \
-    its attempt.";
+pub const ABOUT: &str = "A worker is the process of one step, a child of the conversation. Its end counts once, and \
+    only for its conversation.";
 
 /// Every event.
 pub const EVENTS: [Event; 4] = [Event::Spawned, Event::Exited, Event::Failed, Event::Killed];

@@ -162,7 +162,7 @@ impl Ticket {
         if let (State::Verify(verify), false) = (&mut ticket.state, matches!(self.state, State::Verify(_))) {
             verify.submitted_at = at;
         }
-        let standing = |t: &Ticket| t.attempt().map(|a| (a.fence, a.state.name()));
+        let standing = |t: &Ticket| t.attempt().map(|a| (a.claim.fence, a.state.name()));
         let (before, now) = (standing(self), standing(&ticket));
         if before != now
             && let Some(attempt) = ticket.attempt_mut()
@@ -203,8 +203,7 @@ impl Ticket {
                 | attempt::State::Ready
                 | attempt::State::Verifying
                 | attempt::State::Done
-                | attempt::State::Stuck { .. }
-                | attempt::State::Reaped { .. } => None,
+                | attempt::State::Stuck { .. } => None,
             },
             State::Verify(verify) => match &verify.stage {
                 Stage::Queued | Stage::Building | Stage::Checking(_) => None,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, Repeat, Spec};
+use super::{AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, Repeat, Spec};
 use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
@@ -45,27 +45,6 @@ pub enum Event {
         by: Actor,
         /// When.
         at: Time,
-    },
-    /// The last chance was spent without submitting.
-    WorkerGaveUp {
-        /// Attempts left.
-        attempts_left: u32,
-        /// When it is given out again.
-        reopen_at: Time,
-    },
-    /// Stuck once too often.
-    WorkerCrashed {
-        /// Attempts left.
-        attempts_left: u32,
-        /// When it is given out again.
-        reopen_at: Time,
-    },
-    /// Its worker's host is gone, or no attempt stands behind it.
-    WorkerLost,
-    /// Its agent cannot go on.
-    Blocked {
-        /// Why, in the agent's words.
-        why: String,
     },
     /// The attempt ended without a verdict on the work.
     Released {
@@ -223,6 +202,13 @@ pub enum Event {
     },
     /// Landing is tried again.
     LandingRetried,
+    /// A person has asked for something else while the ticket was landing: the landing is ended first.
+    LandingEndOrdered {
+        /// What follows, unless it has landed.
+        then: AfterLanding,
+    },
+    /// The landing was ended, and the target does not hold the merged result.
+    NotLanded,
     /// A recovery ticket whose ticket did not fail.
     RecoveryNotNeeded,
     /// What holds it is tried again by itself: nothing is counted afresh.
@@ -460,10 +446,6 @@ impl Event {
             Event::Claimed { .. } => "claimed",
             Event::Attempt(event) => event.name(),
             Event::Submitted { .. } => "submitted",
-            Event::WorkerGaveUp { .. } => "worker_gave_up",
-            Event::WorkerCrashed { .. } => "worker_crashed",
-            Event::WorkerLost => "worker_lost",
-            Event::Blocked { .. } => "blocked",
             Event::Released { .. } => "released",
             Event::CheckStarted => "check_started",
             Event::CandidateBuilt { .. } => "candidate_built",
@@ -487,6 +469,8 @@ impl Event {
             Event::TargetMoved => "target_moved",
             Event::CheckoutEdited { .. } => "checkout_edited",
             Event::LandingRetried => "landing_retried",
+            Event::LandingEndOrdered { .. } => "landing_end_ordered",
+            Event::NotLanded => "not_landed",
             Event::RecoveryNotNeeded => "recovery_not_needed",
             Event::RetryDue => "retry_due",
             Event::Retried { .. } => "retried",

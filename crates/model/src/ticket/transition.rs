@@ -7,7 +7,7 @@ mod work;
 
 use super::{Clearance, Done, Effect, Event, Label, Stage, State, Ticket, Waiting, Why};
 use crate::Actor;
-use crate::attempt::{self, Attempt, Prompt};
+use crate::attempt::{self, Prompt};
 use crate::machine::{self, Rejected, Step};
 
 /// The machine.
@@ -100,42 +100,6 @@ impl Draft<'_> {
                 let attempt = self.working()?.after(&attempt::Event::Submitted)?.0;
                 self.submit(attempt, by.clone(), *at);
                 Ok(())
-            }
-            Event::WorkerGaveUp {
-                attempts_left,
-                reopen_at,
-            } => {
-                self.expect_free()?;
-                self.working()?;
-                self.give_back(Label::AgentIncomplete, *attempts_left, *reopen_at)
-            }
-            Event::WorkerCrashed {
-                attempts_left,
-                reopen_at,
-            } => {
-                self.expect_free()?;
-                self.working()?;
-                self.give_back(Label::AgentError, *attempts_left, *reopen_at)
-            }
-            Event::WorkerLost => {
-                let State::InProgress(attempt) = &self.ticket.state else {
-                    return self.no("no agent has it");
-                };
-                let attempt = attempt.clone();
-                self.expect_free()?;
-                // Its host is gone, and so is its worker: nothing is left to be stopped.
-                let attempt = Attempt {
-                    worker: None,
-                    ..*attempt
-                };
-                self.ticket.state = State::InProgress(Box::new(attempt));
-                self.ticket.labels.insert(Label::AutoRecovered);
-                self.back_to_open()
-            }
-            Event::Blocked { why } => {
-                self.expect_free()?;
-                self.working()?;
-                self.block(why)
             }
             Event::Released { why } => self.release(why),
 
@@ -294,25 +258,49 @@ impl Draft<'_> {
                     Stage::Checking(_) | Stage::Landing { .. } => true,
                     Stage::Queued | Stage::Building | Stage::Reviewing { .. } => false,
                 };
-                self.stage(at_work, "it is neither being checked nor landing")?
-                    .stage = Stage::Queued;
-                Ok(())
+                self.stage(at_work, "it is neither being checked nor landing")?;
+                self.end_landing(Stage::Queued)
             }
             Event::CheckoutEdited { paths, retry_at } => {
                 let wait = Waiting {
                     paths: paths.clone(),
                     retry_at: *retry_at,
                 };
-                let Stage::Landing { waiting, .. } = &mut self.landing()?.stage else {
+                let Stage::Landing { candidate, .. } = &self.landing()?.stage else {
                     return self.no("it is not landing");
                 };
-                *waiting = Some(wait);
+                let waits = Stage::Landing {
+                    candidate: candidate.clone(),
+                    waiting: Some(wait),
+                    then: None,
+                };
+                self.end_landing(waits)
+            }
+            Event::LandingEndOrdered { then } => {
+                let Stage::Landing {
+                    waiting: None,
+                    then: wish,
+                    ..
+                } = &mut self.landing()?.stage
+                else {
+                    return self.no("it is not landing at this moment");
+                };
+                *wish = Some(then.clone());
                 Ok(())
             }
+            Event::NotLanded => match &self.landing()?.stage {
+                Stage::Landing { then: Some(_), .. } => self.end_landing(Stage::Queued),
+                Stage::Queued
+                | Stage::Building
+                | Stage::Checking(_)
+                | Stage::Reviewing { .. }
+                | Stage::Landing { then: None, .. } => self.no("nobody has ended its landing"),
+            },
             Event::LandingRetried => {
                 let Stage::Landing {
                     candidate,
                     waiting: Some(_),
+                    ..
                 } = &self.landing()?.stage
                 else {
                     return self.no("it does not wait");

@@ -180,33 +180,38 @@ impl Snapshot {
                 totals,
             };
         };
-        let running = attempt.has_live_worker();
+        let running = attempt.conversation.has_live_worker();
         let (status, mode) = status(attempt);
-        let failure = attempt.throttled.as_ref().map(|t| &t.failure);
+        let failure = attempt.conversation.throttled.as_ref().map(|t| &t.failure);
         let counted = || {
             attempt
+                .conversation
                 .failure
                 .as_ref()
-                .filter(|_| attempt.errors > 0 || status == Status::Stuck)
+                .filter(|_| attempt.conversation.errors > 0 || status == Status::Stuck)
         };
         Agent {
             name: name.clone(),
             status,
             ticket: Some(ticket.id.clone()),
             title: Some(ticket.spec.title.clone()),
-            attempt: Some(attempt.number),
-            step: attempt.steps + u32::from(running),
+            attempt: Some(attempt.claim.number),
+            step: attempt.conversation.steps + u32::from(running),
             running,
-            run: attempt.worker.as_ref().map(|worker| worker.run.clone()),
-            session: Some(attempt.session.id.clone()),
+            run: attempt
+                .conversation
+                .worker
+                .as_ref()
+                .map(|worker| worker.run.clone()),
+            session: Some(attempt.conversation.session.id.clone()),
             mode,
-            usage: attempt.usage,
+            usage: attempt.conversation.usage,
             since: Some(attempt.since.max(ticket.since)),
             assigned_at: Some(attempt.claimed_at),
             waits: self
                 .paused(ticket, attempt)
                 .or_else(|| self.waits(ticket, attempt)),
-            errors: attempt.errors,
+            errors: attempt.conversation.errors,
             failure: failure.or_else(counted).cloned(),
             totals,
         }
@@ -225,13 +230,12 @@ impl Snapshot {
             | attempt::State::WaitingForWakeup { .. }
             | attempt::State::Verifying
             | attempt::State::Done
-            | attempt::State::Stuck { .. }
-            | attempt::State::Reaped { .. } => return None,
+            | attempt::State::Stuck { .. } => return None,
         };
-        if ticket.held.is_some() || attempt.has_live_worker() {
+        if ticket.held.is_some() || attempt.conversation.has_live_worker() {
             return None;
         }
-        let harness = &attempt.harness.name;
+        let harness = &attempt.conversation.harness.name;
         let pause = self.project.paused.get(harness)?;
         if !pause.holds(self.at) || next.is_some_and(|next| !pause.outlasts(Some(next))) {
             return None;
@@ -262,21 +266,20 @@ fn status(attempt: &Attempt) -> (Status, Option<Mode>) {
         }
         attempt::State::Verifying => (Status::Verifying, None),
         attempt::State::Done => (Status::Done, None),
-        attempt::State::Stuck { .. } | attempt::State::Reaped { .. } => (Status::Stuck, None),
+        attempt::State::Stuck { .. } => (Status::Stuck, None),
     }
 }
 
 impl Snapshot {
     fn waits(&self, ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
         let steps = match &attempt.state {
-            attempt::State::Ready | attempt::State::Working(_) => !attempt.has_live_worker(),
+            attempt::State::Ready | attempt::State::Working(_) => !attempt.conversation.has_live_worker(),
             attempt::State::Preparing
             | attempt::State::WaitingForInput { .. }
             | attempt::State::WaitingForWakeup { .. }
             | attempt::State::Verifying
             | attempt::State::Done
-            | attempt::State::Stuck { .. }
-            | attempt::State::Reaped { .. } => false,
+            | attempt::State::Stuck { .. } => false,
         };
         match &self.project.pause {
             Some(pause) if steps && ticket.held.is_none() => Some(Waits {
@@ -299,8 +302,9 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
             until: held.retry_at,
         });
     }
-    if attempt.has_live_worker() {
+    if attempt.conversation.has_live_worker() {
         return attempt
+            .conversation
             .stopping
             .as_ref()
             .and_then(|_| fact("its step, which is being stopped, to end"));
@@ -323,15 +327,14 @@ fn waits(ticket: &Ticket, attempt: &Attempt) -> Option<Waits> {
             Stuck::Auth => "a person: the credentials are refused",
             Stuck::NoProgress => "a person: the same failure came three times",
         }),
-        attempt::State::Reaped { why } => fact(&format!("nothing: it was given up ({why})")),
     }
 }
 
 fn between_steps(attempt: &Attempt, working: &Working) -> Waits {
-    let failure = attempt.throttled.as_ref().map(|t| &t.failure);
-    let what = match (failure.or(attempt.failure.as_ref()), working.due) {
+    let failure = attempt.conversation.throttled.as_ref().map(|t| &t.failure);
+    let what = match (failure.or(attempt.conversation.failure.as_ref()), working.due) {
         (Some(failure), Some(_)) => {
-            let count = failure::in_a_row(failure.class, attempt.errors);
+            let count = failure::in_a_row(failure.class, attempt.conversation.errors);
             let count = count.map(|count| format!(", {count}")).unwrap_or_default();
             format!(
                 "its next step, after a failure ({}{count}): {}",

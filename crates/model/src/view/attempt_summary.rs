@@ -54,8 +54,8 @@ impl AttemptSummary {
         Self {
             ticket: ticket.id.clone(),
             title: ticket.spec.title.clone(),
-            agent: attempt.agent.clone(),
-            attempt: attempt.number,
+            agent: attempt.claim.agent.clone(),
+            attempt: attempt.claim.number,
             since: attempt.claimed_at,
             until: None,
             came_to: String::new(),
@@ -71,9 +71,9 @@ impl AttemptSummary {
 
     fn goes_on(&mut self, ticket: &Ticket, attempt: &Attempt) {
         self.title.clone_from(&ticket.spec.title);
-        (self.steps, self.usage) = (attempt.steps, attempt.usage);
+        (self.steps, self.usage) = (attempt.conversation.steps, attempt.conversation.usage);
         self.said.clone_from(&attempt.summary);
-        self.base = attempt.base.clone().or_else(|| self.base.take());
+        self.base = attempt.claim.base.clone().or_else(|| self.base.take());
         if let Some(candidate) = ticket.candidate() {
             (self.base, self.tip) = (Some(candidate.target.clone()), Some(candidate.tip.clone()));
             self.merged = Some(candidate.commit.clone());
@@ -122,16 +122,16 @@ impl Snapshot {
     pub(super) fn worked(&mut self, event: &ticket::Event, after: &Ticket, at: Time) {
         let before = self.tickets.get(&after.id).and_then(|ticket| ticket.attempt());
         let now = after.attempt();
-        let over = before.filter(|before| now.is_none_or(|now| now.number != before.number));
+        let over = before.filter(|before| now.is_none_or(|now| now.claim.number != before.claim.number));
         if let Some(over) = over
-            && let Some(work) = self.attempts.get_mut(&(after.id.clone(), over.number))
+            && let Some(work) = self.attempts.get_mut(&(after.id.clone(), over.claim.number))
         {
             work.ends(event, after, at);
         }
         if let Some(now) = now {
             let work = self
                 .attempts
-                .entry((after.id.clone(), now.number))
+                .entry((after.id.clone(), now.claim.number))
                 .or_insert_with(|| AttemptSummary::new(after, now));
             work.goes_on(after, now);
         }

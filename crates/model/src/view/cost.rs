@@ -152,23 +152,25 @@ impl Charge {
             | Event::Woken
             | Event::WokenEarly { .. }
             | Event::WaitTimedOut
-            | Event::Baited { .. }
             | Event::Recovered { .. }
             | Event::Retried { .. }
             | Event::TicketEdited
             | Event::Submitted
             | Event::ChecksPassed
-            | Event::Returned { .. }
-            | Event::Reaped { .. } => return None,
+            | Event::Returned { .. } => return None,
         };
         Some(Self {
             seq,
             at,
             ticket: ticket.clone(),
-            attempt: attempt.number,
-            agent: attempt.agent.clone(),
-            step: attempt.steps + 1,
-            run: attempt.worker.as_ref().map(|worker| worker.run.clone()),
+            attempt: attempt.claim.number,
+            agent: attempt.claim.agent.clone(),
+            step: attempt.conversation.steps + 1,
+            run: attempt
+                .conversation
+                .worker
+                .as_ref()
+                .map(|worker| worker.run.clone()),
             failed,
             usage,
         })
@@ -232,7 +234,12 @@ impl Snapshot {
             lines.sort_by_key(|line| std::cmp::Reverse(dear(line)));
         }
         let runs = |ticket: &&Arc<Ticket>| {
-            let of = |attempt: &Attempt| filter.agent.as_ref().is_none_or(|agent| *agent == attempt.agent);
+            let of = |attempt: &Attempt| {
+                filter
+                    .agent
+                    .as_ref()
+                    .is_none_or(|agent| *agent == attempt.claim.agent)
+            };
             ticket.live_run().is_some()
                 && ticket.attempt().is_some_and(of)
                 && filter.ticket.as_ref().is_none_or(|id| *id == ticket.id)

@@ -251,7 +251,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
         kind,
         urgency,
         ticket: Some(ticket.id.clone()),
-        agent: ticket.attempt().map(|attempt| attempt.agent.clone()),
+        agent: ticket.attempt().map(|attempt| attempt.claim.agent.clone()),
         title: ticket.spec.title.clone(),
         since: Some(ticket.since),
         why: String::new(),
@@ -262,7 +262,7 @@ fn item(ticket: &Ticket, kind: Kind, urgency: Urgency) -> Item {
 
 fn at_work(ticket: &Ticket, attempt: &Attempt) -> Option<Item> {
     let kill = Act::Kill {
-        agent: attempt.agent.clone(),
+        agent: attempt.claim.agent.clone(),
     };
     match &attempt.state {
         attempt::State::WaitingForInput { question, until } => Some(Item {
@@ -271,7 +271,7 @@ fn at_work(ticket: &Ticket, attempt: &Attempt) -> Option<Item> {
             until: *until,
             acts: vec![
                 Act::Answer {
-                    agent: attempt.agent.clone(),
+                    agent: attempt.claim.agent.clone(),
                     question: Question::of(ticket)?,
                 },
                 kill,
@@ -279,7 +279,7 @@ fn at_work(ticket: &Ticket, attempt: &Attempt) -> Option<Item> {
             ..item(ticket, Kind::Question, Urgency::Word)
         }),
         attempt::State::Stuck { why } => {
-            let failure = attempt.failure.as_ref().map(|failure| {
+            let failure = attempt.conversation.failure.as_ref().map(|failure| {
                 let class = failure.class.name();
                 format!(" ({class}): {}", failure.message)
             });
@@ -300,8 +300,7 @@ fn at_work(ticket: &Ticket, attempt: &Attempt) -> Option<Item> {
         | attempt::State::Working(_)
         | attempt::State::WaitingForWakeup { .. }
         | attempt::State::Verifying
-        | attempt::State::Done
-        | attempt::State::Reaped { .. } => None,
+        | attempt::State::Done => None,
     }
 }
 

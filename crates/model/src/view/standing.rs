@@ -88,15 +88,13 @@ fn new(sign: Sign, word: &'static str, why: Option<String>) -> Standing {
 
 fn of_attempt(attempt: &Attempt) -> Standing {
     let failure = || {
-        let failure = attempt.failure.as_ref();
+        let failure = attempt.conversation.failure.as_ref();
         failure.map(|failure| format!("{}: {}", failure.class.name(), failure.message))
     };
     match &attempt.state {
         attempt::State::WaitingForInput { question, .. } => new(Sign::Asks, "asks", Some(question.clone())),
         attempt::State::WaitingForWakeup { why, .. } => new(Sign::Waits, "sleeps", Some(why.clone())),
-        state @ (attempt::State::Stuck { .. } | attempt::State::Reaped { .. }) => {
-            new(Sign::Wrong, state.name(), failure())
-        }
+        state @ attempt::State::Stuck { .. } => new(Sign::Wrong, state.name(), failure()),
         state @ (attempt::State::Preparing | attempt::State::Ready) => {
             new(Sign::Preparing, state.name(), None)
         }
@@ -133,6 +131,7 @@ fn of_stage(stage: &Stage, now: Time) -> Standing {
         Stage::Landing {
             candidate,
             waiting: None,
+            ..
         } => new(
             Sign::Landing,
             "landing",

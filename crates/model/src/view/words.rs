@@ -4,7 +4,7 @@
 use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::Fact;
 use crate::policy::failure;
-use crate::ticket::{self, CheckOutcome, CheckStop, CheckTask, FileStatus, Released, in_words};
+use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released, in_words};
 use crate::{Oid, project};
 
 /// What happened, as the end of a sentence that began with the ticket or the project.
@@ -53,8 +53,7 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::Woken
                 | attempt::Event::WokenEarly { .. }
                 | attempt::Event::WaitTimedOut
-                | attempt::Event::Recovered { .. }
-                | attempt::Event::Baited { .. } => true,
+                | attempt::Event::Recovered { .. } => true,
                 attempt::Event::WorkspaceReady { .. }
                 | attempt::Event::StepStarted { .. }
                 | attempt::Event::WorkerSpawned
@@ -62,8 +61,7 @@ pub fn matters(fact: &Fact) -> bool {
                 | attempt::Event::TicketEdited
                 | attempt::Event::Submitted
                 | attempt::Event::ChecksPassed
-                | attempt::Event::Returned { .. }
-                | attempt::Event::Reaped { .. } => false,
+                | attempt::Event::Returned { .. } => false,
             },
             ticket::Event::Created { .. }
             | ticket::Event::Edited { .. }
@@ -71,16 +69,14 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::CandidateBuilt { .. }
             | ticket::Event::CheckOrdered { .. }
             | ticket::Event::LandingRetried
+            | ticket::Event::LandingEndOrdered { .. }
+            | ticket::Event::NotLanded
             | ticket::Event::RetryDue
             | ticket::Event::FileDrifted => false,
             ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
             ticket::Event::CheckStopOrdered { .. }
             | ticket::Event::Claimed { .. }
             | ticket::Event::Submitted { .. }
-            | ticket::Event::WorkerGaveUp { .. }
-            | ticket::Event::WorkerCrashed { .. }
-            | ticket::Event::WorkerLost
-            | ticket::Event::Blocked { .. }
             | ticket::Event::Released { .. }
             | ticket::Event::ChecksPassed { .. }
             | ticket::Event::ChecksFailed { .. }
@@ -153,20 +149,6 @@ fn of_ticket(event: &ticket::Event) -> String {
         Event::Claimed { agent, .. } => format!("given to {agent}"),
         Event::Attempt(event) => of_attempt(event),
         Event::Submitted { by, .. } => format!("submitted by {by}"),
-        Event::WorkerGaveUp { attempts_left, .. } => {
-            format!(
-                "its agent spent the last chance without submitting, {}",
-                left(*attempts_left, "attempt")
-            )
-        }
-        Event::WorkerCrashed { attempts_left, .. } => {
-            format!(
-                "its agent was stuck once too often, {}",
-                left(*attempts_left, "attempt")
-            )
-        }
-        Event::WorkerLost => "no attempt stands behind it".to_owned(),
-        Event::Blocked { why } => format!("its agent cannot go on: {why}"),
         Event::Released { why } => match why {
             Released::Killed { by } => format!("taken back: {by} killed its agent"),
             Released::Reaped { why } => format!("taken back, its agent was given up: {why}"),
@@ -254,6 +236,13 @@ fn of_ticket(event: &ticket::Event) -> String {
             format!("waits for edits in the checkout: {}", in_words(paths))
         }
         Event::LandingRetried => "landing is tried again".to_owned(),
+        Event::LandingEndOrdered {
+            then: AfterLanding::Drop { by, reason },
+        } => format!("to be dropped by {by} unless it has landed: {reason}"),
+        Event::LandingEndOrdered {
+            then: AfterLanding::Retry { by },
+        } => format!("to be merged anew unless it has landed: {by} said so"),
+        Event::NotLanded => "its landing was ended: the target does not hold it".to_owned(),
         Event::RecoveryNotNeeded => "not needed: what it recovers did not fail".to_owned(),
         Event::RetryDue => "tried again by itself".to_owned(),
         Event::Retried { by, .. } => format!("tried again: {by} said so"),
@@ -350,7 +339,6 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::Woken => "woken: its time has come".to_owned(),
         Event::WokenEarly { by } => format!("woken before its time by {by}"),
         Event::WaitTimedOut => "nobody answered in time".to_owned(),
-        Event::Baited { by } => format!("the last chance: {by} said so"),
         Event::Recovered { workspace, .. } => {
             let found = match workspace {
                 Workspace::Missing => "its workspace is gone",
@@ -364,7 +352,6 @@ fn of_attempt(event: &attempt::Event) -> String {
         Event::Submitted => "submitted".to_owned(),
         Event::ChecksPassed => "what it submitted passed".to_owned(),
         Event::Returned { .. } => "came back to its agent".to_owned(),
-        Event::Reaped { why } => format!("given up: {why}"),
     }
 }
 

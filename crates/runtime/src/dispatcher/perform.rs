@@ -100,7 +100,7 @@ impl Dispatcher {
         }
         let attempt = ticket.and_then(Ticket::attempt);
         let session = attempt.map_or_else(harness::Session::default, |a| {
-            crate::executor::perform::session(&a.session, a.session.steps <= 1)
+            crate::executor::perform::session(&a.conversation.session, a.conversation.session.steps <= 1)
         });
         Subject::Step(ticket.cloned().map(Box::new), session)
     }

@@ -190,7 +190,7 @@ impl Executor {
     /// reports the obstacles.
     pub(crate) fn save_ahead(&self, ticket: &Ticket) {
         let Some(attempt) = ticket.attempt() else { return };
-        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.agent, attempt.number)
+        if let Ok(Some(workspace)) = self.workspace(ticket, &attempt.claim.agent, attempt.claim.number)
             && workspace.exists()
         {
             let watch = Stopwatch::start();
@@ -221,7 +221,10 @@ impl Executor {
             .intent(candidate)
             .and_then(|intent| self.repository.end_landing(&intent));
         match ended {
-            Ok(()) => Report::Done,
+            Ok(true) => Report::Landed {
+                commit: candidate.commit.clone(),
+            },
+            Ok(false) => Report::NotLanded,
             Err(error) => could_not(error),
         }
     }

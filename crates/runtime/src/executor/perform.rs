@@ -229,7 +229,9 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         | Effect::StartCheck { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
-        | Effect::AddNote { .. } => ticket.attempt().map(|attempt| (&attempt.agent, attempt.number)),
+        | Effect::AddNote { .. } => ticket
+            .attempt()
+            .map(|attempt| (&attempt.claim.agent, attempt.claim.number)),
     }
 }
 
@@ -277,6 +279,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::PassedBefore
         | Report::NotSetUp
         | Report::Landed { .. }
+        | Report::NotLanded
         | Report::TargetMoved
         | Report::CheckoutEdited { .. }
         | Report::Done => None,

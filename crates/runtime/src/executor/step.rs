@@ -110,7 +110,7 @@ impl Executor {
             id: step.session.to_string(),
             is_new: step.new_session,
             ..ticket.attempt().map_or_else(Default::default, |a| {
-                super::perform::session(&a.session, step.new_session)
+                super::perform::session(&a.conversation.session, step.new_session)
             })
         };
         let request = StepRequest {
@@ -150,7 +150,7 @@ impl Executor {
 
     /// Uncommitted work is committed on the way: it is never in danger, and a look tells the same afterwards.
     pub(super) fn inspect(&self, ticket: &Ticket, agent: &AgentName) -> Report {
-        let number = ticket.attempt().map_or(ticket.attempts, |a| a.number);
+        let number = ticket.attempt().map_or(ticket.attempts, |a| a.claim.number);
         let workspace = match self.workspace(ticket, agent, number) {
             Ok(Some(workspace)) if workspace.exists() => workspace,
             Ok(_) => {

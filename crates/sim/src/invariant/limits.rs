@@ -61,7 +61,7 @@ impl Witness {
             "attempts are within their limit",
             || format!("{id} is at its attempt {} of {}", stored.tries, run.attempts),
         )?;
-        let steps = stored.attempt().map_or(0, |a| a.steps);
+        let steps = stored.attempt().map_or(0, |a| a.conversation.steps);
         ensure(
             steps <= run.max_steps + 1 + free.1,
             "steps are within their limit",
@@ -101,11 +101,18 @@ impl Witness {
             }
             attempt::Event::StepFailed { failure, .. } if !failure.class.counts() => {
                 let next = before.after(&Event::Attempt(event.clone()), at);
-                let errors = next.ok().and_then(|c| c.ticket.attempt().map(|a| a.errors));
+                let errors = next
+                    .ok()
+                    .and_then(|c| c.ticket.attempt().map(|a| a.conversation.errors));
                 ensure(
-                    errors.is_none_or(|errors| errors == attempt.errors),
+                    errors.is_none_or(|errors| errors == attempt.conversation.errors),
                     "a wait is no error",
-                    || format!("{id}: {failure:?} made {errors:?} of {}", attempt.errors),
+                    || {
+                        format!(
+                            "{id}: {failure:?} made {errors:?} of {}",
+                            attempt.conversation.errors
+                        )
+                    },
                 )
             }
             _ => Ok(()),
@@ -221,7 +228,9 @@ impl Witness {
             name,
             || format!("{} has cost {on_the_day} of {:?}", at.day(), limits.day_usd),
         )?;
-        let warned = before.attempt().and_then(|attempt| attempt.session.warned);
+        let warned = before
+            .attempt()
+            .and_then(|attempt| attempt.conversation.session.warned);
         let untold = limits
             .ticket_usd
             .filter(|Usd(limit)| *paid * 5 >= limit * 4 && warned != Some(*limit));

@@ -73,7 +73,8 @@ impl Witness {
         for ((agent, id), space) in &world.spaces {
             let ticket = self.tickets.get(id);
             let at = ticket.and_then(Ticket::attempt);
-            if at.is_some_and(|attempt| attempt.agent == *agent && attempt.number == space.number) {
+            if at.is_some_and(|attempt| attempt.claim.agent == *agent && attempt.claim.number == space.number)
+            {
                 continue;
             }
             let rows = block_on(ledger.pending(Time(i64::MAX))).unwrap_or_default();

@@ -71,6 +71,7 @@ impl Simulation {
                     | Report::CheckNotSpawned { .. }
                     | Report::NotSetUp
                     | Report::CheckoutEdited { .. }
+                    | Report::NotLanded
                     | Report::TargetMoved
                     | Report::CouldNotRun { .. }
             )

@@ -134,8 +134,8 @@ fn about(app: &App, area: Rect) -> Vec<Line> {
     if let Some(summary) = app.summary(&ticket.id) {
         add(Tone::Plain, &format!("summary: {summary}"));
     }
-    if let Some(attempt) = ticket.attempt().filter(|attempt| attempt.errors > 0)
-        && let Some(failure) = &attempt.failure
+    if let Some(attempt) = ticket.attempt().filter(|attempt| attempt.conversation.errors > 0)
+        && let Some(failure) = &attempt.conversation.failure
     {
         let failure = format!("last failure: {}: {}", failure.class.name(), failure.message);
         add(Tone::Waiting, &failure);

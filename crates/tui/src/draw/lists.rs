@@ -220,7 +220,9 @@ fn ticket(app: &App, id: &TicketId, chosen: bool) -> Option<Row> {
     let ticket = app.ticket(id)?;
     let standing = app.files.beside.standing(ticket, app.now);
     let (symbol, tone) = symbol_and_tone(standing.sign);
-    let agent = ticket.attempt().map_or("", |attempt| attempt.agent.as_str());
+    let agent = ticket
+        .attempt()
+        .map_or("", |attempt| attempt.claim.agent.as_str());
     let since = match (&ticket.held, ticket.attempt()) {
         (Some(held), _) => Some(held.since),
         (None, Some(attempt)) => Some(attempt.since.max(ticket.since)),

@@ -224,12 +224,12 @@ impl Scene {
 
     pub(crate) fn run(&self, name: &str) -> RunId {
         let attempt = self.now(name).attempt().cloned().unwrap();
-        RunId::of_step(&id(name), attempt.fence, attempt.runs.max(1))
+        RunId::of_step(&id(name), attempt.claim.fence, attempt.conversation.runs.max(1))
     }
 
     pub(crate) fn begin_step(&mut self, name: &str) {
         let attempt = self.now(name).attempt().cloned().unwrap();
-        let run = RunId::of_step(&id(name), attempt.fence, attempt.runs + 1);
+        let run = RunId::of_step(&id(name), attempt.claim.fence, attempt.conversation.runs + 1);
         self.attempt(
             name,
             attempt::Event::StepStarted {

@@ -31,8 +31,8 @@ pub(super) fn begin(place: &Place, crew: &Snapshot, workspaces: &Path) -> Result
         let Some(attempt) = ticket.attempt().filter(|attempt| attempt.may_have_work()) else {
             continue;
         };
-        let name = format!("{}-{}", attempt.agent, ticket.id);
-        let line = format!("{name} {}", attempt.number);
+        let name = format!("{}-{}", attempt.claim.agent, ticket.id);
+        let line = format!("{name} {}", attempt.claim.number);
         if seen.contains(&line) {
             continue;
         }
@@ -43,7 +43,7 @@ pub(super) fn begin(place: &Place, crew: &Snapshot, workspaces: &Path) -> Result
             Err(error) if error.kind() == ErrorKind::NotFound => false,
             other => other.doing("look at", workspaces.join(&name))?.is_dir(),
         };
-        let is_there = stands && is_crews(workspaces, (&attempt.agent, &ticket.id))?;
+        let is_there = stands && is_crews(workspaces, (&attempt.claim.agent, &ticket.id))?;
         // What is verified is on its branch, too, and may be all that there is of the workspace.
         if is_there || !attempt.has_workspace() {
             seen.insert(line);

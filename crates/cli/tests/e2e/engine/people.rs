@@ -374,7 +374,7 @@ fn stop_can_kill_the_steps_and_they_are_repeated() {
     assert_eq!(engine.end().code, Some(0));
     world.assert_at_rest();
     assert_eq!(
-        world.state("t-1").attempt().unwrap().errors,
+        world.state("t-1").attempt().unwrap().conversation.errors,
         0,
         "what crew stops is no error"
     );
@@ -658,7 +658,7 @@ fn a_dropped_tickets_work_is_named_by_the_ref_that_it_is_kept_under() {
     world.script("t-1", &format!("work t x\n{asks}"));
     world.must(&["retry", "t-1"]);
     world.drain_held();
-    assert_eq!(world.state("t-1").attempt().unwrap().number, 2);
+    assert_eq!(world.state("t-1").attempt().unwrap().claim.number, 2);
     let said = world.must(&["drop", "t-1", "not needed"]);
     let kept = world.git(&["for-each-ref", "--format=%(refname)", "refs/crew/attempts/t-1/"]);
     assert_eq!(kept, "refs/crew/attempts/t-1/1");

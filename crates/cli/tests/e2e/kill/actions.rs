@@ -62,7 +62,7 @@ impl Seen {
     }
 
     fn agent(&self, id: &str) -> Option<String> {
-        Some(self.tickets.get(id)?.attempt()?.agent.to_string())
+        Some(self.tickets.get(id)?.attempt()?.claim.agent.to_string())
     }
 }
 
@@ -166,7 +166,10 @@ pub(crate) const ACTIONS: &[Action] = &[
             let agent = seen.agent("f-hangs").unwrap();
             facts.rig.command(&["kill", &agent], "f-hangs", |ticket| {
                 // What follows is done by whoever is up when its process has ended.
-                ticket.held.is_some() || ticket.attempt().is_some_and(|attempt| attempt.stopping.is_some())
+                ticket.held.is_some()
+                    || ticket
+                        .attempt()
+                        .is_some_and(|attempt| attempt.conversation.stopping.is_some())
             });
         },
     ),

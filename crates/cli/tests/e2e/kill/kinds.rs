@@ -4,19 +4,6 @@ use std::collections::BTreeSet;
 
 /// Facts that no engine writes, and why.
 const ABSENT: &[(&[&str], &str)] = &[
-    (
-        &["worker_gave_up", "worker_crashed", "blocked"],
-        "what an attempt comes to is part of the fact that its step ended with, or that it was recovered with",
-    ),
-    (
-        &["ticket_edited"],
-        "the ticket tells its attempt: it is part of `edited`",
-    ),
-    (&["baited"], "no command says so yet"),
-    (
-        &["worker_lost"],
-        "there is one host, and its shims tell of every end",
-    ),
     (&["agent_retired"], "nobody gives an agent up for good yet"),
     (
         &[

@@ -1,6 +1,7 @@
 use super::*;
 use crate::Fence;
-use crate::attempt::{Attempt, StartPoint};
+use crate::attempt::{Attempt, Claim, StartPoint};
+use crate::conversation::Conversation;
 use crate::ticket::{Held, Spec};
 
 /// A queue that can be changed.
@@ -168,15 +169,9 @@ fn every_refusal_says_why() {
     world.files.remove(&id("t-gone"));
     world.file("t-shut").status = FileStatus::Closed;
     let session = crate::SessionId(uuid::Uuid::from_u128(1));
-    let attempt = Attempt::new(
-        agent("ann"),
-        Fence(1),
-        1,
-        StartPoint::Target,
-        crate::samples::harness(),
-        session,
-        Time(0),
-    );
+    let claim = Claim::new(agent("ann"), Fence(1), 1, StartPoint::Target);
+    let conversation = Conversation::new(crate::samples::harness(), session);
+    let attempt = Attempt::new(claim, conversation, Time(0));
     world.ticket("t-busy").state = State::InProgress(Box::new(attempt));
     world.ticket("t-over").state = State::Done(Done::ClosedByPerson);
 

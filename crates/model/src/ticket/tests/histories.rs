@@ -67,10 +67,6 @@ fn cuts_short(event: &Event) -> bool {
         Event::Dropped { .. }
             | Event::ClosedByPerson
             | Event::Released { .. }
-            | Event::WorkerGaveUp { .. }
-            | Event::WorkerCrashed { .. }
-            | Event::WorkerLost
-            | Event::Blocked { .. }
             | Event::RecoveryNotNeeded
             | Event::FileDrifted
             | Event::Edited { .. }
@@ -199,7 +195,7 @@ impl Watch {
             self.sessions.clear();
         }
         let text_changed = change.ticket.spec.digest != before.spec.digest || is_edit(event);
-        if text_changed && before.attempt().is_some_and(|a| a.runs > 0) {
+        if text_changed && before.attempt().is_some_and(|a| a.conversation.runs > 0) {
             self.edit = Edit {
                 pending: true,
                 told: false,
@@ -269,7 +265,7 @@ fn endings(before: &Ticket, change: &Change) {
                 "landed: nothing is left to be kept"
             );
         }
-        (Some(old), None, _) => assert_eq!((kept, removed), (vec![old.number], 0), "its work is kept"),
+        (Some(old), None, _) => assert_eq!((kept, removed), (vec![old.claim.number], 0), "its work is kept"),
         (None, _, _) | (Some(_), Some(_), _) => assert_eq!((kept.len(), removed), (0, 0), "it goes on"),
     }
 }
@@ -285,8 +281,14 @@ fn state(before: &Ticket, after: &Ticket, now: Time) {
     assert!(after.fence >= before.fence, "a fence is never minted twice");
     assert!(after.tries <= after.attempts);
     if let Some(attempt) = after.attempt() {
-        assert_eq!((attempt.fence, attempt.number), (after.fence, after.attempts));
-        assert!(attempt.session.number >= 1 && attempt.steps <= attempt.runs);
+        assert_eq!(
+            (attempt.claim.fence, attempt.claim.number),
+            (after.fence, after.attempts)
+        );
+        assert!(
+            attempt.conversation.session.number >= 1
+                && attempt.conversation.steps <= attempt.conversation.runs
+        );
     }
     if !matches!(after.state, State::InProgress(_)) {
         assert_eq!(after.live_run(), None, "no process is alive outside in_progress");
@@ -342,7 +344,7 @@ fn held_where(ticket: &Ticket) {
             State::Open => true,
             State::InProgress(attempt) => {
                 let between = matches!(attempt.state, attempt::State::Ready | attempt::State::Working(_));
-                between && !attempt.has_live_worker() && !attempt.holding
+                between && !attempt.conversation.has_live_worker() && !attempt.claim.has_slot()
             }
             State::New | State::Verify(_) | State::Done(_) => false,
         },

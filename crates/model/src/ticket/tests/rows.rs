@@ -5,8 +5,8 @@ use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
-    Answer, Candidate, Change, CheckPlan, Done, Effect, Event, FileStatus, Fingerprint, Label, Released,
-    Repeat, Spec, Stage, State, Ticket, Verify, Why,
+    AfterLanding, Answer, Candidate, Change, CheckPlan, Done, Effect, Event, FileStatus, Fingerprint, Label,
+    Released, Repeat, Spec, Stage, State, Ticket, Verify, Why,
 };
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -107,7 +107,11 @@ impl Story {
 
     fn start(&mut self) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
-        let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
+        let run = RunId::of_step(
+            &self.ticket.id,
+            attempt.claim.fence,
+            attempt.conversation.runs + 1,
+        );
         self.of(Of::StepStarted {
             run,
             budget: None,
@@ -132,7 +136,7 @@ impl Story {
 
     fn fail(&mut self, class: Class, errors_left: u32) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
-        let fresh = session(attempt.fence, attempt.session.number + 1);
+        let fresh = session(attempt.claim.fence, attempt.conversation.session.number + 1);
         let failure = Failure::new(class, "no");
         let (usage, retry_at) = (Usage::default(), Time(400_000));
         self.of(Of::StepFailed {
@@ -149,7 +153,11 @@ impl Story {
     /// The prompt and whether the text is told to have changed, of the step that was just started.
     fn started(&mut self) -> (Prompt, bool) {
         let attempt = self.ticket.attempt().unwrap();
-        let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
+        let run = RunId::of_step(
+            &self.ticket.id,
+            attempt.claim.fence,
+            attempt.conversation.runs + 1,
+        );
         self.of(Of::StepStarted {
             run,
             budget: None,
@@ -239,56 +247,6 @@ fn the_limit_never_means_done_one_more_step_says_so_and_then_it_goes_back() {
     );
     assert!(story.ticket.labels.contains(&Label::AgentIncomplete));
     assert_eq!(story.ticket.from, attempt::StartPoint::Kept { number: 1 });
-}
-
-#[test]
-fn a_last_chance_that_comes_while_a_step_runs_is_the_step_after_it() {
-    let mut story = Story::running();
-    story.of(Of::Baited { by: boss() });
-    story.finish(Signal::None, 9);
-    assert_eq!(story.name(), "in_progress/working", "this step was not told");
-    assert_eq!(story.started().0, Prompt::LastChance);
-    story.finish(Signal::None, 9);
-    assert_eq!(
-        (story.name(), story.held()),
-        ("open (held)".to_owned(), &Why::Reaped),
-        "bait was cut"
-    );
-    assert!(
-        story
-            .effects
-            .iter()
-            .any(|e| matches!(e, Effect::KeepWork { number: 1, .. })),
-        "its branch is kept"
-    );
-}
-
-#[test]
-fn a_last_chance_does_not_swallow_an_answer() {
-    let mut story = Story::running();
-    story.finish(
-        Signal::Asked {
-            question: "which?".to_owned(),
-        },
-        9,
-    );
-    story
-        .of(Of::Answered {
-            by: boss(),
-            text: "the left one".to_owned(),
-            question: "which?".to_owned(),
-        })
-        .of(Of::Baited { by: boss() });
-    assert_eq!(
-        story.started().0,
-        Prompt::Answer {
-            text: "the left one".to_owned()
-        }
-    );
-    story.finish(Signal::None, 9);
-    assert_eq!(story.started().0, Prompt::LastChance);
-    story.finish(Signal::Done, 9);
-    assert_eq!(story.name(), "verify/checking");
 }
 
 #[test]
@@ -397,7 +355,11 @@ fn a_stall_costs_an_error_and_the_session_but_says_again_what_was_to_be_said() {
         .fail(Class::Stalled, 4);
     let attempt = story.ticket.attempt().unwrap();
     assert_eq!(
-        (attempt.errors, attempt.session.number, attempt.session.is_new()),
+        (
+            attempt.conversation.errors,
+            attempt.conversation.session.number,
+            attempt.conversation.session.is_new()
+        ),
         (1, 2, true)
     );
     assert_eq!(story.ticket.deadline().unwrap().at, Time(400_000));
@@ -712,6 +674,54 @@ fn what_is_approved_is_checked_and_not_reviewed_again_when_the_target_moves() {
 }
 
 #[test]
+fn what_is_dropped_or_retried_while_it_lands_waits_for_what_came_of_the_landing() {
+    let landing = || {
+        let mut story = Story::checking();
+        story.then(Event::ChecksPassed {
+            tree: oid('d'),
+            passed: Vec::new(),
+            review: false,
+        });
+        story
+    };
+    let drop = || Event::LandingEndOrdered {
+        then: AfterLanding::Drop {
+            by: boss(),
+            reason: "not needed".to_owned(),
+        },
+    };
+    let retry = || Event::LandingEndOrdered {
+        then: AfterLanding::Retry { by: boss() },
+    };
+    assert_eq!(
+        landing().refuses(Event::NotLanded),
+        "nobody has ended its landing"
+    );
+    assert_eq!(landing().then(drop()).name(), "verify/landing");
+    let landed = Event::Landed { commit: oid('c') };
+    assert_eq!(landing().then(drop()).then(landed).name(), "done/landed");
+    assert_eq!(
+        landing().then(drop()).then(Event::NotLanded).name(),
+        "done/dropped"
+    );
+    assert_eq!(
+        landing().then(drop()).then(Event::TargetMoved).name(),
+        "done/dropped"
+    );
+    let in_the_way = || Event::CheckoutEdited {
+        paths: Vec::new(),
+        retry_at: Time(0),
+    };
+    assert_eq!(landing().then(drop()).then(in_the_way()).name(), "done/dropped");
+    let mut story = landing();
+    story.then(retry()).then(Event::NotLanded);
+    assert_eq!(&story.verify().stage, &Stage::Queued);
+    let mut story = landing();
+    story.then(in_the_way());
+    assert!(story.refuses(drop()).contains("not landing at this moment"));
+}
+
+#[test]
 fn nothing_that_lands_was_not_accepted() {
     let mut story = Story::checking();
     story.then(Event::ChecksPassed {
@@ -806,17 +816,25 @@ fn what_a_service_asks_for_is_waited_for_and_no_error() {
     let mut story = Story::running();
     story.fail(Class::RateLimited, 5);
     let attempt = story.ticket.attempt().unwrap();
-    let throttled = attempt.throttled.as_ref().unwrap();
-    assert_eq!((attempt.errors, throttled.times), (0, 1));
+    let throttled = attempt.conversation.throttled.as_ref().unwrap();
+    assert_eq!((attempt.conversation.errors, throttled.times), (0, 1));
     assert_eq!(story.ticket.deadline().unwrap().at, Time(400_000));
     story.start().fail(Class::Overloaded, 5);
     assert_eq!(
-        story.ticket.attempt().unwrap().throttled.as_ref().unwrap().times,
+        story
+            .ticket
+            .attempt()
+            .unwrap()
+            .conversation
+            .throttled
+            .as_ref()
+            .unwrap()
+            .times,
         2
     );
     story.start().finish(Signal::None, 9);
     assert_eq!(
-        story.ticket.attempt().unwrap().throttled,
+        story.ticket.attempt().unwrap().conversation.throttled,
         None,
         "a step got through"
     );
@@ -833,7 +851,11 @@ impl Story {
     /// Starts a step that warns of a budget.
     fn warn(&mut self, limit: u64) -> &mut Self {
         let attempt = self.ticket.attempt().unwrap();
-        let run = RunId::of_step(&self.ticket.id, attempt.fence, attempt.runs + 1);
+        let run = RunId::of_step(
+            &self.ticket.id,
+            attempt.claim.fence,
+            attempt.conversation.runs + 1,
+        );
         let budget = Some(budget(limit));
         self.of(Of::StepStarted {
             run,
@@ -843,7 +865,7 @@ impl Story {
     }
 
     fn warned(&self) -> Option<u64> {
-        self.ticket.attempt().unwrap().session.warned
+        self.ticket.attempt().unwrap().conversation.session.warned
     }
 
     fn charge(&mut self, cost: u64, total: Option<u64>) {
@@ -895,7 +917,7 @@ fn a_spent_budget_holds_between_two_steps_and_the_agent_goes_on_where_it_was() {
     assert_eq!(story.held(), &Why::Budget { budget });
     assert_eq!(story.ticket.slot(), None, "its agent is free");
     assert_eq!(story.ticket.spent.since_grant_micro_usd, 9);
-    let session = story.ticket.attempt().unwrap().session.clone();
+    let session = story.ticket.attempt().unwrap().conversation.session.clone();
 
     story.then(Event::BudgetRaised { slot_free: true });
     assert_eq!(story.name(), "in_progress/working");
@@ -903,7 +925,7 @@ fn a_spent_budget_holds_between_two_steps_and_the_agent_goes_on_where_it_was() {
         story.ticket.spent.since_grant_micro_usd, 9,
         "to raise is not to grant anew"
     );
-    assert_eq!(story.ticket.attempt().unwrap().session, session);
+    assert_eq!(story.ticket.attempt().unwrap().conversation.session, session);
     assert_eq!(story.started().0, Prompt::Step, "the conversation goes on");
 }
 
@@ -955,7 +977,15 @@ fn a_session_remembers_the_last_total_that_its_client_told() {
     story.charge(5, Some(5));
     story.started();
     story.charge(2, None);
-    let total = |story: &Story| story.ticket.attempt().unwrap().session.total_micro_usd;
+    let total = |story: &Story| {
+        story
+            .ticket
+            .attempt()
+            .unwrap()
+            .conversation
+            .session
+            .total_micro_usd
+    };
     assert_eq!(
         total(&story),
         Some(5),
@@ -979,10 +1009,14 @@ fn another_client_hears_the_story_so_far_in_a_session_of_its_own() {
         let attempt = story.ticket.attempt().unwrap();
         let change = attempt::HarnessChange {
             to: to.clone(),
-            fresh: session(attempt.fence, attempt.session.number + 1),
+            fresh: session(attempt.claim.fence, attempt.conversation.session.number + 1),
         };
         Of::StepStarted {
-            run: RunId::of_step(&story.ticket.id, attempt.fence, attempt.runs + 1),
+            run: RunId::of_step(
+                &story.ticket.id,
+                attempt.claim.fence,
+                attempt.conversation.runs + 1,
+            ),
             budget: None,
             change: Some(change),
         }
@@ -992,7 +1026,10 @@ fn another_client_hears_the_story_so_far_in_a_session_of_its_own() {
     let event = starts_on(&mut story, &other);
     story.of(event);
     let attempt = story.ticket.attempt().unwrap();
-    assert_eq!((&attempt.harness, attempt.session.number), (&other, 1));
+    assert_eq!(
+        (&attempt.conversation.harness, attempt.conversation.session.number),
+        (&other, 1)
+    );
     story.of(Of::WorkerSpawned).finish(Signal::None, 3);
 
     let same = starts_on(&mut story, &other);
@@ -1012,5 +1049,5 @@ fn another_client_hears_the_story_so_far_in_a_session_of_its_own() {
         _ => None,
     });
     assert_eq!(started, Some((Prompt::Resume, true, crate::samples::harness())));
-    assert_eq!(story.ticket.attempt().unwrap().session.number, 2);
+    assert_eq!(story.ticket.attempt().unwrap().conversation.session.number, 2);
 }

@@ -1,7 +1,7 @@
 //! The rows that hold a ticket, and let it go on.
 
 use super::{Draft, Taken};
-use crate::attempt::{self};
+use crate::attempt::{self, Slot};
 use crate::policy::budget::Budget;
 use crate::ticket::{Held, Repeat, Stage, State, Why};
 use crate::{Actor, SessionId, Time};
@@ -70,7 +70,7 @@ impl Draft<'_> {
                     };
                     **attempt = attempt.after(&event)?.0;
                 }
-                attempt.holding = true;
+                attempt.claim.slot = Slot::Taken;
                 Ok(())
             }
             State::InProgress(_) => self.back_to_open(),
@@ -85,7 +85,7 @@ impl Draft<'_> {
     pub(super) fn grant(&mut self) {
         self.ticket.spent.since_grant_micro_usd = 0;
         if let Some(attempt) = self.ticket.attempt_mut() {
-            attempt.session.warned = None;
+            attempt.conversation.session.warned = None;
         }
     }
 
@@ -122,7 +122,7 @@ impl Draft<'_> {
         self.ticket.held = None;
         match &mut self.ticket.state {
             State::InProgress(attempt) if slot_free => {
-                attempt.holding = true;
+                attempt.claim.slot = Slot::Taken;
                 Ok(())
             }
             State::InProgress(_) => self.back_to_open(),

@@ -3,7 +3,9 @@
 use super::{Draft, Taken};
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
-use crate::ticket::{Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why};
+use crate::ticket::{
+    AfterLanding, Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why,
+};
 use crate::{Actor, Time};
 
 impl Draft<'_> {
@@ -62,9 +64,9 @@ impl Draft<'_> {
         verify.round = verify.attempt.rounds;
         verify.stage = Stage::Building;
         let effect = Effect::BuildCandidate {
-            agent: verify.attempt.agent.clone(),
-            fence: verify.attempt.fence,
-            number: verify.attempt.number,
+            agent: verify.attempt.claim.agent.clone(),
+            fence: verify.attempt.claim.fence,
+            number: verify.attempt.claim.number,
             round: verify.round,
             approved: verify.approved.clone(),
         };
@@ -110,10 +112,11 @@ impl Draft<'_> {
 
     pub(super) fn land(&mut self, candidate: Candidate) -> Taken {
         let verify = self.verify()?;
-        let agent = verify.attempt.agent.clone();
+        let agent = verify.attempt.claim.agent.clone();
         verify.stage = Stage::Landing {
             candidate: candidate.clone(),
             waiting: None,
+            then: None,
         };
         self.effects.push(Effect::Land { agent, candidate });
         Ok(())
@@ -141,7 +144,7 @@ impl Draft<'_> {
             self.hold(Why::Failed, note, None);
             return Ok(());
         }
-        if !verify.attempt.holding {
+        if !verify.attempt.claim.has_slot() {
             self.ticket.feedback.push(story.to_owned());
             return self.back_to_open();
         }
@@ -213,7 +216,7 @@ impl Draft<'_> {
             [] => "no checks are configured".to_owned(),
             passed => passed.join("; "),
         };
-        let (agent, number) = (verify.attempt.agent.clone(), verify.attempt.number);
+        let (agent, number) = (verify.attempt.claim.agent.clone(), verify.attempt.claim.number);
         self.effects.push(Effect::RemoveWorkspace {
             agent: agent.clone(),
             number,
@@ -223,6 +226,30 @@ impl Draft<'_> {
             acceptance,
             agent,
         });
+        Ok(())
+    }
+
+    /// The target did not move. What a person asked for while the ticket was landing follows; without that, the
+    /// ticket goes on in `otherwise`.
+    pub(super) fn end_landing(&mut self, otherwise: Stage) -> Taken {
+        let verify = self.verify()?;
+        let mut wish = None;
+        if let Stage::Landing { then, .. } = &mut verify.stage {
+            wish = then.take();
+        }
+        match wish {
+            None => self.verify()?.stage = otherwise,
+            Some(AfterLanding::Drop { by, reason }) => {
+                self.keep_work();
+                self.finish(Done::Dropped { by, reason });
+            }
+            Some(AfterLanding::Retry { .. }) => {
+                let verify = self.verify()?;
+                verify.attempt.resolutions = 0;
+                verify.stage = Stage::Queued;
+                (self.ticket.tries, self.ticket.review_tries, self.ticket.repeat) = (0, 0, None);
+            }
+        }
         Ok(())
     }
 

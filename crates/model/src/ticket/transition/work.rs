@@ -1,7 +1,8 @@
 //! The rows of an agent at work: claimed, stepped, submitted, given back.
 
 use super::{Draft, Taken};
-use crate::attempt::{self, Attempt, Raised, Stuck};
+use crate::attempt::{self, Attempt, Claim, Raised, Slot, Stuck};
+use crate::conversation::Conversation;
 use crate::machine::Rejected;
 use crate::ticket::{Answer, Done, Effect, Event, Label, NOTED, Released, Stage, State, Verify, Why};
 use crate::{Actor, Time};
@@ -12,7 +13,7 @@ impl Draft<'_> {
         let State::InProgress(attempt) = &self.ticket.state else {
             return self.no("no agent is at work on it");
         };
-        if attempt.has_live_worker() {
+        if attempt.conversation.has_live_worker() {
             return self.no("a worker of it is alive; it is stopped first");
         }
         Ok(attempt)
@@ -46,15 +47,9 @@ impl Draft<'_> {
         ticket.tries += 1;
         ticket.attempts += 1;
         let (number, from) = (ticket.attempts, ticket.from.clone());
-        let attempt = Attempt::new(
-            agent.clone(),
-            *fence,
-            number,
-            from.clone(),
-            harness.clone(),
-            session.clone(),
-            *at,
-        );
+        let claim = Claim::new(agent.clone(), *fence, number, from.clone());
+        let conversation = Conversation::new(harness.clone(), session.clone());
+        let attempt = Attempt::new(claim, conversation, *at);
         ticket.state = State::InProgress(Box::new(attempt));
         self.effects.push(Effect::PrepareWorkspace {
             agent: agent.clone(),
@@ -69,10 +64,13 @@ impl Draft<'_> {
 
     pub(super) fn attempt(&mut self, event: &attempt::Event) -> Taken {
         match event {
-            attempt::Event::Submitted | attempt::Event::ChecksPassed | attempt::Event::Returned { .. } => {
+            attempt::Event::TicketEdited
+            | attempt::Event::Submitted
+            | attempt::Event::ChecksPassed
+            | attempt::Event::Returned { .. } => {
                 return self.no("the ticket itself says so");
             }
-            attempt::Event::Retried { .. } | attempt::Event::Reaped { .. } => {
+            attempt::Event::Retried { .. } => {
                 return self.no("this goes through the ticket");
             }
             attempt::Event::WorkspaceReady { .. }
@@ -85,9 +83,7 @@ impl Draft<'_> {
             | attempt::Event::Woken
             | attempt::Event::WokenEarly { .. }
             | attempt::Event::WaitTimedOut
-            | attempt::Event::Baited { .. }
-            | attempt::Event::Recovered { .. }
-            | attempt::Event::TicketEdited => {}
+            | attempt::Event::Recovered { .. } => {}
         }
         let State::InProgress(attempt) = &self.ticket.state else {
             return self.no("no agent is at work on it");
@@ -102,6 +98,7 @@ impl Draft<'_> {
         }
         self.effects.extend(effects.into_iter().map(Effect::Attempt));
         let agent = attempt
+            .conversation
             .worker
             .as_ref()
             .map_or(Actor::Engine, |worker| Actor::Agent {
@@ -125,7 +122,6 @@ impl Draft<'_> {
             } => self.give_back(Label::AgentError, attempts_left, reopen_at),
             Raised::Blocked { why } => self.block(&why),
             Raised::WorkspaceLost => self.release(&Released::WorkspaceLost),
-            Raised::Reaped { why } => self.release(&Released::Reaped { why }),
             Raised::NeedsPerson { why, message } => {
                 self.free_slot();
                 let (why, note) = match why {
@@ -200,7 +196,7 @@ impl Draft<'_> {
             return self.no("no attempt stands behind it");
         };
         self.ticket.from = attempt::StartPoint::Kept {
-            number: attempt.number,
+            number: attempt.claim.number,
         };
         self.keep_work();
         self.ticket.state = State::Open;
@@ -211,8 +207,8 @@ impl Draft<'_> {
     pub(super) fn keep_work(&mut self) {
         if let Some(attempt) = self.ticket.attempt() {
             self.effects.push(Effect::KeepWork {
-                agent: attempt.agent.clone(),
-                number: attempt.number,
+                agent: attempt.claim.agent.clone(),
+                number: attempt.claim.number,
             });
         }
     }
@@ -267,7 +263,7 @@ impl Draft<'_> {
     /// A held ticket frees its agent.
     pub(super) fn free_slot(&mut self) {
         if let Some(attempt) = self.ticket.attempt_mut() {
-            attempt.holding = false;
+            attempt.claim.slot = Slot::Freed;
         }
     }
 }

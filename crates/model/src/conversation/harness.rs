@@ -1,11 +1,11 @@
-//! The harness of an attempt: which agent client works on it.
+//! The harness of a conversation: its agent client.
 
 use serde::{Deserialize, Serialize};
 
 use crate::SessionId;
 use crate::settings::HarnessKind;
 
-/// A harness as an attempt records it.
+/// A harness as a conversation records it.
 ///
 /// The settings may change while a run goes on. The record is enough to read the output of the run: the kind
 /// says how the output is read, even when the settings name no such harness any more.
@@ -17,10 +17,10 @@ pub struct HarnessId {
     pub kind: HarnessKind,
 }
 
-/// The change of an attempt to another harness, because the settings do not name its own any more.
+/// The change of a conversation to another harness, because the settings do not name its own any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HarnessChange {
-    /// The harness that the attempt goes on with.
+    /// The harness that the conversation goes on with.
     pub to: HarnessId,
     /// The id of the new session: another client does not know the old one.
     pub fresh: SessionId,

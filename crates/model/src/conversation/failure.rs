@@ -95,6 +95,20 @@ impl Class {
         }
     }
 
+    /// Why nothing is tried again after a failure of this class; none while trying again may help.
+    #[must_use]
+    pub fn stuck(self, errors_left: u32, repeats_left: u32) -> Option<Stuck> {
+        if self == Class::Auth {
+            return Some(Stuck::Auth);
+        }
+        match (self.counts(), repeats_left, errors_left) {
+            (false, _, _) => None,
+            (true, 0, _) => Some(Stuck::NoProgress),
+            (true, _, 0) => Some(Stuck::Errors),
+            (true, _, _) => None,
+        }
+    }
+
     /// Its name on every surface, the journal's own included.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -155,7 +169,7 @@ impl Failure {
     }
 }
 
-/// Why an attempt is stuck.
+/// Why a conversation is stuck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stuck {

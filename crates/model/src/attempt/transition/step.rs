@@ -1,0 +1,205 @@
+//! The rows of a step: started, finished, failed.
+
+use crate::RunId;
+use crate::attempt::{
+    Attempt, Effect, Event, HarnessChange, Mode, Prompt, Raised, Signal, StartPoint, State, Stuck, Working,
+};
+use crate::machine::Rejected;
+use crate::policy::budget::Budget;
+
+impl Attempt {
+    pub(super) fn start_step(
+        &mut self,
+        event: &Event,
+        run: &RunId,
+        budget: Option<Budget>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Raised, Rejected> {
+        if !self.claim.has_slot() {
+            return Err(self.reject(event, "its agent was freed"));
+        }
+        if self.conversation.has_live_worker() {
+            return Err(self.reject(event, "a step of it is running"));
+        }
+        let (prompt, working) = match &self.state {
+            State::Ready => {
+                let prompt =
+                    if self.conversation.runs > 0 || matches!(self.claim.from, StartPoint::Kept { .. }) {
+                        Prompt::Resume
+                    } else {
+                        Prompt::Init
+                    };
+                (
+                    prompt.clone(),
+                    Working {
+                        mode: Mode::default(),
+                        next: prompt,
+                        due: None,
+                    },
+                )
+            }
+            State::Working(w) => (
+                w.next.clone(),
+                Working {
+                    due: None,
+                    ..w.clone()
+                },
+            ),
+            State::Preparing
+            | State::WaitingForInput { .. }
+            | State::WaitingForWakeup { .. }
+            | State::Verifying
+            | State::Done
+            | State::Stuck { .. } => return Err(self.reject(event, "it is neither ready nor working")),
+        };
+        let started = self.conversation.start(run, budget);
+        let new_session = started.map_err(|no| self.reject(event, no.0))?;
+        let (claim, conversation) = (&self.claim, &self.conversation);
+        effects.push(Effect::StartStep {
+            agent: claim.agent.clone(),
+            run: run.clone(),
+            fence: claim.fence,
+            number: claim.number,
+            step: conversation.steps + 1,
+            harness: conversation.harness.clone(),
+            session: conversation.session.id.clone(),
+            new_session,
+            prompt,
+            edited: self.edited,
+            budget,
+        });
+        self.edit_told = self.edited;
+        self.state = State::Working(working);
+        Ok(Raised::Nothing)
+    }
+
+    pub(super) fn change_harness(&mut self, event: &Event, change: &HarnessChange) -> Result<(), Rejected> {
+        let changed = self.conversation.change_harness(change);
+        let talked = changed.map_err(|no| self.reject(event, no.0))?;
+        if let (true, State::Working(working)) = (talked, &mut self.state) {
+            working.next.tell_a_new_session();
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish_step(&mut self, event: &Event) -> Result<Raised, Rejected> {
+        let Event::StepFinished {
+            usage,
+            total_micro_usd,
+            signal,
+            summary,
+            mode,
+            steps_left,
+            attempts_left,
+            reopen_at,
+            answer_by,
+        } = event
+        else {
+            return Err(self.reject(event, "not the end of a step"));
+        };
+        let State::Working(mut working) = self.state.clone() else {
+            return Err(self.reject(event, "no step of it was running"));
+        };
+        let finished = self.conversation.finish(*usage, *total_micro_usd);
+        let stopping = finished.map_err(|no| self.reject(event, no.0))?;
+        // An edit that came while the step ran is told by the next one.
+        self.edited &= !self.edit_told;
+        self.edit_told = false;
+        if summary.is_some() {
+            self.summary.clone_from(summary);
+        }
+        working.mode = mode.unwrap_or(working.mode);
+        let told = working.next == Prompt::LastChance;
+        if stopping.is_some_and(|then| then.is_final()) {
+            // A person wanted it gone, and it ended by itself just before: what it asks for is not heeded any
+            // more.
+            self.state = State::Working(working);
+            return Ok(Raised::Nothing);
+        }
+        match signal {
+            Signal::Done => {
+                self.state = State::Verifying;
+                Ok(Raised::Submitted)
+            }
+            Signal::Blocked { why } => Ok(Raised::Blocked { why: why.clone() }),
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if told => Ok(Raised::GaveUp {
+                attempts_left: *attempts_left,
+                reopen_at: *reopen_at,
+            }),
+            // Its steps are spent: the next one says so, whatever this one asks for. An agent that could
+            // still ask and sleep without a step left would never come to an end.
+            Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if *steps_left == 0 => {
+                working.next = Prompt::LastChance;
+                self.state = State::Working(working);
+                Ok(Raised::Nothing)
+            }
+            Signal::Asked { question } => {
+                self.state = State::WaitingForInput {
+                    question: question.clone(),
+                    until: *answer_by,
+                };
+                Ok(Raised::Nothing)
+            }
+            Signal::WakeupSet { at, why } => {
+                self.state = State::WaitingForWakeup {
+                    at: *at,
+                    why: why.clone(),
+                };
+                Ok(Raised::Nothing)
+            }
+            Signal::None => {
+                working.next = Prompt::Step;
+                self.state = State::Working(working);
+                Ok(Raised::Nothing)
+            }
+        }
+    }
+
+    pub(super) fn fail_step(&mut self, event: &Event, effects: &mut Vec<Effect>) -> Result<Raised, Rejected> {
+        let Event::StepFailed {
+            usage,
+            total_micro_usd,
+            failure,
+            retry_at,
+            errors_left,
+            repeats_left,
+            fresh,
+        } = event
+        else {
+            return Err(self.reject(event, "not the end of a step"));
+        };
+        let State::Working(mut working) = self.state.clone() else {
+            return Err(self.reject(event, "no step of it was running"));
+        };
+        let failed = self.conversation.fail(failure, *usage, *total_micro_usd, fresh);
+        failed.map_err(|no| self.reject(event, no.0))?;
+        self.edit_told = false;
+        if failure.class.breaks_session() {
+            working.next.tell_a_new_session();
+        } else if usage.tokens() > 0
+            && let Prompt::Init | Prompt::Resume = working.next
+        {
+            // The service answered: the conversation has the task, and is only to go on. Otherwise nobody
+            // knows.
+            working.next = Prompt::Step;
+        }
+        let Some(why) = failure.class.stuck(*errors_left, *repeats_left) else {
+            working.due = Some(*retry_at);
+            self.state = State::Working(working);
+            return Ok(Raised::Nothing);
+        };
+        self.state = State::Stuck { why };
+        match why {
+            Stuck::Errors => {
+                effects.push(Effect::InspectWorkspace {
+                    agent: self.claim.agent.clone(),
+                });
+                Ok(Raised::Nothing)
+            }
+            Stuck::Auth | Stuck::NoProgress => Ok(Raised::NeedsPerson {
+                why,
+                message: failure.message.clone(),
+            }),
+        }
+    }
+}

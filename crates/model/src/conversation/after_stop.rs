@@ -1,0 +1,69 @@
+//! The reason why a worker is being stopped: it decides what follows when the worker has ended.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Class, Failure};
+use crate::Actor;
+
+/// What follows when the worker that is being stopped has ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterStop {
+    /// The step failed: no sign of life, or over its limit.
+    Retry {
+        /// `Stalled` or `Timeout`.
+        class: Class,
+    },
+    /// The step has failed, and its client does not end by itself: it tries again what cannot succeed.
+    Fail {
+        /// How.
+        failure: Failure,
+    },
+    /// The engine is being stopped: the step is repeated, nothing is counted.
+    Pause,
+    /// A person killed the agent: the ticket goes back, held.
+    Release {
+        /// Who.
+        by: Actor,
+    },
+    /// The agent is given up for good.
+    Reap {
+        /// Why.
+        why: String,
+    },
+    /// A person dropped the ticket.
+    Drop {
+        /// Who.
+        by: Actor,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl AfterStop {
+    /// Whether the agent leaves the ticket for it: then what its last step asks for is not heeded.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        match self {
+            AfterStop::Retry { .. } | AfterStop::Fail { .. } | AfterStop::Pause => false,
+            AfterStop::Release { .. } | AfterStop::Reap { .. } | AfterStop::Drop { .. } => true,
+        }
+    }
+
+    /// Whether this wish replaces `other`, for which the worker is being stopped already: what a person asked
+    /// for is not undone by what crew would do, nor the greater act by the lesser.
+    #[must_use]
+    pub fn outranks(&self, other: &Self) -> bool {
+        self.rank() > other.rank()
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            AfterStop::Retry { .. } | AfterStop::Fail { .. } => 0,
+            AfterStop::Pause => 1,
+            AfterStop::Release { .. } => 2,
+            AfterStop::Reap { .. } => 3,
+            AfterStop::Drop { .. } => 4,
+        }
+    }
+}

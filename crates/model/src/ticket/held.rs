@@ -1,0 +1,94 @@
+//! A hold: the reason why a ticket waits for a person, or for something outside crew.
+
+use serde::{Deserialize, Serialize};
+
+use crate::policy::budget::Budget;
+use crate::{Oid, Time};
+
+/// Why a ticket is held, and until when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Held {
+    /// The reason's kind.
+    pub why: Why,
+    /// The reason in words, for people.
+    pub note: String,
+    /// Since when.
+    pub since: Time,
+    /// When crew tries again by itself; none when only a person moves it on.
+    pub retry_at: Option<Time>,
+}
+
+/// The kinds of reasons for which a ticket is held.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// Its attempts are spent.
+    Failed,
+    /// Its agent says that it cannot go on.
+    Blocked,
+    /// A person killed its agent.
+    Killed,
+    /// Its agent was given up.
+    Reaped,
+    /// The checks could not be run.
+    CouldNotRun,
+    /// The target itself fails the checks.
+    TargetRed,
+    /// It touches paths that a person must approve.
+    SensitivePaths {
+        /// The paths.
+        paths: Vec<String>,
+        /// The tip that touches them: an approval counts for it alone.
+        tip: Oid,
+    },
+    /// Its conflicts could not be resolved.
+    Conflict,
+    /// Its agent's credentials are refused.
+    Auth,
+    /// The same failure came three times on unchanged input.
+    NoProgress,
+    /// Its review ended without a verdict too often.
+    Review,
+    /// What it may cost is spent.
+    Budget {
+        /// What was spent of what.
+        budget: Budget,
+    },
+}
+
+impl Why {
+    /// Every kind's name.
+    pub const NAMES: [&str; 12] = [
+        "failed",
+        "blocked",
+        "killed",
+        "reaped",
+        "could not run",
+        "target red",
+        "sensitive paths",
+        "conflict",
+        "auth",
+        "no progress",
+        "review",
+        "budget",
+    ];
+
+    /// The kind's name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Why::Failed => "failed",
+            Why::Blocked => "blocked",
+            Why::Killed => "killed",
+            Why::Reaped => "reaped",
+            Why::CouldNotRun => "could not run",
+            Why::TargetRed => "target red",
+            Why::SensitivePaths { .. } => "sensitive paths",
+            Why::Conflict => "conflict",
+            Why::Auth => "auth",
+            Why::NoProgress => "no progress",
+            Why::Review => "review",
+            Why::Budget { .. } => "budget",
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The labels of a ticket, which are crew's own tags in its file.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is true of a ticket now, for people and other tools: written as tags into its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Label {
+    /// The last attempt ended without submitting.
+    AgentIncomplete,
+    /// The last attempt ended in errors.
+    AgentError,
+    /// It came back to the queue by itself.
+    AutoRecovered,
+    /// Attempts spent, or found impossible.
+    Failed,
+    /// A person killed its agent.
+    Killed,
+    /// Its agent was given up.
+    Reaped,
+    /// A reviewer sent it back.
+    Rejected,
+    /// The last review ended in errors.
+    EvaluatorError,
+    /// The last review ended without a verdict.
+    EvaluatorIncomplete,
+    /// A recovery ticket that was not needed.
+    Recovery,
+}
+
+impl Label {
+    /// Every label, so that crew's own tags can be told from the author's.
+    pub const ALL: [Label; 10] = [
+        Label::AgentIncomplete,
+        Label::AgentError,
+        Label::AutoRecovered,
+        Label::Failed,
+        Label::Killed,
+        Label::Reaped,
+        Label::Rejected,
+        Label::EvaluatorError,
+        Label::EvaluatorIncomplete,
+        Label::Recovery,
+    ];
+
+    /// The label as a tag.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Label::AgentIncomplete => "agent-incomplete",
+            Label::AgentError => "agent-error",
+            Label::AutoRecovered => "auto-recovered",
+            Label::Failed => "failed",
+            Label::Killed => "killed",
+            Label::Reaped => "reaped",
+            Label::Rejected => "rejected",
+            Label::EvaluatorError => "evaluator-error",
+            Label::EvaluatorIncomplete => "evaluator-incomplete",
+            Label::Recovery => "recovery",
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The specification of a ticket: its file, as crew read it.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{TicketId, Time};
+
+/// What a ticket's file says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// The first heading.
+    pub title: String,
+    /// `bug`, `feature`, `task`, `epic`, `chore`, or what the author wrote.
+    pub kind: String,
+    /// 0 (first) to 4.
+    pub priority: u8,
+    /// Tickets that must be done before.
+    pub deps: BTreeSet<TicketId>,
+    /// The author's tags; crew's own labels are not among them.
+    pub tags: BTreeSet<String>,
+    /// Who it is meant for; counts only when it names an agent.
+    pub assignee: Option<String>,
+    /// The ticket this one recovers.
+    pub recovers: Option<TicketId>,
+    /// When it was written.
+    pub created: Time,
+    /// Its `## Acceptance Criteria`, when it has any.
+    pub acceptance: Option<String>,
+    /// A digest of title and body without crew's own notes: whether a person changed the text.
+    pub digest: String,
+}

@@ -1,0 +1,148 @@
+//! The verification of submitted work, with its stages on the way to the target branch.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Checks, InTheWay};
+use crate::attempt::Attempt;
+use crate::{Actor, AgentName, Oid, Time};
+
+/// Submitted work on its way to the target branch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verify {
+    /// The attempt that submitted it.
+    pub attempt: Attempt,
+    /// Who submitted: the agent, or a person by closing the file.
+    pub by: Actor,
+    /// Since when it is in the line.
+    pub submitted_at: Time,
+    /// Times it was built: it numbers the candidates.
+    pub round: u32,
+    /// The tip a person approved although it touches sensitive paths.
+    pub approved: Option<Oid>,
+    /// The verdict on this tip, so that the branch needs no further one however often it is merged anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cleared: Option<Cleared>,
+    /// Which stage.
+    pub stage: Stage,
+}
+
+/// A verdict on a branch. It counts for this tip alone, and for every merge of it: on a busy target the
+/// merged result changes all the time, and a verdict on that would be asked for without end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cleared {
+    /// The branch's tip.
+    pub tip: Oid,
+    /// Whose verdict it is.
+    pub by: Clearance,
+}
+
+/// Who let a branch pass, and so which verdicts it needs no more.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clearance {
+    /// A person waived what held it: it is neither checked nor reviewed.
+    Waived {
+        /// Who and why.
+        words: String,
+    },
+    /// A reviewer approved of it: each merge is checked, and none is reviewed again.
+    Approved {
+        /// How the work was tested.
+        acceptance_test: String,
+    },
+}
+
+/// A stage of verification.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Checking: in the line for the one candidate that is built at a time.
+    Queued,
+    /// Checking: its work is being saved, imported and merged.
+    Building,
+    /// Checking: the checks run on the merged result.
+    Checking(Box<Checks>),
+    /// A gatekeeper looks at it.
+    Reviewing {
+        /// What is reviewed.
+        candidate: Candidate,
+        /// Who reviews; none while it waits for one.
+        reviewer: Option<AgentName>,
+        /// Not given to a reviewer before.
+        due: Option<Time>,
+    },
+    /// It passed; the target is moved to it.
+    Landing {
+        /// What is landed.
+        candidate: Candidate,
+        /// The person's edits that are in the way, and when it is tried again.
+        waiting: Option<Waiting>,
+        /// What a person has asked for meanwhile.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        then: Option<AfterLanding>,
+    },
+}
+
+/// What follows a landing that is being ended. Whether the target has moved is not known while a ticket lands:
+/// the landing is ended first, and this follows where the target does not hold the merged result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterLanding {
+    /// The ticket is dropped.
+    Drop {
+        /// Who asked for it.
+        by: Actor,
+        /// Why.
+        reason: String,
+    },
+    /// The branch is merged and checked anew.
+    Retry {
+        /// Who asked for it.
+        by: Actor,
+    },
+}
+
+/// A person's checkout is in the way of landing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// What is in the way.
+    pub paths: Vec<InTheWay>,
+    /// When landing is tried again.
+    pub retry_at: Time,
+}
+
+/// The merged result: what is checked is what lands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// The merge commit, not yet on any branch.
+    pub commit: Oid,
+    /// Its tree.
+    pub tree: Oid,
+    /// Its first parent: the target when it was built.
+    pub target: Oid,
+    /// Its second parent: the branch's tip.
+    pub tip: Oid,
+    /// The check commands that passed on this tree; empty before they did.
+    pub passed: Vec<String>,
+}
+
+impl Verify {
+    /// Who let this tip of the branch pass, if anybody did.
+    #[must_use]
+    pub fn clearance(&self, tip: &Oid) -> Option<&Clearance> {
+        let cleared = self.cleared.as_ref().filter(|cleared| cleared.tip == *tip);
+        cleared.map(|cleared| &cleared.by)
+    }
+}
+
+impl Stage {
+    /// The stage's name; the line, the merge and the checks are all checking.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Stage::Queued | Stage::Building | Stage::Checking(_) => "checking",
+            Stage::Reviewing { .. } => "reviewing",
+            Stage::Landing { .. } => "landing",
+        }
+    }
+}
