@@ -27,7 +27,7 @@ use self::effect_queues::EffectQueues;
 pub use self::event::{Action, Event, Performance, Performed, Purpose};
 use self::refusals::Refusals;
 pub use self::refusals::TooManyRefusals;
-use crate::{Core, Duty, Error, Input, Loaded, Output, Report, RunEnd};
+use crate::{Core, Duty, Error, Input, Loaded, Output, Report};
 
 /// The id of a stop that the driver asks for by itself. Ids in the inbox are UUIDs.
 const OWN_STOP: &str = "own";
@@ -42,7 +42,7 @@ pub struct Driver {
     queues: EffectQueues,
     /// Ends of runs that wait until the inbox was read: a command that was submitted before a run ended is
     /// carried out before that end.
-    ends: Vec<RunEnd>,
+    ends: Vec<Input>,
     /// Timers that are due and were passed to this core: each is passed once.
     fired: BTreeSet<TimerRef>,
     /// The journal was last asked for timers that were due then.
@@ -60,7 +60,7 @@ pub struct Driver {
     actions: Vec<Action>,
     /// Effects that an earlier engine left to be done, until the first decisions are durable.
     left: Vec<Ordered>,
-    /// Checks and landings that an earlier engine ordered: a command goes on with one only to end it.
+    /// Landings that an earlier engine ordered: a command goes on with one only to end it.
     left_to_end: Vec<Ordered>,
     refusals: Refusals,
     /// The choice for running steps, where the engine was asked to stop while a core was being loaded.
@@ -152,6 +152,7 @@ impl Driver {
                 Event::Input(input) => unknown.extend(self.core.unknown(input)),
                 Event::Performed(_)
                 | Event::RunEnded(_)
+                | Event::CheckEnded(_)
                 | Event::Woken { .. }
                 | Event::StopAsked(_)
                 | Event::SettingsRead(_) => {}
@@ -200,7 +201,11 @@ impl Driver {
             Event::Performed(performed) => self.performed(performed, now, batch),
             Event::RunEnded(end) => {
                 self.watched.remove(&end.run);
-                self.ends.push(end);
+                self.ends.push(Input::RunEnded(end));
+            }
+            Event::CheckEnded(end) => {
+                self.watched.remove(&end.run);
+                self.ends.push(Input::CheckEnded(end));
             }
             Event::InboxRead(commands) => {
                 for asked in commands {
@@ -244,7 +249,9 @@ impl Driver {
         if !self.queues.performed(&ordered, turn) {
             return;
         }
-        if let (Some(run), Report::StepSpawned | Report::Stopped) = (ordered.effect.run(), &report) {
+        if let (Some(run), Report::StepSpawned | Report::CheckSpawned | Report::Stopped) =
+            (ordered.effect.run(), &report)
+        {
             self.watch(run.clone());
         }
         let Ordered { id, ticket, effect } = ordered;
@@ -260,7 +267,7 @@ impl Driver {
     /// Steps the ends of runs that waited for the inbox.
     fn step_ends(&mut self, now: Time, batch: &mut Batch) {
         for end in std::mem::take(&mut self.ends) {
-            self.step(Input::RunEnded(end), now, batch);
+            self.step(end, now, batch);
         }
     }
 
@@ -340,12 +347,6 @@ impl Driver {
             purpose,
             turn,
         })
-    }
-
-    /// Whether the ticket still waits for an effect that it ordered.
-    #[must_use]
-    pub fn is_wanted(&self, ordered: &Ordered) -> bool {
-        is_wanted(&self.core, ordered)
     }
 
     /// Whether work of any ticket may be in a workspace.

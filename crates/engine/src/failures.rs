@@ -26,7 +26,7 @@ impl Kind {
             Effect::Attempt(attempt::Effect::StartStep { .. } | attempt::Effect::InspectWorkspace { .. })
             | Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
+            | Effect::StartCheck { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => Self::Work,
@@ -126,7 +126,7 @@ impl Failures {
     /// Whether the machine has been in the way of building or checking for so long that the others have
     /// waited enough: the cause may be the branch itself.
     pub(crate) fn is_hindered_for_long(&self, id: &TicketId, effect: &Effect, now: Time) -> bool {
-        let is_check = matches!(effect, Effect::BuildCandidate { .. } | Effect::RunChecks { .. });
+        let is_check = matches!(effect, Effect::BuildCandidate { .. } | Effect::StartCheck { .. });
         let failing = self.effects.get(&(id.clone(), Kind::Work));
         is_check && failing.is_some_and(|failing| now.since(failing.since) > backoff::HINDERED)
     }

@@ -4,7 +4,7 @@ use model::attempt::{Failure, Mode, Signal, Usage, Workspace};
 use model::command::Command;
 use model::journal::{EffectId, TimerRef};
 use model::policy::stall::Sample;
-use model::ticket::{Candidate, Effect, FileStatus, InTheWay, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, InTheWay, Spec};
 use model::{Actor, Oid, RunId, TicketId, Time};
 
 /// Something that happened.
@@ -41,7 +41,9 @@ pub enum Input {
     },
     /// A step's process has ended.
     RunEnded(RunEnd),
-    /// A look at a step that runs.
+    /// A check's process has ended.
+    CheckEnded(CheckEnd),
+    /// A look at a step or a check that runs.
     Sampled {
         /// Its run.
         run: RunId,
@@ -162,8 +164,17 @@ pub enum Report {
         /// By what.
         why: String,
     },
-    /// The checks have a verdict.
-    Checked(Verdict),
+    /// The check's shim runs, or has run.
+    CheckSpawned,
+    /// The check could not be started, and no process of it lives.
+    CheckNotSpawned {
+        /// Why.
+        why: String,
+    },
+    /// The check need not run: its command passed on this tree before.
+    PassedBefore,
+    /// The check cannot run before its checkout is set up.
+    NotSetUp,
     /// The target is at the merged result.
     Landed {
         /// The merge commit.
@@ -171,7 +182,7 @@ pub enum Report {
     },
     /// The landing was ended, and the target does not hold the merged result.
     NotLanded,
-    /// Someone else moved the target.
+    /// Someone else moved the target, or the candidate is gone.
     TargetMoved,
     /// A person's edits are in the way.
     CheckoutEdited {
@@ -182,31 +193,13 @@ pub enum Report {
     Done,
 }
 
-/// The verdict of the checks on one tree.
+/// The end of a check's process.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
-    /// All passed.
-    Passed {
-        /// The commands.
-        commands: Vec<String>,
-    },
-    /// One failed, and the target alone passes it.
-    Failed {
-        /// The command.
-        which: String,
-        /// The end of its output.
-        output: String,
-    },
-    /// They could not be run.
-    CouldNotRun {
-        /// Why.
-        why: String,
-    },
-    /// The target alone fails it too.
-    TargetRed {
-        /// The command.
-        which: String,
-    },
+pub struct CheckEnd {
+    /// Its run.
+    pub run: RunId,
+    /// How it ended.
+    pub outcome: CheckOutcome,
 }
 
 /// The end of a step's process.

@@ -29,5 +29,5 @@ mod watches;
 
 pub use crate::core::{Core, Duty, Loaded, Rest, Waits};
 pub use error::Error;
-pub use input::{End, Input, Observation, Report, RunEnd, Verdict};
+pub use input::{CheckEnd, End, Input, Observation, Report, RunEnd};
 pub use output::{Output, Postponed};

@@ -1,6 +1,7 @@
-//! Stall watches: what was seen of each step that runs, since this core was loaded.
+//! Stall watches: what was seen of each step and check that runs, since this core was loaded.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use model::RunId;
 use model::policy::stall::{Limits, Sample, Verdict, Watch};
@@ -17,6 +18,12 @@ impl Watches {
         self.runs.entry(run.clone()).or_default().look(sample, limits)
     }
 
+    /// Takes a look at the shim of a run, and at nothing else of the run.
+    pub(crate) fn look_at_shim(&mut self, run: &RunId, sample: Sample, stall_after: Duration) -> Verdict {
+        let watch = self.runs.entry(run.clone()).or_default();
+        watch.look_at_shim(sample, stall_after)
+    }
+
     /// The run has ended.
     pub(crate) fn ended(&mut self, run: &RunId) {
         self.runs.remove(run);
@@ -25,8 +32,6 @@ impl Watches {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use model::Time;
 
     use super::*;

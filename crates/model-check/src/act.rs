@@ -58,6 +58,11 @@ pub(crate) fn act(
             next.left.losses -= 1;
             next.world.end(ticket, run, false);
         }
+        Move::EndCheck => next.world.end_check(true, &book.chains),
+        Move::VanishCheck => {
+            next.left.losses -= 1;
+            next.world.end_check(false, &book.chains);
+        }
         Move::Notice { engine } => next.engines[usize::from(engine)] = Engine::Down,
         Move::Hear { engine, ticket, deed } => {
             if write(&mut next, engine, Some((ticket, deed, None)), guards, book)? == Event::No {
@@ -77,13 +82,13 @@ pub(crate) fn act(
             };
             let (ordered, report) = &mut up.todo[usize::from(place)];
             let seen = up.seen[usize::from(ordered.ticket)];
-            let is_ended = seen != Row::BEHIND
-                && matches!(
-                    book.facts(seen.value).stands,
-                    Stands::Landing { ending: true, .. }
-                );
+            let facts = book.facts(seen.value);
+            let is_ended =
+                seen != Row::BEHIND && matches!(facts.stands, Stands::Landing { ending: true, .. });
             let came = match ordered.order {
                 Order::Land { candidate } if is_ended => next.world.end_landing(candidate, &book.chains),
+                // Nobody waits for it, as far as this engine knows.
+                Order::Check { run, .. } if facts.check != Some(run) => Report::Nothing,
                 _ => next
                     .world
                     .perform(*ordered, edited, guards.swap, &mut book.chains),
@@ -214,10 +219,11 @@ fn tell(
     let waited = match ordered.order {
         // A report of a run counts for the run that is waited for.
         Order::Start { run, .. } => !guards.claim || facts.live == Some(run),
+        Order::Check { run, .. } => facts.check == Some(run),
         Order::Prepare { .. }
         | Order::Stop { .. }
+        | Order::StopCheck { .. }
         | Order::Build { .. }
-        | Order::Check { .. }
         | Order::Land { .. }
         | Order::Keep { .. }
         | Order::Remove { .. } => true,
@@ -241,12 +247,12 @@ fn tell(
 fn meaning(order: Order, report: Report) -> Option<Deed> {
     Some(match (order, report) {
         (_, Report::Ready) => Deed::WorkspaceReady,
+        (Order::Check { .. }, Report::Spawned) => return None,
         (_, Report::Spawned) => Deed::Spawned,
         (_, Report::NoWorkspace) => Deed::WorkspaceLost,
         (_, Report::Built { candidate, on, tip }) => Deed::Build { candidate, on, tip },
         (_, Report::NoCommits) => Deed::NothingCommitted,
-        (Order::Check { candidate }, Report::Passed) => Deed::Pass { candidate },
-        (_, Report::Failed) => Deed::FailCheck,
+        (Order::Check { candidate, .. }, Report::Passed) => Deed::Pass { candidate },
         (Order::Land { candidate }, Report::Landed) => Deed::Land { candidate },
         (_, Report::NotLanded) => Deed::NotLanded,
         (_, Report::Moved) => Deed::TargetMoved,

@@ -9,7 +9,7 @@ use model::{TicketId, Time, attempt};
 
 use crate::chain::{Chain, Chains};
 use crate::deed::{Deed, agent_name};
-use crate::order::{Order, commit_of, run_of};
+use crate::order::{CheckId, Order, commit_of, run_of};
 
 /// A ticket's value, as its place in the [`Book`].
 pub(crate) type Value = u16;
@@ -37,8 +37,10 @@ pub(crate) struct Facts {
     pub(crate) number: u8,
     /// The agent whose slot it takes.
     pub(crate) agent: Option<u8>,
-    /// The run whose process may be alive, from 1.
+    /// The step's run whose process may be alive, from 1.
     pub(crate) live: Option<u8>,
+    /// The run of its checks that is under way.
+    pub(crate) check: Option<CheckId>,
     pub(crate) stopping: bool,
 }
 
@@ -191,7 +193,8 @@ fn facts(ticket: &Ticket) -> Facts {
         agent: ticket
             .slot()
             .map(|slot| if *slot == agent_name(0) { 0 } else { 1 }),
-        live: ticket.live_runs().next().map(run_of),
+        live: ticket.live_run().map(run_of),
+        check: ticket.check_run().map(|check| CheckId::of(&check.run)),
         stopping: attempt.is_some_and(|a: &attempt::Attempt| a.conversation.stopping.is_some()),
     }
 }

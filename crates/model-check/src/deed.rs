@@ -1,7 +1,9 @@
 //! What an engine tells a ticket, and the event that it is.
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal, Usage};
-use model::ticket::{AfterLanding, Candidate, Event, Released, Ticket};
+use model::ticket::{
+    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckTask, Event, Loss, Released, State, Ticket,
+};
 use model::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
 use crate::chain::{self, Chain};
@@ -34,6 +36,8 @@ pub(crate) enum Deed {
         candidate: Chain,
     },
     FailCheck,
+    /// The check's process is gone.
+    LoseCheck,
     Land {
         candidate: Chain,
     },
@@ -112,32 +116,57 @@ impl Deed {
                 reason: "not wanted".to_owned(),
             }],
             Self::StartCheck => vec![Event::CheckStarted],
-            Self::Build { candidate, on, tip } => vec![Event::CandidateBuilt {
-                candidate: Candidate {
-                    commit: chain::oid('c', candidate.into()),
-                    tree: chain::oid('e', candidate.into()),
-                    target: chain::oid('c', on.into()),
-                    tip: chain::oid('b', tip.into()),
-                    passed: Vec::new(),
-                },
-            }],
+            Self::Build { candidate, on, tip } => {
+                let built = Event::CandidateBuilt {
+                    candidate: Candidate {
+                        commit: chain::oid('c', candidate.into()),
+                        tree: chain::oid('e', candidate.into()),
+                        target: chain::oid('c', on.into()),
+                        tip: chain::oid('b', tip.into()),
+                        passed: Vec::new(),
+                    },
+                    plan: CheckPlan {
+                        setup: Vec::new(),
+                        commands: vec!["make check".to_owned()],
+                    },
+                };
+                vec![built, check_ordered(ticket, 1)]
+            }
             Self::NothingCommitted => vec![Event::NoCommits {
                 steps_left,
                 reopen_at: soon,
                 repeat: None,
             }],
-            Self::Pass { candidate } => vec![Event::ChecksPassed {
-                tree: chain::oid('e', candidate.into()),
-                passed: vec!["make check".to_owned()],
-                review: false,
-            }],
-            Self::FailCheck => vec![Event::ChecksFailed {
-                which: "make check".to_owned(),
-                output: String::new(),
-                steps_left,
-                reopen_at: soon,
-                repeat: None,
-            }],
+            Self::Pass { candidate } => {
+                let passed = Event::ChecksPassed {
+                    tree: chain::oid('e', candidate.into()),
+                    passed: vec!["make check".to_owned()],
+                    review: false,
+                };
+                let mut events = check_ended(ticket, CheckOutcome::Passed);
+                events.push(passed);
+                events
+            }
+            // The target is green, so the proof that it is takes no part here.
+            Self::FailCheck => {
+                let failed = Event::ChecksFailed {
+                    which: "make check".to_owned(),
+                    output: String::new(),
+                    steps_left,
+                    reopen_at: soon,
+                    repeat: None,
+                };
+                let output = String::new();
+                let mut events = check_ended(ticket, CheckOutcome::Failed { output });
+                events.push(failed);
+                events
+            }
+            Self::LoseCheck => {
+                let runs = ticket.checks().map_or(0, |checks| checks.runs);
+                let mut events = check_ended(ticket, CheckOutcome::Lost { how: Loss::Vanished });
+                events.push(check_ordered(ticket, runs + 1));
+                events
+            }
             Self::Land { candidate } => vec![Event::Landed {
                 commit: chain::oid('c', candidate.into()),
             }],
@@ -169,6 +198,26 @@ impl Deed {
 /// The agents' names.
 pub(crate) fn agent_name(agent: u8) -> AgentName {
     AgentName::new(["ada", "bob"][usize::from(agent)]).expect("a name")
+}
+
+/// The n-th run for the candidate that the ticket is at is ordered.
+fn check_ordered(ticket: &Ticket, n: u32) -> Event {
+    let round = match &ticket.state {
+        State::Verify(verify) => verify.round,
+        State::New | State::Open | State::InProgress(_) | State::Done(_) => 0,
+    };
+    Event::CheckOrdered {
+        run: RunId::of_check(&ticket.id, ticket.fence, round, n),
+        task: CheckTask::Candidate,
+        at: Time::default(),
+    }
+}
+
+/// The run that is under way has ended.
+fn check_ended(ticket: &Ticket, outcome: CheckOutcome) -> Vec<Event> {
+    let run = ticket.check_run().map(|check| check.run.clone());
+    let ended = run.map(|run| Event::CheckEnded { run, outcome });
+    ended.into_iter().collect()
 }
 
 fn failed(ticket: &Ticket, class: Class, message: &str) -> attempt::Event {

@@ -1,6 +1,8 @@
 //! What holds in every state. The names are those of the design's one list of invariants.
 
 use crate::book::{Book, Stands};
+use crate::journal::Ordered;
+use crate::order::Order;
 use crate::state::State;
 
 /// An invariant that does not hold.
@@ -30,6 +32,16 @@ pub(crate) fn check(state: &State, book: &Book) -> Result<(), Broken> {
     }
     if !chains.is_green(target) {
         return Err(Broken::new("G4", "the target is red".to_owned()));
+    }
+    if let Some(check) = state.world.check.filter(|check| check.end.is_none()) {
+        let row = state.journal.rows[usize::from(check.ticket)];
+        let waited = book.facts(row.value).check == Some(check.run);
+        let stop = Order::StopCheck { run: check.run };
+        let is_stopped = |one: &Ordered| (one.ticket, one.order) == (check.ticket, stop);
+        if !state.may_be_overtaken() && !waited && !state.journal.outbox.iter().any(is_stopped) {
+            let what = format!("t-{} has a check that no stage waits for", check.ticket);
+            return Err(Broken::new("I7", what));
+        }
     }
     for (row, ticket) in state.journal.rows.iter().zip(0..) {
         let facts = book.facts(row.value);
@@ -88,4 +100,5 @@ pub(crate) fn is_at_rest(state: &State, book: &Book) -> bool {
     state.journal.rows.iter().all(over)
         && state.journal.outbox.is_empty()
         && state.world.places.iter().all(|place| place.alive == 0)
+        && state.world.check.is_none_or(|check| check.end.is_some())
 }

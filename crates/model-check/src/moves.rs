@@ -4,10 +4,10 @@ use crate::book::{Book, Facts, Stands};
 use crate::bounds::{Guards, Lease};
 use crate::deed::Deed;
 use crate::engine::{Engine, Up};
-use crate::journal::Row;
+use crate::journal::{Ordered, Row};
 use crate::order::Order;
 use crate::state::State;
-use crate::world;
+use crate::world::{self, CheckEnd};
 
 /// Something that can happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub(crate) enum Move {
     End { ticket: u8, run: u16 },
     /// A process is lost.
     Vanish { ticket: u8, run: u16 },
+    /// The check that runs ends by itself.
+    EndCheck,
+    /// The check that runs is lost.
+    VanishCheck,
     /// An engine hears something, decides, and writes it down with all that follows.
     Hear { engine: u8, ticket: u8, deed: Deed },
     /// An engine that was overtaken tries to write, and is refused.
@@ -42,14 +46,23 @@ impl Move {
     /// Whether it belongs to the ordinary course of things: no fault, and nobody's interference.
     pub(crate) fn is_ordinary(self, guards: Guards) -> bool {
         match self {
-            Self::Start { .. } | Self::End { .. } | Self::Tell { .. } | Self::Notice { .. } => true,
+            Self::Start { .. }
+            | Self::End { .. }
+            | Self::EndCheck
+            | Self::Tell { .. }
+            | Self::Notice { .. } => true,
             Self::Perform { edited, .. } => !edited,
             Self::Fail { .. } => !guards.counted,
             Self::Hear { deed, .. } => !matches!(
                 deed,
                 Deed::Drop | Deed::StopForDrop | Deed::EndLanding | Deed::WorkerLost
             ),
-            Self::Kill { .. } | Self::RunOut | Self::Push | Self::Rewind | Self::Vanish { .. } => false,
+            Self::Kill { .. }
+            | Self::RunOut
+            | Self::Push
+            | Self::Rewind
+            | Self::Vanish { .. }
+            | Self::VanishCheck => false,
         }
     }
 }
@@ -82,6 +95,12 @@ pub(crate) fn moves(state: &State, guards: Guards, book: &Book) -> Vec<Move> {
     let top = book.chains.commit(state.world.target);
     if left.rewinds > 0 && matches!(top, Some(crate::chain::Commit::Foreign(_))) {
         out.push(Move::Rewind);
+    }
+    if state.world.check.is_some_and(|check| check.end.is_none()) {
+        out.push(Move::EndCheck);
+        if left.losses > 0 {
+            out.push(Move::VanishCheck);
+        }
     }
     for (place, ticket) in state.world.places.iter().zip(0..) {
         let runs = (0..16).map(|bit| 1 << bit).filter(|run| place.alive & run != 0);
@@ -116,6 +135,25 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             }
             if place.lost & bit != 0 {
                 hear(Deed::Lose);
+            }
+        }
+        if let Some(run) = facts.check {
+            let has_it = |check: &world::Check| (check.ticket, check.run) == (ticket, run);
+            let is_ordered = |one: &Ordered| {
+                one.ticket == ticket && matches!(one.order, Order::Check { run: of, .. } if of == run)
+            };
+            match state.world.check.filter(has_it) {
+                Some(check) => match check.end {
+                    Some(CheckEnd::Passed) => hear(Deed::Pass {
+                        candidate: check.candidate,
+                    }),
+                    Some(CheckEnd::Failed) => hear(Deed::FailCheck),
+                    Some(CheckEnd::Lost) => hear(Deed::LoseCheck),
+                    None => {}
+                },
+                // It was ended for another's, or never begun.
+                None if !state.journal.outbox.iter().any(is_ordered) => hear(Deed::LoseCheck),
+                None => {}
             }
         }
         if state.left.drops > 0 && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over) {

@@ -12,7 +12,8 @@ pub(crate) enum Order {
     Start { number: u8, fence: u8, run: u8 },
     Stop { number: u8, run: u8 },
     Build { number: u8, fence: u8 },
-    Check { candidate: Chain },
+    Check { candidate: Chain, run: CheckId },
+    StopCheck { run: CheckId },
     Land { candidate: Chain },
     Keep { number: u8 },
     Remove { number: u8 },
@@ -40,6 +41,9 @@ impl Order {
                 fence: fence(*by),
                 run: run_of(run),
             },
+            Effect::Attempt(attempt::Effect::StopRun { run }) if run.is_check() => Self::StopCheck {
+                run: CheckId::of(run),
+            },
             Effect::Attempt(attempt::Effect::StopRun { run }) => Self::Stop {
                 // A claim and its attempt are numbered alike here: every claim begins one.
                 number: fence_of(run),
@@ -51,8 +55,9 @@ impl Order {
                 number: small(*number),
                 fence: fence(*by),
             },
-            Effect::RunChecks { candidate } => Self::Check {
-                candidate: commit_of(candidate),
+            Effect::StartCheck { run, commit, .. } => Self::Check {
+                candidate: Chain::try_from(chain::number(commit)).expect("a commit of ours"),
+                run: CheckId::of(run),
             },
             Effect::Land { candidate, .. } => Self::Land {
                 candidate: commit_of(candidate),
@@ -77,7 +82,7 @@ impl Order {
             | Self::Build { .. }
             | Self::Check { .. }
             | Self::Land { .. } => true,
-            Self::Stop { .. } | Self::Keep { .. } | Self::Remove { .. } => false,
+            Self::Stop { .. } | Self::StopCheck { .. } | Self::Keep { .. } | Self::Remove { .. } => false,
         }
     }
 
@@ -95,10 +100,27 @@ impl Order {
             }
             Self::Stop { .. }
             | Self::Check { .. }
+            | Self::StopCheck { .. }
             | Self::Land { .. }
             | Self::Keep { .. }
             | Self::Remove { .. } => None,
         }
+    }
+}
+
+/// A run of the checks of a ticket: its claim, the candidate's number, and its place among the runs of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct CheckId(u16);
+
+impl CheckId {
+    pub(crate) fn of(run: &model::RunId) -> Self {
+        let last = run.as_str().rsplit("check-").next().unwrap_or_default();
+        let parts: Vec<u16> = last.split('-').filter_map(|n| n.parse().ok()).collect();
+        let [round, n] = parts[..] else {
+            panic!("<ticket>.<fence>.check-<round>-<n>")
+        };
+        assert!(round < 32 && n < 32, "a bounded exploration checks little");
+        Self(u16::from(fence_of(run)) << 10 | round << 5 | n)
     }
 }
 

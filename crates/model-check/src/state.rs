@@ -39,6 +39,7 @@ impl State {
             world: World {
                 target: 0,
                 passed: Vec::new(),
+                check: None,
                 places: [Place::default(); TICKETS],
             },
             left: bounds,

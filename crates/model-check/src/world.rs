@@ -2,7 +2,7 @@
 
 use crate::chain::{Chain, Chains, Commit};
 use crate::journal::Ordered;
-use crate::order::Order;
+use crate::order::{CheckId, Order};
 use crate::state::TICKETS;
 
 /// Runs of an attempt that are told apart.
@@ -27,12 +27,31 @@ pub(crate) struct Place {
     pub(crate) wishes: u16,
 }
 
+/// A check's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Check {
+    pub(crate) ticket: u8,
+    pub(crate) run: CheckId,
+    pub(crate) candidate: Chain,
+    pub(crate) end: Option<CheckEnd>,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum CheckEnd {
+    Passed,
+    Failed,
+    Lost,
+}
+
 /// Everything outside the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct World {
     pub(crate) target: Chain,
     /// Merged results that passed the checks, in order.
     pub(crate) passed: Vec<Chain>,
+    /// The check that has the checkout, or had it last.
+    pub(crate) check: Option<Check>,
     pub(crate) places: [Place; TICKETS],
 }
 
@@ -49,7 +68,6 @@ pub(crate) enum Report {
     },
     NoCommits,
     Passed,
-    Failed,
     Landed,
     NotLanded,
     Moved,
@@ -136,13 +154,32 @@ impl World {
                     tip: steps,
                 }
             }
-            Order::Check { candidate } if chains.is_green(candidate) => {
-                if let Err(at) = self.passed.binary_search(&candidate) {
-                    self.passed.insert(at, candidate);
+            Order::Check { candidate, run } => {
+                if self
+                    .check
+                    .is_some_and(|check| (check.ticket, check.run) == (ticket, run))
+                {
+                    return Report::Spawned;
                 }
-                Report::Passed
+                if self.passed.binary_search(&candidate).is_ok() {
+                    return Report::Passed;
+                }
+                // Whatever had the checkout is ended.
+                self.check = Some(Check {
+                    ticket,
+                    run,
+                    candidate,
+                    end: None,
+                });
+                Report::Spawned
             }
-            Order::Check { .. } => Report::Failed,
+            Order::StopCheck { run } => {
+                let mine = |check: &&mut Check| (check.ticket, check.run) == (ticket, run);
+                if let Some(check) = self.check.as_mut().filter(mine) {
+                    check.end.get_or_insert(CheckEnd::Lost);
+                }
+                Report::Nothing
+            }
             Order::Land { candidate } => {
                 if chains.holds(target, candidate) {
                     return Report::Landed;
@@ -168,6 +205,22 @@ impl World {
                 Report::Nothing
             }
         }
+    }
+
+    /// The check that runs ends, by itself or not.
+    pub(crate) fn end_check(&mut self, by_itself: bool, chains: &Chains) {
+        let Some(check) = &mut self.check else { return };
+        let end = match (by_itself, chains.is_green(check.candidate)) {
+            (false, _) => CheckEnd::Lost,
+            (true, false) => CheckEnd::Failed,
+            (true, true) => CheckEnd::Passed,
+        };
+        if end == CheckEnd::Passed
+            && let Err(at) = self.passed.binary_search(&check.candidate)
+        {
+            self.passed.insert(at, check.candidate);
+        }
+        check.end = Some(end);
     }
 
     /// Ends a landing, and looks whether the target holds what was to land.

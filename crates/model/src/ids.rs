@@ -149,6 +149,9 @@ name!(
     200
 );
 
+/// What the last part of a check's run id begins with.
+const CHECK: &str = "check-";
+
 impl RunId {
     /// The id of the `n`-th run of the attempt that `fence` stands for: the same inputs always name the same
     /// run, which is what lets a repeated effect find the run it already started.
@@ -157,12 +160,31 @@ impl RunId {
         Self(format!("{ticket}.{}.{n}", fence.0).into())
     }
 
-    /// The ticket whose step it is; none for an id that is not a step's.
+    /// The id of the `n`-th run of the checks of the `round`-th candidate of the attempt that `fence` stands
+    /// for.
+    #[must_use]
+    pub fn of_check(ticket: &TicketId, fence: Fence, round: u32, n: u32) -> Self {
+        Self(format!("{ticket}.{}.{CHECK}{round}-{n}", fence.0).into())
+    }
+
+    /// Whether it is a run of checks, not a step.
+    #[must_use]
+    pub fn is_check(&self) -> bool {
+        let last = self.as_str().rsplit('.').next();
+        last.is_some_and(|last| last.starts_with(CHECK))
+    }
+
+    /// The ticket whose step or check it is; none for an id that is of neither.
     #[must_use]
     pub fn ticket(&self) -> Option<TicketId> {
         let mut parts = self.as_str().rsplitn(3, '.');
         let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        (is_number(parts.next()?) && is_number(parts.next()?)).then_some(())?;
+        let last = parts.next()?;
+        let is_run = match last.strip_prefix(CHECK).and_then(|check| check.split_once('-')) {
+            Some((round, n)) => is_number(round) && is_number(n),
+            None => is_number(last),
+        };
+        (is_run && is_number(parts.next()?)).then_some(())?;
         TicketId::new(parts.next()?).ok()
     }
 }

@@ -1,6 +1,7 @@
 //! The ticket machine: from the queue to the target branch. The root of its stream; the attempt is its child.
 
 mod change;
+mod checks;
 mod done;
 mod event;
 mod held;
@@ -18,6 +19,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use change::{Change, Deadline, FileStatus, Filing, SlotChange, TimerChange, TimerKey};
+pub use checks::{CheckOutcome, CheckPlan, CheckRun, CheckStop, CheckTask, Checks, Loss};
 pub use done::Done;
 pub use event::{Effect, Event, Released};
 pub use held::{Held, Why};
@@ -162,13 +164,15 @@ impl Ticket {
         taken.map(|claim| (&claim.agent, claim.fence))
     }
 
-    /// The runs whose processes may be alive.
+    /// The runs whose processes may be alive: those of steps, and that of a check.
     pub fn live_runs(&self) -> impl Iterator<Item = &RunId> {
-        self.claims()
-            .filter_map(|attempt| attempt.conversation.live_run())
+        let steps = self
+            .claims()
+            .filter_map(|attempt| attempt.conversation.live_run());
+        steps.chain(self.check_run().map(|check| &check.run))
     }
 
-    /// Whether one of its claims waits for the end of this run.
+    /// Whether it waits for the end of this run.
     #[must_use]
     pub fn waits_for(&self, run: &RunId) -> bool {
         self.live_runs().any(|live| live == run)
@@ -181,7 +185,7 @@ impl Ticket {
         claim.filter(|claim| claim.has_slot()).map(|claim| &claim.agent)
     }
 
-    /// The run whose process may be alive.
+    /// The run of a step whose process may be alive.
     #[must_use]
     pub fn live_run(&self) -> Option<&RunId> {
         self.attempt().and_then(|attempt| attempt.conversation.live_run())
@@ -216,10 +220,27 @@ impl Ticket {
         };
         match &verify.stage {
             Stage::Queued | Stage::Building => None,
-            Stage::Checking(candidate)
-            | Stage::Reviewing { candidate, .. }
-            | Stage::Landing { candidate, .. } => Some(candidate),
+            Stage::Checking(checks) => Some(&checks.candidate),
+            Stage::Reviewing { candidate, .. } | Stage::Landing { candidate, .. } => Some(candidate),
         }
+    }
+
+    /// Its checks, while it is at them.
+    #[must_use]
+    pub fn checks(&self) -> Option<&Checks> {
+        let State::Verify(verify) = &self.state else {
+            return None;
+        };
+        match &verify.stage {
+            Stage::Checking(checks) => Some(checks),
+            Stage::Queued | Stage::Building | Stage::Reviewing { .. } | Stage::Landing { .. } => None,
+        }
+    }
+
+    /// The run of its checks that is under way.
+    #[must_use]
+    pub fn check_run(&self) -> Option<&CheckRun> {
+        self.checks().and_then(|checks| checks.run.as_ref())
     }
 
     /// The state's name: one box of the diagram, `(held)` where it is.

@@ -18,7 +18,7 @@ use engine::driver::{self, Action, Batch, Driver};
 use engine::{Duty, Rest};
 use model::RunId;
 use model::command::OnStop;
-use model::journal::{EffectId, Ordered};
+use model::journal::Ordered;
 use store::{Journal as _, Ledger};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 
@@ -26,7 +26,6 @@ pub(crate) use self::event::Event;
 use self::files::{Rereading, watch_files, watch_journal};
 pub(crate) use self::finish::Until;
 use self::wait_for_journal::Health;
-use crate::check::CheckOrder;
 use crate::clock::Stopwatch;
 use crate::executor::{Executor, Owner};
 use crate::queue::{Ask, Queue};
@@ -50,8 +49,6 @@ pub(crate) struct Dispatcher {
     events: mpsc::UnboundedReceiver<Event>,
     sender: mpsc::UnboundedSender<Event>,
     queue: Queue,
-    /// The checks that are being performed, with the means to call them off.
-    checks: BTreeMap<EffectId, (Ordered, CheckOrder)>,
     room: Arc<Semaphore>,
     /// The watchers of runs, each with the means to wake it.
     watchers: BTreeMap<RunId, Arc<Notify>>,
@@ -134,7 +131,6 @@ impl Dispatcher {
             events,
             sender,
             queue,
-            checks: BTreeMap::new(),
             room: Arc::new(Semaphore::new(CONCURRENT_EFFECTS)),
             watchers: BTreeMap::new(),
             state_file,
@@ -290,13 +286,12 @@ impl Dispatcher {
     /// Forgets what was only kept until this event.
     fn note(&mut self, event: &driver::Event) {
         match event {
-            driver::Event::RunEnded(end) => {
-                self.watchers.remove(&end.run);
-            }
-            driver::Event::Performed(performed) => {
-                self.checks.remove(&performed.ordered.id);
+            driver::Event::RunEnded(engine::RunEnd { run, .. })
+            | driver::Event::CheckEnded(engine::CheckEnd { run, .. }) => {
+                self.watchers.remove(run);
             }
             driver::Event::Input(_)
+            | driver::Event::Performed(_)
             | driver::Event::Observed { .. }
             | driver::Event::InboxRead(_)
             | driver::Event::Woken { .. }
@@ -359,7 +354,6 @@ impl Dispatcher {
                 Action::ReadInbox => reads_inbox = true,
             }
         }
-        self.end_unwanted_checks();
         if reads_inbox {
             Box::pin(self.read_inbox()).await?;
         }

@@ -7,15 +7,17 @@ mod pins;
 mod prepare;
 mod step;
 
+pub(crate) use step::is_for;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use git::{Branch, Lock, Repository};
 use harness::{Harness, Reader};
 use model::attempt::HarnessId;
+use model::journal::EffectId;
 use model::settings::Settings;
 use process::{Run, Shim};
 
@@ -57,8 +59,8 @@ pub(crate) struct Executor {
     pub(crate) prompts: Prompts,
     /// The part of the caller's environment that checks get.
     pub(crate) check_env: BTreeMap<OsString, OsString>,
-    /// One checkout for all checks: one candidate at a time.
-    pub(crate) checking: Arc<Checking>,
+    /// The order to start a check that was carried out last. Held while one is: all checks have one checkout.
+    pub(crate) last_check: Arc<Mutex<Option<EffectId>>>,
     /// What they are performed on.
     pub(crate) threads: Arc<Threads>,
     /// The parts of workspaces that may not be deleted, and of which a person was warned.
@@ -108,7 +110,7 @@ impl Executor {
     /// A harness or a template that cannot be used.
     pub(crate) fn renewed(&self, settings: &Settings, options: &Options) -> Result<Self> {
         let lock = self.lock.clone();
-        let shared = (Arc::clone(&self.checking), Arc::clone(&self.threads));
+        let shared = (Arc::clone(&self.last_check), Arc::clone(&self.threads));
         let executor = Self::holding(lock, shared, &self.place, settings, options, self.work)?;
         Ok(Self {
             owner: self.owner.clone(),
@@ -152,7 +154,7 @@ impl Executor {
 
     fn holding(
         lock: Lock,
-        (checking, threads): (Arc<Checking>, Arc<Threads>),
+        (last_check, threads): (Arc<Mutex<Option<EffectId>>>, Arc<Threads>),
         place: &Place,
         settings: &Settings,
         options: &Options,
@@ -180,7 +182,7 @@ impl Executor {
             shim: options.shim.clone().unwrap_or_else(this_program),
             prompts: Prompts::load(prompts_dir.as_deref())?,
             check_env: harness::environment::assemble(&options.env, &BTreeMap::new(), &[])?,
-            checking,
+            last_check,
             threads,
             told_undeletable: Arc::default(),
             lock,
@@ -209,15 +211,6 @@ fn clients(
 /// Where the team's own templates are.
 pub(crate) fn prompts_dir(place: &Place, settings: &Settings) -> Option<PathBuf> {
     settings.prompts_dir.as_ref().map(|dir| place.root.join(dir))
-}
-
-/// Whose turn it is to check.
-#[derive(Debug, Default)]
-pub(crate) struct Checking {
-    /// Held by whoever has the checkout.
-    pub(crate) turn: Mutex<()>,
-    /// The engine ends its check with itself, and no other is begun.
-    pub(crate) closed: AtomicBool,
 }
 
 /// Makes sure that a run that could not be started never starts, and that nothing of it stays: its shim may

@@ -42,7 +42,7 @@ mod workspaces;
 pub use error::{Error, Result};
 pub use folders::folders;
 pub use orphans::{check_runs, end_all_runs, end_run};
-pub use outputs::{ended_at, finish_taking_away, forget_check, take_away, ticket_of};
+pub use outputs::{ended_at, finish_taking_away, forget_passed_checks, take_away, ticket_of};
 pub use place::{Place, life_of, stopped};
 pub use reading::Reading;
 pub use signalled::{Told, stop_by_signal};

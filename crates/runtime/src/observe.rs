@@ -1,5 +1,4 @@
-//! Observation of steps: waits for the end of each step's shim, samples the step meanwhile, and reads its
-//! output.
+//! Observation of runs: waits for the end of each run's shim, samples the run meanwhile, and reads its output.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;
@@ -7,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::{End, Input, RunEnd, driver};
+use engine::{CheckEnd, End, Input, RunEnd, driver};
 use harness::Reader;
 use model::attempt::{Class, Failure, Mode, Signal, Usage};
 use model::policy::stall::Sample;
-use model::ticket::Ticket;
+use model::ticket::{CheckOutcome, CheckTask, Loss, Ticket};
 use model::{RunId, Time};
 use process::{Beat, Exit, Pulse, Run, Status, Stream, Swept, Tail};
 use tokio::io::unix::AsyncFd;
@@ -31,30 +30,55 @@ const PIECE: usize = 256 * 1024;
 /// Pieces of each stream that are read at one look. A flood takes several looks.
 const PIECES: usize = 16;
 
+/// The subject of a run.
+#[derive(Clone, Debug)]
+pub(crate) enum Subject {
+    /// A step of a ticket, with the conversation.
+    Step(Option<Box<Ticket>>, harness::Session),
+    /// A check, with its task while a ticket waits for it.
+    Check(Option<CheckTask>),
+}
+
+impl Subject {
+    /// The end of a run of which there is no record: of a check `how` it was lost, of a step in a `message`.
+    fn lost(&self, id: &RunId, how: Loss, message: &str) -> driver::Event {
+        match self {
+            Subject::Step(..) => driver::Event::RunEnded(failed(id, Class::Lost, message)),
+            Subject::Check(_) => driver::Event::CheckEnded(CheckEnd {
+                run: id.clone(),
+                outcome: CheckOutcome::Lost { how },
+            }),
+        }
+    }
+}
+
 /// Watches a run until it has ended, and reports its end. Returns early when nobody listens any more.
 /// `asked`: notified when somebody has asked the run to stop.
 pub(crate) async fn watch(
     dir: PathBuf,
     id: RunId,
-    step: (Option<Ticket>, harness::Session),
+    subject: Subject,
     asked: Arc<Notify>,
     executor: Arc<Executor>,
     tell: UnboundedSender<Event>,
 ) {
     let end = loop {
-        match end_of(&dir, &id, &step, &asked, &executor, &tell).await {
+        match end_of(&dir, &id, &subject, &asked, &executor, &tell).await {
             Ok(end) => break end,
-            Err(process::Error::NoRun { .. }) => break failed(&id, Class::Lost, "it was never started"),
+            Err(process::Error::NoRun { .. }) => {
+                let why = "it was never started".to_owned();
+                break subject.lost(&id, Loss::NotStarted { why }, "it was never started");
+            }
             Err(error) => {
                 if let process::Error::Damaged { .. } = error
                     && is_swept(&dir, &executor).await
                 {
-                    break failed(&id, Class::Lost, &error.to_string());
+                    break subject.lost(&id, Loss::Vanished, &error.to_string());
                 }
                 // While a process of the step may be alive, the step has not ended: the next step would work
                 // beside it.
                 let error = text::with_causes(&error);
-                tracing::warn!("step {id} cannot be watched, and is looked at again: {error}");
+                tracing::warn!("run {id} cannot be watched, and is looked at again: {error}");
                 if tell.is_closed() {
                     return;
                 }
@@ -63,7 +87,7 @@ pub(crate) async fn watch(
         }
     };
     failpoint::hit("stream.read");
-    drop(tell.send(Event::Driver(driver::Event::RunEnded(end))));
+    drop(tell.send(Event::Driver(end)));
 }
 
 /// Ends what is left of a run whose record cannot be read; gives whether nothing is left. Without the run's
@@ -78,19 +102,24 @@ async fn is_swept(dir: &Path, executor: &Executor) -> bool {
 async fn end_of(
     dir: &Path,
     id: &RunId,
-    (ticket, session): &(Option<Ticket>, harness::Session),
+    subject: &Subject,
     asked: &Notify,
     executor: &Arc<Executor>,
     tell: &UnboundedSender<Event>,
-) -> Result<RunEnd, process::Error> {
+) -> Result<driver::Event, process::Error> {
     let (run, run_id) = (Run::open(dir)?, id.clone());
-    let attempt = ticket.as_ref().and_then(Ticket::attempt);
-    let reader = attempt.and_then(|attempt| executor.reader(&attempt.conversation.harness, session));
+    let reader = match subject {
+        Subject::Step(ticket, session) => {
+            let attempt = ticket.as_deref().and_then(Ticket::attempt);
+            attempt.and_then(|attempt| executor.reader(&attempt.conversation.harness, session))
+        }
+        Subject::Check(_) => None,
+    };
     let said = reader.map(|reader| Said::new(&run, reader));
     let (said, swept) = wait(&run, id, said, asked, &executor.threads, tell).await?;
     let noticed = clock::now();
     let reads = executor.work == Work::All;
-    let (with, ticket) = (Arc::clone(executor), ticket.clone());
+    let (with, of) = (Arc::clone(executor), subject.clone());
     let ended = executor
         .threads
         .end(move || {
@@ -107,7 +136,14 @@ async fn end_of(
             failpoint::hit("stream.swept");
             timing::read(&run_id, watch);
             timing::noticed(&run_id, ended_at(&exit), noticed);
-            Ok(match said {
+            let ticket = match of {
+                Subject::Check(task) => {
+                    let end = with.check_end(&run, &run_id, task, &exit)?;
+                    return Ok(driver::Event::CheckEnded(end));
+                }
+                Subject::Step(ticket, _) => ticket,
+            };
+            Ok(driver::Event::RunEnded(match said {
                 Some(said) => match said.end(&exit) {
                     Ok(outcome) => {
                         if let (Ok(harness::Signal::Done), Some(ticket)) = (&outcome.result, &ticket) {
@@ -120,10 +156,10 @@ async fn end_of(
                 None if reads => failed(&run_id, Class::Lost, "its output could not be read"),
                 // This engine is up for one command only, which starts no step and wanted this one stopped.
                 None => failed(&run_id, Class::KilledByUs, "it was stopped"),
-            })
+            }))
         })
         .await;
-    ended.unwrap_or_else(|| Ok(failed(id, Class::Lost, "its record could not be read")))
+    ended.unwrap_or_else(|| Ok(subject.lost(id, Loss::Vanished, "its record could not be read")))
 }
 
 /// Waits until a run's shim has ended; looks at the run, and reads its output, meanwhile. A run that is to
@@ -170,7 +206,7 @@ async fn wait(
             };
             let swept = ended.transpose()?;
             if swept.as_ref().is_some_and(|swept| swept.by_force) {
-                tracing::warn!("{}", crate::orphans::forced(&format!("step {id}")));
+                tracing::warn!("{}", crate::orphans::forced(&format!("run {id}")));
             }
             return Ok((said, swept));
         }

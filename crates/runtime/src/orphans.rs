@@ -34,14 +34,7 @@ pub fn end_all_runs(place: &Place) -> Result<()> {
 /// # Errors
 /// A folder cannot be read.
 pub fn check_runs(place: &Place) -> Result<Vec<PathBuf>> {
-    let checks = listed(&place.check_runs_dir())?;
-    let mut dirs = Vec::new();
-    for check in &checks {
-        dirs.extend(listed(check)?);
-    }
-    // The run of a set-up command stands beside the folders of the checks.
-    dirs.extend(checks);
-    Ok(dirs)
+    listed(&place.check_runs_dir())
 }
 
 /// Ends a run: with its grace, then by force, then every straggler. A run that was not started never will be.

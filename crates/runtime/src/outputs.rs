@@ -13,8 +13,8 @@ use process::{Run, Status};
 use crate::Place;
 use crate::folders::folders;
 
-/// A check that ended so long ago is no open ticket's: what it said of one that failed is in the journal.
-const CHECKED: Duration = Duration::from_secs(24 * 60 * 60);
+/// A check that passed so long ago runs anew when its result is asked for.
+const PASSED_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The prefix of a folder that is being removed: a part of the folder must not pass for a run.
 const GONE: &str = ".gone-";
@@ -34,26 +34,14 @@ struct Printed {
 
 /// Removes outputs, the oldest first, until all together take no more than `most` bytes, or only those of
 /// open tickets are left. Returns the number of runs whose outputs were removed. Outputs that may be alive,
-/// or that nobody knows, stay. The rest of a check whose outputs are gone is removed whatever it takes.
-pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most: u64, now: Time) -> usize {
+/// or that nobody knows, stay.
+pub(crate) fn trim(runs: [&Path; 2], closed: &BTreeSet<TicketId>, most: u64) -> usize {
     let of_closed = |dir: &Path| ticket_of(dir).is_some_and(|id| closed.contains(&id));
-    let is_past = |at: Time| at + CHECKED < now;
     let mut all = Vec::new();
-    finish_taking_away(runs);
-    for dir in folders(runs).unwrap_or_default() {
-        all.extend(printed(dir, |dir, _| of_closed(dir)));
-    }
-    finish_taking_away(checks);
-    for dir in folders(checks).unwrap_or_default() {
-        finish_taking_away(&dir);
-        // Setting up a checkout is a run beside those of the checks.
-        match printed(dir.clone(), |_, at| is_past(at)) {
-            Some(set_up) => all.push(set_up),
-            None => {
-                let runs = folders(&dir).unwrap_or_default().into_iter();
-                all.extend(runs.filter_map(|run| printed(run, |_, at| is_past(at))));
-                forget_check(&dir, is_past);
-            }
+    for runs in runs {
+        finish_taking_away(runs);
+        for dir in folders(runs).unwrap_or_default() {
+            all.extend(printed(dir, of_closed));
         }
     }
     let mut bytes: u64 = all.iter().map(|run| run.bytes).sum();
@@ -81,7 +69,7 @@ pub(crate) fn trim(runs: &Path, checks: &Path, closed: &BTreeSet<TicketId>, most
     removed
 }
 
-/// Removes the folder of a run, or of a check with its runs: at once, or not at all.
+/// Removes the folder of a run: at once, or not at all.
 ///
 /// # Errors
 /// It cannot be renamed or removed. One that is not there is as good.
@@ -126,7 +114,7 @@ fn if_there(done: io::Result<()>) -> io::Result<()> {
     })
 }
 
-/// The ticket of a step's folder, whose name is its run's; of one that was set aside too.
+/// The ticket of a run's folder, whose name is its run's; of one that was set aside too.
 #[must_use]
 pub fn ticket_of(dir: &Path) -> Option<TicketId> {
     let name = dir.file_name()?.to_str()?;
@@ -146,46 +134,64 @@ pub fn ended_at(run: &Run) -> Option<Time> {
     }
 }
 
-/// Removes the folder of a check that has no run any more, if its result is past: the check runs anew when
-/// its result is asked for. Returns whether the folder was removed.
-pub fn forget_check(dir: &Path, is_past: impl Fn(Time) -> bool) -> bool {
-    let Ok(entries) = fs::read_dir(dir) else {
-        return false;
-    };
-    let passed = dir.join(PASSED);
-    let last = passed.symlink_metadata().or_else(|_| dir.symlink_metadata());
-    let changed = last.and_then(|meta| meta.modified()).ok();
-    let at = changed
-        .and_then(|at| at.duration_since(UNIX_EPOCH).ok())
-        .and_then(|since| i64::try_from(since.as_millis()).ok());
-    // A run that is being made is there under another name.
-    let is_empty = entries.flatten().all(|entry| entry.file_name() == PASSED);
-    if !is_empty || !at.is_some_and(|at| is_past(Time(at))) {
-        return false;
+/// Forgets the checks that passed before `before`: each runs anew when its result is asked for.
+pub fn forget_passed_checks(place: &Place, before: Time) {
+    for entry in fs::read_dir(place.passed_checks_dir())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        let changed = entry.metadata().and_then(|meta| meta.modified()).ok();
+        let since = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let at = since.and_then(|since| i64::try_from(since.as_millis()).ok());
+        if at.is_some_and(|at| Time(at) <= before) {
+            drop(fs::remove_file(entry.path()));
+        }
     }
-    drop(fs::remove_file(&passed));
-    fs::remove_dir(dir).is_ok()
 }
 
-/// The file in a check's folder that says that the check passed.
-pub(crate) const PASSED: &str = "passed";
+/// Forgets the checks that passed long ago.
+pub(crate) fn forget_old_checks(place: &Place, now: Time) {
+    let for_ms = i64::try_from(PASSED_FOR.as_millis()).unwrap_or(i64::MAX);
+    forget_passed_checks(place, Time(now.0.saturating_sub(for_ms)));
+}
 
 impl Place {
-    /// The place of the runs of checks: a folder for each check, with its runs, and the runs that set up its
-    /// checkout.
+    /// The place of the runs of checks.
     #[must_use]
     pub fn check_runs_dir(&self) -> PathBuf {
         self.checks_dir.join("runs")
     }
+
+    /// The place of a run, be it a step or a check.
+    #[must_use]
+    pub fn run_dir(&self, run: &RunId) -> PathBuf {
+        let runs = match run.is_check() {
+            true => self.check_runs_dir(),
+            false => self.runs_dir.clone(),
+        };
+        runs.join(run.as_str())
+    }
+
+    /// The place of the notes on checks that have passed.
+    #[must_use]
+    pub fn passed_checks_dir(&self) -> PathBuf {
+        self.checks_dir.join("passed")
+    }
+
+    /// The note that a check has passed, which is named by what it is about.
+    pub(crate) fn passed_check(&self, about: &str) -> PathBuf {
+        self.passed_checks_dir().join(about)
+    }
 }
 
 /// The run in a folder, with what it takes; none where there is no run.
-fn printed(dir: PathBuf, may_go: impl Fn(&Path, Time) -> bool) -> Option<Printed> {
+fn printed(dir: PathBuf, may_go: impl Fn(&Path) -> bool) -> Option<Printed> {
     let run = Run::open(&dir).ok()?;
     let ended = ended_at(&run);
     let files = fs::read_dir(&dir).ok()?.flatten();
     let bytes = files.filter_map(|file| Some(file.metadata().ok()?.len())).sum();
-    let may_go = ended.is_some_and(|at| may_go(&dir, at));
+    let may_go = ended.is_some() && may_go(&dir);
     Some(Printed {
         dir,
         bytes,
@@ -237,15 +243,14 @@ mod tests {
         run(&runs, "open.1.1", 1, 10_000);
         run(&runs, "old.1.1", 2, 10_000);
         run(&runs, "young.2.1", 3 * DAY, 10_000);
-        run(&checks.join("tree"), "7-0", 3, 10_000);
-        run(&checks.join("tree"), "9-0", 3 * DAY, 10_000);
+        run(&checks, "old.1.check-1-1", 3, 10_000);
+        run(&checks, "open.1.check-1-1", 3 * DAY, 10_000);
         // It has no end: something of it may be alive. It stays, and counts.
         fs::create_dir_all(runs.join("old.1.2")).unwrap();
         fs::write(runs.join("old.1.2/spec.json"), "{}").unwrap();
         fs::write(runs.join("old.1.2/out"), vec![b'x'; 10_000]).unwrap();
         let closed = BTreeSet::from(["old", "young"].map(|id| TicketId::new(id).unwrap()));
-        let now = Time(i64::try_from(3 * DAY).unwrap());
-        let trim = |most| trim(&runs, &checks, &closed, most, now);
+        let trim = |most| trim([&runs, &checks], &closed, most);
 
         assert_eq!(trim(100_000), 0, "there is room");
         assert_eq!(trim(55_000), 1);
@@ -256,22 +261,21 @@ mod tests {
         );
         assert_eq!(trim(0), 2);
         assert_eq!(names(&runs), ["old.1.2", "open.1.1"]);
-        assert_eq!(names(&checks.join("tree")), ["9-0"], "it is younger than a day");
+        assert_eq!(names(&checks), ["open.1.check-1-1"]);
         assert_eq!(trim(0), 0);
     }
 
     #[test]
-    fn what_sets_up_a_checkout_counts_and_what_was_set_aside_is_its_tickets() {
+    fn a_run_that_was_set_aside_is_its_tickets() {
         let dir = tempfile::tempdir().unwrap();
         let (runs, checks) = (dir.path().join("runs"), dir.path().join("checks"));
         run(&runs, "t.1.1.old-1", 2, 10_000);
         run(&runs, "open.1.1.old-2", 1, 10_000);
-        run(&checks, "set-up-17-0", 3, 10_000);
+        run(&checks, "t.1.check-1-1.old-1", 3, 10_000);
         let closed = BTreeSet::from([TicketId::new("t").unwrap()]);
-        let now = Time(i64::try_from(3 * DAY).unwrap());
-        assert_eq!(trim(&runs, &checks, &closed, 25_000, now), 1);
+        assert_eq!(trim([&runs, &checks], &closed, 25_000), 1);
         assert_eq!(names(&runs), ["open.1.1.old-2"]);
-        assert_eq!(trim(&runs, &checks, &closed, 15_000, now), 1);
+        assert_eq!(trim([&runs, &checks], &closed, 15_000), 1);
         assert!(names(&checks).is_empty());
     }
 
@@ -280,34 +284,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (runs, checks) = (dir.path().join("runs"), dir.path().join("checks"));
         // Its record went first.
-        for folder in [&runs, &checks, &checks.join("tree")] {
+        for folder in [&runs, &checks] {
             let left = folder.join(".gone-t.1.1");
             fs::create_dir_all(&left).unwrap();
             fs::write(left.join("out"), "x").unwrap();
         }
-        run(&checks.join("tree"), "7-0", 1, 10);
-        trim(&runs, &checks, &BTreeSet::new(), u64::MAX, Time(2));
+        run(&checks, "t.1.check-1-1", 1, 10);
+        trim([&runs, &checks], &BTreeSet::new(), u64::MAX);
         assert!(names(&runs).is_empty());
-        assert_eq!(names(&checks), ["tree"]);
-        assert_eq!(names(&checks.join("tree")), ["7-0"]);
-    }
-
-    #[test]
-    fn a_check_without_a_run_is_forgotten_once_it_is_past() {
-        let dir = tempfile::tempdir().unwrap();
-        let checks = dir.path().join("checks");
-        for name in ["passed", "empty", "strange"] {
-            fs::create_dir_all(checks.join(name)).unwrap();
-        }
-        fs::write(checks.join("passed").join(PASSED), "7-0").unwrap();
-        fs::write(checks.join("strange/other"), "").unwrap();
-        run(&checks.join("has"), "7-0", 1, 10);
-        fs::write(checks.join("has").join(PASSED), "7-0").unwrap();
-        let trim = |now| trim(dir.path(), &checks, &BTreeSet::new(), u64::MAX, now);
-        trim(crate::clock::now());
-        assert_eq!(names(&checks), ["empty", "has", "passed", "strange"]);
-        trim(crate::clock::now() + 2 * CHECKED);
-        assert_eq!(names(&checks), ["has", "strange"]);
+        assert_eq!(names(&checks), ["t.1.check-1-1"]);
     }
 
     #[test]
@@ -316,6 +301,7 @@ mod tests {
         assert_eq!(of("runs/t-1.3.12").as_deref(), Some("t-1"));
         assert_eq!(of("runs/t-1.3.12.old-7").as_deref(), Some("t-1"));
         assert_eq!(of("a.b.c.3.12").as_deref(), Some("a.b.c"));
+        assert_eq!(of("checks/runs/a.b.3.check-1-12").as_deref(), Some("a.b"));
         for name in [
             "t-1",
             "t-1.3",
@@ -324,6 +310,8 @@ mod tests {
             "t-1.3.+1",
             ".3.1",
             "t-1.old-1",
+            "t-1.3.check-1",
+            "t-1.3.check-1-x",
         ] {
             assert_eq!(of(name), None, "{name}");
         }

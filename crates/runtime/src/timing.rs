@@ -49,7 +49,7 @@ pub(crate) fn name(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::StopRun { .. }) => "stop run",
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "inspect workspace",
         Effect::BuildCandidate { .. } => "build candidate",
-        Effect::RunChecks { .. } => "run checks",
+        Effect::StartCheck { .. } => "start check",
         Effect::Land { .. } => "land",
         Effect::KeepWork { .. } => "keep work",
         Effect::RemoveWorkspace { .. } => "remove workspace",

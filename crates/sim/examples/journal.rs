@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use engine::{Core, Duty, End, Input, Loaded, Observation, Output, Report, RunEnd, Verdict};
+use engine::{CheckEnd, Core, Duty, End, Input, Loaded, Observation, Output, Report, RunEnd};
 use model::attempt::{self, Class, Failure, Signal, Usage, Workspace};
 use model::journal::Ordered;
-use model::ticket::{Candidate, Effect, FileStatus, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Spec};
 use model::{Oid, RunId, TicketId, Time};
 use store::{Journal as _, Ledger, Location};
 
@@ -92,9 +92,10 @@ impl Crew {
                     passed: Vec::new(),
                 },
             },
-            Effect::RunChecks { .. } => Report::Checked(Verdict::Passed {
-                commands: vec!["cargo nextest run --workspace".to_owned()],
-            }),
+            Effect::StartCheck { run, .. } => {
+                self.runs.push_back((run.clone(), ordered.ticket.clone()));
+                Report::CheckSpawned
+            }
             Effect::Land { candidate, .. } => Report::Landed {
                 commit: candidate.commit.clone(),
             },
@@ -167,7 +168,13 @@ impl Crew {
         let ended: Vec<_> = self.runs.drain(..).collect();
         let mut inputs: Vec<Input> = ended
             .into_iter()
-            .map(|(run, ticket)| Input::RunEnded(self.end(run, &ticket)))
+            .map(|(run, ticket)| match run.is_check() {
+                true => Input::CheckEnded(CheckEnd {
+                    run,
+                    outcome: CheckOutcome::Passed,
+                }),
+                false => Input::RunEnded(self.end(run, &ticket)),
+            })
             .collect();
         let due = self.ledger.due(self.now).await?;
         inputs.extend(due.into_iter().map(Input::TimerDue));
@@ -217,6 +224,7 @@ async fn main() -> Result<(), Failed> {
     let ledger = store::create(&at, JOURNAL).await?;
     let mut settings = model::samples::settings();
     settings.agents.count = AGENTS;
+    settings.checks.commands = vec!["cargo nextest run --workspace".to_owned()];
     let end = now()?;
     let begun = Time(end.0 - DAYS * 24 * 60 * 60 * 1000);
     let core = Core::load(settings, JOURNAL.parse()?, Loaded::default())?;

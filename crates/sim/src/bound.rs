@@ -12,9 +12,9 @@ pub(crate) const HELPS: u32 = 4;
 /// What a calm agent's step takes at most, with its start and its end noticed.
 const STEP: Duration = Duration::from_secs(30);
 /// What it takes to build, check and land a candidate, or to learn that it cannot be.
-const LINE: Duration = Duration::from_secs(10);
-/// How long an agent that is told to stop may take.
-const GRACE: Duration = Duration::from_secs(6);
+const LINE: Duration = Duration::from_secs(15);
+/// How long an agent or a check that is told to stop may take.
+const GRACE: Duration = Duration::from_secs(12);
 
 /// The bound under these settings: the sum of
 ///

@@ -98,6 +98,8 @@ sites! {
     Away "away"
     /// A shim is frozen for a while: suspended by a signal, or stuck in the kernel.
     Frozen "frozen"
+    /// A check is killed or frozen, or cannot be run.
+    CheckStruck "check_struck"
 }
 
 impl fmt::Display for Site {

@@ -1,9 +1,10 @@
 //! The executor: every effect performed on the world, each an "ensure" like the real ones.
 
+mod check;
 mod line;
 mod start;
 
-use engine::{Report, Verdict};
+use engine::Report;
 use model::attempt::{self, Class, Failure, StartPoint, Workspace};
 use model::ticket::Effect;
 use model::{AgentName, TicketId, Time};
@@ -55,6 +56,7 @@ impl Executor<'_> {
                 agent, number, from, ..
             } => self.prepare(ticket, agent, *number, from),
             Effect::Attempt(attempt::Effect::StartStep { .. }) => self.start(ticket, effect),
+            Effect::Attempt(attempt::Effect::StopRun { run }) if run.is_check() => self.stop_check(run),
             Effect::Attempt(attempt::Effect::StopRun { run }) => {
                 let now = self.world.now;
                 let grace = Time(now.0 + self.rng.ms(0, 6_000));
@@ -92,7 +94,7 @@ impl Executor<'_> {
                 approved,
                 ..
             } => self.build(ticket, agent, *number, approved.as_ref()),
-            Effect::RunChecks { candidate } => self.check(candidate),
+            Effect::StartCheck { .. } => self.start_check(ticket, effect),
             Effect::Land { candidate, .. } => self.land(candidate),
             Effect::KeepWork { agent, number } => self.keep(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => {
@@ -142,7 +144,7 @@ impl Executor<'_> {
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
             | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
+            | Effect::StartCheck { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
             | Effect::WriteFile(_)
@@ -230,10 +232,13 @@ fn fail(effect: &Effect, world: &World, rng: &mut Rng) -> Report {
             Report::StepNotSpawned { failure }
         }
         Effect::BuildCandidate { .. } if rng.percent(30) => Report::ImportRefused { why },
-        Effect::RunChecks { .. } => Report::Checked(Verdict::CouldNotRun { why }),
+        Effect::StartCheck { run, .. } if rng.percent(40) && !world.checks.runs.contains_key(run) => {
+            Report::CheckNotSpawned { why }
+        }
         Effect::PrepareWorkspace { .. }
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
+        | Effect::StartCheck { .. }
         | Effect::Land { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
@@ -248,7 +253,7 @@ fn needs_target(effect: &Effect) -> bool {
         effect,
         Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
+            | Effect::StartCheck { .. }
             | Effect::Land { .. }
     )
 }

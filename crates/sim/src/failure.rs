@@ -12,7 +12,7 @@ const TAIL: usize = 40;
 const NAMED: usize = 60;
 
 /// A simulation in which every invariant held.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// Inputs to the core, of both phases.
     pub inputs: u32,
@@ -42,6 +42,28 @@ pub struct Summary {
     pub passed: [u32; Site::ALL.len()],
     /// How often each struck.
     pub struck: [u32; Site::ALL.len()],
+}
+
+/// Nothing was simulated. Arrays of this length have no default to derive this from.
+impl Default for Summary {
+    fn default() -> Self {
+        Self {
+            inputs: 0,
+            landed: 0,
+            crashes: 0,
+            refusals: 0,
+            zombies: 0,
+            warned: 0,
+            spent: 0,
+            paused: 0,
+            midnights: 0,
+            checks: 0,
+            calm: Duration::ZERO,
+            bound: Duration::ZERO,
+            passed: [0; Site::ALL.len()],
+            struck: [0; Site::ALL.len()],
+        }
+    }
 }
 
 impl Summary {

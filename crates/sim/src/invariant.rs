@@ -118,9 +118,10 @@ impl Witness {
         }
         if !changed.is_empty() || std::mem::take(&mut world.touched) {
             self.live_processes_belong_to_attempts(world)?;
+            self.live_checks_belong_to_stages(ledger, world)?;
             self.workspaces_belong_to_attempts(ledger, world)?;
             self.references_belong_to_tickets(world)?;
-            self.target_is_what_was_landed(world)?;
+            self.target_is_what_was_landed(world, options)?;
             self.closed_only_after_done(world)?;
             work_is_reachable(world)?;
             edits_are_intact(world)?;
@@ -326,7 +327,12 @@ impl Witness {
                         false
                     }
                     Stage::Building => waits(|e| matches!(e, Effect::BuildCandidate { .. })),
-                    Stage::Checking(_) => waits(|e| matches!(e, Effect::RunChecks { .. })),
+                    Stage::Checking(checks) => checks.run.as_ref().is_some_and(|check| {
+                        // One that was stopped before it began never begins, and its watcher says so.
+                        check.stopping.is_none()
+                            && !world.checks.runs.contains_key(&check.run)
+                            && waits(|e| matches!(e, Effect::StartCheck { .. }))
+                    }),
                     Stage::Landing { waiting: None, .. } => waits(|e| matches!(e, Effect::Land { .. })),
                 },
             };

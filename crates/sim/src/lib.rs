@@ -14,6 +14,7 @@
 mod bound;
 mod case;
 mod chance;
+mod checks;
 mod executor;
 mod failure;
 mod files;

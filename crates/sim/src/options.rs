@@ -8,6 +8,7 @@ use model::settings::Settings;
 use model::{AgentName, Time};
 
 use crate::chance::{Rates, Site};
+use crate::checks::{CHECK, LINT};
 use crate::rng::Rng;
 
 /// When the world begins, unless it is near a midnight or another edge.
@@ -34,6 +35,7 @@ impl Options {
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         let small = |rng: &mut Rng, low, high| u32::try_from(rng.from(low, high)).unwrap_or(1);
         let mut settings = model::samples::settings();
+        draw_checks(&mut settings, &mut Rng::new(rng.clone().next()));
         settings.run.max_workers = small(rng, 1, 4);
         settings.run.max_steps = small(rng, 1, 6);
         settings.run.attempts = small(rng, 1, 3);
@@ -77,6 +79,23 @@ impl Options {
         options.rates = Rates::none();
         options
     }
+}
+
+/// Which commands the checks are. Each tree passes all but one of them.
+fn draw_checks(settings: &mut Settings, rng: &mut Rng) {
+    let commands: &[&str] = match rng.below(100) {
+        0..8 => &[],
+        8..50 => &[CHECK],
+        50..75 => &[CHECK, LINT],
+        _ => &[LINT, CHECK],
+    };
+    let setup: &[&str] = match rng.below(100) {
+        0..60 => &[],
+        60..85 => &["make ready"],
+        _ => &["make ready", "make more"],
+    };
+    let list = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
+    (settings.checks.commands, settings.checks.setup) = (list(commands), list(setup));
 }
 
 fn rates(rng: &mut Rng) -> Rates {
@@ -128,6 +147,9 @@ fn rates(rng: &mut Rng) -> Rates {
     if own.percent(25) {
         rates.set(Site::Frozen, 150);
     }
+    if own.percent(25) {
+        rates.set(Site::CheckStruck, 250);
+    }
     rates
 }
 
@@ -162,6 +184,8 @@ impl fmt::Display for Options {
             budget.ticket_usd,
             budget.day_usd,
         )?;
+        let checks = &self.settings.checks;
+        writeln!(f, "  set-up {:?}, checks {:?}", checks.setup, checks.commands)?;
         write!(f, "  goes wrong: {}", self.rates)
     }
 }

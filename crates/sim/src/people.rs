@@ -38,7 +38,9 @@ pub(crate) fn act(world: &mut World, witness: &Witness, rng: &mut Rng) -> Did {
         22..50 => change_file(world, rng),
         50..62 => touch_repository(world, rng),
         62..66 => {
-            let live: Vec<_> = world.live().map(|p| p.run.clone()).collect();
+            let steps = world.live().map(|p| p.run.clone());
+            let checks = world.checks.live().map(|check| check.run.clone());
+            let live: Vec<_> = steps.chain(checks).collect();
             match rng.pick(&live) {
                 Some(run) => {
                     world.kill_shim(run);
@@ -64,6 +66,10 @@ pub(crate) fn act(world: &mut World, witness: &Witness, rng: &mut Rng) -> Did {
                 }
                 Some(_) | None => did("nothing"),
             }
+        }
+        68 if world.checks.live().next().is_none() => {
+            world.checks.set_up = 0;
+            did("the checkout of the checks is removed by hand")
         }
         _ => command(witness, rng),
     }

@@ -53,6 +53,10 @@ pub enum Plant {
     DoubleCost,
     /// A shim that is to stop is asked, and nobody looks whether it is frozen.
     OnlyAsked,
+    /// A check is left running when its ticket leaves its checks.
+    LeftCheck,
+    /// A check that is slow to end is not ended before the next one begins in the checkout.
+    SharedCheckout,
 }
 
 /// Marks a refusal whose end was moved.
@@ -82,6 +86,8 @@ impl Plant {
         Self::LostEvent,
         Self::DoubleCost,
         Self::OnlyAsked,
+        Self::LeftCheck,
+        Self::SharedCheckout,
     ];
 
     /// What the engine is told of the settings.
@@ -141,6 +147,7 @@ impl Plant {
                 Plant::Spendthrift
                 | Plant::DoubleStep
                 | Plant::OnlyAsked
+                | Plant::SharedCheckout
                 | Plant::Tireless
                 | Plant::Talkative
                 | Plant::HollowLanding
@@ -150,6 +157,7 @@ impl Plant {
                 Plant::CloseBeforeLand
                 | Plant::DroppedRescue
                 | Plant::ForgottenCheck
+                | Plant::LeftCheck
                 | Plant::OpenFile
                 | Plant::Litter => {
                     for entry in &mut write.entries {
@@ -177,8 +185,11 @@ impl Plant {
             (Plant::DroppedRescue, Effect::KeepWork { agent, number }) => {
                 vec![Effect::RemoveWorkspace { agent, number }]
             }
-            (Plant::ForgottenCheck, Effect::RunChecks { .. })
+            (Plant::ForgottenCheck, Effect::StartCheck { .. })
             | (Plant::Litter, Effect::RemoveWorkspace { .. } | Effect::KeepWork { .. }) => Vec::new(),
+            (Plant::LeftCheck, Effect::Attempt(attempt::Effect::StopRun { run })) if run.is_check() => {
+                Vec::new()
+            }
             (Plant::OpenFile, Effect::WriteFile(filing)) if filing.status == FileStatus::Closed => Vec::new(),
             (_, effect) => vec![effect],
         }

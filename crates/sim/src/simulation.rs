@@ -70,6 +70,7 @@ impl Simulation {
         }
         let memory = Memory::new("00000000-0000-4000-8000-000000000000");
         let mut world = World::new(options.begin);
+        world.is_check_real = case.plant != Some(crate::Plant::Unchecked);
         people::begin(&mut world, options.tickets, &mut rng);
         Self {
             case: case.clone(),

@@ -1,7 +1,7 @@
 //! What is said in a trace, in a few words.
 
 use engine::driver::{Batch, Event};
-use engine::{End, Input, Observation, Report, Verdict};
+use engine::{End, Input, Observation, Report};
 use model::attempt::Signal;
 use model::command::Command;
 use model::journal::Write;
@@ -55,6 +55,7 @@ pub(crate) fn came_in(event: &Event) -> String {
             )
         }
         Event::RunEnded(end) => heard(&Input::RunEnded(end.clone())),
+        Event::CheckEnded(end) => heard(&Input::CheckEnded(end.clone())),
         Event::InboxRead(asked) => {
             let asked = asked
                 .iter()
@@ -81,7 +82,7 @@ pub(crate) fn name(effect: &Effect) -> String {
         Effect::Attempt(Step::StopRun { run }) => format!("stop {run}"),
         Effect::Attempt(Step::InspectWorkspace { agent }) => format!("inspect {agent}"),
         Effect::BuildCandidate { round, .. } => format!("build {round}"),
-        Effect::RunChecks { .. } => "check".to_owned(),
+        Effect::StartCheck { run, command, .. } => format!("check {run} `{command}`"),
         Effect::Land { .. } => "land".to_owned(),
         Effect::KeepWork { number, .. } => format!("keep #{number}"),
         Effect::RemoveWorkspace { number, .. } => format!("remove #{number}"),
@@ -119,6 +120,7 @@ pub(crate) fn heard(input: &Input) -> String {
             };
             format!("{} has ended {how}", ended.run)
         }
+        Input::CheckEnded(ended) => format!("{} has ended as {:?}", ended.run, ended.outcome),
         Input::GivenUp { run, failure } => {
             format!(
                 "{run} tries in vain: {}, {}",
@@ -156,10 +158,10 @@ pub(crate) fn came(report: &Report) -> String {
         Report::SensitivePaths { paths, .. } => format!("touches {}", paths.join(", ")),
         Report::CouldNotRun { why } => format!("it could not run: {why}"),
         Report::Hindered { why } => format!("hindered: {why}"),
-        Report::Checked(Verdict::Passed { .. }) => "passed".to_owned(),
-        Report::Checked(Verdict::Failed { which, .. }) => format!("`{which}` failed"),
-        Report::Checked(Verdict::CouldNotRun { why }) => format!("they could not run: {why}"),
-        Report::Checked(Verdict::TargetRed { which }) => format!("the target fails `{which}` too"),
+        Report::CheckSpawned => "the check runs".to_owned(),
+        Report::CheckNotSpawned { why } => format!("the check was not started: {why}"),
+        Report::PassedBefore => "passed before".to_owned(),
+        Report::NotSetUp => "not set up".to_owned(),
         Report::Landed { commit } => format!("the target is at {}", commit.short()),
         Report::NotLanded => "the target does not hold it".to_owned(),
         Report::TargetMoved => "the target has moved".to_owned(),

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::End;
 use model::attempt::Class;
-use model::ticket::FileStatus;
+use model::ticket::{FileStatus, Loss};
 use model::{AgentName, RunId, SessionId, TicketId, Time};
 
+use crate::checks::Checks;
 use crate::files::Files;
 use crate::git::{BROKEN, By, Git, TARGET, TOUCHY, Tree};
 use crate::process::{self, Act, Process};
@@ -41,8 +42,10 @@ pub(crate) struct World {
     /// Conversations that the client knows.
     pub(crate) sessions: BTreeSet<SessionId>,
     pub(crate) files: Files,
-    /// Commits on whose tree and parents the checks have passed.
-    pub(crate) passed: BTreeSet<usize>,
+    /// The checks that were run.
+    pub(crate) checks: Checks,
+    /// Whether a check that passes has passed, and not only says so.
+    pub(crate) is_check_real: bool,
     /// Every commit that an agent, or crew for it, made of work.
     pub(crate) made: Vec<usize>,
     /// Every uncommitted change that has not been superseded by its own author.
@@ -77,7 +80,8 @@ impl World {
             stop_wishes: BTreeSet::new(),
             sessions: BTreeSet::new(),
             files: Files::default(),
-            passed: BTreeSet::new(),
+            checks: Checks::default(),
+            is_check_real: true,
             made: Vec::new(),
             unsaved: BTreeMap::new(),
             lazy: BTreeSet::new(),
@@ -101,6 +105,7 @@ impl World {
     pub(crate) fn next_act(&self) -> Option<Time> {
         let acts = self.processes.values().filter_map(|p| p.acts.first());
         acts.map(|(at, _)| *at)
+            .chain(self.checks.next_act())
             .chain(self.unborn_until)
             .chain(self.full_until)
             .chain(self.busy_until)
@@ -144,6 +149,7 @@ impl World {
         }
         self.now = self.now.max(to);
         let now = self.now;
+        self.touched |= self.checks.advance(now, self.is_check_real);
         for until in self.passing() {
             *until = until.filter(|until| *until > now);
         }
@@ -160,6 +166,7 @@ impl World {
             }
             process.acts.iter_mut().for_each(|(at, _)| at.0 += by);
         }
+        self.checks.set_clock(by);
         for (tell_at, _) in &mut self.files.looks {
             tell_at.0 += by;
         }
@@ -387,6 +394,10 @@ impl World {
 
     /// A shim is killed from outside.
     pub(crate) fn kill_shim(&mut self, run: &RunId) {
+        if let Some(check) = self.checks.runs.get_mut(run) {
+            check.kill(Loss::Vanished);
+            self.touched = true;
+        }
         if let Some(process) = self.processes.get_mut(run)
             && (process.end.is_none() || process.frozen.is_some())
         {
@@ -402,7 +413,12 @@ impl World {
         self.processes.values().filter(|p| p.end.is_none())
     }
 
-    /// How a run ended, when it did and can be seen.
+    /// Whether a run has begun, be it a step's or a check's.
+    pub(crate) fn has_begun(&self, run: &RunId) -> bool {
+        self.processes.contains_key(run) || self.checks.runs.contains_key(run)
+    }
+
+    /// How a step's run ended, when it did and can be seen.
     pub(crate) fn end_of(&self, run: &RunId) -> Option<&End> {
         let process = self.processes.get(run)?;
         process.end.as_ref().filter(|_| process.frozen.is_none())

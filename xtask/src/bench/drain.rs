@@ -274,7 +274,7 @@ fn traced(place: &Place, tickets: usize) -> Result<Traced, String> {
         "read run",
         "save ahead",
         "build candidate",
-        "run checks",
+        "start check",
         "land",
     ];
     let place_of = |what: &str| ORDER.iter().position(|one| *one == what).unwrap_or(ORDER.len());

@@ -23,12 +23,16 @@ impl Core {
             Duty::Drain if self.stopping.is_none() => {
                 self.follow_budgets();
                 self.start_check();
+                self.resume_checks();
                 self.start_steps();
                 if self.folder.is_read() && self.ready.take_touched() {
                     self.dispatch();
                 }
             }
-            Duty::Command { lands: Some(_) } => self.start_check(),
+            Duty::Command { lands: Some(_) } => {
+                self.start_check();
+                self.resume_checks();
+            }
             Duty::Drain | Duty::Command { lands: None } => {}
         }
         if let Duty::Drain = self.duty {
@@ -74,7 +78,10 @@ impl Core {
             return;
         }
         let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
-        let live = self.live_runs().count();
+        let live = self
+            .at_work()
+            .filter(|ticket| ticket.live_run().is_some())
+            .count();
         let free = (limits.workers as usize).saturating_sub(live);
         let mut ready: Vec<(model::Time, TicketId)> = Vec::new();
         let mut paused_until: Option<model::Time> = None;
@@ -285,8 +292,10 @@ impl Core {
             .collect();
         if let OnStop::Kill = how {
             for id in &live {
+                self.pause_check(id);
                 if self
                     .ticket(id)
+                    .filter(|ticket| ticket.live_run().is_some())
                     .and_then(Ticket::attempt)
                     .is_some_and(|a| a.conversation.stopping.is_none())
                 {

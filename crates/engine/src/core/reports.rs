@@ -8,7 +8,7 @@ use model::{RunId, TicketId};
 
 use super::{Core, WriteMeta};
 use crate::failures::Obstacle;
-use crate::{End, Report, RunEnd, Verdict};
+use crate::{End, Report, RunEnd};
 
 impl Core {
     pub(super) fn reported(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, report: Report) {
@@ -36,6 +36,13 @@ impl Core {
             self.not_started(id, ticket, run, report);
             return;
         }
+        if let Effect::StartCheck { run, .. } = effect
+            && self.ticket(ticket).is_none_or(|ticket| !ticket.waits_for(run))
+        {
+            self.failures.ended(ticket, effect);
+            self.out.finished.push(id);
+            return;
+        }
         let mut meaning = self.meaning(ticket, effect, report);
         if let Meaning::Hindered(why) = &mut meaning
             && self.failures.is_hindered_for_long(ticket, effect, self.now)
@@ -44,8 +51,9 @@ impl Core {
             // instead.
             meaning = self.could_not_run(ticket, effect, std::mem::take(why));
         }
-        let event = match meaning {
-            Meaning::Event(event) => event,
+        let events = match meaning {
+            Meaning::Event(event) => vec![event],
+            Meaning::Events(events) => events,
             Meaning::Nothing => {
                 self.failures.ended(ticket, effect);
                 self.out.finished.push(id);
@@ -59,7 +67,7 @@ impl Core {
             completes: Some(id),
             ..WriteMeta::because(heard(effect))
         };
-        if let Err(no) = self.apply(ticket, [event], meta) {
+        if let Err(no) = self.apply(ticket, events, meta) {
             self.out.refused.push(format!("{ticket}: {no}"));
             self.out.finished.push(id);
         }
@@ -114,6 +122,11 @@ impl Core {
     }
 
     fn meaning(&self, id: &TicketId, effect: &Effect, report: Report) -> Meaning {
+        if let Effect::StartCheck { run, .. } = effect
+            && let Some(events) = self.check_reported(id, run, &report)
+        {
+            return Meaning::Events(events);
+        }
         let event = Meaning::Event;
         let reopen_at = self.reopen_at(id);
         match report {
@@ -141,7 +154,7 @@ impl Core {
                 attempts_left: self.attempts_left(id),
                 reopen_at,
             })),
-            Report::Built { candidate } => event(Event::CandidateBuilt { candidate }),
+            Report::Built { candidate } => Meaning::Events(self.candidate_built(id, candidate)),
             Report::NoCommits => event(Event::NoCommits {
                 steps_left: self.steps_left(id),
                 reopen_at,
@@ -160,37 +173,6 @@ impl Core {
                 repeat: self.repeat(id, Fingerprint::Refused { why }),
             }),
             Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
-            Report::Checked(Verdict::Passed { commands }) => {
-                let Effect::RunChecks { candidate } = effect else {
-                    return Meaning::Nothing;
-                };
-                event(Event::ChecksPassed {
-                    tree: candidate.tree.clone(),
-                    passed: commands,
-                    review: false,
-                })
-            }
-            Report::Checked(Verdict::Failed { which, output }) => {
-                let Effect::RunChecks { candidate } = effect else {
-                    return Meaning::Nothing;
-                };
-                let same = Fingerprint::Check {
-                    which: which.clone(),
-                    tip: candidate.tip.clone(),
-                };
-                event(Event::ChecksFailed {
-                    which,
-                    output,
-                    steps_left: self.steps_left(id),
-                    reopen_at,
-                    repeat: self.repeat(id, same),
-                })
-            }
-            Report::Checked(Verdict::TargetRed { which }) => event(Event::TargetRed {
-                which,
-                retry_at: self.check_again_at(id),
-            }),
-            Report::Checked(Verdict::CouldNotRun { why }) => self.could_not_run(id, effect, why),
             Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
             Report::Hindered { why } => Meaning::Hindered(why),
             Report::Landed { commit } => event(Event::Landed { commit }),
@@ -204,6 +186,10 @@ impl Core {
             }),
             Report::Stopped
             | Report::Done
+            | Report::CheckSpawned
+            | Report::CheckNotSpawned { .. }
+            | Report::PassedBefore
+            | Report::NotSetUp
             | Report::FileMissing
             | Report::WorkspaceMissing
             | Report::StepNotSpawned { .. } => Meaning::Nothing,
@@ -217,14 +203,14 @@ impl Core {
     }
 
     /// How often the ticket's submitted work has failed like this.
-    fn repeat(&self, id: &TicketId, of: Fingerprint) -> Option<Repeat> {
+    pub(crate) fn repeat(&self, id: &TicketId, of: Fingerprint) -> Option<Repeat> {
         Some(no_progress::repeat(self.ticket(id), of))
     }
 
     /// What stops a check holds the ticket; what stops anything else is tried again until it works.
     fn could_not_run(&self, id: &TicketId, effect: &Effect, why: String) -> Meaning {
         match effect {
-            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } => Meaning::Event(Event::CouldNotRun {
+            Effect::BuildCandidate { .. } | Effect::StartCheck { .. } => Meaning::Event(Event::CouldNotRun {
                 why,
                 retry_at: self.check_again_at(id),
             }),
@@ -245,7 +231,7 @@ impl Core {
     }
 
     /// When a submission that could not be checked is built for again.
-    fn check_again_at(&self, id: &TicketId) -> model::Time {
+    pub(crate) fn check_again_at(&self, id: &TicketId) -> model::Time {
         let mut round = 0;
         if let Some(model::ticket::State::Verify(verify)) = self.ticket(id).map(|t| &t.state) {
             round = verify.round;
@@ -313,6 +299,7 @@ impl Core {
 /// What a report means.
 enum Meaning {
     Event(Event),
+    Events(Vec<Event>),
     Nothing,
     Again(String),
     Hindered(String),
@@ -323,10 +310,10 @@ fn heard(effect: &Effect) -> &'static str {
     match effect {
         Effect::PrepareWorkspace { .. } => "its workspace was made",
         Effect::Attempt(attempt::Effect::StartStep { .. }) => "its step was started",
-        Effect::Attempt(attempt::Effect::StopRun { .. }) => "its step was told to stop",
+        Effect::Attempt(attempt::Effect::StopRun { .. }) => "its run was told to stop",
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "its workspace was looked at",
         Effect::BuildCandidate { .. } => "its branch was taken over and merged",
-        Effect::RunChecks { .. } => "its checks have ended",
+        Effect::StartCheck { .. } => "its check was to be started",
         Effect::Land { .. } => "landing it was tried",
         Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was cleared away",
         Effect::WriteFile(_) | Effect::AddNote { .. } => "its file was written",

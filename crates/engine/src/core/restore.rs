@@ -20,6 +20,7 @@ impl Core {
             Input::TimerDue(_)
             | Input::Reported { .. }
             | Input::RunEnded(_)
+            | Input::CheckEnded(_)
             | Input::Sampled { .. }
             | Input::GivenUp { .. }
             | Input::Ticked => BTreeSet::new(),

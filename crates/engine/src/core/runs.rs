@@ -141,6 +141,9 @@ impl Core {
         let Some(id) = self.tickets.of_run(run).cloned() else {
             return false;
         };
+        if run.is_check() {
+            return self.check_sampled(&id, run, sample);
+        }
         let stopping = self
             .ticket(&id)
             .and_then(Ticket::attempt)

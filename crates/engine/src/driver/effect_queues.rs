@@ -229,7 +229,9 @@ impl EffectQueues {
     /// Whether the run's start is still to be performed, or may be being performed.
     fn is_starting(&self, ticket: &TicketId, stopped: &RunId) -> bool {
         let starts = |ordered: &Ordered| {
-            let Effect::Attempt(attempt::Effect::StartStep { run, .. }) = &ordered.effect else {
+            let (Effect::Attempt(attempt::Effect::StartStep { run, .. }) | Effect::StartCheck { run, .. }) =
+                &ordered.effect
+            else {
                 return false;
             };
             run == stopped

@@ -9,7 +9,7 @@ use model::settings::Settings;
 use model::ticket::Ticket;
 
 use super::effect_queues::Turn;
-use crate::{Input, Observation, Report, RunEnd};
+use crate::{CheckEnd, Input, Observation, Report, RunEnd};
 
 /// Something that happened in the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +27,10 @@ pub enum Event {
     },
     /// An effect was performed.
     Performed(Performed),
-    /// A run has ended.
+    /// The run of a step has ended.
     RunEnded(RunEnd),
+    /// The run of a check has ended.
+    CheckEnded(CheckEnd),
     /// The inbox was read: these commands are in it, in order, from [`Driver::inbox`](super::Driver::inbox)
     /// on.
     InboxRead(Vec<Asked>),
@@ -48,7 +50,7 @@ pub enum Event {
 pub enum Action {
     /// Perform an effect.
     Perform(Box<Performance>),
-    /// Watch a run for its end, which is an [`Event::RunEnded`]; where it is watched already, look whether it
+    /// Watch a run for its end, which is an [`Event::RunEnded`] or an [`Event::CheckEnded`]; where it is watched already, look whether it
     /// is to stop.
     Watch(RunId),
     /// Read the inbox, which is an [`Event::InboxRead`].

@@ -1,7 +1,7 @@
 //! The end of the engine: when nothing is left that it would be waited for.
 
 use model::command::OnStop;
-use model::ticket::{Stage, State, Ticket};
+use model::ticket::{State, Ticket};
 
 use super::Driver;
 use super::effect_queues::{Kind, QueueKey};
@@ -9,23 +9,12 @@ use crate::Duty;
 
 impl Driver {
     /// Whether the core has ended and its effects are done: the file of a ticket that has just landed is
-    /// closed too. A check that runs is treated as a step is. Nobody waits for an effect that failed and is
-    /// tried again later.
+    /// closed too. Nobody waits for an effect that failed and is tried again later.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        let checked = |(id, _): &QueueKey| {
-            self.core.ticket(id).is_some_and(|t| match &t.state {
-                State::Verify(verify) => matches!(verify.stage, Stage::Checking(_)),
-                State::New | State::Open | State::InProgress(_) | State::Done(_) => false,
-            })
-        };
-        let mut at_work = self.queues.at_work();
-        self.ended
-            && match self.core.stopping() {
-                Some(OnStop::Leave) => true,
-                Some(OnStop::Kill) => !self.queues.is_stopping() && at_work.all(checked),
-                Some(OnStop::Finish) | None => !self.queues.is_stopping() && at_work.next().is_none(),
-            }
+        let is_left = self.core.stopping() == Some(OnStop::Leave);
+        let is_at_work = || self.queues.is_stopping() || self.queues.at_work().next().is_some();
+        self.ended && (is_left || !is_at_work())
     }
 
     /// Whether every effect is performed and every end of a run was handled. An effect that a person has to

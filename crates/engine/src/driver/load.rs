@@ -30,13 +30,17 @@ impl Driver {
         self.inbox = 0;
         self.wake_at = None;
         self.ended = false;
-        if let Duty::Drain = self.duty {
-            // One whose start or stop is still to be performed is watched once that is done.
-            let later: BTreeSet<&RunId> = pending.iter().filter_map(|one| one.effect.run()).collect();
-            let live: Vec<RunId> = self.core.live_runs().map(|(_, run)| run.clone()).collect();
-            for run in live.into_iter().filter(|run| !later.contains(run)) {
-                self.watch(run);
-            }
+        // An engine that lands a ticket waits for the check that runs, and for no step.
+        let is_watched = |run: &RunId| match &self.duty {
+            Duty::Drain => true,
+            Duty::Command { lands } => lands.is_some() && run.is_check(),
+        };
+        // A run whose start or stop is still to be performed is watched once that is done.
+        let later: BTreeSet<&RunId> = pending.iter().filter_map(|one| one.effect.run()).collect();
+        let live = self.core.live_runs().map(|(_, run)| run);
+        let live = live.filter(|run| is_watched(run) && !later.contains(run));
+        for run in live.cloned().collect::<Vec<_>>() {
+            self.watch(run);
         }
         let (pending, left): (Vec<Ordered>, Vec<Ordered>) = pending
             .into_iter()
@@ -44,7 +48,7 @@ impl Driver {
         self.left = pending;
         self.left_to_end = left;
         self.left_to_end
-            .retain(|one| matches!(one.effect, Effect::RunChecks { .. } | Effect::Land { .. }));
+            .retain(|one| matches!(one.effect, Effect::Land { .. }));
         Ok(())
     }
 
@@ -72,7 +76,7 @@ fn is_duty(duty: &Duty, ordered: &Ordered) -> bool {
     };
     match &ordered.effect {
         Effect::Attempt(attempt::Effect::StartStep { .. }) => false,
-        Effect::BuildCandidate { .. } | Effect::RunChecks { .. } | Effect::Land { .. } => lands.is_some(),
+        Effect::BuildCandidate { .. } | Effect::StartCheck { .. } | Effect::Land { .. } => lands.is_some(),
         Effect::PrepareWorkspace { .. }
         | Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
         | Effect::KeepWork { .. }

@@ -12,10 +12,11 @@ pub(super) fn purpose(ticket: &Ticket, effect: &Effect) -> Purpose {
     let is_wanted = is_wanted(ticket, effect);
     match effect {
         _ if is_wanted => Purpose::Perform,
-        Effect::Land { .. } | Effect::RunChecks { .. } => Purpose::End,
+        Effect::Land { .. } => Purpose::End,
         Effect::PrepareWorkspace { .. }
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
+        | Effect::StartCheck { .. }
         | Effect::KeepWork { .. }
         | Effect::RemoveWorkspace { .. }
         | Effect::WriteFile(_)
@@ -38,9 +39,10 @@ fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
             ticket.claim(*fence).is_some()
                 && stage.is_some_and(|(stage, now)| matches!(stage, Stage::Building) && now == *round)
         }
-        Effect::RunChecks { candidate } => {
-            stage.is_some_and(|(stage, _)| matches!(stage, Stage::Checking(it) if it == candidate))
-        }
+        // A check that is stopped before it began need not begin.
+        Effect::StartCheck { run, .. } => ticket
+            .check_run()
+            .is_some_and(|check| check.run == *run && check.stopping.is_none()),
         // A landing that somebody has ended is looked at, and not begun.
         Effect::Land { candidate, .. } => stage.is_some_and(
             |(stage, _)| matches!(stage, Stage::Landing { candidate: it, then: None, .. } if it == candidate),

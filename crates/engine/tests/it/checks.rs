@@ -1,42 +1,24 @@
 //! Checks: what their verdict leads to.
 
-use engine::{Report, Verdict};
+use engine::Report;
 use model::attempt::Signal;
 
 use crate::matrix::table;
-use crate::scene::{Scene, candidate};
+use crate::scene::{Scene, Verdict, candidate};
 use crate::states;
 
 fn verdicts() -> Vec<(&'static str, Verdict)> {
-    let which = || "make test".to_owned();
     vec![
-        (
-            "passed",
-            Verdict::Passed {
-                commands: vec![which()],
-            },
-        ),
-        (
-            "failed",
-            Verdict::Failed {
-                which: which(),
-                output: "1 failed".to_owned(),
-            },
-        ),
-        (
-            "could not run",
-            Verdict::CouldNotRun {
-                why: "no shell".to_owned(),
-            },
-        ),
-        ("target red", Verdict::TargetRed { which: which() }),
+        ("passed", Verdict::Passed),
+        ("failed", Verdict::Failed),
+        ("could not run", Verdict::CouldNotRun),
+        ("target red", Verdict::TargetRed),
     ]
 }
 
 fn fail(scene: &mut Scene, tip: char) -> crate::words::Decided {
     scene.built("t-1", tip);
-    let (which, output) = ("make test".to_owned(), "1 failed".to_owned());
-    scene.checked("t-1", Verdict::Failed { which, output })
+    scene.checked("t-1", Verdict::Failed)
 }
 
 #[test]
@@ -53,9 +35,12 @@ fn checks_that_are_hindered_are_run_again_and_checks_that_are_stopped_hold_the_t
         ("hindered", Report::Hindered { why: why() }),
         ("could not run", Report::CouldNotRun { why: why() }),
         ("target moved", Report::TargetMoved),
+        ("not spawned", Report::CheckNotSpawned { why: why() }),
+        ("passed before", Report::PassedBefore),
+        ("not set up", Report::NotSetUp),
     ];
     insta::assert_snapshot!(table(&states::checking(), reports, |scene, report| {
-        scene.report("t-1", "run_checks", report)
+        scene.report("t-1", "start_check", report)
     }));
 }
 
@@ -63,7 +48,10 @@ fn checks_that_are_hindered_are_run_again_and_checks_that_are_stopped_hold_the_t
 fn the_third_failure_on_the_same_commit_is_not_paid_again() {
     let mut scene = states::building();
     for _ in 0..2 {
-        assert_eq!(fail(&mut scene, 'b').events(), ["checks_failed", "step_started"]);
+        assert_eq!(
+            fail(&mut scene, 'b').events(),
+            ["check_ended", "checks_failed", "step_started"]
+        );
         scene.finishes("t-1", Signal::Done);
     }
     fail(&mut scene, 'b');
@@ -92,8 +80,7 @@ fn a_check_that_could_not_be_run_is_tried_again_ever_more_rarely() {
     let mut scene = states::building();
     for seconds in [30, 60, 120] {
         scene.built("t-1", 'b');
-        let which = "make test".to_owned();
-        let decided = scene.checked("t-1", Verdict::TargetRed { which });
+        let decided = scene.checked("t-1", Verdict::TargetRed);
         let set = format!("sets retry in {seconds} s");
         assert!(decided.to_string().contains(&set), "{decided}");
         scene.wait(crate::scene::secs(seconds));

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use engine::{Core, Duty, End, Input, Observation, Report, RunEnd, Verdict};
+use engine::{CheckEnd, Core, Duty, End, Input, Observation, Report, RunEnd};
 use model::attempt::{Class, Failure, Signal, Usage};
 use model::command::Command;
 use model::journal::EffectId;
 use model::settings::{Harness, HarnessKind, Settings};
-use model::ticket::{Candidate, Effect, FileStatus, Spec};
+use model::ticket::{Candidate, CheckOutcome, Effect, FileStatus, Spec};
 use model::{Actor, AgentName, Oid, TicketId, Time};
 
 use crate::journal::Journal;
@@ -20,6 +20,19 @@ pub(crate) const NOON: Time = Time(1_767_268_800_000);
 
 /// The journal's id: session ids are made of it.
 const JOURNAL: uuid::Uuid = uuid::Uuid::nil();
+
+/// A verdict of the checks.
+#[derive(Clone, Copy)]
+pub(crate) enum Verdict {
+    /// The command passes.
+    Passed,
+    /// It fails, and passes on the target.
+    Failed,
+    /// It fails, on the target too.
+    TargetRed,
+    /// It cannot be run.
+    CouldNotRun,
+}
 
 #[derive(Clone)]
 pub(crate) struct Scene {
@@ -88,6 +101,7 @@ pub(crate) fn settings() -> Settings {
     let scripted = Harness::new(HarnessKind::Command);
     settings.harness.insert("scripted".to_owned(), scripted);
     settings.run.debounce = Duration::ZERO;
+    settings.checks.commands = vec!["make test".to_owned()];
     settings
 }
 
@@ -371,14 +385,44 @@ impl Scene {
         self.report(ticket, "build_candidate", Report::Built { candidate })
     }
 
-    /// The checks of the candidate have this verdict.
+    /// The check that runs ends.
+    pub(crate) fn check_ends(&mut self, ticket: &str, outcome: CheckOutcome) -> Decided {
+        let check = self.core.ticket(&id(ticket)).and_then(|t| t.check_run());
+        let run = check.map(|check| check.run.clone());
+        // The start of a process is reported before its end is seen.
+        if self.pending(ticket, "start_check").is_some() {
+            self.report(ticket, "start_check", Report::CheckSpawned);
+        }
+        self.step(Input::CheckEnded(CheckEnd {
+            run: run.unwrap_or_else(|| panic!("no check of {ticket} runs")),
+            outcome,
+        }))
+    }
+
+    /// The checks of the candidate come to this verdict; gives what was decided last.
     pub(crate) fn checked(&mut self, ticket: &str, verdict: Verdict) -> Decided {
-        self.report(ticket, "run_checks", Report::Checked(verdict))
+        let failed = || CheckOutcome::Failed {
+            output: "1 failed".to_owned(),
+        };
+        match verdict {
+            Verdict::Passed => self.check_ends(ticket, CheckOutcome::Passed),
+            Verdict::Failed => {
+                self.check_ends(ticket, failed());
+                self.check_ends(ticket, CheckOutcome::Passed)
+            }
+            Verdict::TargetRed => {
+                self.check_ends(ticket, failed());
+                self.check_ends(ticket, failed())
+            }
+            Verdict::CouldNotRun => {
+                let why = "no shell".to_owned();
+                self.check_ends(ticket, CheckOutcome::CouldNotRun { why })
+            }
+        }
     }
 
     pub(crate) fn checks_pass(&mut self, ticket: &str) -> Decided {
-        let commands = vec!["make test".to_owned()];
-        self.checked(ticket, Verdict::Passed { commands })
+        self.checked(ticket, Verdict::Passed)
     }
 
     pub(crate) fn landed(&mut self, ticket: &str) -> Decided {

@@ -1,13 +1,13 @@
 //! The states that a ticket can be in, each reached by inputs alone. The ticket is always t-1, and its agent
 //! ann; where another one is needed it is t-2, of bob. Cat is idle.
 
-use engine::{End, Report, Verdict};
+use engine::{End, Report};
 use model::attempt::{Class, Signal, Usage};
 use model::command::Command;
 use model::settings::Settings;
 use model::ticket::{FileStatus, InTheWay, Obstacle};
 
-use crate::scene::{Scene, asked, failed, id, name, oid, secs};
+use crate::scene::{Scene, Verdict, asked, failed, id, name, oid, secs};
 
 /// A state's name, and how it is reached.
 pub(crate) type Reached = (&'static str, fn() -> Scene);
@@ -279,8 +279,7 @@ pub(crate) fn could_not_run() -> Scene {
 
 pub(crate) fn target_red() -> Scene {
     let mut scene = checking();
-    let which = "make test".to_owned();
-    scene.checked("t-1", Verdict::TargetRed { which });
+    scene.checked("t-1", Verdict::TargetRed);
     scene
 }
 

@@ -144,7 +144,7 @@ fn an_engine_that_is_up_to_merge_a_ticket_lands_that_one_alone() {
     assert_eq!(merge.events(), ["submitted"], "{merge}");
     scene.built("t-2", 'd');
     let passed = scene.checks_pass("t-2");
-    assert_eq!(passed.events(), ["checks_passed"], "{passed}");
+    assert_eq!(passed.events(), ["check_ended", "checks_passed"], "{passed}");
     let landed = scene.landed("t-2");
     assert_eq!(landed.events(), ["landed", "check_started"], "{landed}");
     assert!(scene.pending("t-1", "build_candidate").is_some());

@@ -331,7 +331,7 @@ pub(crate) fn effect_name(effect: &Effect) -> &'static str {
         Effect::Attempt(attempt::Effect::StopRun { .. }) => "stop_run",
         Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "inspect_workspace",
         Effect::BuildCandidate { .. } => "build_candidate",
-        Effect::RunChecks { .. } => "run_checks",
+        Effect::StartCheck { .. } => "start_check",
         Effect::Land { .. } => "land",
         Effect::KeepWork { .. } => "keep_work",
         Effect::RemoveWorkspace { .. } => "remove_workspace",

@@ -109,7 +109,7 @@ pub fn further<'t>(
 pub fn workers<'t>(tickets: impl Iterator<Item = &'t Ticket>, limits: Limits) -> u32 {
     limits
         .workers
-        .saturating_sub(count(tickets, |t| t.live_runs().next().is_some()))
+        .saturating_sub(count(tickets, |t| t.live_run().is_some()))
 }
 
 fn count<'t>(tickets: impl Iterator<Item = &'t Ticket>, what: impl Fn(&Ticket) -> bool) -> u32 {

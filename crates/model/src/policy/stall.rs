@@ -108,6 +108,11 @@ impl ShimWatch {
 }
 
 impl Watch {
+    /// Takes a look at the shim alone: whatever it holds may be silent and idle.
+    pub fn look_at_shim(&mut self, sample: Sample, stall_after: Duration) -> Verdict {
+        self.shim.look(sample.at, sample.pulse, stall_after)
+    }
+
     /// Takes a look.
     pub fn look(&mut self, sample: Sample, limits: Limits) -> Verdict {
         let shim = self.shim.look(sample.at, sample.pulse, limits.stall_after);

@@ -2,12 +2,12 @@
 
 use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, ticket_id};
 
-use crate::Actor;
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    AfterLanding, Candidate, Clearance, Event, Fingerprint, InTheWay, Machine, Obstacle, Released, Repeat,
-    Spec, Stage, State, Ticket, Verify,
+    AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Clearance, Event, Fingerprint,
+    InTheWay, Loss, Machine, Obstacle, Released, Repeat, Spec, Stage, State, Ticket, Verify,
 };
+use crate::{Actor, RunId};
 
 /// What it is.
 pub const ABOUT: &str = "A ticket goes from the queue to the target branch: `open`, `in_progress`, `verify` with its \
@@ -111,6 +111,32 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         slot_free,
         fresh: session.clone(),
     };
+    let built = |checked: bool| {
+        let one = |command: &str| {
+            checked
+                .then(|| command.to_owned())
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
+        Event::CandidateBuilt {
+            candidate: candidate(),
+            plan: CheckPlan {
+                setup: one("make ready"),
+                commands: one("true"),
+            },
+        }
+    };
+    let check_run = ticket.checks().map_or(1, |checks| checks.runs.max(1));
+    let check_run = RunId::of_check(&ticket.id, ticket.fence, 1, check_run);
+    let check_ordered = |task| Event::CheckOrdered {
+        run: check_run.clone(),
+        task,
+        at: LATE,
+    };
+    let check_ended = |outcome| Event::CheckEnded {
+        run: check_run.clone(),
+        outcome,
+    };
     let passed = |tree, review| Event::ChecksPassed {
         tree,
         passed: vec!["true".to_owned()],
@@ -152,9 +178,18 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
         .when("workspace failed, none left", workspace_failed(0))
         .when("workspace lost", released(Released::WorkspaceLost))
         .event(Event::CheckStarted)
-        .event(Event::CandidateBuilt {
-            candidate: candidate(),
+        .when("checks", built(true))
+        .when("no checks", built(false))
+        .when("the candidate's", check_ordered(CheckTask::Candidate))
+        .when("the target's", check_ordered(CheckTask::Target))
+        .when("set-up", check_ordered(CheckTask::SetUp))
+        .event(Event::CheckStopOrdered {
+            why: CheckStop::Pause,
         })
+        .when("passed", check_ended(CheckOutcome::Passed))
+        .when("not set up", check_ended(CheckOutcome::NotSetUp))
+        .when("failed", check_ended(CheckOutcome::Failed { output: why() }))
+        .when("lost", check_ended(CheckOutcome::Lost { how: Loss::Vanished }))
         .when("no review", passed(oid('d'), false))
         .when("review", passed(oid('d'), true))
         .when("another tree", passed(oid('e'), false))
@@ -293,7 +328,16 @@ fn verify_shape(verify: &Verify) -> String {
     let stage = match &verify.stage {
         Stage::Queued => "queued".to_owned(),
         Stage::Building => "building".to_owned(),
-        Stage::Checking(_) => "checking".to_owned(),
+        Stage::Checking(checks) => {
+            let run = checks.run.as_ref().map(|run| (run.task, run.stopping.is_some()));
+            let is_set_up = checks.set_up.map(|done| done as usize == checks.plan.setup.len());
+            format!(
+                "checking {run:?} {} {} {is_set_up:?} {}",
+                checks.plan.commands.len(),
+                checks.passed,
+                checks.failed.is_some()
+            )
+        }
         Stage::Reviewing { reviewer, due, .. } => {
             format!("reviewing {} {}", reviewer.is_some(), due.is_some())
         }

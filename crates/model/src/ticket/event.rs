@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AfterLanding, Candidate, InTheWay, Repeat, Spec};
+use super::{AfterLanding, Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, InTheWay, Repeat, Spec};
 use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
@@ -57,6 +57,29 @@ pub enum Event {
     CandidateBuilt {
         /// It.
         candidate: Candidate,
+        /// How it is checked.
+        plan: CheckPlan,
+    },
+    /// A run of the checks is ordered.
+    CheckOrdered {
+        /// The run.
+        run: RunId,
+        /// What it does.
+        task: CheckTask,
+        /// When.
+        at: Time,
+    },
+    /// The run of the checks that is under way is ordered to stop.
+    CheckStopOrdered {
+        /// Why.
+        why: CheckStop,
+    },
+    /// A run of the checks has ended.
+    CheckEnded {
+        /// The run.
+        run: RunId,
+        /// How.
+        outcome: CheckOutcome,
     },
     /// All checks passed on the merged result.
     ChecksPassed {
@@ -296,10 +319,21 @@ pub enum Effect {
         /// The tip whose sensitive paths a person approved.
         approved: Option<Oid>,
     },
-    /// Run the checks on the merged result, unless their verdict is known.
-    RunChecks {
-        /// The merged result.
-        candidate: Candidate,
+    /// Start a run of the checks, unless it was started, or need not be.
+    StartCheck {
+        /// The run.
+        run: RunId,
+        /// What it does.
+        task: CheckTask,
+        /// The commit that is checked out for it.
+        commit: Oid,
+        /// The command.
+        command: String,
+        /// The commands that set up a fresh checkout.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        setup: Vec<String>,
+        /// How many of those have run for it.
+        set_up: u32,
     },
     /// Move the target to the merged result, and the checkouts that follow it.
     Land {
@@ -337,13 +371,11 @@ impl Effect {
     #[must_use]
     pub fn run(&self) -> Option<&RunId> {
         match self {
-            Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run }) => {
-                Some(run)
-            }
+            Effect::Attempt(attempt::Effect::StartStep { run, .. } | attempt::Effect::StopRun { run })
+            | Effect::StartCheck { run, .. } => Some(run),
             Effect::Attempt(attempt::Effect::InspectWorkspace { .. })
             | Effect::PrepareWorkspace { .. }
             | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
@@ -360,7 +392,7 @@ impl Effect {
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
             | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
+            | Effect::StartCheck { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => false,
@@ -373,12 +405,12 @@ impl Effect {
         match self {
             Effect::PrepareWorkspace { agent, .. } => format!("a workspace for {agent} could not be made"),
             Effect::Attempt(attempt::Effect::StartStep { .. }) => "a step could not be started".to_owned(),
-            Effect::Attempt(attempt::Effect::StopRun { run }) => format!("step {run} could not be ended"),
+            Effect::Attempt(attempt::Effect::StopRun { run }) => format!("run {run} could not be ended"),
             Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => {
                 "its workspace could not be looked at".to_owned()
             }
             Effect::BuildCandidate { .. } => "its work could not be merged on the target".to_owned(),
-            Effect::RunChecks { .. } => "its checks could not be run".to_owned(),
+            Effect::StartCheck { .. } => "its checks could not be run".to_owned(),
             Effect::Land { .. } => "it could not be landed".to_owned(),
             Effect::KeepWork { agent, .. } => format!("the work of {agent} could not be kept"),
             Effect::RemoveWorkspace { agent, .. } => format!("the workspace of {agent} could not be removed"),
@@ -394,7 +426,7 @@ impl Effect {
             | Effect::BuildCandidate { fence, .. }
             | Effect::Attempt(attempt::Effect::StartStep { fence, .. }) => Some(*fence),
             Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
-            | Effect::RunChecks { .. }
+            | Effect::StartCheck { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. }
@@ -417,6 +449,9 @@ impl Event {
             Event::Released { .. } => "released",
             Event::CheckStarted => "check_started",
             Event::CandidateBuilt { .. } => "candidate_built",
+            Event::CheckOrdered { .. } => "check_ordered",
+            Event::CheckStopOrdered { .. } => "check_stop_ordered",
+            Event::CheckEnded { .. } => "check_ended",
             Event::ChecksPassed { .. } => "checks_passed",
             Event::ChecksFailed { .. } => "checks_failed",
             Event::NoCommits { .. } => "no_commits",

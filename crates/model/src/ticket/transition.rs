@@ -1,5 +1,6 @@
 //! The ticket's table: what each state makes of each event.
 
+mod checks;
 mod hold;
 mod verify;
 mod work;
@@ -26,6 +27,7 @@ impl machine::Machine for Machine {
             event,
         };
         next.take()?;
+        next.end_left_check(state);
         Ok(Step {
             state: next.ticket,
             effects: next.effects,
@@ -102,7 +104,10 @@ impl Draft<'_> {
             Event::Released { why } => self.release(why),
 
             Event::CheckStarted => self.start_check(),
-            Event::CandidateBuilt { candidate } => self.built(candidate),
+            Event::CandidateBuilt { candidate, plan } => self.built(candidate, plan),
+            Event::CheckOrdered { run, task, at } => self.order_check(run, *task, *at),
+            Event::CheckStopOrdered { why } => self.stop_check(*why),
+            Event::CheckEnded { run, outcome } => self.check_ended(run, outcome),
             Event::ChecksPassed { tree, passed, review } => self.pass(tree, passed, *review),
             Event::ChecksFailed {
                 which,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::InTheWay;
+use super::{Checks, InTheWay};
 use crate::attempt::Attempt;
 use crate::{Actor, AgentName, Oid, Time};
 
@@ -61,7 +61,7 @@ pub enum Stage {
     /// Checking: its work is being saved, imported and merged.
     Building,
     /// Checking: the checks run on the merged result.
-    Checking(Candidate),
+    Checking(Box<Checks>),
     /// A gatekeeper looks at it.
     Reviewing {
         /// What is reviewed.

@@ -353,7 +353,10 @@ fn verification(ticket: &Ticket) -> Option<Waits> {
     let (what, until) = match &verify.stage {
         Stage::Queued => ("its turn to be checked".to_owned(), None),
         Stage::Building => ("the merge with the target".to_owned(), None),
-        Stage::Checking(_) => ("the checks".to_owned(), None),
+        Stage::Checking(checks) => match super::checking(checks, None) {
+            Some(check) => (format!("the checks: {check}"), None),
+            None => ("the checks".to_owned(), None),
+        },
         Stage::Reviewing { due, .. } => ("a review".to_owned(), *due),
         Stage::Landing { waiting: None, .. } => ("landing".to_owned(), None),
         Stage::Landing {

@@ -1,5 +1,6 @@
 //! Where a ticket stands, in a word or two, and why there.
 
+use super::checking::checking;
 use super::figures::left;
 use crate::Time;
 use crate::attempt::{self, Attempt};
@@ -69,7 +70,7 @@ impl Standing {
         }
         match &ticket.state {
             State::InProgress(attempt) => of_attempt(attempt),
-            State::Verify(verify) => of_stage(&verify.stage),
+            State::Verify(verify) => of_stage(&verify.stage, now),
             State::Done(done) => of_end(done),
             State::Open | State::New => of_refusal(facts.refusal),
         }
@@ -113,12 +114,13 @@ fn of_attempt(attempt: &Attempt) -> Standing {
     }
 }
 
-fn of_stage(stage: &Stage) -> Standing {
+fn of_stage(stage: &Stage, now: Time) -> Standing {
     match stage {
         Stage::Queued => new(Sign::InLine, "in line", None),
         Stage::Building => new(Sign::Verifying, "merging", None),
-        Stage::Checking(candidate) => {
-            let what = format!("the merged result {}", candidate.commit.short());
+        Stage::Checking(checks) => {
+            let result = || format!("the merged result {}", checks.candidate.commit.short());
+            let what = checking(checks, Some(now)).unwrap_or_else(result);
             new(Sign::Verifying, "checking", Some(what))
         }
         Stage::Reviewing {

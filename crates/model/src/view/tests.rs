@@ -165,7 +165,8 @@ impl Told {
             passed: Vec::new(),
         };
         self.ticket(of, T::CheckStarted);
-        self.ticket(of, T::CandidateBuilt { candidate });
+        let plan = ticket::CheckPlan::default();
+        self.ticket(of, T::CandidateBuilt { candidate, plan });
         let passed = vec!["make test".to_owned()];
         self.ticket(
             of,

@@ -4,7 +4,7 @@
 use crate::attempt::{self, AfterStop, Class, Prompt, Signal, Workspace};
 use crate::journal::Fact;
 use crate::policy::{attention, failure};
-use crate::ticket::{self, AfterLanding, FileStatus, Released};
+use crate::ticket::{self, AfterLanding, CheckOutcome, CheckStop, CheckTask, FileStatus, Released};
 use crate::{Oid, project};
 
 /// What happened, as the end of a sentence that began with the ticket or the project.
@@ -67,12 +67,15 @@ pub fn matters(fact: &Fact) -> bool {
             | ticket::Event::Edited { .. }
             | ticket::Event::CheckStarted
             | ticket::Event::CandidateBuilt { .. }
+            | ticket::Event::CheckOrdered { .. }
             | ticket::Event::LandingRetried
             | ticket::Event::LandingEndOrdered { .. }
             | ticket::Event::NotLanded
             | ticket::Event::RetryDue
             | ticket::Event::FileDrifted => false,
-            ticket::Event::Claimed { .. }
+            ticket::Event::CheckEnded { outcome, .. } => matches!(outcome, CheckOutcome::Lost { .. }),
+            ticket::Event::CheckStopOrdered { .. }
+            | ticket::Event::Claimed { .. }
             | ticket::Event::Submitted { .. }
             | ticket::Event::Released { .. }
             | ticket::Event::ChecksPassed { .. }
@@ -155,7 +158,17 @@ fn of_ticket(event: &ticket::Event) -> String {
             Released::WorkspaceLost => "its workspace is gone".to_owned(),
         },
         Event::CheckStarted => "its turn to be checked".to_owned(),
-        Event::CandidateBuilt { candidate } => {
+        Event::CheckOrdered { run, task, .. } => match task {
+            CheckTask::SetUp => format!("setting up the checks' checkout: run {run}"),
+            CheckTask::Candidate => format!("a check of the merged result: run {run}"),
+            CheckTask::Target => format!("the same check of the target alone: run {run}"),
+        },
+        Event::CheckStopOrdered { why } => match why {
+            CheckStop::Pause => "its check is being stopped with the engine".to_owned(),
+            CheckStop::Frozen => "its check is being stopped: its shim is frozen".to_owned(),
+        },
+        Event::CheckEnded { run, outcome } => format!("run {run} of the checks {}", ended(outcome)),
+        Event::CandidateBuilt { candidate, .. } => {
             format!(
                 "merged on {} as {}",
                 candidate.target.short(),
@@ -356,7 +369,7 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
             attempt::Effect::InspectWorkspace { agent } => format!("look at the workspace of {agent}"),
         },
         Effect::BuildCandidate { round, .. } => format!("save, import and merge the work (round {round})"),
-        Effect::RunChecks { candidate } => format!("check the merged result {}", short(&candidate.commit)),
+        Effect::StartCheck { command, commit, .. } => format!("run `{command}` on {}", short(commit)),
         Effect::Land { candidate, .. } => format!("move the target to {}", short(&candidate.commit)),
         Effect::KeepWork { number, .. } => {
             format!("keep the work of attempt {number}, remove workspace and branch")
@@ -376,6 +389,18 @@ pub fn describe_effect(effect: &ticket::Effect) -> String {
             }
         }
         Effect::AddNote { text } => format!("add a note to its file: {text}"),
+    }
+}
+
+/// How a run of the checks has ended.
+fn ended(outcome: &CheckOutcome) -> String {
+    match outcome {
+        CheckOutcome::Passed => "has passed".to_owned(),
+        CheckOutcome::PassedBefore => "is not needed: the same passed before".to_owned(),
+        CheckOutcome::NotSetUp => "has to wait: its checkout is not set up".to_owned(),
+        CheckOutcome::Failed { .. } => "has failed".to_owned(),
+        CheckOutcome::CouldNotRun { why } => format!("could not be run: {why}"),
+        CheckOutcome::Lost { how } => format!("said nothing: it {how}"),
     }
 }
 

@@ -49,11 +49,11 @@ impl Dispatcher {
         let over = self.driver.core().tickets().filter(|ticket| ticket.is_done());
         let mut closed: BTreeSet<TicketId> = over.map(|ticket| ticket.id.clone()).collect();
         closed.extend(self.state_file.archived().iter().cloned());
-        let place = &self.executor.place;
-        let (runs, checks) = (place.runs_dir.clone(), place.check_runs_dir());
+        let place = self.executor.place.clone();
         let most = u64::from(self.executor.settings.run.outputs_mib) << 20;
         self.executor.threads.begin_if_free(move || {
-            let removed = outputs::trim(&runs, &checks, &closed, most, now);
+            outputs::forget_old_checks(&place, now);
+            let removed = outputs::trim([&place.runs_dir, &place.check_runs_dir()], &closed, most);
             if removed > 0 {
                 tracing::info!(
                     "the outputs of {removed} old runs were removed: there is a bound for all together"

@@ -1,7 +1,5 @@
 //! The end of the event loop, and the work that is done then.
 
-use std::sync::Arc;
-
 use engine::driver;
 use model::command::OnStop;
 
@@ -40,13 +38,6 @@ impl Dispatcher {
 
     /// Ends what ends with the engine, and leaves everything in order for the next one.
     pub(super) async fn wind_up(&mut self) -> Result<()> {
-        if self.driver.core().stopping() == Some(OnStop::Kill) {
-            let executor = Arc::clone(&self.executor);
-            let ended = self.executor.threads.end(move || executor.end_check()).await;
-            if let Some(Err(why)) = ended {
-                tracing::warn!("a check may still run: {why}");
-            }
-        }
         match self.state_file.finish(&self.ledger).await {
             // It is for people to look at, and the next engine writes it.
             Err(Error::Store(error)) if error.is_passing() => {

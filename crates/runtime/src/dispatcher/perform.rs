@@ -10,22 +10,12 @@ use model::ticket::{Effect, Ticket};
 use tokio::sync::{Notify, mpsc};
 
 use super::{Dispatcher, Event};
-use crate::check::CheckOrder;
 use crate::clock::Stopwatch;
+use crate::observe::Subject;
 use crate::queue::{Ask, Unwritten};
 use crate::{Result, observe, points, timing};
 
 impl Dispatcher {
-    /// Calls off the checks that no stage waits for any more. The core and the journal agree at this moment,
-    /// so that no check is ended for a decision that was refused.
-    pub(super) fn end_unwanted_checks(&mut self) {
-        for (ordered, check) in self.checks.values() {
-            if !self.driver.is_wanted(ordered) {
-                check.call_off();
-            }
-        }
-    }
-
     pub(super) async fn perform(&mut self, performance: Performance) -> Result<()> {
         let effect = &performance.ordered.effect;
         match effect {
@@ -51,7 +41,7 @@ impl Dispatcher {
             Effect::PrepareWorkspace { .. }
             | Effect::Attempt(_)
             | Effect::BuildCandidate { .. }
-            | Effect::RunChecks { .. }
+            | Effect::StartCheck { .. }
             | Effect::Land { .. }
             | Effect::KeepWork { .. }
             | Effect::RemoveWorkspace { .. } => self.execute(performance),
@@ -65,17 +55,11 @@ impl Dispatcher {
         let room = Arc::clone(&self.room);
         let ordered = &performance.ordered;
         let stop = matches!(ordered.effect, Effect::Attempt(attempt::Effect::StopRun { .. }));
-        let is_check = matches!(ordered.effect, Effect::RunChecks { .. });
-        let check = CheckOrder::new(format!("{}-{}", ordered.id.seq, ordered.id.index));
-        if is_check {
-            self.checks.insert(ordered.id, (ordered.clone(), check.clone()));
-        }
         let ordered_at = Stopwatch::start();
         let is_under_way = self.driver.is_work_under_way();
         tokio::spawn(async move {
-            // Checks wait for processes, not for the disk: they take no room from others. A stop waits for
-            // nobody.
-            let _room = if stop || is_check {
+            // A stop waits for nobody.
+            let _room = if stop {
                 None
             } else {
                 room.acquire_owned().await.ok()
@@ -85,7 +69,7 @@ impl Dispatcher {
                 let begun = Stopwatch::start();
                 let effect = &one.ordered.effect;
                 points::effect("begun", effect);
-                let report = executor.perform(&one, &check, is_under_way);
+                let report = executor.perform(&one, is_under_way);
                 points::effect("performed", effect);
                 timing::performed(&one.ticket.id, effect, ordered_at, begun);
                 report
@@ -107,14 +91,18 @@ impl Dispatcher {
         });
     }
 
-    /// The ticket that a run is a step of, and the conversation.
-    fn step_of(&self, run: &RunId) -> (Option<Ticket>, harness::Session) {
+    /// The subject of a run: a step of a ticket, with the conversation, or one of its checks.
+    fn subject_of(&self, run: &RunId) -> Subject {
         let ticket = self.driver.core().tickets().find(|t| t.waits_for(run));
+        if run.is_check() {
+            let check = ticket.and_then(Ticket::check_run);
+            return Subject::Check(check.map(|check| check.task));
+        }
         let attempt = ticket.and_then(Ticket::attempt);
         let session = attempt.map_or_else(harness::Session::default, |a| {
             crate::executor::perform::session(&a.conversation.session, a.conversation.session.steps <= 1)
         });
-        (ticket.cloned(), session)
+        Subject::Step(ticket.cloned().map(Box::new), session)
     }
 
     /// Watches a run for its end, once. A watcher that is there already is woken, to look whether the run is
@@ -126,12 +114,12 @@ impl Dispatcher {
         }
         let asked = Arc::new(Notify::new());
         self.watchers.insert(run.clone(), Arc::clone(&asked));
-        let dir = self.executor.place.runs_dir.join(run.as_str());
-        let step = self.step_of(&run);
+        let dir = self.executor.place.run_dir(&run);
+        let subject = self.subject_of(&run);
         tokio::spawn(observe::watch(
             dir,
             run,
-            step,
+            subject,
             asked,
             Arc::clone(&self.executor),
             self.sender.clone(),

@@ -1,35 +1,31 @@
 //! Performing effects: each effect is an "ensure", so that performing it twice, or again after a crash,
 //! changes nothing.
 
+use engine::Report;
 use engine::driver::{Performance, Purpose};
-use engine::{Report, Verdict};
 use model::attempt::{self, Failure};
+use model::journal::Ordered;
 use model::ticket::{Effect, Ticket};
 use model::{AgentName, Oid};
 
-use crate::check::CheckOrder;
+use crate::check::Check;
 use crate::executor::Executor;
 use crate::prompt::{Answered, Facts};
 
 impl Executor {
     /// Performs an effect that needs no more than the executor; blocks. `is_under_way`: whether work of any
     /// ticket may be in a workspace.
-    pub(crate) fn perform(
-        &self,
-        performance: &Performance,
-        check: &CheckOrder,
-        is_under_way: bool,
-    ) -> Report {
-        let (ticket, effect) = (performance.ticket.as_ref(), &performance.ordered.effect);
+    pub(crate) fn perform(&self, performance: &Performance, is_under_way: bool) -> Report {
+        let (ticket, ordered) = (performance.ticket.as_ref(), &performance.ordered);
         match performance.purpose {
-            Purpose::Perform => self.perform_wanted(ticket, effect, check, is_under_way),
+            Purpose::Perform => self.perform_wanted(ticket, ordered, is_under_way),
             Purpose::Nothing => Report::Done,
-            Purpose::End => match effect {
+            Purpose::End => match &ordered.effect {
                 Effect::Land { candidate, .. } => self.end_landing(candidate),
-                Effect::RunChecks { .. } => self.end_check_of(check),
                 Effect::PrepareWorkspace { .. }
                 | Effect::Attempt(_)
                 | Effect::BuildCandidate { .. }
+                | Effect::StartCheck { .. }
                 | Effect::KeepWork { .. }
                 | Effect::RemoveWorkspace { .. }
                 | Effect::WriteFile(_)
@@ -38,19 +34,14 @@ impl Executor {
         }
     }
 
-    fn perform_wanted(
-        &self,
-        ticket: &Ticket,
-        effect: &Effect,
-        check: &CheckOrder,
-        is_under_way: bool,
-    ) -> Report {
+    fn perform_wanted(&self, ticket: &Ticket, ordered: &Ordered, is_under_way: bool) -> Report {
+        let effect = &ordered.effect;
         if takes_for_lost(effect, is_under_way)
             && let Some(missed) = self.misses_workspaces()
         {
             return missed;
         }
-        let mut report = self.try_perform(ticket, effect, check);
+        let mut report = self.try_perform(ticket, ordered);
         if is_none_there(&report)
             && let Some(missed) = self.misses_workspaces()
         {
@@ -90,8 +81,8 @@ impl Executor {
         ))
     }
 
-    fn try_perform(&self, ticket: &Ticket, effect: &Effect, check: &CheckOrder) -> Report {
-        match effect {
+    fn try_perform(&self, ticket: &Ticket, ordered: &Ordered) -> Report {
+        match &ordered.effect {
             Effect::PrepareWorkspace {
                 agent, number, from, ..
             } => self.prepare(ticket, agent, *number, from),
@@ -131,7 +122,24 @@ impl Executor {
                 approved,
                 ..
             } => self.build(ticket, agent, *number, *round, approved.as_ref()),
-            Effect::RunChecks { candidate } => self.check(candidate, check),
+            Effect::StartCheck {
+                run,
+                task,
+                commit,
+                command,
+                setup,
+                set_up,
+            } => {
+                let check = Check {
+                    run,
+                    task: *task,
+                    commit,
+                    command,
+                    setup,
+                    set_up: *set_up,
+                };
+                self.start_check(ticket, ordered.id, &check)
+            }
             Effect::Land { candidate, .. } => self.land(ticket, candidate),
             Effect::KeepWork { agent, number } => self.keep_work(ticket, agent, *number),
             Effect::RemoveWorkspace { agent, number } => self.remove_workspace(ticket, agent, *number),
@@ -218,7 +226,7 @@ fn whose<'a>(ticket: &'a Ticket, effect: &'a Effect) -> Option<(&'a AgentName, u
         Effect::PrepareWorkspace { .. }
         | Effect::Attempt(_)
         | Effect::BuildCandidate { .. }
-        | Effect::RunChecks { .. }
+        | Effect::StartCheck { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => ticket
@@ -235,7 +243,7 @@ fn takes_for_lost(effect: &Effect, is_under_way: bool) -> bool {
         Effect::BuildCandidate { .. } | Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => true,
         // The start of a step and a look say when there is no workspace.
         Effect::Attempt(_)
-        | Effect::RunChecks { .. }
+        | Effect::StartCheck { .. }
         | Effect::Land { .. }
         | Effect::WriteFile(_)
         | Effect::AddNote { .. } => false,
@@ -251,9 +259,9 @@ fn is_none_there(report: &Report) -> bool {
 /// Why it was not done, where that is not the agent's doing.
 fn failed(report: &mut Report) -> Option<&mut String> {
     match report {
-        Report::CouldNotRun { why }
-        | Report::WorkspaceFailed { why }
-        | Report::Checked(Verdict::CouldNotRun { why }) => Some(why),
+        Report::CouldNotRun { why } | Report::WorkspaceFailed { why } | Report::CheckNotSpawned { why } => {
+            Some(why)
+        }
         Report::StepNotSpawned { failure } => Some(&mut failure.message),
         Report::Hindered { .. }
         | Report::WorkspaceReady { .. }
@@ -267,7 +275,9 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::Conflicted { .. }
         | Report::ImportRefused { .. }
         | Report::SensitivePaths { .. }
-        | Report::Checked(Verdict::Passed { .. } | Verdict::Failed { .. } | Verdict::TargetRed { .. })
+        | Report::CheckSpawned
+        | Report::PassedBefore
+        | Report::NotSetUp
         | Report::Landed { .. }
         | Report::NotLanded
         | Report::TargetMoved

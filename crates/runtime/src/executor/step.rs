@@ -28,7 +28,7 @@ pub(super) struct Step<'a> {
 
 impl Executor {
     pub(super) fn start_step(&self, ticket: &Ticket, step: &Step<'_>) -> Report {
-        let dir = self.place.runs_dir.join(step.run.as_str());
+        let dir = self.place.run_dir(step.run);
         let workspace = match self.workspace(ticket, step.agent, step.number) {
             Ok(workspace) => workspace,
             Err(error) => return could_not(error),
@@ -138,7 +138,10 @@ impl Executor {
     }
 
     pub(super) fn stop_run(&self, run: &RunId) -> Report {
-        let stopped = Run::open(self.place.runs_dir.join(run.as_str())).and_then(|run| run.stop());
+        if run.is_check() {
+            return self.stop_check(run);
+        }
+        let stopped = Run::open(self.place.run_dir(run)).and_then(|run| run.stop());
         match stopped {
             Ok(()) | Err(process::Error::NoRun { .. }) => Report::Stopped,
             Err(error) => could_not(error),
@@ -170,11 +173,12 @@ impl Executor {
     }
 }
 
-/// Whether a run was made for the step that asks now. Another journal may have had the same name, such as one
+/// Whether a run was made for the step or check that asks now. Another journal may have had the same name, such as one
 /// that was removed; or this journal had it and was restored since to an earlier state: then another
-/// workspace stands there. A run of neither is ended, and put away. A journal that has lost no more than its
-/// last rows finds its run again. `stands`: the birth of the workspace that is there.
-fn is_for(run: &Run, owned: &str, stands: Option<&str>) -> crate::Result<bool> {
+/// workspace stands there, or another tree is checked. A run of neither is ended, and put away. A journal that has lost no more than its
+/// last rows finds its run again. `stands`: the birth of the workspace that is there, or what the
+/// check is about.
+pub(crate) fn is_for(run: &Run, owned: &str, stands: Option<&str>) -> crate::Result<bool> {
     let id = run.spec()?.run_id;
     let is_ours = match (id.strip_prefix(owned), stands) {
         // Of no workspace that is known; or there is none any more that could be another.

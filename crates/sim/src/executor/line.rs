@@ -1,18 +1,15 @@
-//! The line to the target, as executor perform it: a candidate built, checked and landed.
+//! The line to the target, as executor perform it: a candidate built and landed.
 
 use std::collections::BTreeSet;
 
-use engine::{Report, Verdict};
+use engine::Report;
 use model::ticket::{Candidate, InTheWay, Obstacle};
 use model::{AgentName, Oid, TicketId};
 
 use super::{Executor, branch};
 use crate::Plant;
-use crate::git::{By, TARGET, green, tree_id};
+use crate::git::{By, TARGET, tree_id};
 use crate::world::World;
-
-/// The commands that the simulated checks are.
-const CHECK: &str = "make check";
 
 impl Executor<'_> {
     pub(super) fn build(
@@ -71,34 +68,6 @@ impl Executor<'_> {
             passed: Vec::new(),
         };
         Report::Built { candidate }
-    }
-
-    pub(super) fn check(&mut self, candidate: &Candidate) -> Report {
-        let git = &self.world.git;
-        let (Some(commit), Some(target)) = (git.find(&candidate.commit), git.find(&candidate.target)) else {
-            return Report::Checked(Verdict::CouldNotRun {
-                why: "the candidate is gone".to_owned(),
-            });
-        };
-        let unchecked = self.plant == Some(Plant::Unchecked);
-        let verdict = if green(git.tree(commit)) || unchecked {
-            if !unchecked {
-                self.world.passed.insert(commit);
-            }
-            Verdict::Passed {
-                commands: vec![CHECK.to_owned()],
-            }
-        } else if green(git.tree(target)) {
-            Verdict::Failed {
-                which: CHECK.to_owned(),
-                output: "1 failed".to_owned(),
-            }
-        } else {
-            Verdict::TargetRed {
-                which: CHECK.to_owned(),
-            }
-        };
-        Report::Checked(verdict)
     }
 
     pub(super) fn land(&mut self, candidate: &Candidate) -> Report {

@@ -8,7 +8,9 @@ use store::{Ledger, Memory};
 
 use super::{Broken, Checked, Witness, ensure};
 use crate::block_on;
+use crate::checks::Check;
 use crate::git::By;
+use crate::options::Options;
 use crate::world::World;
 
 impl Witness {
@@ -34,6 +36,33 @@ impl Witness {
                 waited == Some(&process.run),
                 "a live process belongs to an attempt",
                 || format!("{} lives; {} waits for {waited:?}", process.run, process.ticket),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// One check at a time has the checkout, and one that no stage waits for is being stopped.
+    pub(super) fn live_checks_belong_to_stages(&self, ledger: &Ledger<Memory>, world: &World) -> Checked {
+        let live: Vec<&Check> = world.checks.live().collect();
+        ensure(live.len() < 2, "one check at a time", || {
+            let runs: Vec<String> = live.iter().map(|check| check.run.to_string()).collect();
+            format!("{} run at once", runs.join(" and "))
+        })?;
+        for check in live {
+            let waited = self.tickets.get(&check.ticket);
+            if waited.is_some_and(|ticket| ticket.waits_for(&check.run)) {
+                continue;
+            }
+            let rows = block_on(ledger.pending(Time(i64::MAX))).unwrap_or_default();
+            let is_stopped = |row: &model::journal::Ordered| matches!(&row.effect, Effect::Attempt(model::attempt::Effect::StopRun { run }) if *run == check.run);
+            let ends = check.stop_by.is_some_and(|by| world.now <= by);
+            ensure(
+                ends || rows.iter().any(is_stopped),
+                "a check that nobody waits for ends",
+                || {
+                    let state = waited.map(Ticket::state_name);
+                    format!("{} lives; {} is {state:?}", check.run, check.ticket)
+                },
             )?;
         }
         Ok(())
@@ -99,7 +128,7 @@ impl Witness {
 
     /// The target's first-parent chain is what landed, in its order, and what others pushed; each landed
     /// once, and tested.
-    pub(super) fn target_is_what_was_landed(&self, world: &World) -> Checked {
+    pub(super) fn target_is_what_was_landed(&self, world: &World, options: &Options) -> Checked {
         // What someone took back from the target is nobody's to answer for but theirs.
         let there = |(id, _): &&(Oid, bool)| {
             let at = world.git.find(id);
@@ -146,7 +175,7 @@ impl Witness {
             })?;
             let waived = told == Some(true);
             ensure(
-                waived || world.passed.contains(&at),
+                waived || world.checks.have_passed(at, &options.settings.checks.commands),
                 "what landed was tested",
                 || {
                     format!(

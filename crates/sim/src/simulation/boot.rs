@@ -3,6 +3,7 @@
 use engine::driver::{Batch, Driver, Performance, Purpose};
 use engine::{Loaded, Report};
 use model::journal::Ordered;
+use model::ticket::Effect;
 use model::{RunId, Time};
 use store::{Fault, Journal as _};
 
@@ -21,6 +22,13 @@ impl Simulation {
         let rng = self
             .chance
             .of(&format!("{} {}", ordered.ticket, name(&ordered.effect)));
+        if matches!(ordered.effect, Effect::StartCheck { .. }) && one.purpose == Purpose::Perform {
+            // Nobody waits for a check any more after which another was ordered.
+            if self.world.checks.last > Some(ordered.id) {
+                return Report::Done;
+            }
+            self.world.checks.last = Some(ordered.id);
+        }
         let mut executor = Executor {
             world: &mut self.world,
             options: &self.options,

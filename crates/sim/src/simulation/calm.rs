@@ -66,6 +66,7 @@ impl Simulation {
             || shell.first_look.is_some()
             || !self.world.files.looks.is_empty()
             || self.world.live().next().is_some()
+            || self.world.checks.live().next().is_some()
             || !self
                 .witness
                 .tickets

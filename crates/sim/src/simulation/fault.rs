@@ -1,11 +1,12 @@
 //! Engines that die, that are thought dead, and that are made to be wrong.
 
 use engine::{Input, Report};
-use model::Time;
 use model::journal::Write;
+use model::{RunId, Time};
 use store::Journal as _;
 
 use super::Simulation;
+use super::turn::twin;
 use crate::chance::Site;
 use crate::invariant::Checked;
 use crate::rng::Rng;
@@ -67,6 +68,8 @@ impl Simulation {
                 Report::StepNotSpawned { .. }
                     | Report::WorkspaceMissing
                     | Report::WorkspaceFailed { .. }
+                    | Report::CheckNotSpawned { .. }
+                    | Report::NotSetUp
                     | Report::CheckoutEdited { .. }
                     | Report::NotLanded
                     | Report::TargetMoved
@@ -75,9 +78,11 @@ impl Simulation {
         };
         if let Some(mut rng) = self.chance.strikes(Site::Zombie) {
             let first = shell.reports.iter().find(harmless).map(Told::input);
-            let run = shell.watched.keys().find(|run| self.world.end_of(run).is_some());
-            let ended = run.cloned().and_then(|run| self.run_end(&run));
-            let input = first.or(ended.map(Input::RunEnded)).unwrap_or(Input::Ticked);
+            let has_ended =
+                |run: &&RunId| self.world.end_of(run).is_some() || self.world.checks.end_of(run).is_some();
+            let run = shell.watched.keys().find(has_ended).cloned();
+            let ended = run.and_then(|run| twin(&self.end_of(&run)?));
+            let input = first.or(ended).unwrap_or(Input::Ticked);
             let at = Time(self.boot_at.0 + rng.ms(0, 8_000));
             self.zombie = Some((shell.driver.core().clone(), input, at));
         } else if self.chance.strikes(Site::Late).is_some() {

@@ -1,11 +1,11 @@
 //! What happens next, and what the engine makes of it.
 
 use engine::driver::Event;
-use engine::{Input, Report, RunEnd};
+use engine::{CheckEnd, Input, Report, RunEnd};
 use model::attempt::Usage;
 use model::command::Asked;
 use model::policy::stall::Sample;
-use model::ticket::Effect;
+use model::ticket::{CheckOutcome, Effect, Loss};
 use model::{Actor, RunId, Time};
 
 use super::Simulation;
@@ -92,9 +92,9 @@ impl Simulation {
         choices.extend(due(&shell.reports).into_iter().map(Choice::Report));
         choices.extend(due(&shell.late).into_iter().map(Choice::Late));
         for (run, look_at) in &shell.watched {
-            if self.world.end_of(run).is_some() {
+            if self.has_ended(run) {
                 choices.push(Choice::End(run.clone()));
-            } else if *look_at <= now && self.world.processes.contains_key(run) {
+            } else if *look_at <= now && self.world.has_begun(run) {
                 choices.push(Choice::Sample(run.clone()));
             }
         }
@@ -182,13 +182,17 @@ impl Simulation {
                 if is_waited_for && shell.ended.iter().all(|(ended, _)| *ended != run) {
                     shell.ended.push((run.clone(), last));
                 }
-                match self.run_end(&run) {
-                    Some(end) => self.came(Event::RunEnded(end)),
+                match self.end_of(&run) {
+                    Some(end) => self.came(end),
                     None => Ok(()),
                 }
             }
             Choice::Sample(run) => {
                 shell.watched.insert(run.clone(), Time(now.0 + SAMPLE));
+                if let Some(check) = self.world.checks.runs.get(&run) {
+                    let sample = check.sample(now);
+                    return self.came(Event::Input(Input::Sampled { run, sample }));
+                }
                 let Some(process) = self.world.processes.get(&run) else {
                     return Ok(());
                 };
@@ -251,7 +255,34 @@ impl Simulation {
         self.came(Event::Observed { look, seen, whole })
     }
 
-    pub(super) fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {
+    /// Whether a watcher of a run has seen its end. A check that is watched and that nobody has begun never
+    /// begins: it was stopped before.
+    fn has_ended(&self, run: &RunId) -> bool {
+        if !run.is_check() {
+            return self.world.end_of(run).is_some();
+        }
+        !self.world.has_begun(run) || self.world.checks.end_of(run).is_some()
+    }
+
+    /// What a watcher tells of the end of a run.
+    pub(super) fn end_of(&mut self, run: &RunId) -> Option<Event> {
+        if !run.is_check() {
+            return self.run_end(run).map(Event::RunEnded);
+        }
+        let outcome = match self.world.checks.end_of(run) {
+            Some(outcome) => outcome.clone(),
+            None if self.world.has_begun(run) => return None,
+            None => CheckOutcome::Lost {
+                how: Loss::NotStarted {
+                    why: "there is no such run".to_owned(),
+                },
+            },
+        };
+        let run = run.clone();
+        Some(Event::CheckEnded(CheckEnd { run, outcome }))
+    }
+
+    fn run_end(&mut self, run: &RunId) -> Option<RunEnd> {
         let end = self.world.end_of(run)?.clone();
         self.world.sweep(run);
         let floods = self
@@ -296,7 +327,7 @@ impl Simulation {
 }
 
 /// An event as an input of the core, to be handled once more.
-fn twin(event: &Event) -> Option<Input> {
+pub(super) fn twin(event: &Event) -> Option<Input> {
     match event {
         Event::Input(input) => Some(input.clone()),
         Event::Observed { seen, whole, .. } => Some(Input::Observed {
@@ -313,6 +344,7 @@ fn twin(event: &Event) -> Option<Input> {
             })
         }
         Event::RunEnded(end) => Some(Input::RunEnded(end.clone())),
+        Event::CheckEnded(end) => Some(Input::CheckEnded(end.clone())),
         Event::InboxRead(asked) => asked.first().map(|asked| Input::Commanded {
             id: asked.id.clone(),
             by: Actor::person(asked.by.clone()),

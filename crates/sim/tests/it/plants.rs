@@ -150,6 +150,16 @@ fn a_cost_that_is_counted_twice_is_caught() {
 }
 
 #[test]
+fn a_check_that_is_left_running_is_caught() {
+    caught(Plant::LeftCheck, &["a check that nobody waits for ends"]);
+}
+
+#[test]
+fn a_check_beside_another_is_caught() {
+    caught(Plant::SharedCheckout, &["one check at a time"]);
+}
+
+#[test]
 fn a_frozen_shim_that_is_only_asked_to_end_is_caught() {
     caught(Plant::OnlyAsked, &["everything comes to rest"]);
 }

@@ -7,7 +7,7 @@ use model::attempt::{self, Signal, Usage};
 use model::journal::{Fact, State, Stream};
 use model::machine::Machine as _;
 use model::project::{self, Project};
-use model::ticket::{self, Candidate, Spec, Ticket};
+use model::ticket::{self, Candidate, CheckPlan, Spec, Ticket};
 use model::{AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -275,8 +275,11 @@ impl Scene {
             passed: Vec::new(),
         };
         self.ticket(name, ticket::Event::CheckStarted);
-        let built = candidate.clone();
-        self.ticket(name, ticket::Event::CandidateBuilt { candidate: built });
+        let built = ticket::Event::CandidateBuilt {
+            candidate: candidate.clone(),
+            plan: CheckPlan::default(),
+        };
+        self.ticket(name, built);
         candidate
     }
 

@@ -76,7 +76,7 @@ fn a_candidate_that_is_gone_before_its_checks_is_built_again() {
     let died = world
         .program(&crew())
         .current_dir(world.project(""))
-        .env("CREW_FAILPOINT_AT", "begun.run_checks")
+        .env("CREW_FAILPOINT_AT", "begun.start_check")
         .args(["run", "--until-idle"])
         .output()
         .unwrap();

@@ -23,4 +23,5 @@ mod processes;
 mod rig;
 mod rng;
 mod scenario;
+mod stop;
 mod world;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::attempt::{Class, Stuck, Working};
 use crate::samples;
-use crate::ticket::{Done, Held, InTheWay, Obstacle, Verify, Waiting, Why};
+use crate::ticket::{CheckPlan, Checks, Done, Held, InTheWay, Obstacle, Verify, Waiting, Why};
 use crate::{Actor, AgentName, RunId, Time};
 
 fn id(text: &str) -> TicketId {
@@ -125,8 +125,8 @@ fn a_ticket_that_is_at_work_moves_by_itself() {
             "{state:?}"
         );
     }
-    let candidate = samples::ticket::candidate();
-    for stage in [Stage::Queued, Stage::Building, Stage::Checking(candidate)] {
+    let checks = Checks::new(samples::ticket::candidate(), CheckPlan::default());
+    for stage in [Stage::Queued, Stage::Building, Stage::Checking(checks.into())] {
         assert_eq!(need(&verify(stage), Facts::default()), "time, moves by itself");
     }
     assert_eq!(need(&landing(None), Facts::default()), "time, moves by itself");

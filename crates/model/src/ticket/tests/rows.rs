@@ -5,8 +5,8 @@ use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
-    AfterLanding, Answer, Candidate, Change, Done, Effect, Event, FileStatus, Fingerprint, Label, Released,
-    Repeat, Spec, Stage, State, Ticket, Verify, Why,
+    AfterLanding, Answer, Candidate, Change, CheckPlan, Done, Effect, Event, FileStatus, Fingerprint, Label,
+    Released, Repeat, Spec, Stage, State, Ticket, Verify, Why,
 };
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -60,6 +60,7 @@ impl Story {
         story.then(Event::CheckStarted);
         story.then(Event::CandidateBuilt {
             candidate: candidate(),
+            plan: CheckPlan::default(),
         });
         story
     }
@@ -393,6 +394,7 @@ fn the_line_is_kept_in_the_order_of_submitting() {
     story.then(Event::CheckStarted);
     story.then(Event::CandidateBuilt {
         candidate: candidate(),
+        plan: CheckPlan::default(),
     });
     story.then(Event::ChecksPassed {
         tree: oid('d'),
@@ -618,6 +620,7 @@ fn what_is_waived_is_not_checked_again_when_the_target_moves_before_it_lands() {
             tip,
             ..candidate()
         },
+        plan: CheckPlan::default(),
     };
     let waived = || {
         let mut story = Story::checking();
@@ -664,6 +667,7 @@ fn what_is_approved_is_checked_and_not_reviewed_again_when_the_target_moves() {
     story.then(Event::TargetMoved).then(Event::CheckStarted);
     let again = Event::CandidateBuilt {
         candidate: candidate(),
+        plan: CheckPlan::default(),
     };
     assert_eq!(story.then(again).name(), "verify/checking");
     assert_eq!(story.then(passed()).name(), "verify/landing");

@@ -31,10 +31,6 @@ impl Draft<'_> {
         self.stage(|s| matches!(s, Stage::Building), "it is not being merged")
     }
 
-    pub(super) fn checking(&mut self) -> Result<&mut Verify, Rejected> {
-        self.stage(|s| matches!(s, Stage::Checking(_)), "its checks do not run")
-    }
-
     pub(super) fn reviewing(&mut self) -> Result<&mut Verify, Rejected> {
         self.stage(|s| matches!(s, Stage::Reviewing { .. }), "it is not in review")
     }
@@ -78,24 +74,6 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// The branch is merged. A tip that a person let pass lands as it is.
-    pub(super) fn built(&mut self, candidate: &Candidate) -> Taken {
-        let verify = self.building()?;
-        if let Some(Clearance::Waived { words }) = verify.clearance(&candidate.tip) {
-            let passed = vec![words.clone()];
-            verify.attempt.state = attempt::State::Done;
-            return self.land(Candidate {
-                passed,
-                ..candidate.clone()
-            });
-        }
-        verify.stage = Stage::Checking(candidate.clone());
-        self.effects.push(Effect::RunChecks {
-            candidate: candidate.clone(),
-        });
-        Ok(())
-    }
-
     /// Keeps a verdict for every later merge of the same tip.
     pub(super) fn clear(&mut self, tip: &crate::Oid, by: Clearance) -> Taken {
         self.verify()?.cleared = Some(Cleared { tip: tip.clone(), by });
@@ -103,20 +81,20 @@ impl Draft<'_> {
     }
 
     pub(super) fn pass(&mut self, tree: &crate::Oid, passed: &[String], review: bool) -> Taken {
-        let verify = self.checking()?;
-        let Stage::Checking(candidate) = &verify.stage else {
-            return self.no("its checks do not run");
-        };
-        if candidate.tree != *tree {
+        let checks = self.checks()?;
+        if checks.candidate.tree != *tree {
             return self.no("the verdict is of another tree");
+        }
+        if checks.run.is_some() || !checks.are_passed() {
+            return self.no("not every check has passed");
         }
         let candidate = Candidate {
             passed: passed.to_vec(),
-            ..candidate.clone()
+            ..checks.candidate.clone()
         };
-        verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
         self.ticket.repeat = None;
-        let verify = self.checking()?;
+        let verify = self.verify()?;
+        verify.attempt = verify.attempt.after(&attempt::Event::ChecksPassed)?.0;
         if let Some(Clearance::Approved { acceptance_test }) = verify.clearance(&candidate.tip) {
             let passed = vec![acceptance_test.clone()];
             return self.land(Candidate { passed, ..candidate });

@@ -3,6 +3,7 @@ use crate::command::{Command, Question};
 use crate::journal::EffectId;
 use crate::policy::route::Refusal;
 use crate::project::HarnessPause;
+use crate::ticket::CheckPlan;
 
 /// The inbox, as a frontend would show it.
 fn shown(told: &Told, beside: &Context) -> String {
@@ -81,6 +82,7 @@ fn waiting() -> Told {
         "t-6",
         T::CandidateBuilt {
             candidate: candidate(),
+            plan: CheckPlan::default(),
         },
     );
     told.ticket(
@@ -94,6 +96,7 @@ fn waiting() -> Told {
         "t-7",
         T::CandidateBuilt {
             candidate: candidate(),
+            plan: CheckPlan::default(),
         },
     );
     told.ticket(

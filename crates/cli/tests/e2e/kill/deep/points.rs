@@ -9,7 +9,7 @@ use failpoint::POINTS;
 
 use crate::kill::rng::Rng;
 use crate::kill::scenario::{Scenario, Size};
-use crate::kill::{clean, facts, old_journal};
+use crate::kill::{clean, facts, old_journal, stop};
 
 /// What nobody passes unless a shim died.
 const AFTER_A_SHIM: [&str; 2] = ["sweep.killed", "sweep.recorded"];
@@ -96,10 +96,10 @@ fn killed_at_every_point_it_comes_to_the_same() {
     assert!(missed * 10 <= done, "{missed} of {done} did not die");
 }
 
-/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, or of `crew
-/// clean`.
+/// Whether it has a test of its own: of a repository with a past, of what happens to few tickets, of `crew
+/// clean`, or of an engine that is stopped.
 fn is_elsewhere(point: &str) -> bool {
-    old_journal::has(point) || facts::has(point) || clean::has(point)
+    old_journal::has(point) || facts::has(point) || clean::has(point) || stop::has(point)
 }
 
 /// The table and the code agree, and there is nothing in the table that cannot be tried.

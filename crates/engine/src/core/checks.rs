@@ -1,0 +1,455 @@
+//! The checks of a candidate: which command runs next, and what the end of a run means.
+
+use model::policy::stall;
+use model::ticket::{
+    Candidate, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Event, Fingerprint, Loss, State, Ticket,
+};
+use model::{RunId, TicketId};
+
+use super::{Core, WriteMeta};
+use crate::{CheckEnd, Report};
+
+/// How many runs of a check may be lost in a row before the ticket is held.
+const TRIES: u32 = 3;
+
+impl Core {
+    /// What follows from a candidate that was built: the first run of its checks, or its landing.
+    pub(super) fn candidate_built(&self, id: &TicketId, candidate: Candidate) -> Vec<Event> {
+        let settings = &self.settings.checks;
+        let plan = CheckPlan {
+            setup: settings.setup.clone(),
+            commands: settings.commands.clone(),
+        };
+        self.with_what_follows(id, Event::CandidateBuilt { candidate, plan }, |core, ticket| {
+            core.go_on(ticket).filter(|next| core.may_follow(next))
+        })
+    }
+
+    /// An event, and what follows from the ticket after it. A machine that refuses the event says so itself
+    /// when the event is told.
+    fn with_what_follows(
+        &self,
+        id: &TicketId,
+        event: Event,
+        follows: impl FnOnce(&Self, &Ticket) -> Option<Event>,
+    ) -> Vec<Event> {
+        let change = self.ticket(id).map(|ticket| ticket.after(&event, self.now));
+        let next = change.and_then(Result::ok);
+        let next = next.and_then(|change| follows(self, &change.ticket));
+        std::iter::once(event).chain(next).collect()
+    }
+
+    /// Orders the next run of the ticket's checks; none is left when all have passed.
+    fn go_on(&self, ticket: &Ticket) -> Option<Event> {
+        let (State::Verify(verify), Some(checks)) = (&ticket.state, ticket.checks()) else {
+            return None;
+        };
+        let Some(task) = next(checks) else {
+            return Some(Event::ChecksPassed {
+                tree: checks.candidate.tree.clone(),
+                passed: checks.plan.commands.clone(),
+                review: false,
+            });
+        };
+        Some(Event::CheckOrdered {
+            run: RunId::of_check(
+                &ticket.id,
+                verify.attempt.claim.fence,
+                verify.round,
+                checks.runs + 1,
+            ),
+            task,
+            at: self.now,
+        })
+    }
+
+    /// Orders a run for the checks of which none is under way: the engine before this one was stopped.
+    pub(super) fn resume_checks(&mut self) {
+        let paused = |ticket: &Ticket| ticket.checks().is_some_and(|checks| checks.run.is_none());
+        let free = self
+            .active_tickets()
+            .filter(|(_, t)| t.held.is_none() && paused(t));
+        let events: Vec<(TicketId, Event)> = free
+            .filter_map(|(id, ticket)| Some((id.clone(), self.go_on(ticket)?)))
+            .collect();
+        for (id, event) in events {
+            self.apply_or_note(&id, event, "its checks go on");
+        }
+    }
+
+    /// A run of checks has ended. Nobody waits for one whose ticket has left its checks.
+    pub(super) fn check_ended(&mut self, end: CheckEnd) {
+        self.watches.ended(&end.run);
+        let Some(id) = self.tickets.of_run(&end.run).cloned() else {
+            return;
+        };
+        let events = self.end_of_check(&id, &end.run, end.outcome);
+        if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
+            self.out.refused.push(format!("{id}: {no}"));
+        }
+    }
+
+    /// The end of a run, and the verdict or the next run that follows from it.
+    fn end_of_check(&self, id: &TicketId, run: &RunId, outcome: CheckOutcome) -> Vec<Event> {
+        let task = self
+            .ticket(id)
+            .and_then(Ticket::check_run)
+            .map(|check| check.task);
+        let ended = Event::CheckEnded {
+            run: run.clone(),
+            outcome: outcome.clone(),
+        };
+        self.with_what_follows(id, ended, |core, after| {
+            let verdict = core.verdict(id, after.checks()?, task?, &outcome);
+            verdict.or_else(|| core.go_on(after).filter(|next| core.may_follow(next)))
+        })
+    }
+
+    /// An engine that ends the run which is under way begins no other.
+    fn may_follow(&self, next: &Event) -> bool {
+        let begins = matches!(next, Event::CheckOrdered { .. });
+        !begins || self.stopping != Some(model::command::OnStop::Kill)
+    }
+
+    /// The verdict that the end of a run is; none as long as the checks go on. `checks`: after that end.
+    fn verdict(
+        &self,
+        id: &TicketId,
+        checks: &Checks,
+        task: CheckTask,
+        outcome: &CheckOutcome,
+    ) -> Option<Event> {
+        // A failure is proven before anything else runs, so the command in question is still the next one.
+        let command = checks.command(task).unwrap_or_default().to_owned();
+        let could_not_run = |why: String| {
+            Some(Event::CouldNotRun {
+                why,
+                retry_at: self.check_again_at(id),
+            })
+        };
+        match (task, outcome) {
+            (_, CheckOutcome::CouldNotRun { why }) => could_not_run(why.clone()),
+            (_, CheckOutcome::Lost { how }) if checks.lost >= TRIES => could_not_run(match how {
+                Loss::Signal { .. } => {
+                    format!("`{command}` {how}, {TRIES} times: did it run out of memory?")
+                }
+                Loss::Stopped | Loss::Vanished => format!("`{command}` {how}, {TRIES} times"),
+                Loss::NotStarted { .. } => format!("`{command}`, {TRIES} times, {how}"),
+            }),
+            (_, CheckOutcome::NotSetUp) if checks.lost >= TRIES => could_not_run(format!(
+                "the checkout was set up {TRIES} times, and does not stay so"
+            )),
+            (CheckTask::SetUp, CheckOutcome::Failed { output }) => {
+                could_not_run(format!("the set-up command `{command}` failed:\n{output}"))
+            }
+            (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+                let same = Fingerprint::Check {
+                    which: command.clone(),
+                    tip: checks.candidate.tip.clone(),
+                };
+                Some(Event::ChecksFailed {
+                    which: command,
+                    output: checks.failed.clone().unwrap_or_default(),
+                    steps_left: self.steps_left(id),
+                    reopen_at: self.reopen_at(id),
+                    repeat: self.repeat(id, same),
+                })
+            }
+            (CheckTask::Target, CheckOutcome::Failed { .. }) => Some(Event::TargetRed {
+                which: command,
+                retry_at: self.check_again_at(id),
+            }),
+            (CheckTask::Candidate, CheckOutcome::Failed { .. })
+            | (CheckTask::SetUp | CheckTask::Candidate, CheckOutcome::Passed | CheckOutcome::PassedBefore)
+            | (_, CheckOutcome::Lost { .. } | CheckOutcome::NotSetUp) => None,
+        }
+    }
+
+    /// A check of which nothing was started, for now or for good, has ended with that. Gives the events; none
+    /// for another report: after a failure in the middle nobody knows whether a process lives, so the ticket
+    /// leaves its checks as if one did.
+    pub(super) fn check_reported(&self, id: &TicketId, run: &RunId, report: &Report) -> Option<Vec<Event>> {
+        let outcome = match report {
+            Report::PassedBefore => CheckOutcome::PassedBefore,
+            Report::NotSetUp => CheckOutcome::NotSetUp,
+            Report::CheckNotSpawned { why } => CheckOutcome::Lost {
+                how: Loss::NotStarted { why: why.clone() },
+            },
+            Report::WorkspaceReady { .. }
+            | Report::WorkspaceFailed { .. }
+            | Report::StepSpawned
+            | Report::StepNotSpawned { .. }
+            | Report::WorkspaceMissing
+            | Report::Stopped
+            | Report::Inspected { .. }
+            | Report::Built { .. }
+            | Report::NoCommits
+            | Report::Conflicted { .. }
+            | Report::ImportRefused { .. }
+            | Report::SensitivePaths { .. }
+            | Report::FileMissing
+            | Report::CouldNotRun { .. }
+            | Report::Hindered { .. }
+            | Report::TargetMoved
+            | Report::CheckSpawned
+            | Report::Landed { .. }
+            | Report::NotLanded
+            | Report::CheckoutEdited { .. }
+            | Report::Done => return None,
+        };
+        Some(self.end_of_check(id, run, outcome))
+    }
+
+    /// Takes a look at a check that runs; gives whether anything was decided. A check may be silent for as
+    /// long as it likes: only its shim is watched, and the shim ends it at its time limit.
+    pub(super) fn check_sampled(&mut self, id: &TicketId, run: &RunId, sample: stall::Sample) -> bool {
+        let stall_after = self.settings.run.stall_after;
+        let verdict = self.watches.look_at_shim(run, sample, stall_after);
+        let check = self.ticket(id).and_then(Ticket::check_run);
+        if check.is_none_or(|check| check.stopping.is_some()) {
+            return false;
+        }
+        match verdict {
+            stall::Verdict::Frozen { silent } => {
+                let (shim, silent) = (sample.shim, model::view::span(silent));
+                self.out.warnings.push(format!(
+                    "the check of {id} waits: process {shim}, which holds it, has not run for {silent}: is it suspended?\n  \
+                     `kill -CONT {shim}` lets it go on; otherwise crew runs the check anew after as long again"
+                ));
+                false
+            }
+            stall::Verdict::Stalled => {
+                let why = CheckStop::Frozen;
+                self.apply_or_note(id, Event::CheckStopOrdered { why }, "its check's shim is frozen");
+                true
+            }
+            stall::Verdict::Alive | stall::Verdict::Stuck { .. } | stall::Verdict::TimedOut => false,
+        }
+    }
+
+    /// Ends the check that runs with the engine, unless it is being ended.
+    pub(super) fn pause_check(&mut self, id: &TicketId) {
+        let check = self.ticket(id).and_then(Ticket::check_run);
+        if check.is_some_and(|check| check.stopping.is_none()) {
+            let why = CheckStop::Pause;
+            self.apply_or_note(id, Event::CheckStopOrdered { why }, "the engine is being stopped");
+        }
+    }
+}
+
+/// What is run next: set-up where the checkout needs it, the proof of a failure, the next command; none when
+/// all have passed.
+fn next(checks: &Checks) -> Option<CheckTask> {
+    if checks.set_up.is_some() && checks.command(CheckTask::SetUp).is_some() {
+        return Some(CheckTask::SetUp);
+    }
+    if checks.failed.is_some() {
+        return Some(CheckTask::Target);
+    }
+    checks.command(CheckTask::Candidate).map(|_| CheckTask::Candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::attempt::{self, Signal, Usage};
+    use model::command::OnStop;
+    use model::ticket::{Effect, Spec};
+    use model::{Actor, AgentName, Fence, Oid, SessionId, Time};
+
+    use super::*;
+    use crate::{Input, Loaded};
+
+    fn oid(digit: &str) -> Oid {
+        Oid::new(digit.repeat(40)).unwrap()
+    }
+
+    fn id() -> TicketId {
+        TicketId::new("t-1").unwrap()
+    }
+
+    /// A core whose one ticket is being checked with two commands: its first run is ordered.
+    fn checking() -> Core {
+        let mut settings = model::samples::settings();
+        settings.checks.commands = ["make check", "make lint"].map(str::to_owned).to_vec();
+        settings.checks.setup = vec!["make ready".to_owned()];
+        let mut core = Core::load(settings, uuid::Uuid::nil(), Loaded::default()).unwrap();
+        let (fence, at) = (Fence(1), Time(0));
+        let child = Event::Attempt;
+        let events = [
+            Event::Created {
+                spec: Spec::default(),
+            },
+            Event::Claimed {
+                agent: AgentName::new("ann").unwrap(),
+                fence,
+                harness: model::samples::harness(),
+                session: SessionId::of_attempt(uuid::Uuid::nil(), &id(), fence, 1),
+                at,
+                eligible: true,
+            },
+            child(attempt::Event::WorkspaceReady {
+                base: oid("a"),
+                earlier_work: false,
+            }),
+            child(attempt::Event::StepStarted {
+                run: RunId::of_step(&id(), fence, 1),
+                budget: None,
+                change: None,
+            }),
+            child(attempt::Event::StepFinished {
+                usage: Usage::default(),
+                total_micro_usd: None,
+                signal: Signal::Done,
+                summary: None,
+                mode: None,
+                steps_left: 9,
+                attempts_left: 2,
+                reopen_at: at,
+                answer_by: None,
+            }),
+            Event::CheckStarted,
+        ];
+        let mut ticket = Ticket::new(id());
+        for event in events {
+            ticket = ticket.after(&event, at).unwrap().ticket;
+        }
+        core.restore(id(), 6, ticket.into());
+        let candidate = Candidate {
+            commit: oid("c"),
+            tree: oid("d"),
+            target: oid("b"),
+            tip: oid("e"),
+            passed: Vec::new(),
+        };
+        let events = core.candidate_built(&id(), candidate);
+        core.apply(&id(), events, WriteMeta::default()).unwrap();
+        core.out = crate::Output::default();
+        core
+    }
+
+    /// The run that is under way ends; gives the events that were told.
+    fn end(core: &mut Core, outcome: CheckOutcome) -> Vec<&'static str> {
+        let run = core.ticket(&id()).unwrap().check_run().unwrap().run.clone();
+        let output = core.step(Input::CheckEnded(CheckEnd { run, outcome }), Time(0));
+        let write = output.writes.first().unwrap();
+        write.entries.iter().map(|entry| entry.fact.name()).collect()
+    }
+
+    fn task(core: &Core) -> Option<CheckTask> {
+        core.ticket(&id()).unwrap().check_run().map(|check| check.task)
+    }
+
+    fn failed() -> CheckOutcome {
+        CheckOutcome::Failed {
+            output: "1 failed".to_owned(),
+        }
+    }
+
+    fn lost() -> CheckOutcome {
+        CheckOutcome::Lost {
+            how: Loss::Signal { signal: 9 },
+        }
+    }
+
+    #[test]
+    fn each_command_runs_and_the_last_one_that_passes_lets_it_land() {
+        let mut core = checking();
+        assert_eq!(task(&core), Some(CheckTask::Candidate));
+        assert_eq!(
+            end(&mut core, CheckOutcome::NotSetUp),
+            ["check_ended", "check_ordered"]
+        );
+        assert_eq!(task(&core), Some(CheckTask::SetUp));
+        end(&mut core, CheckOutcome::Passed);
+        assert_eq!(task(&core), Some(CheckTask::Candidate));
+        assert_eq!(
+            end(&mut core, CheckOutcome::Passed),
+            ["check_ended", "check_ordered"]
+        );
+        assert_eq!(
+            end(&mut core, CheckOutcome::PassedBefore),
+            ["check_ended", "checks_passed"]
+        );
+    }
+
+    #[test]
+    fn a_failure_is_proven_on_the_target_before_anybody_is_blamed() {
+        for (on_target, verdict) in [(CheckOutcome::Passed, "checks_failed"), (failed(), "target_red")] {
+            let mut core = checking();
+            assert_eq!(end(&mut core, failed()), ["check_ended", "check_ordered"]);
+            assert_eq!(task(&core), Some(CheckTask::Target));
+            assert_eq!(end(&mut core, on_target), ["check_ended", verdict]);
+        }
+    }
+
+    #[test]
+    fn a_run_that_somebody_ends_is_run_again_so_many_times_and_no_more() {
+        let mut core = checking();
+        for _ in 1..TRIES {
+            assert_eq!(end(&mut core, lost()), ["check_ended", "check_ordered"]);
+        }
+        assert_eq!(end(&mut core, lost()), ["check_ended", "could_not_run"]);
+        let held = core.ticket(&id()).unwrap().held.as_ref().unwrap();
+        assert!(held.note.contains("signal 9, 3 times"), "{}", held.note);
+    }
+
+    #[test]
+    fn set_up_that_fails_says_nothing_about_the_work() {
+        let mut core = checking();
+        end(&mut core, CheckOutcome::NotSetUp);
+        assert_eq!(end(&mut core, failed()), ["check_ended", "could_not_run"]);
+        let mut core = checking();
+        for _ in 0..TRIES {
+            end(&mut core, CheckOutcome::NotSetUp);
+            end(&mut core, CheckOutcome::Passed);
+        }
+        assert_eq!(
+            end(&mut core, CheckOutcome::NotSetUp),
+            ["check_ended", "could_not_run"]
+        );
+    }
+
+    #[test]
+    fn an_engine_that_ends_its_check_begins_no_other_and_the_next_engine_does() {
+        let mut core = checking();
+        let stop = Input::Commanded {
+            id: "own".to_owned(),
+            by: Actor::Engine,
+            command: model::command::Command::Stop {
+                running: OnStop::Kill,
+            },
+        };
+        drop(core.step(stop, Time(0)));
+        let run = core.ticket(&id()).unwrap().check_run().unwrap().clone();
+        assert_eq!(run.stopping, Some(CheckStop::Pause));
+        assert_eq!(end(&mut core, lost()), ["check_ended"]);
+        assert_eq!((task(&core), core.stopping()), (None, Some(OnStop::Kill)));
+        let ticket = core.ticket(&id()).unwrap().clone();
+        let mut next = Core::load(core.settings().clone(), uuid::Uuid::nil(), Loaded::default()).unwrap();
+        next.restore(id(), 9, ticket.into());
+        drop(next.step(Input::Ticked, Time(0)));
+        assert_eq!(task(&next), Some(CheckTask::Candidate));
+        assert_eq!(next.ticket(&id()).unwrap().checks().unwrap().lost, 0);
+    }
+
+    #[test]
+    fn the_end_of_a_check_that_nobody_waits_for_changes_nothing() {
+        let mut core = checking();
+        let run = core.ticket(&id()).unwrap().check_run().unwrap().run.clone();
+        let command = model::command::Command::Drop {
+            ticket: id(),
+            reason: "no need".to_owned(),
+        };
+        let dropped = Input::Commanded {
+            id: "c".to_owned(),
+            by: Actor::person("pat"),
+            command,
+        };
+        let output = core.step(dropped, Time(0));
+        let stop = Effect::Attempt(attempt::Effect::StopRun { run: run.clone() });
+        assert!(output.effects().any(|(_, effect)| *effect == stop));
+        let outcome = CheckOutcome::Passed;
+        let output = core.step(Input::CheckEnded(CheckEnd { run, outcome }), Time(0));
+        assert!(output.writes.is_empty() && output.refused.is_empty());
+    }
+}

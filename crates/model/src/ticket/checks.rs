@@ -1,0 +1,213 @@
+//! The checks of a candidate: commands that run one after the other, and what they have come to so far.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Candidate;
+use crate::{Oid, RunId, Time};
+
+/// The checks of a candidate. One run of them is under way, unless the engine was stopped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Checks {
+    /// The merged result that is checked.
+    pub candidate: Candidate,
+    /// What is run.
+    pub plan: CheckPlan,
+    /// How many of the commands have passed on the candidate.
+    pub passed: u32,
+    /// The output of the first command that failed on the candidate. The same command then runs on the
+    /// target, which proves whether the branch is at fault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    /// How many set-up commands have run in the checkout; none as long as nobody found that it needs any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_up: Option<u32>,
+    /// How many runs in a row have come to nothing, since somebody else ended them.
+    pub lost: u32,
+    /// How many runs were ordered: it numbers them.
+    pub runs: u32,
+    /// The run that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<CheckRun>,
+}
+
+/// The commands of the checks, fixed when the checks begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckPlan {
+    /// Commands that set up a fresh checkout.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<String>,
+    /// Commands that must pass.
+    pub commands: Vec<String>,
+}
+
+/// A run of the checks: one process that was ordered and whose end nobody has heard of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckRun {
+    /// Its id.
+    pub run: RunId,
+    /// What it does.
+    pub task: CheckTask,
+    /// When it was ordered.
+    pub since: Time,
+    /// Why it was ordered to stop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<CheckStop>,
+}
+
+/// What a run of the checks does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckTask {
+    /// It runs the next set-up command.
+    SetUp,
+    /// It runs the next command on the candidate.
+    Candidate,
+    /// It runs the command that failed on the candidate, on the target.
+    Target,
+}
+
+/// Why a run of the checks is ordered to stop although its verdict is still wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStop {
+    /// The engine is being stopped: the next engine runs it again, and nothing is counted.
+    Pause,
+    /// Its shim is frozen: it is run again.
+    Frozen,
+}
+
+/// How a run of the checks ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    /// The command passed.
+    Passed,
+    /// Nothing was run: the same command had passed on the same tree before.
+    PassedBefore,
+    /// Nothing was run: the checkout has to be set up first.
+    NotSetUp,
+    /// The command failed.
+    Failed {
+        /// The end of its output.
+        output: String,
+    },
+    /// The command could not be run.
+    CouldNotRun {
+        /// Why.
+        why: String,
+    },
+    /// Somebody else ended it, so it says nothing about the commit.
+    Lost {
+        /// How.
+        how: Loss,
+    },
+}
+
+/// How a run of the checks was lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Loss {
+    /// By a signal that a program does not bring on itself.
+    Signal {
+        /// Its number.
+        signal: i32,
+    },
+    /// By an order to stop.
+    Stopped,
+    /// Its shim vanished without a record.
+    Vanished,
+    /// It was never started.
+    NotStarted {
+        /// Why.
+        why: String,
+    },
+}
+
+impl fmt::Display for Loss {
+    /// As the end of a sentence about the run.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loss::Signal { signal } => write!(f, "was ended by signal {signal}"),
+            Loss::Stopped => f.write_str("was stopped"),
+            Loss::Vanished => f.write_str("vanished, since its shim was killed"),
+            Loss::NotStarted { why } => write!(f, "could not be started: {why}"),
+        }
+    }
+}
+
+impl Checks {
+    /// Checks of which nothing was run yet.
+    #[must_use]
+    pub fn new(candidate: Candidate, plan: CheckPlan) -> Self {
+        Self {
+            candidate,
+            plan,
+            passed: 0,
+            failed: None,
+            set_up: None,
+            lost: 0,
+            runs: 0,
+            run: None,
+        }
+    }
+
+    /// The command that a task would run now.
+    #[must_use]
+    pub fn command(&self, task: CheckTask) -> Option<&str> {
+        let (commands, at) = match task {
+            CheckTask::SetUp => (&self.plan.setup, self.set_up.unwrap_or(0)),
+            CheckTask::Candidate | CheckTask::Target => (&self.plan.commands, self.passed),
+        };
+        commands.get(at as usize).map(String::as_str)
+    }
+
+    /// The commit on which a task runs its command.
+    #[must_use]
+    pub fn commit(&self, task: CheckTask) -> &Oid {
+        match task {
+            // Set-up is for the command that runs next.
+            CheckTask::SetUp if self.failed.is_some() => &self.candidate.target,
+            CheckTask::Target => &self.candidate.target,
+            CheckTask::SetUp | CheckTask::Candidate => &self.candidate.commit,
+        }
+    }
+
+    /// Whether every command has passed on the candidate.
+    #[must_use]
+    pub fn are_passed(&self) -> bool {
+        self.failed.is_none() && self.passed as usize == self.plan.commands.len()
+    }
+
+    /// Takes in how the run that was under way has ended.
+    pub(super) fn ended(&mut self, run: &CheckRun, outcome: &CheckOutcome) {
+        self.run = None;
+        match (run.task, outcome) {
+            (_, CheckOutcome::Lost { .. }) => {
+                self.lost += u32::from(run.stopping != Some(CheckStop::Pause));
+                if run.task == CheckTask::SetUp {
+                    self.set_up = Some(0);
+                }
+            }
+            (_, CheckOutcome::NotSetUp) => {
+                // Set-up that does not last is no better than a run that was lost.
+                self.lost += u32::from(self.set_up.is_some());
+                self.set_up = Some(0);
+            }
+            (CheckTask::SetUp, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+                self.set_up = Some(self.set_up.unwrap_or(0) + 1);
+            }
+            (CheckTask::Candidate, CheckOutcome::Passed | CheckOutcome::PassedBefore) => {
+                (self.passed, self.lost) = (self.passed + 1, 0);
+            }
+            (CheckTask::Candidate, CheckOutcome::Failed { output }) => {
+                (self.failed, self.lost) = (Some(output.clone()), 0);
+            }
+            // What these come to is a verdict, which ends the checks.
+            (CheckTask::Target, CheckOutcome::Passed | CheckOutcome::PassedBefore)
+            | (CheckTask::SetUp | CheckTask::Target, CheckOutcome::Failed { .. })
+            | (_, CheckOutcome::CouldNotRun { .. }) => {}
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The rows of a candidate that is being checked.
+
+use crate::attempt::{self, Signal};
+use crate::machine::Rejected;
+use crate::samples;
+use crate::ticket::{
+    Change, CheckOutcome, CheckPlan, CheckStop, CheckTask, Checks, Effect, Event, Loss, Ticket, Why,
+};
+use crate::{Actor, RunId, Time};
+
+/// A ticket whose checks are about to begin: two commands, and one that sets up.
+struct Story {
+    ticket: Ticket,
+    effects: Vec<Effect>,
+}
+
+impl Story {
+    fn new() -> Self {
+        let list = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
+        let id = crate::TicketId::new("t-1").unwrap();
+        let session = crate::SessionId::of_attempt(uuid::Uuid::nil(), &id, crate::Fence(1), 1);
+        let step = RunId::of_step(&id, crate::Fence(1), 1);
+        let mut story = Self {
+            ticket: Ticket::new(id),
+            effects: Vec::new(),
+        };
+        for event in [
+            Event::Created {
+                spec: samples::ticket::spec(),
+            },
+            Event::Claimed {
+                agent: crate::AgentName::new("ann").unwrap(),
+                fence: crate::Fence(1),
+                harness: samples::harness(),
+                session,
+                at: Time(0),
+                eligible: true,
+            },
+            Event::Attempt(attempt::Event::WorkspaceReady {
+                base: samples::ticket::candidate().target,
+                earlier_work: false,
+            }),
+            Event::Attempt(attempt::Event::StepStarted {
+                run: step,
+                budget: None,
+                change: None,
+            }),
+            Event::Attempt(attempt::Event::StepFinished {
+                usage: attempt::Usage::default(),
+                total_micro_usd: None,
+                signal: Signal::Done,
+                summary: None,
+                mode: None,
+                steps_left: 9,
+                attempts_left: 2,
+                reopen_at: Time(0),
+                answer_by: None,
+            }),
+            Event::CheckStarted,
+            Event::CandidateBuilt {
+                candidate: samples::ticket::candidate(),
+                plan: CheckPlan {
+                    setup: list(&["make ready"]),
+                    commands: list(&["make check", "make lint"]),
+                },
+            },
+        ] {
+            story.then(event);
+        }
+        story
+    }
+
+    fn attempt(&self, event: &Event) -> Result<Change, Rejected> {
+        self.ticket.after(event, Time(1))
+    }
+
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "an event is written where it happens"
+    )]
+    fn then(&mut self, event: Event) -> &mut Self {
+        let change = self.attempt(&event).unwrap();
+        (self.ticket, self.effects) = (change.ticket, change.effects);
+        self
+    }
+
+    fn refuses(&self, event: &Event) -> String {
+        self.attempt(event).expect_err("it is refused").why
+    }
+
+    fn checks(&self) -> &Checks {
+        self.ticket.checks().unwrap()
+    }
+
+    /// The run of that number.
+    fn run(n: u32) -> RunId {
+        let id = crate::TicketId::new("t-1").unwrap();
+        RunId::of_check(&id, crate::Fence(1), 1, n)
+    }
+
+    /// Orders the next run; gives what is to be started.
+    fn order(&mut self, task: CheckTask) -> (String, crate::Oid, u32) {
+        let run = Self::run(self.checks().runs + 1);
+        self.then(Event::CheckOrdered {
+            run: run.clone(),
+            task,
+            at: Time(7),
+        });
+        assert!(self.ticket.waits_for(&run));
+        let [
+            Effect::StartCheck {
+                run: started,
+                command,
+                commit,
+                set_up,
+                ..
+            },
+        ] = &self.effects[..]
+        else {
+            panic!("{:?}", self.effects)
+        };
+        assert_eq!(*started, run);
+        (command.clone(), commit.clone(), *set_up)
+    }
+
+    fn end(&mut self, outcome: CheckOutcome) -> &mut Self {
+        let run = Self::run(self.checks().runs);
+        self.then(Event::CheckEnded { run, outcome })
+    }
+
+    fn passed() -> Event {
+        Event::ChecksPassed {
+            tree: samples::ticket::candidate().tree,
+            passed: Vec::new(),
+            review: false,
+        }
+    }
+}
+
+fn stops(effects: &[Effect]) -> Vec<&RunId> {
+    let stops = effects.iter().filter_map(|effect| match effect {
+        Effect::Attempt(attempt::Effect::StopRun { run }) => Some(run),
+        _ => None,
+    });
+    stops.collect()
+}
+
+#[test]
+fn commands_run_one_after_the_other_and_only_all_of_them_pass() {
+    let candidate = samples::ticket::candidate();
+    let mut story = Story::new();
+    assert_eq!(story.refuses(&Story::passed()), "not every check has passed");
+    let first = ("make check".to_owned(), candidate.commit.clone(), 0);
+    assert_eq!(story.order(CheckTask::Candidate), first);
+    let again = Event::CheckOrdered {
+        run: Story::run(2),
+        task: CheckTask::Candidate,
+        at: Time(0),
+    };
+    assert_eq!(story.refuses(&again), "a run of its checks is under way");
+    story.end(CheckOutcome::NotSetUp);
+    assert_eq!(story.order(CheckTask::SetUp).0, "make ready");
+    story.end(CheckOutcome::Passed);
+    let set_up = ("make check".to_owned(), candidate.commit.clone(), 1);
+    assert_eq!(story.order(CheckTask::Candidate), set_up);
+    story.end(CheckOutcome::Passed);
+    assert_eq!(story.refuses(&Story::passed()), "not every check has passed");
+    assert_eq!(story.order(CheckTask::Candidate).0, "make lint");
+    assert_eq!(story.refuses(&Story::passed()), "not every check has passed");
+    story.end(CheckOutcome::PassedBefore);
+    assert_eq!(story.then(Story::passed()).ticket.state_name(), "verify/landing");
+    assert!(stops(&story.effects).is_empty());
+}
+
+#[test]
+fn a_failure_is_proven_on_the_target_and_nothing_else_is() {
+    let candidate = samples::ticket::candidate();
+    let mut story = Story::new();
+    let proof = |n| Event::CheckOrdered {
+        run: Story::run(n),
+        task: CheckTask::Target,
+        at: Time(0),
+    };
+    assert!(story.refuses(&proof(1)).contains("proves"));
+    story.order(CheckTask::Candidate);
+    story.end(CheckOutcome::Failed {
+        output: "1 failed".to_owned(),
+    });
+    assert_eq!(story.refuses(&Story::passed()), "not every check has passed");
+    let on_target = ("make check".to_owned(), candidate.target, 0);
+    assert_eq!(story.order(CheckTask::Target), on_target);
+    story.end(CheckOutcome::Passed);
+    assert_eq!(story.checks().failed.as_deref(), Some("1 failed"));
+}
+
+#[test]
+fn a_run_that_is_lost_counts_unless_the_engine_was_stopped() {
+    let mut story = Story::new();
+    let lost = || CheckOutcome::Lost { how: Loss::Stopped };
+    let stop = |why| Event::CheckStopOrdered { why };
+    story.order(CheckTask::Candidate);
+    story.end(lost());
+    assert_eq!(story.checks().lost, 1);
+    story.order(CheckTask::Candidate);
+    story.then(stop(CheckStop::Frozen));
+    assert_eq!(stops(&story.effects), [&Story::run(2)]);
+    assert_eq!(
+        story.refuses(&stop(CheckStop::Pause)),
+        "it is being stopped already"
+    );
+    story.end(lost());
+    assert_eq!(story.checks().lost, 2);
+    story.order(CheckTask::Candidate);
+    story.then(stop(CheckStop::Pause));
+    story.end(lost());
+    assert_eq!((story.checks().lost, &story.checks().run), (2, &None));
+    story.order(CheckTask::Candidate);
+    story.end(CheckOutcome::Passed);
+    assert_eq!(story.checks().lost, 0);
+}
+
+#[test]
+fn whatever_leaves_the_checks_ends_the_run_that_is_under_way() {
+    let retry_at = Time(9);
+    let leaving = [
+        Event::Dropped {
+            by: Actor::person("pat"),
+            reason: String::new(),
+        },
+        Event::TargetMoved,
+        Event::CouldNotRun {
+            why: String::new(),
+            retry_at,
+        },
+        Event::TargetRed {
+            which: String::new(),
+            retry_at,
+        },
+        Event::ChecksFailed {
+            which: String::new(),
+            output: String::new(),
+            steps_left: 3,
+            reopen_at: retry_at,
+            repeat: None,
+        },
+    ];
+    for event in leaving {
+        let mut story = Story::new();
+        story.order(CheckTask::Candidate);
+        let name = event.name();
+        story.then(event);
+        assert_eq!(stops(&story.effects), [&Story::run(1)], "{name}");
+        assert_eq!(story.ticket.live_runs().count(), 0, "{name}");
+        let late = Event::CheckEnded {
+            run: Story::run(1),
+            outcome: CheckOutcome::Passed,
+        };
+        story.refuses(&late);
+    }
+}
+
+#[test]
+fn a_person_may_waive_checks_that_are_held() {
+    let mut story = Story::new();
+    story.order(CheckTask::Candidate);
+    story.then(Event::CouldNotRun {
+        why: String::new(),
+        retry_at: Time(9),
+    });
+    assert_eq!(story.ticket.held.as_ref().unwrap().why, Why::CouldNotRun);
+    story.then(Event::Waived {
+        by: Actor::person("pat"),
+        reason: "it is fine".to_owned(),
+    });
+    assert_eq!(story.ticket.state_name(), "verify/landing");
+}

@@ -1,0 +1,71 @@
+//! How far the checks of a ticket are, in words.
+
+use super::figures::span;
+use crate::Time;
+use crate::ticket::{CheckTask, Checks};
+
+/// The command that runs now, for how long if `now` is given, and how far that is. None while nothing runs.
+#[must_use]
+pub fn checking(checks: &Checks, now: Option<Time>) -> Option<String> {
+    let run = checks.run.as_ref()?;
+    let command = checks.command(run.task)?;
+    let time = now.map(|now| format!(" for {}", span(now.since(run.since))));
+    let time = time.unwrap_or_default();
+    let of = |done: u32, all: usize| match all {
+        0 | 1 => String::new(),
+        all => format!(", {} of {all}", done + 1),
+    };
+    Some(match run.task {
+        CheckTask::SetUp => {
+            let done = of(checks.set_up.unwrap_or(0), checks.plan.setup.len());
+            format!("setting up with `{command}`{time}{done}")
+        }
+        CheckTask::Candidate => format!(
+            "`{command}`{time}{}",
+            of(checks.passed, checks.plan.commands.len())
+        ),
+        CheckTask::Target => format!("`{command}`{time}, on the target, since it failed"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RunId;
+    use crate::samples;
+    use crate::ticket::{CheckPlan, CheckRun};
+
+    #[test]
+    fn the_command_that_runs_is_named_with_its_time_and_its_place() {
+        let list = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
+        let plan = CheckPlan {
+            setup: list(&["npm ci"]),
+            commands: list(&["cargo clippy", "cargo test", "npm test"]),
+        };
+        let mut checks = Checks::new(samples::ticket::candidate(), plan);
+        assert_eq!(checking(&checks, None), None);
+        let at = |checks: &mut Checks, task| {
+            checks.run = Some(CheckRun {
+                run: RunId::new("t-1.1.check-1-1").unwrap(),
+                task,
+                since: Time(1_000),
+                stopping: None,
+            });
+            checking(checks, Some(Time(13_000))).unwrap()
+        };
+        assert_eq!(
+            at(&mut checks, CheckTask::SetUp),
+            "setting up with `npm ci` for 12s"
+        );
+        checks.passed = 1;
+        assert_eq!(
+            at(&mut checks, CheckTask::Candidate),
+            "`cargo test` for 12s, 2 of 3"
+        );
+        assert_eq!(checking(&checks, None).unwrap(), "`cargo test`, 2 of 3");
+        assert_eq!(
+            at(&mut checks, CheckTask::Target),
+            "`cargo test` for 12s, on the target, since it failed"
+        );
+    }
+}

@@ -1,0 +1,187 @@
+//! Simulated checks: they take time in the one checkout, end, are lost, freeze, and outlive an engine.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::journal::EffectId;
+use model::policy::stall::Sample;
+use model::ticket::{CheckOutcome, CheckTask, Loss};
+use model::{RunId, TicketId, Time};
+
+use crate::git::Git;
+
+/// The command that a broken tree fails.
+pub(crate) const CHECK: &str = "make check";
+/// A command that every tree passes.
+pub(crate) const LINT: &str = "make lint";
+/// How long a run that is told to stop may take to end.
+pub(crate) const GRACE: u64 = 12_000;
+
+/// A run of checks, with what its shim would have written.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    pub(crate) run: RunId,
+    pub(crate) ticket: TicketId,
+    pub(crate) task: CheckTask,
+    /// What it checks.
+    pub(crate) commit: usize,
+    pub(crate) command: String,
+    /// How many set-up commands had run before it.
+    pub(crate) set_up: u32,
+    /// When it began.
+    pub(crate) began: Time,
+    /// What is going to happen to it, the next first.
+    pub(crate) acts: Vec<(Time, Act)>,
+    /// How it ended; none while it lives.
+    pub(crate) end: Option<CheckOutcome>,
+    /// Since when its shim has been frozen.
+    pub(crate) frozen: Option<Time>,
+    /// Until when it may live, once it was told to stop.
+    pub(crate) stop_by: Option<Time>,
+}
+
+/// One thing that happens to a check.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Act {
+    /// Its shim is frozen.
+    Freeze,
+    /// Its shim goes on, if it was frozen.
+    Thaw,
+    /// It ends by itself.
+    End(CheckOutcome),
+    /// Whoever has stopped it ends it, be its shim frozen or not.
+    Kill,
+}
+
+/// Every check that was ever run, and the checkout that they share.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Checks {
+    pub(crate) runs: BTreeMap<RunId, Check>,
+    /// The order that was given to the checkout last.
+    pub(crate) last: Option<EffectId>,
+    /// The run that had the checkout last.
+    pub(crate) current: Option<RunId>,
+    /// How many set-up commands have ended well in the checkout, one after the other.
+    pub(crate) set_up: u32,
+    /// Commands that have passed, each with the commit.
+    passed: BTreeSet<(usize, String)>,
+}
+
+impl Checks {
+    /// Whether every one of these commands has passed on the commit.
+    pub(crate) fn have_passed(&self, commit: usize, commands: &[String]) -> bool {
+        let passed = |command: &String| self.passed.contains(&(commit, command.clone()));
+        commands.iter().all(passed)
+    }
+
+    /// Whether a command is known to pass on the commit, since it has passed on the same tree.
+    pub(crate) fn is_known(&mut self, git: &Git, commit: usize, command: &str) -> bool {
+        let same = |(other, of): &&(usize, String)| of == command && git.tree(*other) == git.tree(commit);
+        let is_known = self.passed.iter().find(same).is_some();
+        if is_known {
+            self.passed.insert((commit, command.to_owned()));
+        }
+        is_known
+    }
+
+    /// The checks that live.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &Check> {
+        self.runs.values().filter(|check| check.end.is_none())
+    }
+
+    /// How a run ended, when it did and can be seen.
+    pub(crate) fn end_of(&self, run: &RunId) -> Option<&CheckOutcome> {
+        let check = self.runs.get(run)?;
+        check.end.as_ref().filter(|_| check.frozen.is_none())
+    }
+
+    /// When something happens to a check next.
+    pub(crate) fn next_act(&self) -> Option<Time> {
+        let acts = self.runs.values().filter_map(|check| check.acts.first());
+        acts.map(|(at, _)| *at).min()
+    }
+
+    /// Lets time pass; gives whether anything happened. `is_recorded`: what passes has passed.
+    pub(crate) fn advance(&mut self, to: Time, is_recorded: bool) -> bool {
+        let mut acted = false;
+        for check in self.runs.values_mut() {
+            while check.acts.first().is_some_and(|(at, _)| *at <= to) {
+                acted = true;
+                match check.acts.remove(0).1 {
+                    Act::Freeze if check.end.is_none() => check.frozen = check.frozen.or(Some(to)),
+                    Act::Freeze => {}
+                    Act::Thaw => check.frozen = None,
+                    Act::End(outcome) => {
+                        if check.end.is_some() {
+                            continue;
+                        }
+                        if outcome == CheckOutcome::Passed {
+                            match check.task {
+                                CheckTask::SetUp => self.set_up = check.set_up + 1,
+                                CheckTask::Candidate | CheckTask::Target if is_recorded => {
+                                    self.passed.insert((check.commit, check.command.clone()));
+                                }
+                                CheckTask::Candidate | CheckTask::Target => {}
+                            }
+                        }
+                        check.end = Some(outcome);
+                    }
+                    Act::Kill => check.kill(Loss::Stopped),
+                }
+            }
+        }
+        acted
+    }
+
+    /// The machine's clock is set.
+    pub(crate) fn set_clock(&mut self, by: i64) {
+        for check in self.runs.values_mut() {
+            check.began.0 += by;
+            check.acts.iter_mut().for_each(|(at, _)| at.0 += by);
+            for at in check.frozen.iter_mut().chain(&mut check.stop_by) {
+                at.0 += by;
+            }
+        }
+    }
+
+    /// Ends whatever run had the checkout last.
+    pub(crate) fn clear(&mut self) {
+        if let Some(run) = self.current.take()
+            && let Some(check) = self.runs.get_mut(&run)
+        {
+            check.kill(Loss::Stopped);
+        }
+    }
+}
+
+impl Check {
+    /// What a look at it sees. Of a frozen shim's check, what was to be seen when it froze is all there is.
+    pub(crate) fn sample(&self, now: Time) -> Sample {
+        let seen = self.frozen.unwrap_or(now);
+        Sample {
+            at: now,
+            seen,
+            heard: 1,
+            cpu_ms: 1,
+            children: 0,
+            shim: 1,
+            pulse: u64::try_from(seen.0 - self.began.0).unwrap_or(0),
+        }
+    }
+
+    /// It is ended, be its shim frozen or not.
+    pub(crate) fn kill(&mut self, how: Loss) {
+        self.frozen = None;
+        self.acts.clear();
+        self.end.get_or_insert(CheckOutcome::Lost { how });
+    }
+
+    /// It is told to stop, and ends by then.
+    pub(crate) fn stop(&mut self, by: Time) {
+        if self.stop_by.is_some() || (self.end.is_some() && self.frozen.is_none()) {
+            return;
+        }
+        self.stop_by = Some(by);
+        self.acts.retain(|(at, _)| *at < by);
+        self.acts.push((by, Act::Kill));
+    }
+}

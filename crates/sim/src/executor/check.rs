@@ -1,0 +1,118 @@
+//! A run of the checks begins: when it ends and how is drawn here, whatever happens to the engine meanwhile.
+
+use engine::Report;
+use model::ticket::{CheckOutcome, CheckTask, Effect, Loss};
+use model::{RunId, TicketId, Time};
+
+use super::Executor;
+use crate::Plant;
+use crate::chance::Site;
+use crate::checks::{Act, CHECK, Check, GRACE};
+use crate::git::green;
+
+impl Executor<'_> {
+    pub(super) fn start_check(&mut self, ticket: &TicketId, effect: &Effect) -> Report {
+        let Effect::StartCheck {
+            run,
+            task,
+            commit,
+            command,
+            setup,
+            set_up,
+        } = effect
+        else {
+            return Report::Done;
+        };
+        let Some(commit) = self.world.git.find(commit) else {
+            return Report::TargetMoved;
+        };
+        let (git, checks) = (&self.world.git, &mut self.world.checks);
+        if checks.runs.contains_key(run) {
+            return Report::CheckSpawned;
+        }
+        if *task != CheckTask::SetUp && checks.is_known(git, commit, command) {
+            return Report::PassedBefore;
+        }
+        if self.plant != Some(Plant::SharedCheckout) {
+            checks.clear();
+        }
+        if self.half {
+            return Report::CheckSpawned;
+        }
+        let needed = match task {
+            CheckTask::SetUp => *set_up,
+            CheckTask::Candidate | CheckTask::Target => u32::try_from(setup.len()).unwrap_or(u32::MAX),
+        };
+        if *task == CheckTask::SetUp && *set_up == 0 {
+            checks.set_up = 0;
+        }
+        if checks.set_up != needed {
+            return Report::NotSetUp;
+        }
+        let red = command == CHECK && *task != CheckTask::SetUp && !green(git.tree(commit));
+        let outcome = if red && self.plant != Some(Plant::Unchecked) {
+            CheckOutcome::Failed {
+                output: "1 failed".to_owned(),
+            }
+        } else {
+            CheckOutcome::Passed
+        };
+        let now = self.world.now;
+        let longest = if self.world.calm { 500 } else { 20_000 };
+        let mut rng = self.chance.of(run.as_str());
+        let mut acts = vec![(Time(now.0 + rng.ms(0, longest)), Act::End(outcome))];
+        if let Some(mut rng) = self.chance.strikes(Site::CheckStruck) {
+            let at = Time(now.0 + rng.ms(0, 20_000));
+            match rng.below(6) {
+                0 | 1 => {
+                    // Often for good, as far as the check is concerned.
+                    let until = Time(at.0 + rng.ms(0, 1_200_000));
+                    acts.extend([(at, Act::Freeze), (until, Act::Thaw)]);
+                }
+                2 | 3 => {
+                    let how = Loss::Signal { signal: 9 };
+                    acts = vec![(at, Act::End(CheckOutcome::Lost { how }))];
+                }
+                4 => {
+                    let how = Loss::Vanished;
+                    acts = vec![(at, Act::End(CheckOutcome::Lost { how }))];
+                }
+                _ => {
+                    let why = "no such command".to_owned();
+                    acts = vec![(at, Act::End(CheckOutcome::CouldNotRun { why }))];
+                }
+            }
+            acts.sort_by_key(|(at, _)| *at);
+        }
+        let check = Check {
+            run: run.clone(),
+            ticket: ticket.clone(),
+            task: *task,
+            commit,
+            command: command.clone(),
+            set_up: *set_up,
+            began: now,
+            acts,
+            end: None,
+            frozen: None,
+            stop_by: None,
+        };
+        self.world.checks.current = Some(run.clone());
+        self.world.checks.runs.insert(run.clone(), check);
+        Report::CheckSpawned
+    }
+
+    /// Ends a check that runs.
+    pub(super) fn stop_check(&mut self, run: &RunId) -> Report {
+        let by = Time(self.world.now.0 + self.rng.ms(0, GRACE));
+        match self.world.checks.runs.get_mut(run) {
+            Some(check) if self.plant == Some(Plant::SharedCheckout) && check.stop_by.is_none() => {
+                check.acts.clear();
+                check.stop(Time(by.0 + 60_000));
+            }
+            Some(check) => check.stop(by),
+            None => {}
+        }
+        Report::Stopped
+    }
+}
