@@ -1,4 +1,5 @@
-//! Observation of runs: waits for the end of each run's shim, samples the run meanwhile, and reads its output.
+//! Observation of runs: waits for the end of each run's shim, samples the run meanwhile, and reads what it
+//! printed.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::fd::OwnedFd;

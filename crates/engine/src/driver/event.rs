@@ -50,8 +50,8 @@ pub enum Event {
 pub enum Action {
     /// Perform an effect.
     Perform(Box<Performance>),
-    /// Watch a run for its end, which is an [`Event::RunEnded`] or an [`Event::CheckEnded`]; where it is watched already, look whether it
-    /// is to stop.
+    /// Watch a run for its end, which is an [`Event::RunEnded`] or an [`Event::CheckEnded`]; where it is
+    /// watched already, look whether it is to stop.
     Watch(RunId),
     /// Read the inbox, which is an [`Event::InboxRead`].
     ReadInbox,

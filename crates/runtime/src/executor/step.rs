@@ -173,11 +173,11 @@ impl Executor {
     }
 }
 
-/// Whether a run was made for the step or check that asks now. Another journal may have had the same name, such as one
-/// that was removed; or this journal had it and was restored since to an earlier state: then another
-/// workspace stands there, or another tree is checked. A run of neither is ended, and put away. A journal that has lost no more than its
-/// last rows finds its run again. `stands`: the birth of the workspace that is there, or what the
-/// check is about.
+/// Whether a run was made for the step or check that asks now. Another journal may have had the same name,
+/// such as one that was removed; or this journal had it and was restored since to an earlier state: then
+/// another workspace stands there, or another tree is checked. A run of neither is ended, and put away. A
+/// journal that has lost no more than its last rows finds its run again. `stands`: the birth of the workspace
+/// that is there, or the name of the verdict that the check asks for.
 pub(crate) fn is_for(run: &Run, owned: &str, stands: Option<&str>) -> crate::Result<bool> {
     let id = run.spec()?.run_id;
     let is_ours = match (id.strip_prefix(owned), stands) {
