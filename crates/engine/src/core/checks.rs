@@ -6,7 +6,7 @@ use model::ticket::{
 };
 use model::{RunId, TicketId};
 
-use crate::core::{Core, WriteMeta};
+use super::{Core, WriteMeta};
 use crate::{CheckEnd, Report};
 
 /// How many runs of a check may be lost in a row before the ticket is held.
@@ -73,18 +73,18 @@ impl Core {
             .filter_map(|(id, ticket)| Some((id.clone(), self.go_on(ticket)?)))
             .collect();
         for (id, event) in events {
-            self.tell_or_note(&id, event, "its checks go on");
+            self.apply_or_note(&id, event, "its checks go on");
         }
     }
 
     /// A run of checks has ended. Nobody waits for one whose ticket has left its checks.
     pub(crate) fn check_ended(&mut self, end: CheckEnd) {
-        self.watches.remove(&end.run);
-        let Some(id) = self.ticket_of_run(&end.run) else {
+        self.watches.ended(&end.run);
+        let Some(id) = self.tickets.of_run(&end.run).cloned() else {
             return;
         };
         let events = self.end_of_check(&id, &end.run, end.outcome);
-        if let Err(no) = self.tell(&id, events, WriteMeta::because("its check has ended")) {
+        if let Err(no) = self.apply(&id, events, WriteMeta::because("its check has ended")) {
             self.out.refused.push(format!("{id}: {no}"));
         }
     }
@@ -204,8 +204,7 @@ impl Core {
     /// long as it likes: only its shim is watched, and the shim ends it at its time limit.
     pub(crate) fn check_sampled(&mut self, id: &TicketId, run: &RunId, sample: stall::Sample) -> bool {
         let stall_after = self.settings.run.stall_after;
-        let watch = self.watches.entry(run.clone()).or_default();
-        let verdict = watch.look_at_shim(sample, stall_after);
+        let verdict = self.watches.look_at_shim(run, sample, stall_after);
         let check = self.ticket(id).and_then(Ticket::check_run);
         if check.is_none_or(|check| check.stopping.is_some()) {
             return false;
@@ -221,7 +220,8 @@ impl Core {
             }
             stall::Verdict::Stalled => {
                 let why = CheckStop::Frozen;
-                self.tell_or_note(id, Event::CheckStopOrdered { why }, "its check's shim is frozen")
+                self.apply_or_note(id, Event::CheckStopOrdered { why }, "its check's shim is frozen");
+                true
             }
             stall::Verdict::Alive | stall::Verdict::Stuck { .. } | stall::Verdict::TimedOut => false,
         }
@@ -232,7 +232,7 @@ impl Core {
         let check = self.ticket(id).and_then(Ticket::check_run);
         if check.is_some_and(|check| check.stopping.is_none()) {
             let why = CheckStop::Pause;
-            self.tell_or_note(id, Event::CheckStopOrdered { why }, "the engine is being stopped");
+            self.apply_or_note(id, Event::CheckStopOrdered { why }, "the engine is being stopped");
         }
     }
 }
@@ -322,7 +322,7 @@ mod tests {
             passed: Vec::new(),
         };
         let events = core.candidate_built(&id(), candidate);
-        core.tell(&id(), events, WriteMeta::default()).unwrap();
+        core.apply(&id(), events, WriteMeta::default()).unwrap();
         core.out = crate::Output::default();
         core
     }
