@@ -88,6 +88,13 @@ const RULES: &[Rule] = &[
         why: "what every frontend needs of the rest; it prints nothing and draws nothing",
     },
     Rule {
+        name: "doctor",
+        ours: &[
+            "client", "git", "model", "process", "runtime", "store", "text", "tickets",
+        ],
+        why: "the doctor examines what all the others keep; it prints nothing",
+    },
+    Rule {
         name: "tui",
         ours: &["model", "store", "text"],
         why: "a frontend: it folds the journal's rows and asks for commands, as values; it touches no hand and knows no engine",
@@ -96,6 +103,7 @@ const RULES: &[Rule] = &[
         name: "crew",
         ours: &[
             "client",
+            "doctor",
             "failpoint",
             "git",
             "harness",

@@ -13,6 +13,7 @@
 
 pub mod clock;
 pub mod commits;
+pub mod disk_use;
 pub mod documents;
 pub mod error;
 pub mod follow;

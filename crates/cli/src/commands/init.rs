@@ -57,9 +57,7 @@ impl Init {
                 "crew init --yes",
             ));
         }
-        let branch = place.repository.require_branch()?;
-        place.repository.target(&branch)?;
-        let target = branch.short().to_owned();
+        let target = client::repository::checked_out_branch(&place)?;
         settings::branch_name(&target).map_err(|why| {
             Error::refused(
                 format!("work cannot land on {target}: it {why}"),

@@ -9,8 +9,8 @@ use runtime::Place;
 use store::Ledger;
 
 use super::Old;
-use crate::doctor::size;
 use crate::error::{Doing as _, Result};
+use client::disk_use::bytes_below;
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn is_over(dir: &Path) -> bool {
 
 /// Removes a folder; how much room that makes.
 fn free(dir: &Path) -> Result<u64> {
-    let bytes = size(dir);
+    let bytes = bytes_below(dir);
     runtime::take_away(dir).doing("remove", dir)?;
     Ok(bytes)
 }

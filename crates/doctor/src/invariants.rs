@@ -11,7 +11,7 @@ use model::view::{AttemptSummary, Charge};
 use model::{TicketId, Time};
 use store::Journal as _;
 
-use super::{Area, Finding, Subject, target};
+use crate::{Area, Finding, Subject, target};
 use client::error::Error;
 
 const AREA: Area = Area::Invariants;

@@ -5,9 +5,9 @@ use std::path::Path;
 use model::RunId;
 use process::{Run, Status};
 
-use super::fix::Fix;
-use super::{Area, Finding, Subject};
-use crate::ui;
+use crate::fix::Fix;
+use crate::{Area, Finding, Subject};
+use client::disk_use::{self, bytes_below};
 use client::workspaces::is_crews;
 
 const AREA: Area = Area::Leftovers;
@@ -233,11 +233,11 @@ fn branches(patient: &Subject, found: &mut Vec<Finding>) {
 
 /// Room that the outputs of ended steps take.
 fn outputs(patient: &Subject, found: &mut Vec<Finding>) {
-    let bytes = size(&patient.place.runs_dir) + size(&patient.place.check_runs_dir());
+    let bytes = bytes_below(&patient.place.runs_dir) + bytes_below(&patient.place.check_runs_dir());
     if bytes >= MUCH {
         found.push(Finding::note(
             AREA,
-            format!("the outputs of steps and checks take {}", ui::bytes(bytes)),
+            format!("the outputs of steps and checks take {}", disk_use::in_words(bytes)),
             "`crew clean --older 30d` removes those of tickets that have been closed for so long: only `crew logs` reads them",
         ));
     }
@@ -264,16 +264,4 @@ fn kept(patient: &Subject, found: &mut Vec<Finding>) {
             format!("git log {first} shows it; git update-ref -d {first} forgets it"),
         ));
     }
-}
-
-/// Bytes of the files below a folder; links are not followed.
-pub(crate) fn size(folder: &Path) -> u64 {
-    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .map(|entry| match entry.file_type() {
-            Ok(kind) if kind.is_dir() => size(&entry.path()),
-            Ok(_) => entry.metadata().map_or(0, |meta| meta.len()),
-            Err(_) => 0,
-        })
-        .sum()
 }

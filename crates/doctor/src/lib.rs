@@ -1,15 +1,18 @@
-//! The doctor: it looks a repository's crew over, and says in words what is wrong and what to do.
+//! The doctor: it examines a repository's settings, journal, processes and leftovers, and says in words which
+//! faults there are and how a person can mend them.
 //!
-//! Every part looks by itself and changes nothing that is not derived. (A long journal that nobody has folded
-//! is folded, as every reader that shows it does.) A fault that can be mended comes with a [`Fix`](fix::Fix),
-//! for the caller to carry out as the holder of the repository.
+//! Every part of the examination stands for itself and changes only derived data. (A long journal that nobody
+//! has folded is folded, as every reader that shows it does.) A fault that can be mended comes with a [`Fix`],
+//! which [`mend`] carries out as the holder of the repository.
 
+mod caller;
 mod finding;
-pub(crate) mod fix;
+mod fix;
 mod harness;
 mod invariants;
 mod journal;
 mod leftovers;
+mod mend;
 mod objects;
 mod repository;
 mod secrets;
@@ -18,30 +21,31 @@ mod subject;
 mod target;
 mod tickets;
 
-pub(crate) use client::documents::{Area, Level};
-pub(crate) use finding::Finding;
-pub(crate) use leftovers::size;
-pub(crate) use subject::Subject;
+pub use caller::Caller;
+pub use finding::Finding;
+pub use fix::Fix;
+pub use mend::mend;
 
-use crate::context::Context;
+use client::documents::{Area, Level};
 use client::error::Result;
+use subject::Subject;
 
 /// Looks at everything that can be looked at here. A part that cannot be looked at because another is broken
 /// is left out. `deep` adds every object of the repository, every row of a long journal and every byte that
 /// crew keeps, which may take long.
-pub(crate) async fn look(context: &Context, deep: bool) -> Result<Vec<Finding>> {
+pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
     let mut found = Vec::new();
-    let Some(place) = repository::find(context, &mut found) else {
+    let Some(place) = repository::find(caller, &mut found) else {
         return Ok(found);
     };
     let settings = settings::look(&place, &mut found);
     repository::look(&place, settings.as_ref(), &mut found);
     if deep {
         objects::look(&place, &mut found);
-        secrets::look(context, &place, &mut found);
+        secrets::look(caller, &place, &mut found);
     }
     if let Some(settings) = &settings {
-        harness::look(context, &place, settings, &mut found);
+        harness::look(caller, &place, settings, &mut found);
     }
     tickets::look(&place, &mut found);
     let ledger = journal::open(&place, &mut found).await;

@@ -9,8 +9,8 @@ use runtime::Place;
 use store::{Journal as _, Ledger, Seq};
 
 use super::{AREA, Read, damaged, misfolded, pair};
-use crate::doctor::Finding;
-use crate::doctor::finding::few;
+use crate::Finding;
+use crate::finding::few;
 use client::clock;
 use client::error::Result;
 

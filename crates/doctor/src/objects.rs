@@ -2,7 +2,7 @@
 
 use runtime::Place;
 
-use super::{Area, Finding};
+use crate::{Area, Finding};
 use client::error::Error;
 
 const AREA: Area = Area::Repository;

@@ -15,9 +15,9 @@ use model::{AgentName, Oid, TicketId, attempt, ticket};
 use runtime::Place;
 use store::{Ledger, Recorded};
 
-use super::finding::few;
-use super::invariants::misadded;
-use super::{Area, Finding, Subject};
+use crate::finding::few;
+use crate::invariants::misadded;
+use crate::{Area, Finding, Subject};
 use client::clock;
 use client::error::{Error, Result};
 

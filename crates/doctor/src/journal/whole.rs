@@ -9,8 +9,8 @@ use model::view::Snapshot;
 use store::{Journal as _, Ledger, Recorded};
 
 use super::{AREA, Read, damaged, misfolded};
-use crate::doctor::Finding;
-use crate::doctor::finding::few;
+use crate::Finding;
+use crate::finding::few;
 use client::error::Result;
 
 /// Rows that are read at a time.

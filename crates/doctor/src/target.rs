@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use git::{Branch, LandedMerge, Repository};
 use model::{Oid, TicketId};
 
-use super::finding::{MOST, few};
-use super::invariants::bug;
-use super::{Area, Finding, Subject};
+use crate::finding::{MOST, few};
+use crate::invariants::bug;
+use crate::{Area, Finding, Subject};
 use client::error::Error;
 
 const AREA: Area = Area::Invariants;

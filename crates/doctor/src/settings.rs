@@ -6,7 +6,7 @@ use std::path::Path;
 use model::settings::Settings;
 use runtime::Place;
 
-use super::{Area, Finding};
+use crate::{Area, Finding};
 use client::error::Error;
 
 const AREA: Area = Area::Settings;
