@@ -50,9 +50,9 @@ pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
     tickets::look(&place, &mut found);
     let ledger = journal::open(&place, &mut found).await;
     if let Some(ledger) = ledger
-        && let Some(patient) = journal::look(place, settings, ledger, deep, &mut found).await?
+        && let Some(subject) = journal::look(place, settings, ledger, deep, &mut found).await?
     {
-        judge(patient, &mut found).await?;
+        judge(subject, &mut found).await?;
     }
     found.sort_by_key(|finding| finding.area);
     Ok(found)
@@ -61,17 +61,17 @@ pub async fn look(caller: &Caller<'_>, deep: bool) -> Result<Vec<Finding>> {
 /// Judges the facts that must hold between journal, repository and processes, and finds leftovers that
 /// nothing uses any more. While an engine works, these facts are seen at several moments: only faults that a
 /// second look finds again, with the journal read anew, are reported.
-async fn judge(patient: Subject, found: &mut Vec<Finding>) -> Result<()> {
-    let first = looked_over(&patient).await;
+async fn judge(subject: Subject, found: &mut Vec<Finding>) -> Result<()> {
+    let first = looked_over(&subject).await;
     let well = |found: &[Finding]| found.iter().all(|finding| finding.level == Level::Fine);
     // One that began to work since is one that works.
-    if well(&first) || (patient.holder.is_none() && patient.place.holder()?.is_none()) {
+    if well(&first) || (subject.holder.is_none() && subject.place.holder()?.is_none()) {
         found.extend(first);
         return Ok(());
     }
-    let (mut unheard, ledger) = (Vec::new(), patient.ledger.clone());
-    let (place, settings) = (patient.place.clone(), patient.settings.clone());
-    let Some(again) = journal::look(place, settings, ledger, patient.is_whole, &mut unheard).await? else {
+    let (mut unheard, ledger) = (Vec::new(), subject.ledger.clone());
+    let (place, settings) = (subject.place.clone(), subject.settings.clone());
+    let Some(again) = journal::look(place, settings, ledger, subject.is_whole, &mut unheard).await? else {
         found.extend(first);
         return Ok(());
     };
@@ -81,9 +81,9 @@ async fn judge(patient: Subject, found: &mut Vec<Finding>) -> Result<()> {
     Ok(())
 }
 
-async fn looked_over(patient: &Subject) -> Vec<Finding> {
+async fn looked_over(subject: &Subject) -> Vec<Finding> {
     let mut found = Vec::new();
-    invariants::look(patient, &mut found).await;
-    leftovers::look(patient, &mut found);
+    invariants::look(subject, &mut found).await;
+    leftovers::look(subject, &mut found);
     found
 }
