@@ -11,6 +11,7 @@
 //!
 //! A frontend stands on this crate and calls neither git nor the ticket files itself.
 
+pub mod clean;
 pub mod clock;
 pub mod commits;
 pub mod disk_use;
@@ -18,6 +19,7 @@ pub mod documents;
 pub mod error;
 pub mod follow;
 pub mod inbox;
+pub mod kept;
 pub mod lookup;
 pub mod outputs;
 pub mod queue_facts;

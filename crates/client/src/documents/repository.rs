@@ -36,7 +36,7 @@ pub struct Clean {
 }
 
 /// The outputs that were removed, and the commits that are kept for as long.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Removed {
     /// Folders of steps.
     pub steps: usize,
@@ -51,7 +51,7 @@ pub struct Removed {
 }
 
 /// A commit that is kept.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kept {
     /// The ref that keeps it.
     #[serde(rename = "ref")]
@@ -61,11 +61,19 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Of git's.
+    /// A commit that git keeps; none if its id is not in a form that crew knows.
     pub fn of(kept: git::Kept) -> Option<Self> {
         Some(Self {
             commit: Oid::new(kept.commit.as_str()).ok()?,
             name: kept.name,
         })
+    }
+
+    /// The beginning of the commit's id, and the ref, in one line.
+    #[must_use]
+    pub fn line(&self) -> String {
+        const SHORT: usize = 10;
+        let short: String = self.commit.as_str().chars().take(SHORT).collect();
+        format!("{short}  {}", self.name)
     }
 }

@@ -12,7 +12,7 @@ use model::{AgentName, TicketId};
 use store::Ledger;
 
 use crate::error::{Doing as _, Result};
-use client::workspaces;
+use crate::workspaces;
 
 /// Every attempt that there ever was. Each of them may have left something: an attempt ends before its
 /// workspace is removed, and an engine may have been killed in between.

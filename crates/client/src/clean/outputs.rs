@@ -8,11 +8,11 @@ use process::Run;
 use runtime::Place;
 use store::Ledger;
 
-use super::Old;
+use super::older::Old;
+use crate::disk_use::bytes_below;
 use crate::error::{Doing as _, Result};
-use client::disk_use::bytes_below;
 
-/// What was removed.
+/// The removed folders and their size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Removed {
     /// Folders of steps.
