@@ -26,6 +26,7 @@ pub mod queue_facts;
 pub mod refusals;
 pub mod repository;
 pub mod submit;
+pub mod ticket_folder;
 pub mod workspaces;
 
 pub use error::{Error, Result};
