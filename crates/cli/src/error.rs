@@ -60,7 +60,7 @@ impl Error {
 fn exit_of(error: &client::Error) -> Exit {
     use client::Error;
     match error {
-        Error::Runtime(runtime::Error::Held { .. }) | Error::Git(git::Error::Held { .. }) => Exit::Taken,
+        error if error.is_held() => Exit::Taken,
         Error::Usage { .. }
         | Error::Settings { .. }
         | Error::Runtime(

@@ -97,7 +97,16 @@ impl Error {
         }
     }
 
-    /// What a person can do about it, where there is something.
+    /// Another process holds the repository.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        matches!(
+            self,
+            Self::Runtime(runtime::Error::Held { .. }) | Self::Git(git::Error::Held { .. })
+        )
+    }
+
+    /// The next step of a person, where there is one.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -15,6 +15,8 @@ use store::{Ledger, Recorded};
 
 use crate::error::Result;
 
+pub use harness::Readable;
+
 /// A step of an agent that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {

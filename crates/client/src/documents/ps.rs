@@ -1,10 +1,9 @@
 //! The agents, and what holds for all of them.
 
-use git::Holder;
 use model::attempt::Class;
 use model::project::HarnessPause;
 use model::view::Counts;
-use model::{Moment, TicketId, Time};
+use model::{Moment, TicketId};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -61,13 +60,12 @@ pub struct Paused {
 }
 
 impl Engine {
-    /// Of the repository's lock.
-    pub fn of(holder: Holder) -> Self {
-        let since = holder.started.and_then(|seconds| i64::try_from(seconds).ok());
+    /// The document of an engine.
+    pub fn of(engine: &crate::engine::Engine) -> Self {
         Self {
-            pid: holder.pid,
-            host: holder.host,
-            since: since.map(|seconds| Moment(Time(seconds.saturating_mul(1000)))),
+            pid: engine.pid,
+            host: engine.host.clone(),
+            since: engine.since.map(Moment),
         }
     }
 }

@@ -185,12 +185,9 @@ impl Shown {
 
     /// Looks who holds the repository; whether that is another than before.
     async fn engine(&mut self) -> Result<bool> {
-        let engine = self.place.engine()?.map(|holder| Engine {
-            pid: holder.pid,
-            since: holder
-                .started
-                .and_then(|seconds| i64::try_from(seconds).ok())
-                .map(|seconds| Time(seconds.saturating_mul(1000))),
+        let engine = client::engine::Engine::of(&self.place)?.map(|engine| Engine {
+            pid: engine.pid,
+            since: engine.since,
         });
         if engine == self.engine {
             return Ok(false);
