@@ -2,7 +2,6 @@
 //! an exit code.
 
 use std::io;
-use std::path::PathBuf;
 
 use crate::exit::Exit;
 
@@ -78,16 +77,5 @@ fn exit_of(error: &client::Error) -> Exit {
         | Error::NoAnswer { .. }
         | Error::Stopped { .. }
         | Error::Io { .. } => Exit::Failed,
-    }
-}
-
-/// Turns a file operation's error into a [`client::Error::Io`].
-pub(crate) trait Doing<T> {
-    fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T>;
-}
-
-impl<T> Doing<T> for io::Result<T> {
-    fn doing(self, doing: &'static str, path: impl Into<PathBuf>) -> Result<T> {
-        Ok(client::error::Doing::doing(self, doing, path)?)
     }
 }

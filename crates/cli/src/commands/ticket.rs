@@ -12,9 +12,10 @@ use clap::Args;
 use client::ticket_folder::{Status, TicketFolder};
 
 use crate::context::Context;
-use crate::error::{Doing as _, Error, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::ui;
+use client::error::Doing as _;
 use runtime::Place;
 
 /// The queue by hand, with tk's commands: create, ls, ready, show, dep … (`crew ticket help`)

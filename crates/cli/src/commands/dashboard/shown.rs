@@ -15,9 +15,10 @@ use tui::{Action, App, CommandResult, Engine, Files, Keyboard, Msg, Terminal};
 
 use super::done::Summaries;
 use super::watched::Watched;
-use crate::error::{Doing as _, Result};
+use crate::error::Result;
 use crate::exit::Exit;
 use client::clock;
+use client::error::Doing as _;
 use client::follow::{Changes, Follow};
 use client::inbox;
 use client::repository::journal;
@@ -147,7 +148,7 @@ impl Shown {
     }
 
     fn draw(&mut self) -> Result<()> {
-        self.terminal.draw(&self.app).doing("draw on", "the terminal")
+        Ok(self.terminal.draw(&self.app).doing("draw on", "the terminal")?)
     }
 
     /// Takes in what other tasks tell, all that is there.
@@ -365,7 +366,7 @@ fn words(error: &client::Error) -> String {
 }
 
 fn listen(kind: SignalKind) -> Result<Signal> {
-    signal(kind).doing("listen for signals to", "crew")
+    Ok(signal(kind).doing("listen for signals to", "crew")?)
 }
 
 async fn any(signals: &mut [Signal; 3]) {
