@@ -61,7 +61,7 @@ pub async fn everything(place: Place, keep_unlanded: bool, warn: impl Fn(&str)) 
     failpoint::hit("clean.begun");
     runtime::end_all_runs(&place)?;
     let target = repository.branch_tip(&Branch::parse(&settings.project.target)?)?;
-    made.put_away(repository, &workspaces, target.as_ref())?;
+    made.remove(repository, &workspaces, target.as_ref())?;
     failpoint::hit("clean.put_away");
     reopen::reopen_files(&place, &crew)?;
     failpoint::hit("clean.reopened");

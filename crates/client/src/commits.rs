@@ -14,13 +14,13 @@ pub struct Done {
     pub subjects: Vec<String>,
     /// Paths it changes, sanitised, in git's order; at most [`FILES`].
     pub files: Vec<String>,
-    /// How many paths it changes.
+    /// The number of paths that it changes.
     pub changed: usize,
 }
 
-/// Subjects that are told.
+/// The most subjects.
 const SUBJECTS: usize = 5;
-/// Paths that are told.
+/// The most paths.
 const FILES: usize = 20;
 
 impl Done {
@@ -74,8 +74,9 @@ impl Done {
     }
 }
 
-/// What an agent did, in its own words, else in git's, in one line; nothing when neither knows. Sanitised.
-pub fn told(place: &Place, work: &AttemptSummary) -> Option<String> {
+/// The work of an attempt in one line, in the agent's own words, else in git's; none when neither knows.
+/// Sanitised.
+pub fn in_one_line(place: &Place, work: &AttemptSummary) -> Option<String> {
     match &work.said {
         Some(said) => Some(text::sanitise::line(said)),
         None => Done::of(place, work).map(|done| done.line()),

@@ -46,8 +46,8 @@ pub async fn journal(place: &Place) -> Result<Option<Ledger>> {
     }
 }
 
-/// The place with its repository held, for a command that changes the repository; it is held until the lock is
-/// dropped.
+/// Holds the repository for a command that changes it, until the lock is dropped. The place that is returned
+/// works under the lock.
 ///
 /// # Errors
 /// [`git::Error::Held`] where another process holds it.
@@ -60,7 +60,7 @@ pub fn hold(place: Place) -> Result<(Place, Lock)> {
 /// The branch that is checked out, for work to land on.
 ///
 /// # Errors
-/// Where HEAD is detached, or the branch has no commit.
+/// HEAD is detached, or the branch has no commit.
 pub fn checked_out_branch(place: &Place) -> Result<String> {
     let branch = place.repository.require_branch()?;
     place.repository.target(&branch)?;

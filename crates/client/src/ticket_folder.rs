@@ -1,5 +1,5 @@
-//! Ticket folder: the queue by hand. Every operation finds tickets by shortened ids, changes or reads the folder,
-//! and gives the answer as text in tk's words.
+//! Ticket folder: the queue by hand. Every operation finds tickets by shortened ids, changes or reads the
+//! folder, and gives the answer as text in tk's words.
 
 use std::path::{Path, PathBuf};
 

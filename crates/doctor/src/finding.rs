@@ -75,7 +75,7 @@ impl Finding {
     }
 }
 
-/// So many of a kind are told one by one.
+/// The most findings of a kind that are listed one by one.
 pub(super) const MOST: usize = 5;
 
 /// The first of many of a kind, and how many more there are: a journal with one break has many.

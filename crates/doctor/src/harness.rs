@@ -9,7 +9,7 @@ use client::error::Error;
 
 const AREA: Area = Area::Harness;
 
-/// Whether each client that the settings name can be started here.
+/// Checks that each client that the settings name can be started here.
 pub(super) fn look(caller: &Caller<'_>, place: &Place, settings: &Settings, found: &mut Vec<Finding>) {
     let chosen = settings.chosen_harness(None).map(|(name, _)| name.to_owned());
     if chosen.is_none() {

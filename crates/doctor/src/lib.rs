@@ -2,8 +2,8 @@
 //! faults there are and how a person can mend them.
 //!
 //! Every part of the examination stands for itself and changes only derived data. (A long journal that nobody
-//! has folded is folded, as every reader that shows it does.) A fault that can be mended comes with a [`Fix`],
-//! which [`mend`] carries out as the holder of the repository.
+//! has folded is folded, as every reader that shows it does.) A fault that can be mended comes with a
+//! [`Fix`], which [`mend`] carries out as the holder of the repository.
 
 mod caller;
 mod finding;

@@ -118,7 +118,7 @@ impl Seen {
         self.read(file, |file| within(file, secrets)).unwrap_or_default()
     }
 
-    /// One that goes while it is read tells nobody anything.
+    /// Reads a file or folder. One that is removed meanwhile holds no secret, and counts as nothing.
     fn read<'p, T>(&mut self, path: &'p Path, read: impl FnOnce(&'p Path) -> io::Result<T>) -> Option<T> {
         match read(path) {
             Ok(read) => Some(read),

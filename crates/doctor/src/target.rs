@@ -14,10 +14,10 @@ use client::error::Error;
 const AREA: Area = Area::Invariants;
 /// More merges than any repository has.
 const ALL: usize = 1 << 30;
-/// So many merges more than what landed lately are looked at, where what lies behind is not.
+/// The number of merges beyond the latest landings that are examined, where archived tickets are not read.
 const LATELY: usize = 1000;
 
-/// Tells whether it could look.
+/// Examines the target; returns false if that was not possible.
 pub(super) fn look(subject: &Subject, found: &mut Vec<Finding>) -> bool {
     let Some(settings) = &subject.settings else {
         return false;

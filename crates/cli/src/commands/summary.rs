@@ -160,7 +160,7 @@ fn show(
         line.extend(figures(u64::from(work.steps), work.usage));
         out.styled(&cut(&line.join("  ")), style)?;
         out.line(&cut(&format!("    {}", ui::clean(&work.title))))?;
-        let told = commits::told(place, work);
+        let told = commits::in_one_line(place, work);
         let room = columns.map(|columns| columns.saturating_sub(4));
         for line in ui::wrap(told.as_deref().unwrap_or_default(), room, 4) {
             out.styled(&format!("    {line}"), Style::Dim)?;

@@ -58,7 +58,7 @@ pub(super) async fn remove(place: &Place, old: &Old) -> Result<Removed> {
     Ok(removed)
 }
 
-/// Whether all of these are over, and of tickets that are old.
+/// Returns true if all of these are over, and of tickets that are old.
 async fn are_old(runs: &[PathBuf], old: &Old) -> Result<bool> {
     for run in runs {
         let of = whose(&old.ledger, run).await?;

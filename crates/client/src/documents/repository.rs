@@ -5,7 +5,7 @@ use model::settings::Runner;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a repository was made ready with.
+/// The settings that a repository was made ready with.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Init {
     /// The file that was written.
@@ -16,7 +16,7 @@ pub struct Init {
     pub runner: Option<Runner>,
     /// The file that gave it away.
     pub seen_in: Option<String>,
-    /// What must pass before work lands.
+    /// The commands that must pass before work lands.
     pub checks: Vec<String>,
     /// `false` when there are no checks, so that nothing guards the target.
     pub guarded: bool,
@@ -24,10 +24,10 @@ pub struct Init {
     pub harness: Option<String>,
 }
 
-/// What is left after everything of crew's was taken away.
+/// The remains after everything of crew's was taken away.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Clean {
-    /// Always `true`: what cannot be done is an error.
+    /// Always `true`: a clean that cannot be done is an error.
     pub cleaned: bool,
     /// Commits that no branch has.
     pub kept: Vec<Kept>,
@@ -42,7 +42,7 @@ pub struct Removed {
     pub steps: usize,
     /// Folders of checks.
     pub checks: usize,
-    /// What that freed, in bytes.
+    /// The bytes that were freed.
     pub freed_bytes: u64,
     /// Kept commits of long closed tickets that are kept no longer.
     pub forgotten: Vec<Kept>,

@@ -74,7 +74,7 @@ struct Kept {
     digests: RandomState,
     /// Those of them that this fold has come by, and still has.
     passed: BTreeSet<TicketId>,
-    /// Whether all that was compared so far is what the events give.
+    /// True while everything that was compared is equal to what the events give.
     is_same: bool,
 }
 
