@@ -60,8 +60,8 @@ pub struct Driver {
     actions: Vec<Action>,
     /// Effects that an earlier engine left to be done, until the first decisions are durable.
     left: Vec<Ordered>,
-    /// Checks that an earlier engine ordered, and that a command goes on with only when they are to be ended.
-    left_checks: Vec<Ordered>,
+    /// Checks and landings that an earlier engine ordered: a command goes on with one only to end it.
+    left_to_end: Vec<Ordered>,
     refusals: Refusals,
     /// The choice for running steps, where the engine was asked to stop while a core was being loaded.
     asked_to_stop: Option<OnStop>,
@@ -88,7 +88,7 @@ impl Driver {
             postponed: Vec::new(),
             actions: Vec::new(),
             left: Vec::new(),
-            left_checks: Vec::new(),
+            left_to_end: Vec::new(),
             refusals: Refusals::default(),
             asked_to_stop: None,
         })
@@ -292,7 +292,7 @@ impl Driver {
         self.queues.finish_performed();
         let mut actions = std::mem::take(&mut self.actions);
         let core = &self.core;
-        let unwanted = self.left_checks.extract_if(.., |one| !is_wanted(core, one));
+        let unwanted = self.left_to_end.extract_if(.., |one| !is_wanted(core, one));
         let unwanted: Vec<Ordered> = unwanted.collect();
         let left = std::mem::take(&mut self.left);
         for one in left.into_iter().chain(ordered).chain(unwanted) {
@@ -300,6 +300,7 @@ impl Driver {
                 actions.push(Action::Perform(self.performance(ordered, turn)));
             }
         }
+        self.queues.hasten(|one| !is_wanted(core, one));
         for (ordered, turn) in self.queues.next(now) {
             actions.push(Action::Perform(self.performance(ordered, turn)));
         }

@@ -169,6 +169,8 @@ pub enum Report {
         /// The merge commit.
         commit: Oid,
     },
+    /// The landing was ended, and the target does not hold the merged result.
+    NotLanded,
     /// Someone else moved the target.
     TargetMoved,
     /// A person's edits are in the way.

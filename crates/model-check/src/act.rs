@@ -1,6 +1,6 @@
 //! What each move makes of a state.
 
-use crate::book::Book;
+use crate::book::{Book, Stands};
 use crate::bounds::Guards;
 use crate::chain::Commit;
 use crate::deed::Deed;
@@ -63,7 +63,7 @@ pub(crate) fn act(
             if write(&mut next, engine, Some((ticket, deed, None)), guards, book)? == Event::No {
                 return Ok(None);
             }
-            if matches!(deed, Deed::Drop | Deed::StopForDrop) {
+            if matches!(deed, Deed::Drop | Deed::StopForDrop | Deed::EndLanding) {
                 next.left.drops -= 1;
             }
         }
@@ -76,9 +76,18 @@ pub(crate) fn act(
                 return Ok(None);
             };
             let (ordered, report) = &mut up.todo[usize::from(place)];
-            let came = next
-                .world
-                .perform(*ordered, edited, guards.swap, &mut book.chains);
+            let seen = up.seen[usize::from(ordered.ticket)];
+            let is_ended = seen != Row::BEHIND
+                && matches!(
+                    book.facts(seen.value).stands,
+                    Stands::Landing { ending: true, .. }
+                );
+            let came = match ordered.order {
+                Order::Land { candidate } if is_ended => next.world.end_landing(candidate, &book.chains),
+                _ => next
+                    .world
+                    .perform(*ordered, edited, guards.swap, &mut book.chains),
+            };
             if edited && came != Report::InTheWay {
                 return Ok(None);
             }
@@ -239,6 +248,7 @@ fn meaning(order: Order, report: Report) -> Option<Deed> {
         (Order::Check { candidate }, Report::Passed) => Deed::Pass { candidate },
         (_, Report::Failed) => Deed::FailCheck,
         (Order::Land { candidate }, Report::Landed) => Deed::Land { candidate },
+        (_, Report::NotLanded) => Deed::NotLanded,
         (_, Report::Moved) => Deed::TargetMoved,
         (_, Report::InTheWay) => Deed::InTheWay,
         (_, Report::Nothing | Report::Passed | Report::Landed | Report::Again) => return None,

@@ -56,6 +56,8 @@ pub(crate) enum Stands {
     Landing {
         candidate: Chain,
         waiting: bool,
+        /// Somebody wants it ended.
+        ending: bool,
     },
     Landed {
         candidate: Chain,
@@ -167,9 +169,14 @@ fn facts(ticket: &Ticket) -> Facts {
         State::Verify(verify) => match &verify.stage {
             Stage::Queued => Stands::Queued,
             Stage::Building | Stage::Checking(_) | Stage::Reviewing { .. } => Stands::Checked,
-            Stage::Landing { candidate, waiting } => Stands::Landing {
+            Stage::Landing {
+                candidate,
+                waiting,
+                then,
+            } => Stands::Landing {
                 candidate: commit_of(candidate),
                 waiting: waiting.is_some(),
+                ending: then.is_some(),
             },
         },
         State::Done(model::ticket::Done::Landed { commit, .. }) => Stands::Landed {

@@ -1,7 +1,7 @@
 //! What an engine tells a ticket, and the event that it is.
 
 use model::attempt::{self, AfterStop, Class, Failure, Signal, Usage};
-use model::ticket::{Candidate, Event, Released, Ticket};
+use model::ticket::{AfterLanding, Candidate, Event, Released, Ticket};
 use model::{Actor, AgentName, Fence, RunId, SessionId, Time};
 
 use crate::chain::{self, Chain};
@@ -40,6 +40,9 @@ pub(crate) enum Deed {
     TargetMoved,
     InTheWay,
     RetryLanding,
+    /// A person drops it while it lands: the landing is ended first.
+    EndLanding,
+    NotLanded,
     /// The engine that took over says that no worker stands behind it.
     WorkerLost,
 }
@@ -144,6 +147,13 @@ impl Deed {
                 retry_at: soon,
             }],
             Self::RetryLanding => vec![Event::LandingRetried],
+            Self::EndLanding => vec![Event::LandingEndOrdered {
+                then: AfterLanding::Drop {
+                    by: Actor::person("pat"),
+                    reason: "not wanted".to_owned(),
+                },
+            }],
+            Self::NotLanded => vec![Event::NotLanded],
             Self::WorkerLost => {
                 let live = ticket.live_run().is_some();
                 let lost = live.then(|| Event::Attempt(failed(ticket, Class::Lost, "its host is gone")));

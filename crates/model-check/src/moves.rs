@@ -45,7 +45,10 @@ impl Move {
             Self::Start { .. } | Self::End { .. } | Self::Tell { .. } | Self::Notice { .. } => true,
             Self::Perform { edited, .. } => !edited,
             Self::Fail { .. } => !guards.counted,
-            Self::Hear { deed, .. } => !matches!(deed, Deed::Drop | Deed::StopForDrop | Deed::WorkerLost),
+            Self::Hear { deed, .. } => !matches!(
+                deed,
+                Deed::Drop | Deed::StopForDrop | Deed::EndLanding | Deed::WorkerLost
+            ),
             Self::Kill { .. } | Self::RunOut | Self::Push | Self::Rewind | Self::Vanish { .. } => false,
         }
     }
@@ -116,6 +119,17 @@ fn of_engine(state: &State, engine: u8, up: &Up, guards: Guards, book: &Book, ou
             }
         }
         if state.left.drops > 0 && !matches!(facts.stands, Stands::Landed { .. } | Stands::Over) {
+            // Under a lease that runs out, the sleeper could land what the other engine has found not landed:
+            // that takes a fence at the target itself.
+            if let Stands::Landing {
+                waiting: false,
+                ending: false,
+                ..
+            } = facts.stands
+                && !state.may_be_overtaken()
+            {
+                hear(Deed::EndLanding);
+            }
             match (facts.live, facts.stopping) {
                 (None, _) => hear(Deed::Drop),
                 (Some(_), false) => hear(Deed::StopForDrop),

@@ -51,6 +51,7 @@ pub(crate) enum Report {
     Passed,
     Failed,
     Landed,
+    NotLanded,
     Moved,
     InTheWay,
     Nothing,
@@ -166,6 +167,15 @@ impl World {
                 place.spaces &= !attempt(number);
                 Report::Nothing
             }
+        }
+    }
+
+    /// Ends a landing, and looks whether the target holds what was to land.
+    pub(crate) fn end_landing(&self, candidate: Chain, chains: &Chains) -> Report {
+        if chains.holds(self.target, candidate) {
+            Report::Landed
+        } else {
+            Report::NotLanded
         }
     }
 

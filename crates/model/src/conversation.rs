@@ -151,7 +151,7 @@ impl Conversation {
         Ok(run)
     }
 
-    /// The step ended well; `total` as in [`Session::total_micro_usd`]. Answers what it was being stopped for.
+    /// The step ended well; `total` as in [`Session::total_micro_usd`]. Answers why it was being stopped.
     ///
     /// # Errors
     /// [`Refused`] when no step runs.
@@ -168,8 +168,8 @@ impl Conversation {
         Ok(self.stopping.take())
     }
 
-    /// The step failed; `total` as in [`Session::total_micro_usd`]. A failure that breaks its session replaces
-    /// it by `fresh`.
+    /// The step failed; `total` as in [`Session::total_micro_usd`]. `fresh` replaces a
+    /// session that the failure breaks.
     ///
     /// # Errors
     /// [`Refused`] when no step runs.

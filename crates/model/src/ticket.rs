@@ -26,7 +26,7 @@ pub use label::Label;
 pub use repeat::{Fingerprint, Repeat};
 pub use spec::Spec;
 pub use transition::Machine;
-pub use verify::{Candidate, Clearance, Cleared, Stage, Verify, Waiting};
+pub use verify::{AfterLanding, Candidate, Clearance, Cleared, Stage, Verify, Waiting};
 
 use crate::attempt::{self, Attempt};
 use crate::policy::budget::Spent;
@@ -185,6 +185,21 @@ impl Ticket {
     #[must_use]
     pub fn live_run(&self) -> Option<&RunId> {
         self.attempt().and_then(|attempt| attempt.conversation.live_run())
+    }
+
+    /// Its stage of verification.
+    #[must_use]
+    pub fn stage(&self) -> Option<&Stage> {
+        match &self.state {
+            State::Verify(verify) => Some(&verify.stage),
+            State::New | State::Open | State::InProgress(_) | State::Done(_) => None,
+        }
+    }
+
+    /// Whether it is not known at this moment if the target holds its work: it is landing.
+    #[must_use]
+    pub fn is_landing(&self) -> bool {
+        self.held.is_none() && matches!(self.stage(), Some(Stage::Landing { waiting: None, .. }))
     }
 
     /// Whether it is over.

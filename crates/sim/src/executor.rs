@@ -137,10 +137,17 @@ impl Executor<'_> {
     /// Brings to an end what an earlier engine began of an effect that nobody waits for any more.
     pub(crate) fn end(&mut self, effect: &Effect) -> Report {
         self.world.touched = true;
-        if let Effect::Land { candidate, .. } = effect {
-            self.end_landing(candidate);
+        match effect {
+            Effect::Land { candidate, .. } => self.end_landing(candidate),
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(_)
+            | Effect::BuildCandidate { .. }
+            | Effect::RunChecks { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => Report::Done,
         }
-        Report::Done
     }
 
     fn prepare(&mut self, ticket: &TicketId, agent: &AgentName, number: u32, from: &StartPoint) -> Report {

@@ -161,6 +161,7 @@ pub(crate) fn came(report: &Report) -> String {
         Report::Checked(Verdict::CouldNotRun { why }) => format!("they could not run: {why}"),
         Report::Checked(Verdict::TargetRed { which }) => format!("the target fails `{which}` too"),
         Report::Landed { commit } => format!("the target is at {}", commit.short()),
+        Report::NotLanded => "the target does not hold it".to_owned(),
         Report::TargetMoved => "the target has moved".to_owned(),
         Report::CheckoutEdited { paths } => format!("{} edits are in the way", paths.len()),
         Report::FileMissing => "no file is there".to_owned(),

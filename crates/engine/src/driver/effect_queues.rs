@@ -50,6 +50,8 @@ pub(super) struct EffectQueues {
     delayed: BTreeMap<QueueKey, Time>,
     /// The effects that have failed, and are performed again.
     failed: BTreeSet<EffectId>,
+    /// Effects that have failed and that were performed again before their time, once.
+    hastened: BTreeSet<EffectId>,
     /// What was performed since the core was last asked, should it be performed again.
     performed: BTreeMap<EffectId, Ordered>,
 }
@@ -76,6 +78,7 @@ impl EffectQueues {
         self.landings.clear();
         self.keeps.clear();
         self.failed.clear();
+        self.hastened.clear();
         self.delayed.clear();
         self.performed.clear();
     }
@@ -168,12 +171,24 @@ impl EffectQueues {
             self.landings.remove(&id);
             self.keeps.remove(&id);
             self.failed.remove(&id);
+            self.hastened.remove(&id);
         }
     }
 
     /// Lets what was delayed go on whose time has come.
     pub(super) fn wake(&mut self, now: Time) {
         self.delayed.retain(|_, at| *at > now);
+    }
+
+    /// Lets an effect that has failed go on before its time where nobody waits for it any more, and it has
+    /// only to be ended. This happens once: an effect that cannot be ended is tried again in its own time.
+    pub(super) fn hasten(&mut self, is_unwanted: impl Fn(&Ordered) -> bool) {
+        let (waiting, hastened) = (&self.waiting, &mut self.hastened);
+        self.delayed.retain(|key, _| {
+            let first = waiting.get(key).and_then(VecDeque::front);
+            let is_let_go = first.is_some_and(|one| is_unwanted(one) && hastened.insert(one.id));
+            !is_let_go
+        });
     }
 
     /// When the next delayed effect may be performed again.

@@ -42,9 +42,9 @@ impl Driver {
             .into_iter()
             .partition(|ordered| is_duty(&self.duty, ordered));
         self.left = pending;
-        self.left_checks = left;
-        self.left_checks
-            .retain(|ordered| matches!(ordered.effect, Effect::RunChecks { .. }));
+        self.left_to_end = left;
+        self.left_to_end
+            .retain(|one| matches!(one.effect, Effect::RunChecks { .. } | Effect::Land { .. }));
         Ok(())
     }
 

@@ -41,8 +41,9 @@ fn is_wanted(ticket: &Ticket, effect: &Effect) -> bool {
         Effect::RunChecks { candidate } => {
             stage.is_some_and(|(stage, _)| matches!(stage, Stage::Checking(it) if it == candidate))
         }
+        // A landing that somebody has ended is looked at, and not begun.
         Effect::Land { candidate, .. } => stage.is_some_and(
-            |(stage, _)| matches!(stage, Stage::Landing { candidate: it, .. } if it == candidate),
+            |(stage, _)| matches!(stage, Stage::Landing { candidate: it, then: None, .. } if it == candidate),
         ),
         Effect::Attempt(attempt::Effect::StopRun { .. } | attempt::Effect::InspectWorkspace { .. })
         | Effect::KeepWork { .. }

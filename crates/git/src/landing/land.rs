@@ -127,20 +127,23 @@ impl Repository {
         Ok(Landing::Landed { left })
     }
 
-    /// Ends a landing that nobody wants any more. If it had moved the target, the checkouts follow; if not,
-    /// the locks that it held are released. Repeating it changes nothing.
+    /// Ends a landing that nobody wants any more; returns whether the target holds what was to land. If it
+    /// had moved the target, the checkouts follow; if not, the locks that it held are released. Repeating it
+    /// changes nothing.
     ///
-    /// # Errors
-    /// As [`Repository::land`].
-    pub fn end_landing(&self, intent: &Intent) -> Result<()> {
-        if let Some(now) = self.branch_tip(&intent.target)?
-            && self.is_landed(&intent.new, &now)?
-        {
+    /// # Errors As [`Repository::land`].
+    pub fn end_landing(&self, intent: &Intent) -> Result<bool> {
+        let landed = match self.branch_tip(&intent.target)? {
+            Some(now) if self.is_landed(&intent.new, &now)? => Some(now),
+            Some(_) | None => None,
+        };
+        if let Some(now) = &landed {
             for checkout in &self.checkouts_of(&intent.target)? {
-                self.follow(checkout, &intent.old, &now)?;
+                self.follow(checkout, &intent.old, now)?;
             }
         }
-        self.release_left_behind()
+        self.release_left_behind()?;
+        Ok(landed.is_some())
     }
 
     /// Whether the target contains a candidate; one that is gone was never landed.

@@ -258,7 +258,7 @@ fn a_landing_that_nobody_wants_any_more_keeps_no_checkout() {
     let lock = world.root().join(".git/index.lock");
     // As if an engine was killed before the branch moved.
     std::fs::write(&lock, "crew follows the landed branch here\n").unwrap();
-    repository.end_landing(&intent).unwrap();
+    assert!(!repository.end_landing(&intent).unwrap());
     assert!(!lock.exists());
     assert_eq!(
         (world.head(), world.status()),
@@ -267,7 +267,7 @@ fn a_landing_that_nobody_wants_any_more_keeps_no_checkout() {
     // And afterwards: a commit of the user's would take back what landed.
     world.git(&["update-ref", "refs/heads/main", intent.new.as_str()]);
     std::fs::write(&lock, "crew follows the landed branch here\n").unwrap();
-    repository.end_landing(&intent).unwrap();
+    assert!(repository.end_landing(&intent).unwrap());
     assert!(!lock.exists());
     assert_eq!(
         (world.head(), world.status()),

@@ -5,8 +5,8 @@ use super::{Alphabet, EARLY, LATE, agent, attempt, harness, oid, session_id, tic
 use crate::Actor;
 use crate::machine::{self, Explored, Sample};
 use crate::ticket::{
-    Candidate, Clearance, Event, Fingerprint, InTheWay, Machine, Obstacle, Released, Repeat, Spec, Stage,
-    State, Ticket, Verify,
+    AfterLanding, Candidate, Clearance, Event, Fingerprint, InTheWay, Machine, Obstacle, Released, Repeat,
+    Spec, Stage, State, Ticket, Verify,
 };
 
 /// What it is.
@@ -203,6 +203,22 @@ pub fn alphabet(ticket: &Ticket) -> Vec<Sample<Event>> {
             retry_at: LATE,
         })
         .event(Event::LandingRetried)
+        .when(
+            "to drop",
+            Event::LandingEndOrdered {
+                then: AfterLanding::Drop {
+                    by: by(),
+                    reason: why(),
+                },
+            },
+        )
+        .when(
+            "to retry",
+            Event::LandingEndOrdered {
+                then: AfterLanding::Retry { by: by() },
+            },
+        )
+        .event(Event::NotLanded)
         .event(Event::RecoveryNotNeeded)
         .event(Event::RetryDue)
         .when("slot free", retried(true))
@@ -281,7 +297,13 @@ fn verify_shape(verify: &Verify) -> String {
         Stage::Reviewing { reviewer, due, .. } => {
             format!("reviewing {} {}", reviewer.is_some(), due.is_some())
         }
-        Stage::Landing { waiting, .. } => format!("landing {}", waiting.is_some()),
+        Stage::Landing { waiting, then, .. } => {
+            let then = then.as_ref().map(|then| match then {
+                AfterLanding::Drop { .. } => "drop",
+                AfterLanding::Retry { .. } => "retry",
+            });
+            format!("landing {} {then:?}", waiting.is_some())
+        }
     };
     // Of the attempt only what the way back depends on: everything else is behind it.
     let cleared = verify.cleared.as_ref().map(|cleared| match cleared.by {

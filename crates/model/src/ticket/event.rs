@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, InTheWay, Repeat, Spec};
+use super::{AfterLanding, Candidate, InTheWay, Repeat, Spec};
 use crate::attempt::{self, HarnessId};
 use crate::policy::budget::Budget;
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, Time};
@@ -179,6 +179,13 @@ pub enum Event {
     },
     /// Landing is tried again.
     LandingRetried,
+    /// A person has asked for something else while the ticket was landing: the landing is ended first.
+    LandingEndOrdered {
+        /// What follows, unless it has landed.
+        then: AfterLanding,
+    },
+    /// The landing was ended, and the target does not hold the merged result.
+    NotLanded,
     /// A recovery ticket whose ticket did not fail.
     RecoveryNotNeeded,
     /// What holds it is tried again by itself: nothing is counted afresh.
@@ -427,6 +434,8 @@ impl Event {
             Event::TargetMoved => "target_moved",
             Event::CheckoutEdited { .. } => "checkout_edited",
             Event::LandingRetried => "landing_retried",
+            Event::LandingEndOrdered { .. } => "landing_end_ordered",
+            Event::NotLanded => "not_landed",
             Event::RecoveryNotNeeded => "recovery_not_needed",
             Event::RetryDue => "retry_due",
             Event::Retried { .. } => "retried",

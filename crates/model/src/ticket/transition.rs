@@ -179,7 +179,7 @@ impl Draft<'_> {
                 );
                 self.free_slot();
                 self.hold(
-                    Why::SensitivePaths {
+                    Why::Paths {
                         paths: paths.clone(),
                         tip: tip.clone(),
                     },
@@ -253,25 +253,49 @@ impl Draft<'_> {
                     Stage::Checking(_) | Stage::Landing { .. } => true,
                     Stage::Queued | Stage::Building | Stage::Reviewing { .. } => false,
                 };
-                self.stage(at_work, "it is neither being checked nor landing")?
-                    .stage = Stage::Queued;
-                Ok(())
+                self.stage(at_work, "it is neither being checked nor landing")?;
+                self.end_landing(Stage::Queued)
             }
             Event::CheckoutEdited { paths, retry_at } => {
                 let wait = Waiting {
                     paths: paths.clone(),
                     retry_at: *retry_at,
                 };
-                let Stage::Landing { waiting, .. } = &mut self.landing()?.stage else {
+                let Stage::Landing { candidate, .. } = &self.landing()?.stage else {
                     return self.no("it is not landing");
                 };
-                *waiting = Some(wait);
+                let waits = Stage::Landing {
+                    candidate: candidate.clone(),
+                    waiting: Some(wait),
+                    then: None,
+                };
+                self.end_landing(waits)
+            }
+            Event::LandingEndOrdered { then } => {
+                let Stage::Landing {
+                    waiting: None,
+                    then: wish,
+                    ..
+                } = &mut self.landing()?.stage
+                else {
+                    return self.no("it is not landing at this moment");
+                };
+                *wish = Some(then.clone());
                 Ok(())
             }
+            Event::NotLanded => match &self.landing()?.stage {
+                Stage::Landing { then: Some(_), .. } => self.end_landing(Stage::Queued),
+                Stage::Queued
+                | Stage::Building
+                | Stage::Checking(_)
+                | Stage::Reviewing { .. }
+                | Stage::Landing { then: None, .. } => self.no("nobody has ended its landing"),
+            },
             Event::LandingRetried => {
                 let Stage::Landing {
                     candidate,
                     waiting: Some(_),
+                    ..
                 } = &self.landing()?.stage
                 else {
                     return self.no("it does not wait");

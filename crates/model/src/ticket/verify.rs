@@ -77,6 +77,28 @@ pub enum Stage {
         candidate: Candidate,
         /// The person's edits that are in the way, and when it is tried again.
         waiting: Option<Waiting>,
+        /// What a person has asked for meanwhile.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        then: Option<AfterLanding>,
+    },
+}
+
+/// What follows a landing that is being ended. Whether the target has moved is not known while a ticket
+/// lands: the landing is ended first, and this follows where the target does not hold the merged result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AfterLanding {
+    /// The ticket is dropped.
+    Drop {
+        /// Who asked for it.
+        by: Actor,
+        /// Why.
+        reason: String,
+    },
+    /// The branch is merged and checked anew.
+    Retry {
+        /// Who asked for it.
+        by: Actor,
     },
 }
 

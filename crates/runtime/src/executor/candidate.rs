@@ -221,7 +221,10 @@ impl Executor {
             .intent(candidate)
             .and_then(|intent| self.repository.end_landing(&intent));
         match ended {
-            Ok(()) => Report::Done,
+            Ok(true) => Report::Landed {
+                commit: candidate.commit.clone(),
+            },
+            Ok(false) => Report::NotLanded,
             Err(error) => could_not(error),
         }
     }

@@ -269,6 +269,7 @@ fn failed(report: &mut Report) -> Option<&mut String> {
         | Report::SensitivePaths { .. }
         | Report::Checked(Verdict::Passed { .. } | Verdict::Failed { .. } | Verdict::TargetRed { .. })
         | Report::Landed { .. }
+        | Report::NotLanded
         | Report::TargetMoved
         | Report::CheckoutEdited { .. }
         | Report::Done => None,

@@ -148,13 +148,18 @@ impl Executor<'_> {
     }
 
     /// A landing that nobody waits for any more: where the target was moved, the checkout follows.
-    pub(super) fn end_landing(&mut self, candidate: &Candidate) {
+    pub(super) fn end_landing(&mut self, candidate: &Candidate) -> Report {
         let git = &self.world.git;
-        if let Some(commit) = git.find(&candidate.commit)
-            && git.chain().contains(&commit)
-        {
-            let changed = git.changed(git.commits[commit].parents[0], commit);
-            self.follow(changed);
+        let landed = git
+            .find(&candidate.commit)
+            .filter(|commit| git.chain().contains(commit));
+        let Some(commit) = landed else {
+            return Report::NotLanded;
+        };
+        let changed = git.changed(git.commits[commit].parents[0], commit);
+        self.follow(changed);
+        Report::Landed {
+            commit: candidate.commit.clone(),
         }
     }
 

@@ -68,6 +68,7 @@ impl Simulation {
                     | Report::WorkspaceMissing
                     | Report::WorkspaceFailed { .. }
                     | Report::CheckoutEdited { .. }
+                    | Report::NotLanded
                     | Report::TargetMoved
                     | Report::CouldNotRun { .. }
             )

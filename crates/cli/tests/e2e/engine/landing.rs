@@ -16,6 +16,48 @@ const RESOLVE: &str = "oid=$(sed -n 's/.*`git merge \\([0-9a-f]*\\)`.*/\\1/p' \"
                        git merge -q \"$oid\" >/dev/null 2>&1 || true\n";
 
 #[test]
+fn a_ticket_whose_landing_fails_each_time_can_be_dropped() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    // A folder stands where git's lock of the branch should, and is not crew's to remove.
+    let lock = world.project(".git/refs/heads/main.lock");
+    fs::create_dir(&lock).unwrap();
+    fs::write(lock.join("theirs"), "").unwrap();
+    let mut engine = world.engine();
+    world.wait("its landing has failed more than once", || {
+        world.must(&["ps"]).out.contains("it could not be landed")
+    });
+    world.must(&["drop", "t-1"]);
+    world.wait_for("t-1", "done/dropped");
+    assert_eq!(world.count("t-1", "not_landed"), 1);
+    world.must(&["stop"]);
+    assert_eq!(engine.end().code, Some(0));
+    fs::remove_dir_all(lock).unwrap();
+    world.drain_all();
+    assert!(world.landed().is_empty());
+    assert!(world.kept("t-1", 1).is_some());
+}
+
+#[test]
+fn a_ticket_that_has_landed_when_it_is_dropped_is_landed() {
+    let world = World::new();
+    world.ticket("t-1").agent(DONE).write();
+    world.around("CREW_FAILPOINT_AT", "land.moved");
+    let said = world.crew(&["run", "--until-idle"]);
+    assert_eq!(said.signal, Some(9), "{said}");
+    world.around("CREW_FAILPOINT_AT", "");
+    assert_eq!(world.state_name("t-1"), "verify/landing");
+    world.must(&["drop", "t-1"]);
+    assert_eq!(world.state_name("t-1"), "done/landed");
+    assert_eq!(world.landed(), ["t-1"]);
+    world.drain_all();
+    assert_eq!(
+        (world.count("t-1", "landed"), world.count("t-1", "dropped")),
+        (1, 0)
+    );
+}
+
+#[test]
 fn a_conflict_goes_to_its_agent_who_resolves_it() {
     let world = World::with(|s| s.agents = "count = 2".to_owned());
     world
@@ -181,7 +223,7 @@ fn what_steers_crew_waits_for_a_person() {
         ("queue", ".tickets/evil.md"),
         ("deploys", "deploy/key"),
     ] {
-        assert_eq!(world.held(id).0, "sensitive paths", "{id}");
+        assert_eq!(world.held(id).0, "paths", "{id}");
         assert!(said.tells_of(id, path), "{id}: {said}");
         assert_eq!(world.on_main(path).is_some(), path == "crew.toml");
     }
@@ -209,7 +251,7 @@ fn an_approval_counts_for_what_was_seen() {
     let workspace = world.workspaces().remove(0);
     fs::write(workspace.join("crew.toml"), "[checks]\ncommands = [\"true\"]\n").unwrap();
     world.drain_held();
-    assert_eq!(world.held("t-1").0, "sensitive paths");
+    assert_eq!(world.held("t-1").0, "paths");
     assert!(world.landed().is_empty());
     world.must(&["approve", "t-1"]);
     world.drain_all();

@@ -126,8 +126,8 @@ impl Attempt {
                 attempts_left: *attempts_left,
                 reopen_at: *reopen_at,
             }),
-            // Its steps are spent: the next one says so, whatever this one asks for. An agent that could still
-            // ask and sleep without a step left would never come to an end.
+            // Its steps are spent: the next one says so, whatever this one asks for. An agent that could
+            // still ask and sleep without a step left would never come to an end.
             Signal::None | Signal::Asked { .. } | Signal::WakeupSet { .. } if *steps_left == 0 => {
                 working.next = Prompt::LastChance;
                 self.state = State::Working(working);

@@ -5,8 +5,8 @@ use crate::machine::Rejected;
 use crate::policy::budget::Budget;
 use crate::samples::ticket::{candidate, first, spec};
 use crate::ticket::{
-    Answer, Candidate, Change, Done, Effect, Event, FileStatus, Fingerprint, Label, Released, Repeat, Spec,
-    Stage, State, Ticket, Verify, Why,
+    AfterLanding, Answer, Candidate, Change, Done, Effect, Event, FileStatus, Fingerprint, Label, Released,
+    Repeat, Spec, Stage, State, Ticket, Verify, Why,
 };
 use crate::{Actor, AgentName, Fence, Oid, RunId, SessionId, TicketId, Time};
 
@@ -667,6 +667,54 @@ fn what_is_approved_is_checked_and_not_reviewed_again_when_the_target_moves() {
     };
     assert_eq!(story.then(again).name(), "verify/checking");
     assert_eq!(story.then(passed()).name(), "verify/landing");
+}
+
+#[test]
+fn what_is_dropped_or_retried_while_it_lands_waits_for_what_came_of_the_landing() {
+    let landing = || {
+        let mut story = Story::checking();
+        story.then(Event::ChecksPassed {
+            tree: oid('d'),
+            passed: Vec::new(),
+            review: false,
+        });
+        story
+    };
+    let drop = || Event::LandingEndOrdered {
+        then: AfterLanding::Drop {
+            by: boss(),
+            reason: "not needed".to_owned(),
+        },
+    };
+    let retry = || Event::LandingEndOrdered {
+        then: AfterLanding::Retry { by: boss() },
+    };
+    assert_eq!(
+        landing().refuses(Event::NotLanded),
+        "nobody has ended its landing"
+    );
+    assert_eq!(landing().then(drop()).name(), "verify/landing");
+    let landed = Event::Landed { commit: oid('c') };
+    assert_eq!(landing().then(drop()).then(landed).name(), "done/landed");
+    assert_eq!(
+        landing().then(drop()).then(Event::NotLanded).name(),
+        "done/dropped"
+    );
+    assert_eq!(
+        landing().then(drop()).then(Event::TargetMoved).name(),
+        "done/dropped"
+    );
+    let in_the_way = || Event::CheckoutEdited {
+        paths: Vec::new(),
+        retry_at: Time(0),
+    };
+    assert_eq!(landing().then(drop()).then(in_the_way()).name(), "done/dropped");
+    let mut story = landing();
+    story.then(retry()).then(Event::NotLanded);
+    assert_eq!(&story.verify().stage, &Stage::Queued);
+    let mut story = landing();
+    story.then(in_the_way());
+    assert!(story.refuses(drop()).contains("not landing at this moment"));
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use super::{Draft, Taken};
 use crate::attempt::{self, Prompt};
 use crate::machine::Rejected;
-use crate::ticket::{Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why};
+use crate::ticket::{
+    AfterLanding, Candidate, Clearance, Cleared, Done, Effect, Label, Stage, State, Verify, Why,
+};
 use crate::{Actor, Time};
 
 impl Draft<'_> {
@@ -136,6 +138,7 @@ impl Draft<'_> {
         verify.stage = Stage::Landing {
             candidate: candidate.clone(),
             waiting: None,
+            then: None,
         };
         self.effects.push(Effect::Land { agent, candidate });
         Ok(())
@@ -248,11 +251,35 @@ impl Draft<'_> {
         Ok(())
     }
 
+    /// The target did not move. What a person asked for while the ticket was landing follows; without that,
+    /// the ticket goes on in `otherwise`.
+    pub(super) fn end_landing(&mut self, otherwise: Stage) -> Taken {
+        let verify = self.verify()?;
+        let mut wish = None;
+        if let Stage::Landing { then, .. } = &mut verify.stage {
+            wish = then.take();
+        }
+        match wish {
+            None => self.verify()?.stage = otherwise,
+            Some(AfterLanding::Drop { by, reason }) => {
+                self.keep_work();
+                self.finish(Done::Dropped { by, reason });
+            }
+            Some(AfterLanding::Retry { .. }) => {
+                let verify = self.verify()?;
+                verify.attempt.resolutions = 0;
+                verify.stage = Stage::Queued;
+                (self.ticket.tries, self.ticket.review_tries, self.ticket.repeat) = (0, 0, None);
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn waive(&mut self, by: &Actor, reason: &str) -> Taken {
         let Some(held) = &self.ticket.held else {
             return self.no("it is not held");
         };
-        if let Why::SensitivePaths { .. } = held.why {
+        if let Why::Paths { .. } = held.why {
             return self.approve_paths();
         }
         let Some(candidate) = self.ticket.candidate().cloned() else {
@@ -269,7 +296,7 @@ impl Draft<'_> {
 
     pub(super) fn approve_paths(&mut self) -> Taken {
         let why = self.ticket.held.as_ref().map(|held| &held.why);
-        let Some(Why::SensitivePaths { tip, .. }) = why else {
+        let Some(Why::Paths { tip, .. }) = why else {
             return self.no("no paths of it wait for approval");
         };
         let tip = tip.clone();

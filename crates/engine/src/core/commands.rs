@@ -1,0 +1,336 @@
+//! Commands: from which states each is possible, and what it changes.
+
+use model::attempt::{self, AfterStop};
+use model::command::{Command, OnStop, Outcome};
+use model::machine::Rejected;
+use model::policy::route;
+use model::project;
+use model::ticket::{AfterLanding, Event, Released, Stage, State, TimerKey};
+use model::{Actor, AgentName, TicketId};
+
+use super::{Core, WriteMeta};
+use crate::names;
+
+/// What a command comes to: a message for whoever asked, or why not.
+pub(crate) type Answer = Result<String, String>;
+
+impl Core {
+    pub(super) fn commanded(&mut self, id: &str, by: &Actor, command: Command) {
+        let writes = self.out.writes.len();
+        let answer = match command {
+            Command::Spawn { name } => self.spawn([name]),
+            Command::SpawnMany { count } => {
+                let mut taken = self.names_taken();
+                let named = (0..count).map(|_| {
+                    let name = names::next(&taken);
+                    taken.insert(name.clone());
+                    name
+                });
+                let named: Vec<AgentName> = named.collect();
+                self.spawn(named)
+            }
+            Command::Assign { agent, ticket } => self.assign(&agent, &ticket),
+            Command::Kill { agent } => self.kill(&agent, by),
+            Command::Cleanup { agent } => self.cleanup(&agent, by),
+            Command::Merge { ticket } => self.merge(&ticket, by),
+            Command::Retry { ticket } => self.retry(&ticket, by),
+            Command::Drop { ticket, reason } => self.drop_ticket(&ticket, by, &reason),
+            Command::Waive { ticket, reason } => {
+                let event = Event::Waived {
+                    by: by.clone(),
+                    reason,
+                };
+                self.act(&ticket, event, format!("{ticket} goes on"))
+            }
+            Command::Approve { ticket } => {
+                let event = Event::PathsApproved { by: by.clone() };
+                self.act(&ticket, event, format!("{ticket} goes on"))
+            }
+            Command::Answer {
+                agent,
+                text,
+                question,
+            } => self.answer(&agent, by, text, question.as_ref()),
+            Command::Wake { agent } => self.wake(&agent, by),
+            Command::Stop { running } => self.stop(running),
+        };
+        let outcome = match answer {
+            Ok(message) => Outcome::Accepted { message },
+            Err(why) => Outcome::Refused { why },
+        };
+        // The answer is durable with the first thing the command changed, so that it is never carried out
+        // twice.
+        match self.out.writes.get_mut(writes) {
+            Some(write) => {
+                write.answers = Some((id.to_owned(), outcome));
+                write.cause = format!("asked by {by}");
+            }
+            None => self.out.answers.push((id.to_owned(), outcome)),
+        }
+    }
+
+    pub(super) fn act(&mut self, ticket: &TicketId, event: Event, message: String) -> Answer {
+        if self.ticket(ticket).is_none() {
+            return Err(unknown(ticket));
+        }
+        match self.apply(ticket, [event], WriteMeta::default()) {
+            Ok(()) => Ok(message),
+            Err(no) => Err(refused(ticket, &no)),
+        }
+    }
+
+    fn spawn(&mut self, named: impl IntoIterator<Item = AgentName>) -> Answer {
+        let named: Vec<AgentName> = named.into_iter().collect();
+        for name in &named {
+            if self.project().agents.contains(name) {
+                return Err(format!("there is an agent named {name}: choose another name"));
+            }
+            if self.project().retired.contains(name) {
+                return Err(format!(
+                    "{name} was retired, and its name is not given again: choose another"
+                ));
+            }
+        }
+        let list: Vec<&str> = named.iter().map(AgentName::as_str).collect();
+        let message = format!("spawned {}", list.join(", "));
+        self.apply_to_project(
+            named
+                .into_iter()
+                .map(|name| project::Event::AgentSpawned { name }),
+            "",
+        );
+        self.ready.touch();
+        Ok(message)
+    }
+
+    fn assign(&mut self, agent: &AgentName, ticket: &TicketId) -> Answer {
+        if !self.project().agents.contains(agent) {
+            return Err(format!(
+                "there is no agent named {agent}: `crew spawn {agent}` makes one"
+            ));
+        }
+        if let Some(other) = self.tickets.of_agent(agent) {
+            return Err(format!(
+                "{agent} is at work on {other}: only an idle agent can be assigned"
+            ));
+        }
+        if let Err(why) = route::assignable(self.queue(), ticket) {
+            return Err(format!("{ticket} cannot be assigned: {why}"));
+        }
+        match self.claim(ticket, agent, WriteMeta::default()) {
+            Ok(()) => Ok(format!("{agent} has {ticket}")),
+            Err(no) => Err(refused(ticket, &no)),
+        }
+    }
+
+    fn kill(&mut self, agent: &AgentName, by: &Actor) -> Answer {
+        let Some(id) = self.tickets.of_agent(agent).cloned() else {
+            return Err(self.idle(agent));
+        };
+        let Some(ticket) = self.ticket(&id) else {
+            return Err(unknown(&id));
+        };
+        let being_stopped = format!("{agent} is being stopped; {id} goes back, held");
+        let stopping = ticket
+            .attempt()
+            .and_then(|attempt| attempt.conversation.stopping.as_ref());
+        if let Some(AfterStop::Release { .. }) = stopping {
+            // Whoever asks again, for want of an engine say, asks for nothing new.
+            return Ok(being_stopped);
+        }
+        let (event, message) = if ticket.live_run().is_some() {
+            let then = AfterStop::Release { by: by.clone() };
+            (
+                Event::Attempt(attempt::Event::StopOrdered { then }),
+                being_stopped,
+            )
+        } else if let State::Verify(verify) = &ticket.state {
+            let stage = verify.stage.name();
+            return Err(format!(
+                "{agent} has no process to kill: {id} is submitted ({stage}); `crew drop {id}` gives it up"
+            ));
+        } else {
+            let why = Released::Killed { by: by.clone() };
+            (
+                Event::Released { why },
+                format!("{id} is back in the queue, held: `crew retry {id}` gives it out again"),
+            )
+        };
+        self.act(&id, event, message)
+    }
+
+    fn cleanup(&mut self, agent: &AgentName, by: &Actor) -> Answer {
+        let Some(id) = self.tickets.of_agent(agent).cloned() else {
+            return if self.project().agents.contains(agent) {
+                Ok(format!("{agent} is idle and has no workspace"))
+            } else {
+                Err(self.idle(agent))
+            };
+        };
+        let Some(ticket) = self.ticket(&id) else {
+            return Err(unknown(&id));
+        };
+        if ticket.live_run().is_some() {
+            return Err(format!("a step of {agent} is running: `crew kill {agent}` first"));
+        }
+        if let State::Verify(_) = ticket.state {
+            return Err(format!(
+                "the work of {agent} on {id} is submitted; its workspace goes when it has landed"
+            ));
+        }
+        let why = Released::Killed { by: by.clone() };
+        let message = format!("the workspace of {agent} is removed, its work on {id} kept; {id} is held");
+        self.act(&id, Event::Released { why }, message)
+    }
+
+    fn merge(&mut self, id: &TicketId, by: &Actor) -> Answer {
+        let Some(ticket) = self.ticket(id) else {
+            return Err(unknown(id));
+        };
+        match &ticket.state {
+            State::Done(done) => Err(format!("{id} is done ({})", done.name().replace('_', " "))),
+            State::New | State::Open => Err(format!("nothing of {id} was submitted: no agent has it")),
+            State::Verify(_) if ticket.held.is_some() => self.retry(id, by),
+            State::Verify(verify) => match verify.stage {
+                Stage::Landing { waiting: Some(_), .. } => {
+                    self.act(id, Event::LandingRetried, format!("landing {id} is tried again"))
+                }
+                Stage::Queued
+                | Stage::Building
+                | Stage::Checking(_)
+                | Stage::Reviewing { .. }
+                | Stage::Landing { waiting: None, .. } => {
+                    Ok(format!("{id} is on its way: {}", verify.stage.name()))
+                }
+            },
+            State::InProgress(_) if ticket.live_run().is_some() => Err(format!(
+                "a step is running on {id}: it can be merged between two steps"
+            )),
+            State::InProgress(_) => {
+                let event = Event::Submitted {
+                    by: by.clone(),
+                    at: self.now,
+                };
+                self.act(id, event, format!("{id} is submitted as it is"))
+            }
+        }
+    }
+
+    fn retry(&mut self, id: &TicketId, by: &Actor) -> Answer {
+        let Some(ticket) = self.ticket(id) else {
+            return Err(unknown(id));
+        };
+        if ticket.is_landing() {
+            return self.end_landing(id, AfterLanding::Retry { by: by.clone() });
+        }
+        let deadline = ticket.deadline();
+        let waits = deadline.is_some_and(|d| d.key == TimerKey::Step && d.at > self.now);
+        if ticket.held.is_none() && !(waits && ticket.live_run().is_none()) {
+            let state = ticket.state_name();
+            // The ticket whose step was refused may be over by now: any will do to say that somebody has
+            // mended it.
+            let idle = matches!(ticket.state, State::InProgress(_)) && ticket.live_run().is_none();
+            let paused = self.paused_harness(id);
+            if let Some((harness, _)) = paused.filter(|(_, pause)| idle || pause.until.is_none()) {
+                let harness = harness.to_owned();
+                let message = format!("steps are started on {harness} again");
+                self.free_harness(harness, by);
+                return Ok(message);
+            }
+            return Err(format!("{id} is not held: it is {state}"));
+        }
+        let agent = ticket.attempt().map(|a| a.claim.agent.clone());
+        let slot_free =
+            agent.is_some_and(|a| self.project().agents.contains(&a) && self.tickets.of_agent(&a).is_none());
+        let event = Event::Retried {
+            by: by.clone(),
+            slot_free,
+            fresh: self.fresh_session(id),
+        };
+        let paused = self.paused_harness(id).map(|(harness, _)| harness.to_owned());
+        let answer = self.act(id, event, format!("{id} is tried again"))?;
+        // Whoever retries has mended what was refused, or wants to know.
+        if let Some(harness) = paused {
+            self.free_harness(harness, by);
+        }
+        Ok(answer)
+    }
+
+    /// Ends a landing first: the wish of a person follows where the target does not hold the ticket's work.
+    fn end_landing(&mut self, id: &TicketId, then: AfterLanding) -> Answer {
+        let message = match then {
+            AfterLanding::Drop { .. } => {
+                format!("{id} is landing at this moment: it is dropped unless it has landed")
+            }
+            AfterLanding::Retry { .. } => {
+                format!("{id} is landing at this moment: it is merged anew unless it has landed")
+            }
+        };
+        self.act(id, Event::LandingEndOrdered { then }, message)
+    }
+
+    fn drop_ticket(&mut self, id: &TicketId, by: &Actor, reason: &str) -> Answer {
+        let Some(ticket) = self.ticket(id) else {
+            return Err(unknown(id));
+        };
+        let (by, reason) = (by.clone(), reason.to_owned());
+        let being_dropped = format!("its agent is being stopped; then {id} is dropped");
+        let stopping = ticket
+            .attempt()
+            .and_then(|attempt| attempt.conversation.stopping.as_ref());
+        if let Some(AfterStop::Drop { .. }) = stopping {
+            // Asked again, as a kill may be.
+            return Ok(being_dropped);
+        }
+        if ticket.live_run().is_some() {
+            let event = attempt::Event::StopOrdered {
+                then: AfterStop::Drop { by, reason },
+            };
+            return self.act(id, Event::Attempt(event), being_dropped);
+        }
+        if ticket.is_landing() {
+            return self.end_landing(id, AfterLanding::Drop { by, reason });
+        }
+        // Which number the ref gets is git's: what has left nothing to keep has none.
+        let message = match ticket.attempt() {
+            Some(_) => {
+                format!("{id} is dropped; what there is of its work is kept under refs/crew/attempts/{id}/")
+            }
+            None => format!("{id} is dropped"),
+        };
+        self.act(id, Event::Dropped { by, reason }, message)
+    }
+
+    fn stop(&mut self, running: OnStop) -> Answer {
+        self.stopping = Some(running);
+        let live = self
+            .active_tickets()
+            .filter(|(_, t)| t.live_run().is_some())
+            .count();
+        self.apply_to_project([project::Event::Closing], "");
+        Ok(match (running, live) {
+            (_, 0) => "the engine stops".to_owned(),
+            (OnStop::Finish, n) => format!("the engine stops when {n} running steps have ended"),
+            (OnStop::Leave, n) => {
+                format!("the engine stops; {n} steps run on, and the next engine adopts them")
+            }
+            (OnStop::Kill, n) => format!("the engine stops when {n} running steps have been ended"),
+        })
+    }
+
+    pub(super) fn idle(&self, agent: &AgentName) -> String {
+        if self.project().agents.contains(agent) {
+            format!("{agent} is idle: it has no ticket")
+        } else {
+            format!("there is no agent named {agent}: `crew ps` lists them")
+        }
+    }
+}
+
+fn unknown(ticket: &TicketId) -> String {
+    format!("crew knows no ticket {ticket}: `crew ticket ls` lists them")
+}
+
+fn refused(ticket: &TicketId, no: &Rejected) -> String {
+    format!("{ticket} is {}: {}", no.state, no.why)
+}

@@ -1,0 +1,312 @@
+//! Dispatch: after every input, everything starts that the rules allow now, in a fixed order.
+
+use std::collections::BTreeSet;
+
+use model::attempt::{self, AfterStop};
+use model::command::OnStop;
+use model::journal::TimerRef;
+use model::machine::Rejected;
+use model::policy::{capacity, route};
+use model::project;
+use model::ticket::{Event, Stage, State, Ticket, TimerKey};
+use model::{AgentName, RunId, SessionId, TicketId};
+
+use super::{Core, Duty, WriteMeta};
+use crate::names;
+
+impl Core {
+    /// Moves everything that can move.
+    pub(super) fn advance(&mut self) {
+        self.drop_what_is_gone();
+        self.submit_what_is_closed();
+        match self.duty {
+            Duty::Drain if self.stopping.is_none() => {
+                self.follow_budgets();
+                self.start_check();
+                self.start_steps();
+                if self.folder.is_read() && self.ready.take_touched() {
+                    self.dispatch();
+                }
+            }
+            Duty::Command { lands: Some(_) } => self.start_check(),
+            Duty::Drain | Duty::Command { lands: None } => {}
+        }
+        if let Duty::Drain = self.duty {
+            self.follow_activity();
+            self.follow_stop();
+        }
+    }
+
+    /// One candidate at a time, oldest first: what is checked is the next state of the target.
+    fn start_check(&mut self) {
+        let mut next: Option<(model::Time, &TicketId)> = None;
+        for (id, ticket) in self.active_tickets() {
+            let State::Verify(verify) = &ticket.state else {
+                continue;
+            };
+            if ticket.held.is_some() {
+                continue;
+            }
+            match &verify.stage {
+                Stage::Queued if !self.may_land(id) => {}
+                Stage::Queued => {
+                    let key = (verify.submitted_at, id);
+                    next = Some(next.map_or(key, |old| old.min(key)));
+                }
+                Stage::Building | Stage::Checking(_) | Stage::Landing { waiting: None, .. } => return,
+                Stage::Reviewing { .. } | Stage::Landing { waiting: Some(_), .. } => {}
+            }
+        }
+        if let Some(id) = next.map(|(_, id)| id.clone()) {
+            self.apply_or_note(&id, Event::CheckStarted, "its turn in the line has come");
+        }
+    }
+
+    fn may_land(&self, id: &TicketId) -> bool {
+        match &self.duty {
+            Duty::Drain => true,
+            Duty::Command { lands } => lands.as_ref() == Some(id),
+        }
+    }
+
+    fn start_steps(&mut self) {
+        if self.project().pause.is_some() {
+            return;
+        }
+        let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
+        let live = self.live_runs().count();
+        let free = (limits.workers as usize).saturating_sub(live);
+        let mut ready: Vec<(model::Time, TicketId)> = Vec::new();
+        let mut paused_until: Option<model::Time> = None;
+        for (id, ticket) in self.active_tickets().filter(|(_, t)| t.held.is_none()) {
+            match &ticket.state {
+                State::InProgress(attempt) if attempt.can_step(self.now) => match self.pause_of(attempt) {
+                    None => ready.push((attempt.since, id.clone())),
+                    Some((_, pause)) => paused_until = paused_until.into_iter().chain(pause.until).min(),
+                },
+                State::InProgress(_) | State::New | State::Open | State::Verify(_) | State::Done(_) => {}
+            }
+        }
+        if let Some(until) = paused_until {
+            self.wake_at(until);
+        }
+        ready.sort();
+        for (_, id) in ready.into_iter().take(free) {
+            let Some(attempt) = self.ticket(&id).and_then(Ticket::attempt) else {
+                continue;
+            };
+            let run = RunId::of_step(&id, attempt.claim.fence, attempt.conversation.runs + 1);
+            let budget = self.warning(&id);
+            let change = self.harness_change(&id);
+            self.apply_or_note(
+                &id,
+                Event::Attempt(attempt::Event::StepStarted { run, budget, change }),
+                "it may be stepped",
+            );
+        }
+    }
+
+    /// Gives eligible tickets to agents, naming further ones while there is work for them.
+    fn dispatch(&mut self) {
+        self.refresh_ready();
+        let over: Vec<TicketId> = self.ready.not_needed().cloned().collect();
+        for id in over {
+            self.apply_or_note(&id, Event::RecoveryNotNeeded, "what it recovers is done");
+        }
+        self.refresh_ready();
+        let limits = capacity::Limits::new(&self.settings.agents, &self.settings.run);
+        let work = match self.project().pause {
+            Some(_) => 0,
+            None => self.ready.order().len(),
+        };
+        let further = capacity::further(self.at_work(), &self.project().agents, limits, work);
+        for _ in 0..further {
+            let name = names::next(&self.names_taken());
+            self.apply_to_project(
+                [project::Event::AgentSpawned { name }],
+                "there is work for one more agent",
+            );
+        }
+        for (id, agent) in self.pairs(limits, work) {
+            if let Err(no) = self.claim(&id, &agent, WriteMeta::because("it was the next in the queue")) {
+                self.out.refused.push(format!("{id}: {no}"));
+            }
+        }
+        self.refresh_ready();
+        if let Some(at) = self.ready.debounce_ends_at() {
+            self.ready.touch();
+            self.wake_at(at);
+        }
+    }
+
+    /// Who gets what now, of so many eligible tickets.
+    fn pairs(&self, limits: capacity::Limits, work: usize) -> Vec<(TicketId, AgentName)> {
+        let queue = self.queue();
+        let free = capacity::free(self.at_work(), limits);
+        let idle = capacity::idle(self.at_work(), &self.project().agents);
+        let meant = self
+            .ready
+            .named()
+            .filter_map(|id| route::assignee(queue, id))
+            .collect();
+        route::assign_in(self.ready.order().take(work), queue, &meant, &idle, free)
+            .into_iter()
+            .map(|(id, agent)| (id.clone(), agent.clone()))
+            .collect()
+    }
+
+    /// Brings the ready queue up to date.
+    fn refresh_ready(&mut self) {
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.refresh(self.queue());
+        self.ready = ready;
+        #[cfg(debug_assertions)]
+        self.ready.check(self.queue());
+    }
+
+    /// Gives a ticket to an agent.
+    pub(super) fn claim(
+        &mut self,
+        id: &TicketId,
+        agent: &AgentName,
+        answering: WriteMeta,
+    ) -> Result<(), Rejected> {
+        let Some(harness) = self.settings.harness_of_new_attempts() else {
+            return Err(Rejected {
+                state: self.ticket(id).map(Ticket::state_name).unwrap_or_default(),
+                event: "claimed".to_owned(),
+                why: "crew.toml names no harness for it: [agents] harness".to_owned(),
+            });
+        };
+        let fence = self.ticket(id).map(|t| t.fence).unwrap_or_default().next();
+        let event = Event::Claimed {
+            agent: agent.clone(),
+            fence,
+            harness,
+            session: SessionId::of_attempt(self.journal, id, fence, 1),
+            at: self.now,
+            eligible: true,
+        };
+        self.apply(id, [event], answering)
+    }
+
+    /// What routing looks at.
+    pub(super) fn queue(&self) -> route::Queue<'_> {
+        route::Queue {
+            tickets: self.tickets.all(),
+            files: self.folder.files(),
+            roster: &self.project().agents,
+            debounce: self.settings.run.debounce,
+            pause: self.project().pause,
+            now: self.now,
+        }
+    }
+
+    /// The agents that the settings ask for and the roster does not have.
+    pub(super) fn missing_agents(&self) -> Vec<project::Event> {
+        let fixed = &self.settings.agents.names;
+        if !fixed.is_empty() {
+            let missing = fixed.iter().filter(|n| !self.names_taken().contains(*n));
+            return missing
+                .map(|name| project::Event::AgentSpawned { name: name.clone() })
+                .collect();
+        }
+        let mut taken = self.names_taken();
+        let have = self.project().agents.len();
+        (have..self.settings.agents.count as usize)
+            .map(|_| {
+                let name = names::next(&taken);
+                taken.insert(name.clone());
+                project::Event::AgentSpawned { name }
+            })
+            .collect()
+    }
+
+    /// Names that cannot be given to another agent.
+    pub(super) fn names_taken(&self) -> BTreeSet<AgentName> {
+        self.project()
+            .agents
+            .union(&self.project().retired)
+            .cloned()
+            .collect()
+    }
+
+    /// A timer's time has come; a stale one is passed over, and one that only opens a door is heeded by what
+    /// follows.
+    pub(super) fn timer_due(&mut self, timer: TimerRef) {
+        self.ready.touch();
+        let model::journal::Stream::Ticket(id) = timer.stream.clone() else {
+            return;
+        };
+        let Some(deadline) = self.ticket(&id).and_then(Ticket::deadline) else {
+            return;
+        };
+        if TimerKey::parse(&timer.key) != Some(deadline.key) || deadline.at > self.now {
+            return;
+        }
+        let event = match deadline.key {
+            TimerKey::Due | TimerKey::Step | TimerKey::Review => return,
+            TimerKey::Retry => Event::RetryDue,
+            TimerKey::Wakeup => Event::Attempt(attempt::Event::Woken),
+            TimerKey::Answer => Event::Attempt(attempt::Event::WaitTimedOut),
+            TimerKey::Land => Event::LandingRetried,
+        };
+        let answering = WriteMeta {
+            fires: Some(timer),
+            ..WriteMeta::because("its time has come")
+        };
+        if let Err(no) = self.apply(&id, [event], answering) {
+            self.out.refused.push(format!("{id}: {no}"));
+        }
+    }
+
+    fn follow_activity(&mut self) {
+        let busy = self.active_tickets().next().is_some();
+        let event = match self.project().state {
+            project::State::Ready if busy => project::Event::AgentsBusy,
+            project::State::Busy if !busy => project::Event::AgentsIdle,
+            project::State::Uninitialized
+            | project::State::Initializing
+            | project::State::Ready
+            | project::State::Busy
+            | project::State::ShuttingDown
+            | project::State::Closed => return,
+        };
+        self.apply_to_project([event], "activity changed");
+    }
+
+    /// A stop waits for what it was told to wait for.
+    fn follow_stop(&mut self) {
+        let Some(how) = self.stopping else { return };
+        let live: Vec<TicketId> = self
+            .active_tickets()
+            .filter(|(_, t)| t.live_runs().next().is_some())
+            .map(|(id, _)| id.clone())
+            .collect();
+        if let OnStop::Kill = how {
+            for id in &live {
+                if self
+                    .ticket(id)
+                    .and_then(Ticket::attempt)
+                    .is_some_and(|a| a.conversation.stopping.is_none())
+                {
+                    let event = attempt::Event::StopOrdered {
+                        then: AfterStop::Pause,
+                    };
+                    self.apply_or_note(id, Event::Attempt(event), "the engine is being stopped");
+                }
+            }
+        }
+        if live.is_empty() || matches!(how, OnStop::Leave) {
+            if self.project().state == project::State::ShuttingDown {
+                self.apply_to_project([project::Event::Closed], "the engine has stopped");
+            }
+            self.out.ended = true;
+        }
+    }
+
+    /// Tickets with an attempt.
+    pub(super) fn at_work(&self) -> impl Iterator<Item = &Ticket> + Clone {
+        self.tickets.active().map(|(_, ticket)| ticket)
+    }
+}

@@ -1,0 +1,334 @@
+//! What a hand's report means to the ticket that ordered the effect.
+
+use model::attempt::{self, Failure, Usage};
+use model::journal::EffectId;
+use model::policy::{backoff, no_progress};
+use model::ticket::{Effect, Event, Fingerprint, Released, Repeat, Stage, Ticket};
+use model::{RunId, TicketId};
+
+use super::{Core, WriteMeta};
+use crate::failures::Obstacle;
+use crate::{End, Report, RunEnd, Verdict};
+
+impl Core {
+    pub(super) fn reported(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, report: Report) {
+        if let Report::FileMissing = report {
+            return self.found_no_file(id, ticket, effect);
+        }
+        if let (Effect::WriteFile(filing), Report::Done) = (effect, &report) {
+            return self.written(id, ticket, effect, filing);
+        }
+        // A report of a claim that is over is refused: whatever a late process says, it is no living
+        // attempt's.
+        if let Some(fence) = effect.fence()
+            && self.ticket(ticket).is_none_or(|t| t.claim(fence).is_none())
+        {
+            self.out
+                .refused
+                .push(format!("{ticket}: a report of an earlier claim"));
+            self.failures.ended(ticket, effect);
+            self.out.finished.push(id);
+            return;
+        }
+        if let (Report::WorkspaceMissing | Report::StepNotSpawned { .. }, Some(run)) = (&report, effect.run())
+        {
+            self.failures.ended(ticket, effect);
+            self.not_started(id, ticket, run, report);
+            return;
+        }
+        let mut meaning = self.meaning(ticket, effect, report);
+        if let Meaning::Hindered(why) = &mut meaning
+            && self.failures.is_hindered_for_long(ticket, effect, self.now)
+        {
+            // Every ticket waits in the one queue for the target: a ticket that takes so long is held
+            // instead.
+            meaning = self.could_not_run(ticket, effect, std::mem::take(why));
+        }
+        let event = match meaning {
+            Meaning::Event(event) => event,
+            Meaning::Nothing => {
+                self.failures.ended(ticket, effect);
+                self.out.finished.push(id);
+                return;
+            }
+            Meaning::Again(why) => return self.retry_effect(id, ticket, effect, Obstacle::Lasting(why)),
+            Meaning::Hindered(why) => return self.retry_effect(id, ticket, effect, Obstacle::Machine(why)),
+        };
+        self.failures.ended(ticket, effect);
+        let meta = WriteMeta {
+            completes: Some(id),
+            ..WriteMeta::because(heard(effect))
+        };
+        if let Err(no) = self.apply(ticket, [event], meta) {
+            self.out.refused.push(format!("{ticket}: {no}"));
+            self.out.finished.push(id);
+        }
+    }
+
+    /// An effect could not be performed: it is performed again.
+    fn retry_effect(&mut self, id: EffectId, ticket: &TicketId, effect: &Effect, obstacle: Obstacle) {
+        let retry = self.failures.failed(id, ticket, effect, obstacle, self.now);
+        self.out.postponed.push(retry.postponed);
+        self.out.warnings.extend(retry.warning);
+    }
+
+    /// A step that could not be started is over. One that was being stopped meanwhile is stopped: what it was
+    /// stopped for follows.
+    fn not_started(&mut self, id: EffectId, ticket: &TicketId, run: &RunId, report: Report) {
+        let waited = self.ticket(ticket).is_some_and(|ticket| ticket.waits_for(run));
+        let answering = |cause: &str| WriteMeta {
+            completes: Some(id),
+            ..WriteMeta::because(cause)
+        };
+        if !waited {
+            self.out
+                .refused
+                .push(format!("{ticket}: a report of an earlier run"));
+            self.out.finished.push(id);
+            return;
+        }
+        let told = if let Report::StepNotSpawned { failure } = report {
+            let ended = RunEnd {
+                run: run.clone(),
+                usage: Usage::default(),
+                total_micro_usd: None,
+                summary: None,
+                mode: None,
+                end: End::Failed(failure),
+            };
+            self.step_ended(ticket, ended, answering("its step could not be started"))
+        } else {
+            // The workspace is gone, which is nobody's failure, and trying again does not help: start over
+            // from the kept work.
+            let failure = Failure::new(attempt::Class::KilledByUs, "its workspace is gone");
+            let failed = Event::Attempt(self.failed_step(ticket, (Usage::default(), None), failure));
+            let next = self.stopped_for(ticket).unwrap_or(Event::Released {
+                why: Released::WorkspaceLost,
+            });
+            self.apply(ticket, [failed, next], answering("its workspace is gone"))
+        };
+        if let Err(no) = told {
+            self.out.refused.push(format!("{ticket}: {no}"));
+            self.out.finished.push(id);
+        }
+    }
+
+    fn meaning(&self, id: &TicketId, effect: &Effect, report: Report) -> Meaning {
+        let event = Meaning::Event;
+        let reopen_at = self.reopen_at(id);
+        match report {
+            Report::WorkspaceReady { base, earlier_work } => {
+                event(Event::Attempt(attempt::Event::WorkspaceReady {
+                    base,
+                    earlier_work,
+                }))
+            }
+            Report::WorkspaceFailed { why } => {
+                let attempts_left = self.attempts_left(id);
+                event(Event::Released {
+                    why: Released::WorkspaceFailed {
+                        why,
+                        attempts_left,
+                        reopen_at,
+                    },
+                })
+            }
+            Report::StepSpawned => event(Event::Attempt(attempt::Event::WorkerSpawned)),
+            Report::Inspected { workspace } => event(Event::Attempt(attempt::Event::Recovered {
+                workspace,
+                fresh: self.fresh_session(id),
+                recoveries_left: self.recoveries_left(id),
+                attempts_left: self.attempts_left(id),
+                reopen_at,
+            })),
+            Report::Built { candidate } => event(Event::CandidateBuilt { candidate }),
+            Report::NoCommits => event(Event::NoCommits {
+                steps_left: self.steps_left(id),
+                reopen_at,
+                repeat: self.repeat(id, Fingerprint::NothingCommitted),
+            }),
+            Report::Conflicted { paths, tip, target } => event(Event::Conflicted {
+                paths,
+                resolutions_left: self.resolutions_left(id),
+                repeat: self.repeat(id, Fingerprint::Conflict { tip, target }),
+            }),
+            Report::ImportRefused { why } => event(Event::ChecksFailed {
+                which: "taking the branch over".to_owned(),
+                output: why.clone(),
+                steps_left: self.steps_left(id),
+                reopen_at,
+                repeat: self.repeat(id, Fingerprint::Refused { why }),
+            }),
+            Report::SensitivePaths { paths, tip } => event(Event::SensitivePaths { paths, tip }),
+            Report::Checked(Verdict::Passed { commands }) => {
+                let Effect::RunChecks { candidate } = effect else {
+                    return Meaning::Nothing;
+                };
+                event(Event::ChecksPassed {
+                    tree: candidate.tree.clone(),
+                    passed: commands,
+                    review: false,
+                })
+            }
+            Report::Checked(Verdict::Failed { which, output }) => {
+                let Effect::RunChecks { candidate } = effect else {
+                    return Meaning::Nothing;
+                };
+                let same = Fingerprint::Check {
+                    which: which.clone(),
+                    tip: candidate.tip.clone(),
+                };
+                event(Event::ChecksFailed {
+                    which,
+                    output,
+                    steps_left: self.steps_left(id),
+                    reopen_at,
+                    repeat: self.repeat(id, same),
+                })
+            }
+            Report::Checked(Verdict::TargetRed { which }) => event(Event::TargetRed {
+                which,
+                retry_at: self.check_again_at(id),
+            }),
+            Report::Checked(Verdict::CouldNotRun { why }) => self.could_not_run(id, effect, why),
+            Report::CouldNotRun { why } => self.could_not_run(id, effect, why),
+            Report::Hindered { why } => Meaning::Hindered(why),
+            Report::Landed { commit } => event(Event::Landed { commit }),
+            Report::NotLanded if self.is_landing_ended(id) => event(Event::NotLanded),
+            // The landing of a ticket that has left the stage since.
+            Report::NotLanded => Meaning::Nothing,
+            Report::TargetMoved => event(Event::TargetMoved),
+            Report::CheckoutEdited { paths } => event(Event::CheckoutEdited {
+                paths,
+                retry_at: self.land_again_at(id),
+            }),
+            Report::Stopped
+            | Report::Done
+            | Report::FileMissing
+            | Report::WorkspaceMissing
+            | Report::StepNotSpawned { .. } => Meaning::Nothing,
+        }
+    }
+
+    /// Whether somebody waits for the end of its landing.
+    fn is_landing_ended(&self, id: &TicketId) -> bool {
+        let stage = self.ticket(id).and_then(Ticket::stage);
+        matches!(stage, Some(Stage::Landing { then: Some(_), .. }))
+    }
+
+    /// How often the ticket's submitted work has failed like this.
+    fn repeat(&self, id: &TicketId, of: Fingerprint) -> Option<Repeat> {
+        Some(no_progress::repeat(self.ticket(id), of))
+    }
+
+    /// What stops a check holds the ticket; what stops anything else is tried again until it works.
+    fn could_not_run(&self, id: &TicketId, effect: &Effect, why: String) -> Meaning {
+        match effect {
+            Effect::BuildCandidate { .. } | Effect::RunChecks { .. } => Meaning::Event(Event::CouldNotRun {
+                why,
+                retry_at: self.check_again_at(id),
+            }),
+            Effect::PrepareWorkspace { .. }
+            | Effect::Attempt(_)
+            | Effect::Land { .. }
+            | Effect::KeepWork { .. }
+            | Effect::RemoveWorkspace { .. }
+            | Effect::WriteFile(_)
+            | Effect::AddNote { .. } => Meaning::Again(why),
+        }
+    }
+
+    /// When a landing that a person's edits are in the way of is tried again.
+    fn land_again_at(&self, id: &TicketId) -> model::Time {
+        let since = self.ticket(id).map_or(self.now, |t| t.since);
+        self.now + backoff::landing(self.now.since(since))
+    }
+
+    /// When a submission that could not be checked is built for again.
+    fn check_again_at(&self, id: &TicketId) -> model::Time {
+        let mut round = 0;
+        if let Some(model::ticket::State::Verify(verify)) = self.ticket(id).map(|t| &t.state) {
+            round = verify.round;
+        }
+        self.now + backoff::hold(round)
+    }
+
+    /// The end of a step that failed, with the limits that are left after it. What it used comes with what
+    /// the client now calls the session's total.
+    pub(super) fn failed_step(
+        &self,
+        id: &TicketId,
+        (usage, total_micro_usd): (Usage, Option<u64>),
+        failure: Failure,
+    ) -> attempt::Event {
+        let attempt = self.ticket(id).and_then(Ticket::attempt);
+        let next = model::policy::failure::after(attempt.map(|a| &a.conversation), &failure, self.now);
+        attempt::Event::StepFailed {
+            usage,
+            total_micro_usd,
+            retry_at: self.now + next.wait,
+            errors_left: next.errors_left,
+            repeats_left: next.repeats_left,
+            fresh: self.fresh_session(id),
+            failure,
+        }
+    }
+
+    pub(super) fn attempts_left(&self, id: &TicketId) -> u32 {
+        let tries = self.ticket(id).map_or(0, |t| t.tries);
+        self.settings.run.attempts.saturating_sub(tries)
+    }
+
+    pub(super) fn steps_left(&self, id: &TicketId) -> u32 {
+        let steps = self
+            .ticket(id)
+            .and_then(|t| t.attempt())
+            .map_or(0, |a| a.conversation.steps);
+        self.settings.run.max_steps.saturating_sub(steps)
+    }
+
+    fn resolutions_left(&self, id: &TicketId) -> u32 {
+        let asked = self
+            .ticket(id)
+            .and_then(|t| t.attempt())
+            .map_or(0, |a| a.resolutions);
+        self.settings.run.conflict_resolutions.saturating_sub(asked)
+    }
+
+    fn recoveries_left(&self, id: &TicketId) -> u32 {
+        let recoveries = self
+            .ticket(id)
+            .and_then(|t| t.attempt())
+            .map_or(0, |a| a.recoveries);
+        self.settings.run.recoveries.saturating_sub(recoveries)
+    }
+
+    /// When a ticket that goes back to the queue is given out again.
+    pub(super) fn reopen_at(&self, id: &TicketId) -> model::Time {
+        let tries = self.ticket(id).map_or(0, |t| t.tries);
+        self.now + backoff::reopen(tries)
+    }
+}
+
+/// What a report means.
+enum Meaning {
+    Event(Event),
+    Nothing,
+    Again(String),
+    Hindered(String),
+}
+
+/// What was heard of, for people who ask how a ticket came to where it is.
+fn heard(effect: &Effect) -> &'static str {
+    match effect {
+        Effect::PrepareWorkspace { .. } => "its workspace was made",
+        Effect::Attempt(attempt::Effect::StartStep { .. }) => "its step was started",
+        Effect::Attempt(attempt::Effect::StopRun { .. }) => "its step was told to stop",
+        Effect::Attempt(attempt::Effect::InspectWorkspace { .. }) => "its workspace was looked at",
+        Effect::BuildCandidate { .. } => "its branch was taken over and merged",
+        Effect::RunChecks { .. } => "its checks have ended",
+        Effect::Land { .. } => "landing it was tried",
+        Effect::KeepWork { .. } | Effect::RemoveWorkspace { .. } => "its workspace was cleared away",
+        Effect::WriteFile(_) | Effect::AddNote { .. } => "its file was written",
+    }
+}

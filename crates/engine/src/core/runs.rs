@@ -1,0 +1,212 @@
+//! Runs: what a look at a step's process means, and what its end means.
+
+use std::time::Duration;
+
+use model::attempt::{self, AfterStop, Class, Failure, Signal};
+use model::machine::Rejected;
+use model::policy::stall;
+use model::project;
+use model::ticket::{Event, Released, Ticket, Why};
+use model::{RunId, TicketId};
+
+use super::{Core, WriteMeta};
+use crate::{End, RunEnd};
+
+impl Core {
+    pub(super) fn run_ended(&mut self, ended: RunEnd) {
+        self.watches.ended(&ended.run);
+        let Some(id) = self.tickets.of_run(&ended.run).cloned() else {
+            self.out
+                .refused
+                .push(format!("run {} ended, and no attempt waits for it", ended.run));
+            return;
+        };
+        if let Err(no) = self.step_ended(&id, ended, WriteMeta::because("its step ended")) {
+            self.out.refused.push(format!("{id}: {no}"));
+        }
+    }
+
+    /// The step that the ticket's attempt waits for is over, however that was learnt.
+    pub(super) fn step_ended(
+        &mut self,
+        id: &TicketId,
+        ended: RunEnd,
+        answering: WriteMeta,
+    ) -> Result<(), Rejected> {
+        let stopping = self
+            .ticket(id)
+            .and_then(Ticket::attempt)
+            .and_then(|a| a.conversation.stopping.clone());
+        let finished = matches!(ended.end, End::Finished(_));
+        let usage = (ended.usage, ended.total_micro_usd);
+        let (summary, mode) = (ended.summary, ended.mode);
+        let stopped = |class: Class, message: &str| Failure::new(class, message);
+        let mut events = Vec::new();
+        match (stopping, ended.end) {
+            // It ended well before the stop reached it: what it did counts, unless a person wanted it gone.
+            (
+                None | Some(AfterStop::Pause | AfterStop::Retry { .. } | AfterStop::Fail { .. }),
+                End::Finished(signal),
+            ) => {
+                events.push(self.finished_step(id, usage, summary, mode, signal));
+            }
+            (None, End::Failed(failure)) => events.push(self.failed_step(id, usage, failure)),
+            (Some(AfterStop::Pause), End::Failed(_)) => {
+                let failure = stopped(Class::KilledByUs, "the engine was stopped");
+                events.push(self.failed_step(id, usage, failure));
+            }
+            (Some(AfterStop::Retry { class }), End::Failed(_)) => {
+                let message = if class == Class::Timeout {
+                    "the step took longer than `step_timeout`"
+                } else {
+                    "no sign of life for longer than `stall_after`"
+                };
+                events.push(self.failed_step(id, usage, stopped(class, message)));
+            }
+            // Its client was ended before it could say so itself.
+            (Some(AfterStop::Fail { failure }), End::Failed(_)) => {
+                events.push(self.failed_step(id, usage, failure));
+            }
+            (Some(AfterStop::Release { .. } | AfterStop::Reap { .. } | AfterStop::Drop { .. }), _) => {
+                let message = if finished {
+                    "it was stopped as it ended"
+                } else {
+                    "it was stopped"
+                };
+                events.push(self.failed_step(id, usage, stopped(Class::KilledByUs, message)));
+            }
+        }
+        let events: Vec<Event> = events
+            .into_iter()
+            .map(Event::Attempt)
+            .chain(self.stopped_for(id))
+            .collect();
+        let agent = self
+            .ticket(id)
+            .and_then(Ticket::attempt)
+            .map(|a| a.claim.agent.clone());
+        let pause = events.iter().find_map(|event| self.pause_after(id, event));
+        self.apply(id, events, answering)?;
+        if let Some((harness, pause)) = pause {
+            self.pause_harness(harness, pause);
+        }
+        let reaped = self
+            .ticket(id)
+            .and_then(|t| t.held.as_ref())
+            .is_some_and(|held| held.why == Why::Reaped);
+        if let Some(name) = agent.filter(|_| reaped) {
+            self.apply_to_project([project::Event::AgentRetired { name }], "it was given up");
+        }
+        Ok(())
+    }
+
+    /// What a person, or a limit, has stopped the ticket's step for: it is carried out when the step is over.
+    pub(super) fn stopped_for(&self, id: &TicketId) -> Option<Event> {
+        let attempt = self.ticket(id).and_then(Ticket::attempt)?;
+        match attempt.conversation.stopping.clone()? {
+            AfterStop::Release { by } => Some(Event::Released {
+                why: Released::Killed { by },
+            }),
+            AfterStop::Reap { why } => Some(Event::Released {
+                why: Released::Reaped { why },
+            }),
+            AfterStop::Drop { by, reason } => Some(Event::Dropped { by, reason }),
+            AfterStop::Pause | AfterStop::Retry { .. } | AfterStop::Fail { .. } => None,
+        }
+    }
+
+    fn finished_step(
+        &self,
+        id: &TicketId,
+        (usage, total_micro_usd): (attempt::Usage, Option<u64>),
+        summary: Option<String>,
+        mode: Option<attempt::Mode>,
+        signal: Signal,
+    ) -> attempt::Event {
+        attempt::Event::StepFinished {
+            usage,
+            total_micro_usd,
+            signal,
+            summary,
+            mode,
+            steps_left: self.steps_left(id).saturating_sub(1),
+            attempts_left: self.attempts_left(id),
+            reopen_at: self.reopen_at(id),
+            answer_by: self.settings.run.answer_within.map(|within| self.now + within),
+        }
+    }
+
+    /// Tells whether anything was decided.
+    pub(super) fn sampled(&mut self, run: &RunId, sample: stall::Sample) -> bool {
+        let Some(id) = self.tickets.of_run(run).cloned() else {
+            return false;
+        };
+        let stopping = self
+            .ticket(&id)
+            .and_then(Ticket::attempt)
+            .is_some_and(|a| a.conversation.stopping.is_some());
+        let limits = stall::Limits {
+            stall_after: self.settings.run.stall_after,
+            step_timeout: self.settings.run.step_timeout,
+        };
+        let verdict = self.watches.look(run, sample, limits);
+        let class = match verdict {
+            stall::Verdict::Alive => return false,
+            stall::Verdict::Stuck { silent } => {
+                let silent = model::view::span(silent);
+                let agent = self
+                    .ticket(&id)
+                    .and_then(Ticket::slot)
+                    .map_or("", |name| name.as_str());
+                self.out.warnings.push(format!(
+                    "{agent} on {id}: neither output nor a busy process for {silent}"
+                ));
+                return false;
+            }
+            stall::Verdict::Frozen { silent } => {
+                if !stopping {
+                    self.warn_frozen(&id, sample.shim, silent);
+                }
+                return false;
+            }
+            stall::Verdict::Stalled => Class::Stalled,
+            stall::Verdict::TimedOut => Class::Timeout,
+        };
+        if !stopping {
+            let event = attempt::Event::StopOrdered {
+                then: AfterStop::Retry { class },
+            };
+            self.apply_or_note(&id, Event::Attempt(event), class.name());
+        }
+        !stopping
+    }
+
+    /// Warns that nobody sees what becomes of the step.
+    fn warn_frozen(&mut self, id: &TicketId, shim: u32, silent: Duration) {
+        let agent = self
+            .ticket(id)
+            .and_then(Ticket::slot)
+            .map_or("", |name| name.as_str());
+        let silent = model::view::span(silent);
+        self.out.warnings.push(format!(
+            "{agent} on {id}: process {shim}, which holds the step, has not run for {silent}: is it suspended?\n  \
+             `kill -CONT {shim}` lets it go on; otherwise crew ends the step after as long again"
+        ));
+    }
+
+    /// The step has failed, only its client does not know: it is stopped, unless it is being stopped for
+    /// another reason.
+    pub(super) fn given_up(&mut self, run: &RunId, failure: Failure) {
+        let Some(id) = self.tickets.of_run(run).cloned() else {
+            return;
+        };
+        let attempt = self.ticket(&id).and_then(Ticket::attempt);
+        if attempt.is_some_and(|a| a.conversation.stopping.is_none()) {
+            let cause = failure.class.name();
+            let event = attempt::Event::StopOrdered {
+                then: AfterStop::Fail { failure },
+            };
+            self.apply_or_note(&id, Event::Attempt(event), cause);
+        }
+    }
+}

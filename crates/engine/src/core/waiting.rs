@@ -1,0 +1,118 @@
+//! Waiting agents: a question is answered, and a sleeping agent is woken.
+
+use model::attempt::{self, Attempt, Prompt};
+use model::command::Question;
+use model::ticket::{Event, Ticket};
+use model::{Actor, AgentName, TicketId};
+
+use super::Core;
+use super::commands::Answer;
+
+impl Core {
+    /// Gives an agent the answer that it waits for. `question`: the one that is meant, when whoever answers
+    /// knows.
+    pub(super) fn answer(
+        &mut self,
+        agent: &AgentName,
+        by: &Actor,
+        text: String,
+        question: Option<&Question>,
+    ) -> Answer {
+        let id = self.waiting(agent, question.map(|question| &question.ticket))?;
+        let Some(asked) = self.ticket(&id).and_then(Question::of) else {
+            let stands = self.ticket(&id).and_then(Ticket::attempt).map(answerless);
+            return Err(format!("{agent} asks nothing: {}", stands.unwrap_or_default()));
+        };
+        if question.is_some_and(|meant| *meant != asked) {
+            return Err(format!(
+                "{agent} asks something else by now: `crew inbox` shows what"
+            ));
+        }
+        let asks = self
+            .ticket(&id)
+            .and_then(Ticket::attempt)
+            .and_then(Attempt::question)
+            .unwrap_or_default()
+            .to_owned();
+        let event = attempt::Event::Answered {
+            by: by.clone(),
+            text,
+            question: asks,
+        };
+        self.act(
+            &id,
+            Event::Attempt(event),
+            format!("{agent} hears it at its next step on {id}"),
+        )
+    }
+
+    /// Wakes an agent before its time.
+    pub(super) fn wake(&mut self, agent: &AgentName, by: &Actor) -> Answer {
+        let id = self.waiting(agent, None)?;
+        let attempt = self.ticket(&id).and_then(Ticket::attempt);
+        match attempt.map(|attempt| &attempt.state) {
+            Some(attempt::State::WaitingForWakeup { .. }) => {
+                let event = attempt::Event::WokenEarly { by: by.clone() };
+                self.act(&id, Event::Attempt(event), format!("{agent} goes on with {id}"))
+            }
+            Some(attempt::State::WaitingForInput { .. }) => Err(format!(
+                "{agent} does not sleep, it asks something: `crew answer {id} <text>`"
+            )),
+            Some(
+                attempt::State::Preparing
+                | attempt::State::Ready
+                | attempt::State::Working(_)
+                | attempt::State::Verifying
+                | attempt::State::Done
+                | attempt::State::Stuck { .. },
+            )
+            | None => {
+                let stands = attempt.map(|attempt| stands(&attempt.state));
+                Err(format!("{agent} does not sleep: {}", stands.unwrap_or_default()))
+            }
+        }
+    }
+
+    /// The ticket that an agent is at, which is the meant one, if one is.
+    fn waiting(&self, agent: &AgentName, meant: Option<&TicketId>) -> Result<TicketId, String> {
+        match (self.tickets.of_agent(agent), meant) {
+            (Some(at), Some(meant)) if at != meant => {
+                Err(format!("{agent} is at work on {at} by now, not on {meant}"))
+            }
+            (Some(at), _) => Ok(at.clone()),
+            (None, _) => Err(self.idle(agent)),
+        }
+    }
+}
+
+/// Why there is nothing to be answered.
+fn answerless(attempt: &Attempt) -> String {
+    match &attempt.state {
+        attempt::State::Working(working) if matches!(working.next, Prompt::Answer { .. }) => {
+            "it has its answer, and goes on".to_owned()
+        }
+        attempt::State::Preparing
+        | attempt::State::Ready
+        | attempt::State::Working(_)
+        | attempt::State::WaitingForInput { .. }
+        | attempt::State::WaitingForWakeup { .. }
+        | attempt::State::Verifying
+        | attempt::State::Done
+        | attempt::State::Stuck { .. } => stands(&attempt.state),
+    }
+}
+
+fn stands(state: &attempt::State) -> String {
+    match state {
+        attempt::State::Preparing => "its workspace is being made".to_owned(),
+        attempt::State::Ready => "it is about to begin".to_owned(),
+        attempt::State::Working(_) => "it is at work".to_owned(),
+        attempt::State::WaitingForInput { .. } => "it waits for an answer".to_owned(),
+        attempt::State::WaitingForWakeup { at, why } => {
+            format!("it sleeps until {at} ({why}); `crew wake` wakes it")
+        }
+        attempt::State::Verifying => "what it did is being checked".to_owned(),
+        attempt::State::Done => "what it did waits for landing".to_owned(),
+        attempt::State::Stuck { .. } => "it is stuck".to_owned(),
+    }
+}

@@ -1,0 +1,205 @@
+//! Commands: what each comes to in each state of the ticket.
+
+use model::Fence;
+use model::command::{Command, Question};
+use model::ticket::FileStatus;
+
+use crate::matrix::matrix;
+use crate::scene::{Scene, asked, id, name, someone};
+use crate::states;
+
+/// The decisions about `command`, in every state.
+fn in_every_state(command: &Command) -> String {
+    matrix(states::all(), |scene| scene.ask(command.clone()))
+}
+
+fn answer(question: Option<Question>) -> Command {
+    Command::Answer {
+        agent: name("ann"),
+        text: "Blue.".to_owned(),
+        question,
+    }
+}
+
+fn question(ticket: &str, fence: u64, step: u32) -> Question {
+    Question {
+        ticket: id(ticket),
+        fence: Fence(fence),
+        step,
+    }
+}
+
+#[test]
+fn assign_gives_an_idle_agent_what_nobody_has() {
+    insta::assert_snapshot!(in_every_state(&Command::Assign {
+        agent: name("cat"),
+        ticket: id("t-1"),
+    }));
+}
+
+#[test]
+fn kill_frees_the_agent_and_holds_the_ticket() {
+    insta::assert_snapshot!(in_every_state(&Command::Kill { agent: name("ann") }));
+}
+
+#[test]
+fn cleanup_removes_a_workspace_in_which_nothing_runs() {
+    insta::assert_snapshot!(in_every_state(&Command::Cleanup { agent: name("ann") }));
+}
+
+#[test]
+fn merge_submits_what_stands_between_two_steps() {
+    insta::assert_snapshot!(in_every_state(&Command::Merge { ticket: id("t-1") }));
+}
+
+#[test]
+fn retry_lets_go_on_what_is_held_or_waits() {
+    insta::assert_snapshot!(in_every_state(&Command::Retry { ticket: id("t-1") }));
+}
+
+#[test]
+fn drop_gives_up_whatever_is_not_over() {
+    insta::assert_snapshot!(in_every_state(&states::drop_it()));
+}
+
+#[test]
+fn waive_lets_a_merged_result_land() {
+    let (ticket, reason) = (id("t-1"), "it is only a typo".to_owned());
+    insta::assert_snapshot!(in_every_state(&Command::Waive { ticket, reason }));
+}
+
+#[test]
+fn approve_lets_sensitive_paths_land() {
+    insta::assert_snapshot!(in_every_state(&Command::Approve { ticket: id("t-1") }));
+}
+
+#[test]
+fn answer_goes_to_an_agent_that_has_asked() {
+    insta::assert_snapshot!(in_every_state(&answer(None)));
+}
+
+#[test]
+fn wake_wakes_an_agent_that_sleeps() {
+    insta::assert_snapshot!(in_every_state(&Command::Wake { agent: name("ann") }));
+}
+
+#[test]
+fn an_answer_is_taken_for_the_question_that_is_meant_and_for_no_other() {
+    let answered = |meant| states::waits_for_answer().ask(answer(Some(meant))).answer();
+    assert_eq!(
+        answered(question("t-1", 1, 1)),
+        "accepted: ann hears it at its next step on t-1"
+    );
+    let other = "not possible: ann asks something else by now: `crew inbox` shows what";
+    assert_eq!(answered(question("t-1", 1, 2)), other);
+    assert_eq!(answered(question("t-1", 2, 1)), other);
+    assert_eq!(
+        answered(question("t-2", 1, 1)),
+        "not possible: ann is at work on t-1 by now, not on t-2"
+    );
+}
+
+#[test]
+fn a_second_answer_is_refused_until_the_agent_asks_again() {
+    // There is no worker for the next step, so that the answer waits.
+    let mut scene = Scene::with(|settings| settings.run.max_workers = 1);
+    scene.add("t-1");
+    scene.add("t-2");
+    scene.workspace_ready("t-1");
+    scene.run_ends("t-1", asked());
+    scene.workspace_ready("t-2");
+    let first = scene.ask(answer(None));
+    assert_eq!(first.answer(), "accepted: ann hears it at its next step on t-1");
+    assert_eq!(first.events(), ["answered"]);
+    assert_eq!(
+        scene.ask(answer(None)).answer(),
+        "not possible: ann asks nothing: it has its answer, and goes on"
+    );
+}
+
+#[test]
+fn a_command_to_an_agent_that_does_not_exist_says_so() {
+    let agent = name("zoe");
+    let commands = [
+        Command::Kill { agent: agent.clone() },
+        Command::Cleanup { agent: agent.clone() },
+        Command::Wake { agent: agent.clone() },
+        Command::Answer {
+            agent: agent.clone(),
+            text: "Blue.".to_owned(),
+            question: None,
+        },
+    ];
+    for command in commands {
+        assert_eq!(
+            states::working().ask(command).answer(),
+            "not possible: there is no agent named zoe: `crew ps` lists them"
+        );
+    }
+    let assign = Command::Assign {
+        agent,
+        ticket: id("t-1"),
+    };
+    assert_eq!(
+        states::taken_by_person().ask(assign).answer(),
+        "not possible: there is no agent named zoe: `crew spawn zoe` makes one"
+    );
+}
+
+#[test]
+fn assign_refuses_an_agent_that_has_another_ticket() {
+    let mut scene = states::taken_by_person();
+    scene.add("t-2");
+    let assign = |agent: &str| Command::Assign {
+        agent: name(agent),
+        ticket: id("t-1"),
+    };
+    let busy = scene.ask(assign("ann")).answer();
+    assert_eq!(
+        busy,
+        "not possible: ann is at work on t-2: only an idle agent can be assigned"
+    );
+    assert_eq!(scene.ask(assign("bob")).answer(), "accepted: bob has t-1");
+}
+
+#[test]
+fn assign_needs_a_harness() {
+    let mut scene = states::taken_by_person();
+    let mut settings = scene.core.settings().clone();
+    settings.agents.harness = None;
+    scene.core.set_settings(settings);
+    let assign = Command::Assign {
+        agent: name("cat"),
+        ticket: id("t-1"),
+    };
+    assert_eq!(
+        scene.ask(assign).answer(),
+        "not possible: t-1 is open: crew.toml names no harness for it: [agents] harness"
+    );
+}
+
+/// A person who merges speaks about everything that waits; the engine itself asks again only later.
+#[test]
+fn a_command_is_answered_in_the_write_that_it_leads_to_and_its_author_is_the_cause() {
+    for command in [Command::Kill { agent: name("ann") }, states::drop_it()] {
+        let decided = states::working().ask(command);
+        let write = &decided.output.writes[0];
+        assert_eq!(write.cause, format!("asked by {}", someone()));
+        assert!(
+            write.answers.is_some(),
+            "carried out again where the answer is lost"
+        );
+        assert!(decided.output.answers.is_empty());
+    }
+}
+
+/// A retry finds the agent at work on another ticket, and the ticket goes back to the queue for another one.
+#[test]
+fn a_retry_without_its_agent_goes_back_to_the_queue_and_is_given_to_another() {
+    let mut scene = states::refused();
+    scene.set_status("t-2", FileStatus::Open);
+    assert_eq!(scene.state("t-2"), "in_progress/preparing", "ann has another");
+    let retry = scene.ask(Command::Retry { ticket: id("t-1") });
+    assert_eq!(retry.events(), ["retried", "harness_freed", "claimed"], "{retry}");
+    assert!(retry.to_string().contains("claimed by bob"), "{retry}");
+}

@@ -1,0 +1,30 @@
+//! The engine's core, driven by inputs as the runtime drives it: what it decides about each of them.
+//!
+//! Where a table has many cells, a snapshot holds it: a paragraph a state, and under it what was decided.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod journal;
+mod matrix;
+mod scene;
+mod states;
+mod words;
+
+mod budget;
+mod checks;
+mod commands;
+mod dispatch;
+mod files;
+mod harness_pause;
+mod late;
+mod limits;
+mod loading;
+mod reports;
+mod rest;
+mod restore;
+mod roster;
+mod runs;
+mod stops;
+mod story;
+mod timers;
+mod writing;

@@ -1,0 +1,285 @@
+//! Runs: what is seen of a step's process, and what its end means.
+
+use std::time::Duration;
+
+use engine::{End, Input, RunEnd};
+use model::attempt::{Class, Failure, Signal, Usage};
+use model::command::Command;
+use model::policy::stall::Sample;
+use model::{RunId, Time};
+
+use crate::matrix::table;
+use crate::scene::{NOON, Scene, asked, failed, id, name, secs};
+use crate::states;
+
+/// Looks at the step of t-1 every ten seconds, for as long as it runs and no longer than `span`: a step that
+/// neither says nor does anything, under a shim that lives.
+pub(crate) fn watch(scene: &mut Scene, span: Duration) -> Vec<String> {
+    watch_as(scene, span, |seen, _| seen)
+}
+
+/// As [`watch`]; `change` makes the n-th look from the plain one.
+fn watch_as(scene: &mut Scene, span: Duration, change: impl Fn(Sample, u64) -> Sample) -> Vec<String> {
+    let end = scene.now + span;
+    let mut lines = Vec::new();
+    for n in 0.. {
+        let run = scene.core.ticket(&id("t-1")).and_then(|t| t.live_run()).cloned();
+        let Some(run) = run.filter(|_| scene.now < end) else {
+            break;
+        };
+        scene.later(secs(10));
+        let sample = Sample {
+            at: scene.now,
+            seen: scene.now,
+            heard: 1,
+            cpu_ms: 1,
+            children: 1,
+            shim: 42,
+            pulse: n,
+        };
+        let sample = change(sample, n);
+        let decided = scene.step(Input::Sampled { run, sample });
+        let since = scene.now.since(NOON).as_secs();
+        let told = decided.lines().iter().map(|line| format!("{since} s: {line}"));
+        lines.extend(told);
+    }
+    lines
+}
+
+fn ends() -> Vec<(&'static str, End)> {
+    let finished = End::Finished;
+    let blocked = Signal::Blocked {
+        why: "no key".to_owned(),
+    };
+    let sleeps = Signal::WakeupSet {
+        at: NOON + secs(600),
+        why: "the build".to_owned(),
+    };
+    let mut ends = vec![
+        ("finished", finished(Signal::None)),
+        ("done", finished(Signal::Done)),
+        ("blocked", finished(blocked)),
+        ("asked", asked()),
+        ("sleeps", finished(sleeps)),
+    ];
+    let classes = [
+        Class::Transient,
+        Class::RateLimited,
+        Class::Overloaded,
+        Class::Auth,
+        Class::SessionInUse,
+        Class::SessionMissing,
+        Class::Timeout,
+        Class::Stalled,
+        Class::Crash,
+        Class::Lost,
+        Class::KilledByUs,
+        Class::MalformedOutput,
+        Class::Budget,
+    ];
+    ends.extend(classes.map(|class| (class.name(), failed(class))));
+    ends
+}
+
+/// One end of each kind, for states in which the class of a failure does not matter.
+fn few_ends() -> Vec<(&'static str, End)> {
+    let few = ["finished", "done", "blocked", "asked", "auth", "lost"];
+    ends()
+        .into_iter()
+        .filter(|(name, _)| few.contains(name))
+        .collect()
+}
+
+fn after_every_end(scene: &Scene, ends: Vec<(&'static str, End)>) -> String {
+    table(scene, ends, |scene, end| scene.run_ends("t-1", end))
+}
+
+#[test]
+fn the_end_of_a_step_moves_its_ticket() {
+    insta::assert_snapshot!(after_every_end(&states::working(), ends()));
+}
+
+#[test]
+fn the_end_of_a_step_that_is_stopped_for_a_kill_gives_the_ticket_back() {
+    insta::assert_snapshot!(after_every_end(&states::being_killed(), few_ends()));
+}
+
+#[test]
+fn the_end_of_a_step_that_is_stopped_for_a_drop_drops_the_ticket() {
+    insta::assert_snapshot!(after_every_end(&states::being_dropped(), few_ends()));
+}
+
+#[test]
+fn the_end_of_a_step_that_was_silent_is_a_stall_unless_it_ended_well() {
+    insta::assert_snapshot!(after_every_end(&states::stalled(), few_ends()));
+}
+
+#[test]
+fn the_end_of_a_step_that_took_too_long_is_a_timeout_unless_it_ended_well() {
+    let mut scene = states::working_with(|settings| settings.run.step_timeout = secs(60));
+    watch(&mut scene, secs(100));
+    insta::assert_snapshot!(after_every_end(&scene, few_ends()));
+}
+
+#[test]
+fn the_end_of_a_step_whose_client_had_given_up_is_what_the_client_could_not_say() {
+    let mut scene = states::working();
+    give_up(&mut scene);
+    insta::assert_snapshot!(after_every_end(&scene, few_ends()));
+}
+
+fn give_up(scene: &mut Scene) -> crate::words::Decided {
+    let run = RunId::new("t-1.1.1").unwrap();
+    let failure = Failure::new(Class::SessionMissing, "no such session");
+    scene.step(Input::GivenUp { run, failure })
+}
+
+#[test]
+fn a_client_that_has_given_up_is_stopped_once() {
+    let mut scene = states::working();
+    assert_eq!(
+        give_up(&mut scene).to_string(),
+        "t-1: stop_ordered, then fail (session_missing) → stop_run t-1.1.1 ⇒ in_progress/working"
+    );
+    assert_eq!(give_up(&mut scene).to_string(), "nothing");
+    let mut killed = states::being_killed();
+    assert_eq!(give_up(&mut killed).to_string(), "nothing");
+    let mut over = states::asleep();
+    assert_eq!(give_up(&mut over).to_string(), "nothing");
+}
+
+#[test]
+fn the_end_of_a_run_that_nobody_waits_for_is_refused() {
+    let end = |run: &str| {
+        Input::RunEnded(RunEnd {
+            run: RunId::new(run).unwrap(),
+            usage: Usage::default(),
+            total_micro_usd: None,
+            summary: None,
+            mode: None,
+            end: End::Finished(Signal::Done),
+        })
+    };
+    for (mut scene, run) in [
+        (states::working(), "t-1.1.2"),
+        (states::working(), "t-1.2.1"),
+        (states::waits_to_step(), "t-1.1.1"),
+        (states::killed(), "t-1.1.1"),
+        (Scene::new(), "t-1.1.1"),
+    ] {
+        let decided = scene.step(end(run));
+        let refused = format!("refused: run {run} ended, and no attempt waits for it");
+        assert_eq!(decided.to_string(), refused);
+    }
+}
+
+#[test]
+fn a_silent_step_is_warned_of_and_then_stopped() {
+    let lines = watch(&mut states::working(), secs(700));
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_step_that_says_or_does_something_is_left_alone() {
+    let says = |seen: Sample, n| Sample { heard: n, ..seen };
+    let does = |seen: Sample, n| Sample { cpu_ms: n, ..seen };
+    for change in [says as fn(Sample, u64) -> Sample, does] {
+        let lines = watch_as(&mut states::working(), secs(3000), change);
+        assert_eq!(lines, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_step_whose_shim_is_frozen_is_warned_of_and_then_stopped() {
+    let frozen = |seen: Sample, _| Sample { pulse: 7, ..seen };
+    let lines = watch_as(&mut states::working(), secs(700), frozen);
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_step_over_its_limit_is_stopped_whatever_it_does() {
+    let busy = |seen: Sample, n| Sample {
+        heard: n,
+        cpu_ms: n,
+        ..seen
+    };
+    let mut scene = states::working_with(|settings| settings.run.step_timeout = secs(60));
+    let lines = watch_as(&mut scene, secs(300), busy);
+    let stop = "70 s: t-1: stop_ordered, then retry (timeout) → stop_run t-1.1.1 ⇒ in_progress/working";
+    assert_eq!(lines, [stop]);
+}
+
+#[test]
+fn a_step_that_is_being_stopped_is_not_stopped_again_for_its_silence() {
+    let lines = watch(&mut states::being_killed(), secs(3000));
+    let stops = lines.iter().filter(|line| line.contains("stop_ordered"));
+    assert_eq!(stops.count(), 0, "{lines:?}");
+    // A shim that does not run is warned of by the executor, which waits for it.
+    let frozen = |seen: Sample, _| Sample { pulse: 7, ..seen };
+    let lines = watch_as(&mut states::being_killed(), secs(3000), frozen).join("\n");
+    assert!(
+        !lines.contains("stop_ordered") && !lines.contains("suspended"),
+        "{lines}"
+    );
+}
+
+#[test]
+fn a_look_that_decides_nothing_leaves_everything_else_alone() {
+    let mut scene = states::working();
+    let mut settings = scene.core.settings().clone();
+    settings.run.debounce = secs(1);
+    scene.core.set_settings(settings);
+    scene.add("t-2");
+    assert_eq!(
+        watch(&mut scene, secs(10)),
+        Vec::<String>::new(),
+        "t-2 waits for a tick"
+    );
+    assert_eq!(scene.tick().events(), ["claimed"]);
+}
+
+#[test]
+fn a_look_at_a_run_that_nobody_waits_for_decides_nothing() {
+    let mut scene = states::killed();
+    let sample = Sample {
+        at: Time(0),
+        seen: Time(0),
+        heard: 0,
+        cpu_ms: 0,
+        children: 0,
+        shim: 0,
+        pulse: 0,
+    };
+    let run = RunId::new("t-1.1.1").unwrap();
+    assert_eq!(scene.step(Input::Sampled { run, sample }).to_string(), "nothing");
+}
+
+#[test]
+fn a_step_that_is_heard_of_only_by_its_end_has_run() {
+    let mut scene = states::starting();
+    let decided = scene.step(Input::RunEnded(RunEnd {
+        run: RunId::new("t-1.1.1").unwrap(),
+        usage: Usage::default(),
+        total_micro_usd: None,
+        summary: None,
+        mode: None,
+        end: End::Finished(Signal::Done),
+    }));
+    assert_eq!(decided.events(), ["step_finished", "check_started"], "{decided}");
+}
+
+/// A kill is more than the end of the engine, and a drop more than a kill: the greater one counts.
+#[test]
+fn the_greater_of_two_stops_counts() {
+    let mut scene = states::stalled();
+    let kill = scene.ask(Command::Kill { agent: name("ann") });
+    assert_eq!(kill.events(), ["stop_ordered"], "{kill}");
+    let drop = scene.ask(states::drop_it());
+    assert_eq!(drop.events(), ["stop_ordered"], "{drop}");
+    let ended = scene.run_ends("t-1", failed(Class::Lost));
+    assert_eq!(
+        ended.events(),
+        ["step_failed", "dropped", "agents_idle"],
+        "{ended}"
+    );
+}

@@ -1,0 +1,387 @@
+//! A scene: a core with the journal that it writes, the ticket files and a clock. A test moves it by inputs
+//! alone, as the runtime does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use engine::{Core, Duty, End, Input, Observation, Report, RunEnd, Verdict};
+use model::attempt::{Class, Failure, Signal, Usage};
+use model::command::Command;
+use model::journal::EffectId;
+use model::settings::{Harness, HarnessKind, Settings};
+use model::ticket::{Candidate, Effect, FileStatus, Spec};
+use model::{Actor, AgentName, Oid, TicketId, Time};
+
+use crate::journal::Journal;
+use crate::words::{Decided, effect, effect_name};
+
+/// 2026-01-01T12:00:00Z.
+pub(crate) const NOON: Time = Time(1_767_268_800_000);
+
+/// The journal's id: session ids are made of it.
+const JOURNAL: uuid::Uuid = uuid::Uuid::nil();
+
+#[derive(Clone)]
+pub(crate) struct Scene {
+    pub(crate) core: Core,
+    pub(crate) journal: Journal,
+    pub(crate) now: Time,
+    files: BTreeMap<TicketId, File>,
+    deleted: BTreeMap<TicketId, File>,
+    commands: u32,
+}
+
+/// A ticket file, as it is in the folder.
+#[derive(Clone, Default)]
+pub(crate) struct File {
+    pub(crate) spec: Spec,
+    pub(crate) status: Option<FileStatus>,
+    pub(crate) tags: BTreeSet<String>,
+}
+
+pub(crate) fn id(text: &str) -> TicketId {
+    TicketId::new(text).unwrap()
+}
+
+pub(crate) fn name(text: &str) -> AgentName {
+    AgentName::new(text).unwrap()
+}
+
+pub(crate) fn someone() -> Actor {
+    Actor::person("someone")
+}
+
+pub(crate) fn oid(digit: char) -> Oid {
+    Oid::new(String::from(digit).repeat(40)).unwrap()
+}
+
+pub(crate) fn secs(n: u64) -> Duration {
+    Duration::from_secs(n)
+}
+
+/// A merged result whose branch ends in the commit `tip`.
+pub(crate) fn candidate(tip: char) -> Candidate {
+    Candidate {
+        commit: oid('c'),
+        tree: oid('e'),
+        target: oid('a'),
+        tip: oid(tip),
+        passed: Vec::new(),
+    }
+}
+
+pub(crate) fn failed(class: Class) -> End {
+    End::Failed(Failure::new(class, "it went wrong"))
+}
+
+pub(crate) fn asked() -> End {
+    End::Finished(Signal::Asked {
+        question: "Which colour?".to_owned(),
+    })
+}
+
+/// The agents ann, bob and cat, a harness that needs nothing, and no wait for a file to be still.
+pub(crate) fn settings() -> Settings {
+    let mut settings = Settings::default();
+    settings.agents.names = ["ann", "bob", "cat"].map(name).to_vec();
+    settings.agents.harness = Some("scripted".to_owned());
+    let scripted = Harness::new(HarnessKind::Command);
+    settings.harness.insert("scripted".to_owned(), scripted);
+    settings.run.debounce = Duration::ZERO;
+    settings
+}
+
+impl Scene {
+    /// An engine that is up, over an empty folder.
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let mut scene = Self::loaded(change);
+        scene.open(Duty::Drain);
+        scene.look_at_all();
+        scene
+    }
+
+    /// A core that has loaded an empty journal, and is not open.
+    pub(crate) fn loaded(change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = settings();
+        change(&mut settings);
+        let journal = Journal::default();
+        Self {
+            core: Core::load(settings, JOURNAL, journal.loaded()).unwrap(),
+            journal,
+            now: NOON,
+            files: BTreeMap::new(),
+            deleted: BTreeMap::new(),
+            commands: 0,
+        }
+    }
+
+    pub(crate) fn open(&mut self, duty: Duty) -> Decided {
+        let output = self.core.open(self.now, duty);
+        self.recorded(output)
+    }
+
+    /// The engine is killed, and the next one loads the journal; it has not read the folder yet.
+    pub(crate) fn restart(&mut self) -> Decided {
+        self.restart_for(Duty::Drain)
+    }
+
+    pub(crate) fn restart_for(&mut self, duty: Duty) -> Decided {
+        let settings = self.core.settings().clone();
+        self.core = Core::load(settings, JOURNAL, self.journal.loaded()).unwrap();
+        self.open(duty)
+    }
+
+    pub(crate) fn step(&mut self, input: Input) -> Decided {
+        let output = self.core.step(input, self.now);
+        self.recorded(output)
+    }
+
+    fn recorded(&mut self, output: engine::Output) -> Decided {
+        let finished: Vec<String> = output.finished.iter().map(|id| self.words_of(*id)).collect();
+        for write in &output.writes {
+            self.journal.record(write);
+        }
+        for effect in &output.finished {
+            self.journal.finish(*effect);
+        }
+        for (command, _) in &output.answers {
+            self.journal.answer(command);
+        }
+        Decided::new(output, &finished, self.now)
+    }
+
+    fn words_of(&self, wanted: EffectId) -> String {
+        let pending = self.journal.pending().find(|(id, ..)| *id == wanted);
+        pending.map_or("an effect that is over".to_owned(), |(_, ticket, ordered)| {
+            format!("{} of {ticket}", effect(ordered))
+        })
+    }
+
+    pub(crate) fn state(&self, ticket: &str) -> String {
+        let ticket = self.core.ticket(&id(ticket));
+        ticket.map_or("unknown".to_owned(), model::ticket::Ticket::state_name)
+    }
+
+    // The clock.
+
+    pub(crate) fn tick(&mut self) -> Decided {
+        self.step(Input::Ticked)
+    }
+
+    /// Time passes, and nothing else is noticed yet.
+    pub(crate) fn later(&mut self, by: Duration) {
+        self.now = self.now + by;
+    }
+
+    /// Time passes; every timer that is due fires, and the core looks again.
+    pub(crate) fn wait(&mut self, by: Duration) -> Vec<String> {
+        self.later(by);
+        let mut lines = Vec::new();
+        for timer in self.journal.due(self.now) {
+            lines.extend_from_slice(self.step(Input::TimerDue(timer)).lines());
+        }
+        lines.extend_from_slice(self.tick().lines());
+        lines
+    }
+
+    // People.
+
+    pub(crate) fn ask(&mut self, command: Command) -> Decided {
+        self.commands += 1;
+        let command_id = format!("command-{}", self.commands);
+        let decided = self.step(Input::Commanded {
+            id: command_id.clone(),
+            by: someone(),
+            command,
+        });
+        assert!(
+            self.journal.has_answered(&command_id),
+            "a command without an answer"
+        );
+        decided
+    }
+
+    /// A person writes, or changes, a ticket's file, and it is seen.
+    pub(crate) fn write(&mut self, ticket: &str, change: impl FnOnce(&mut File)) -> Decided {
+        self.edit(ticket, change);
+        self.look_at(ticket)
+    }
+
+    /// A person changes a file, and nobody has seen it yet.
+    pub(crate) fn edit(&mut self, ticket: &str, change: impl FnOnce(&mut File)) {
+        let file = self.files.entry(id(ticket)).or_default();
+        if file.spec.title.is_empty() {
+            file.spec.title = format!("The ticket {ticket}");
+        }
+        change(file);
+    }
+
+    /// A new ticket, which is open.
+    pub(crate) fn add(&mut self, ticket: &str) -> Decided {
+        self.write(ticket, |_| {})
+    }
+
+    pub(crate) fn set_status(&mut self, ticket: &str, status: FileStatus) -> Decided {
+        self.write(ticket, |file| file.status = Some(status))
+    }
+
+    /// A person deletes a file, and it is seen.
+    pub(crate) fn delete(&mut self, ticket: &str) -> Decided {
+        let file = self.files.remove(&id(ticket));
+        self.deleted.extend(file.map(|file| (id(ticket), file)));
+        self.look_at(ticket)
+    }
+
+    /// A file that was deleted is there again as it was, and is seen.
+    pub(crate) fn bring_back(&mut self, ticket: &str) -> Decided {
+        let file = self.deleted.remove(&id(ticket));
+        self.files.extend(file.map(|file| (id(ticket), file)));
+        self.look_at(ticket)
+    }
+
+    /// The file of a ticket is looked at.
+    pub(crate) fn look_at(&mut self, ticket: &str) -> Decided {
+        let seen = vec![self.observation(&id(ticket))];
+        self.step(Input::Observed { seen, whole: false })
+    }
+
+    /// A look at the whole folder.
+    pub(crate) fn look_at_all(&mut self) -> Decided {
+        let seen = self.files.keys().map(|ticket| self.observation(ticket)).collect();
+        self.step(Input::Observed { seen, whole: true })
+    }
+
+    pub(crate) fn make_unreadable(&mut self, ticket: &str) -> Decided {
+        let (ticket, at) = (id(ticket), self.now);
+        let seen = vec![Observation::Unreadable { ticket, at }];
+        self.step(Input::Observed { seen, whole: false })
+    }
+
+    pub(crate) fn observation(&self, ticket: &TicketId) -> Observation {
+        let ticket = ticket.clone();
+        let Some(file) = self.files.get(&ticket) else {
+            return Observation::Gone { ticket };
+        };
+        Observation::Read {
+            ticket,
+            spec: file.spec.clone(),
+            status: file.status.unwrap_or(FileStatus::Open),
+            tags: file.tags.clone(),
+            changed_at: self.now,
+        }
+    }
+
+    // Effects and runs.
+
+    /// The ticket's first pending effect of this name.
+    pub(crate) fn pending(&self, ticket: &str, kind: &str) -> Option<(EffectId, Effect)> {
+        let ticket = id(ticket);
+        let mut of_it = self.journal.pending().filter(|(_, of, _)| **of == ticket);
+        let found = of_it.find(|(_, _, effect)| effect_name(effect) == kind);
+        found.map(|(id, _, effect)| (id, effect.clone()))
+    }
+
+    /// The names of the ticket's pending effects, in order.
+    pub(crate) fn all_pending(&self, ticket: &str) -> Vec<&'static str> {
+        let ticket = id(ticket);
+        let of_it = self.journal.pending().filter(|(_, of, _)| **of == ticket);
+        of_it.map(|(_, _, effect)| effect_name(effect)).collect()
+    }
+
+    /// The ticket's first pending effect of this name comes to something.
+    pub(crate) fn report(&mut self, ticket: &str, kind: &str, report: Report) -> Decided {
+        let found = self.pending(ticket, kind);
+        let (effect_id, effect) = found.unwrap_or_else(|| panic!("{ticket} has no pending {kind}"));
+        self.report_of(ticket, (effect_id, effect), report)
+    }
+
+    pub(crate) fn report_of(
+        &mut self,
+        ticket: &str,
+        (effect_id, effect): (EffectId, Effect),
+        report: Report,
+    ) -> Decided {
+        if let (Effect::WriteFile(filing), Report::Done) = (&effect, &report)
+            && let Some(file) = self.files.get_mut(&id(ticket))
+        {
+            (file.status, file.tags) = (Some(filing.status), filing.tags.clone());
+        }
+        self.step(Input::Reported {
+            id: effect_id,
+            ticket: id(ticket),
+            effect,
+            report,
+        })
+    }
+
+    /// Everything that is to be written into the ticket's file is written.
+    pub(crate) fn files_written(&mut self, ticket: &str) {
+        for kind in ["write_file", "add_note"] {
+            for round in 0.. {
+                assert!(round < 20, "{ticket} is written without end");
+                if self.pending(ticket, kind).is_none() {
+                    break;
+                }
+                self.report(ticket, kind, Report::Done);
+            }
+        }
+    }
+
+    pub(crate) fn workspace_ready(&mut self, ticket: &str) -> Decided {
+        let (base, earlier_work) = (oid('a'), false);
+        self.report(
+            ticket,
+            "prepare_workspace",
+            Report::WorkspaceReady { base, earlier_work },
+        )
+    }
+
+    /// The step that runs ends.
+    pub(crate) fn run_ends(&mut self, ticket: &str, end: End) -> Decided {
+        self.run_ends_for(ticket, end, Usage::default())
+    }
+
+    /// The step that runs ends, and has used this.
+    pub(crate) fn run_ends_for(&mut self, ticket: &str, end: End, usage: Usage) -> Decided {
+        let run = self.core.ticket(&id(ticket)).and_then(|t| t.live_run()).cloned();
+        // The start of a process is reported before its end is seen.
+        if self.pending(ticket, "start_step").is_some() {
+            self.report(ticket, "start_step", Report::StepSpawned);
+        }
+        self.step(Input::RunEnded(RunEnd {
+            run: run.unwrap_or_else(|| panic!("no step of {ticket} runs")),
+            usage,
+            total_micro_usd: None,
+            summary: None,
+            mode: None,
+            end,
+        }))
+    }
+
+    pub(crate) fn finishes(&mut self, ticket: &str, signal: Signal) -> Decided {
+        self.run_ends(ticket, End::Finished(signal))
+    }
+
+    pub(crate) fn built(&mut self, ticket: &str, tip: char) -> Decided {
+        let candidate = candidate(tip);
+        self.report(ticket, "build_candidate", Report::Built { candidate })
+    }
+
+    /// The checks of the candidate have this verdict.
+    pub(crate) fn checked(&mut self, ticket: &str, verdict: Verdict) -> Decided {
+        self.report(ticket, "run_checks", Report::Checked(verdict))
+    }
+
+    pub(crate) fn checks_pass(&mut self, ticket: &str) -> Decided {
+        let commands = vec!["make test".to_owned()];
+        self.checked(ticket, Verdict::Passed { commands })
+    }
+
+    pub(crate) fn landed(&mut self, ticket: &str) -> Decided {
+        self.report(ticket, "land", Report::Landed { commit: oid('c') })
+    }
+}
