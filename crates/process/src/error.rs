@@ -59,7 +59,7 @@ pub enum Error {
         dir: PathBuf,
         /// The shim's reason, in a sentence.
         why: String,
-        /// The number of the system's error, where the system refused: whether the error passes depends on it.
+        /// The number of the system's error, where the system refused: by it an error passes or not.
         errno: Option<i32>,
     },
     /// The shim neither began nor gave up in time, and was killed. It may have begun just before that: look
